@@ -1,0 +1,31 @@
+//! Event counters that any thread may bump and any thread may read.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that only grows. One relaxed atomic addition per event.
+#[derive(Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// A counter at zero.
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Counts `n` events.
+    pub fn add(&self, n: u64) {
+        self.0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// Events so far.
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.count().fmt(f)
+    }
+}

@@ -1,0 +1,14 @@
+//! What every layer of Tickwire shares: points in time, transport addresses, counters.
+//!
+//! This crate depends on nothing, reads no clock and opens no socket. It stays small: a type comes
+//! here only when two engines that do not know each other need it.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod counter;
+mod locator;
+mod time;
+
+pub use counter::Counter;
+pub use locator::{Locator, LocatorKind};
+pub use time::{Duration, Instant, Timestamp};

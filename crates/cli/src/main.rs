@@ -1,0 +1,3 @@
+//! The `tickwire` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Publish/subscribe for market data: an OMG DDS in Rust.

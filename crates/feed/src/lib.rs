@@ -1,0 +1,1 @@
+//! Market-data feed engine without IO: framing, A/B arbitration, sample data.

@@ -1,0 +1,1 @@
+//! Joins worlds: the feed handler (FAST to DDS).

@@ -1,0 +1,11 @@
+//! The OMG DDSI-RTPS 2.5 protocol, as state machines that neither read a clock nor own a socket.
+//!
+//! Bytes and the present instant go in, complete datagrams and the next deadline come out. The
+//! caller routes each submessage to the writer or reader that it names ([`wire`] parses them), and
+//! sends what the machines leave in an outbox.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod wire;

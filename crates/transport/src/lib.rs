@@ -1,0 +1,1 @@
+//! UDP transport of Tickwire.
