@@ -1,1 +1,43 @@
-//! UDP transport of Tickwire.
+//! UDP for Tickwire: sockets, batches of datagrams, waiting, clocks and interfaces.
+//!
+//! Works on datagrams and addresses alone: it knows neither RTPS nor any feed's framing, and starts
+//! no thread. Linux is the platform; where the kernel grants less than was asked for (buffer sizes),
+//! what it granted can be read back.
+//!
+//! A receiving thread owns a [`ReceiveBatch`], waits in a [`Poller`] and reads what is there:
+//!
+//! ```
+//! use tickwire_transport::{clock, Poller, ReceiveBatch, UdpOptions, UdpSocket};
+//!
+//! let socket = UdpSocket::unicast("127.0.0.1:0".parse()?, &UdpOptions::default())?;
+//! socket.send_to(b"to myself", socket.local_address())?;
+//!
+//! let mut poller = Poller::new([&socket], None);
+//! let mut batch = ReceiveBatch::new();
+//! let deadline = clock::now() + std::time::Duration::from_secs(5);
+//! assert!(poller.wait(Some(deadline))?.socket(0));
+//! assert_eq!(batch.receive(&socket)?, 1);
+//! assert_eq!(batch.iter().next().map(|datagram| datagram.bytes), Some(&b"to myself"[..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("tickwire-transport uses recvmmsg, ppoll and eventfd: it needs Linux");
+
+mod batch;
+pub mod clock;
+mod error;
+mod interface;
+mod poller;
+mod socket;
+
+pub use batch::{Datagram, ReceiveBatch};
+pub use error::{InterfaceError, ReceiveError, SendError, SocketError, WaitError};
+pub use interface::{Interface, interfaces};
+pub use poller::{Poller, Ready, Waker};
+pub use socket::{UdpOptions, UdpSocket};
+
+/// The largest payload that one UDP datagram carries over IPv4, in bytes.
+pub const MAX_DATAGRAM_BYTES: usize = 65_507;

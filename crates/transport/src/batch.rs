@@ -1,0 +1,220 @@
+//! Several datagrams per system call.
+
+use std::cell::RefCell;
+use std::io::{IoSlice, IoSliceMut};
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike, recvmmsg, sendmmsg,
+};
+
+use crate::{ReceiveError, SendError, UdpSocket};
+
+/// Datagrams per system call at most.
+const BATCH: usize = 32;
+
+/// Room for any UDP datagram.
+const SLOT_BYTES: usize = 1 << 16;
+
+/// Reusable room for 32 datagrams of any size: 2 MiB, of which the kernel backs with memory what was
+/// once written to.
+pub struct ReceiveBatch {
+    slots: Box<[u8]>,
+    received: [Option<(usize, SocketAddr)>; BATCH],
+    count: usize,
+}
+
+/// A received datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    /// Its payload.
+    pub bytes: &'a [u8],
+    /// Who sent it.
+    pub source: SocketAddr,
+}
+
+impl ReceiveBatch {
+    /// Most datagrams that one call of [`receive`](Self::receive) returns.
+    pub const CAPACITY: usize = BATCH;
+
+    /// Allocates the room.
+    pub fn new() -> Self {
+        Self {
+            slots: vec![0; BATCH * SLOT_BYTES].into_boxed_slice(),
+            received: [None; BATCH],
+            count: 0,
+        }
+    }
+
+    /// Replaces the content by what waits on `socket`, and says how many datagrams that is; 0 when
+    /// none does. One system call, which does not block.
+    pub fn receive(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
+        self.count = 0;
+        let slots = &mut self.slots;
+        let received = &mut self.received;
+        let result = match socket.local_address() {
+            SocketAddr::V4(_) => RECEIVE_V4.with_borrow_mut(|headers| {
+                receive_into(socket, headers, slots, received, |from| {
+                    SocketAddr::V4((*from).into())
+                })
+            }),
+            SocketAddr::V6(_) => RECEIVE_V6.with_borrow_mut(|headers| {
+                receive_into(socket, headers, slots, received, |from| {
+                    SocketAddr::V6((*from).into())
+                })
+            }),
+        };
+        self.count = result?;
+        Ok(self.count)
+    }
+
+    /// The datagrams in their order of arrival.
+    pub fn iter(&self) -> impl Iterator<Item = Datagram<'_>> {
+        let filled = self.received.iter().take(self.count);
+        let slots = self.slots.chunks_exact(SLOT_BYTES);
+        slots.zip(filled).filter_map(|(slot, received)| {
+            let (len, source) = (*received)?;
+            let bytes = slot.get(..len)?;
+            Some(Datagram { bytes, source })
+        })
+    }
+}
+
+impl Default for ReceiveBatch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+// The kernel's argument blocks. They hold pointers, so they stay with their thread; those for
+// receiving and for sending are apart because sending leaves its own address pointers behind.
+thread_local! {
+    static RECEIVE_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
+    static RECEIVE_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
+    static SEND_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
+    static SEND_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
+}
+
+fn headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
+    RefCell::new(MultiHeaders::preallocate(BATCH, None))
+}
+
+fn receive_into<S: SockaddrLike + Copy>(
+    socket: &UdpSocket,
+    headers: &mut MultiHeaders<S>,
+    slots: &mut [u8],
+    received: &mut [Option<(usize, SocketAddr)>; BATCH],
+    address: impl Fn(&S) -> SocketAddr,
+) -> Result<usize, ReceiveError> {
+    let mut slots = slots.chunks_exact_mut(SLOT_BYTES);
+    let mut slices: [[IoSliceMut<'_>; 1]; BATCH] =
+        std::array::from_fn(|_| [IoSliceMut::new(slots.next().unwrap_or_default())]);
+    let flags = MsgFlags::MSG_DONTWAIT;
+    let results = match recvmmsg(socket.as_raw_fd(), headers, &mut slices, flags, None) {
+        Ok(results) => results,
+        Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
+        Err(errno) => {
+            return Err(ReceiveError {
+                address: socket.local_address(),
+                source: errno.into(),
+            });
+        }
+    };
+    let mut count = 0;
+    for (message, slot) in results.zip(received) {
+        *slot = message.address.map(|from| (message.bytes, address(&from)));
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Sends what fits the socket's family in batches; the rest fails one by one, with the kernel's reason.
+pub(crate) fn send_to_each<'a>(
+    socket: &UdpSocket,
+    mut datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
+) -> Result<(), SendError> {
+    let mut first_error = Ok(());
+    loop {
+        let mut batch: [(&[u8], Option<SocketAddr>); BATCH] = [(&[], None); BATCH];
+        let mut count = 0;
+        for (slot, (bytes, to)) in batch.iter_mut().zip(&mut datagrams) {
+            *slot = (bytes, Some(to));
+            count += 1;
+        }
+        let sent = match batch.get(..count) {
+            None | Some([]) => return first_error,
+            Some(&[(bytes, Some(to))]) => socket.send_to(bytes, to),
+            Some(batch) => send_batch(socket, batch),
+        };
+        first_error = first_error.and(sent);
+    }
+}
+
+fn send_batch(socket: &UdpSocket, batch: &[(&[u8], Option<SocketAddr>)]) -> Result<(), SendError> {
+    let mut first_error = Ok(());
+    let mut rest = batch;
+    while let Some(&(bytes, destination)) = rest.first() {
+        let sent = match socket.local_address() {
+            SocketAddr::V4(_) => SEND_V4.with_borrow_mut(|headers| {
+                send_some(socket, headers, rest, |to| match to {
+                    SocketAddr::V4(v4) => Some(v4.into()),
+                    SocketAddr::V6(_) => None,
+                })
+            }),
+            SocketAddr::V6(_) => SEND_V6.with_borrow_mut(|headers| {
+                send_some(socket, headers, rest, |to| match to {
+                    SocketAddr::V4(_) => None,
+                    SocketAddr::V6(v6) => Some(v6.into()),
+                })
+            }),
+        };
+        match (sent, destination) {
+            (Ok(sent), _) if sent > 0 => rest = rest.get(sent..).unwrap_or_default(),
+            (_, Some(destination)) => {
+                // The kernel stops at the first that it cannot send: alone, it says why.
+                first_error = first_error.and(socket.send_to(bytes, destination));
+                rest = rest.get(1..).unwrap_or_default();
+            }
+            (_, None) => rest = rest.get(1..).unwrap_or_default(),
+        }
+    }
+    first_error
+}
+
+/// Sends a leading part of `batch` and says how many datagrams that was.
+fn send_some<S: SockaddrLike + Copy>(
+    socket: &UdpSocket,
+    headers: &mut MultiHeaders<S>,
+    batch: &[(&[u8], Option<SocketAddr>)],
+    address: impl Fn(SocketAddr) -> Option<S>,
+) -> nix::Result<usize> {
+    let slices: [[IoSlice<'_>; 1]; BATCH] = std::array::from_fn(|i| {
+        [IoSlice::new(
+            batch.get(i).map_or(&[][..], |(bytes, _)| bytes),
+        )]
+    });
+    let mut addresses: [Option<S>; BATCH] = [None; BATCH];
+    let mut count = 0;
+    for (slot, (_, destination)) in addresses.iter_mut().zip(batch) {
+        *slot = destination.and_then(&address);
+        if slot.is_none() {
+            break;
+        }
+        count += 1;
+    }
+    let slices = slices.get(..count).unwrap_or_default();
+    if slices.is_empty() {
+        return Ok(0);
+    }
+    sendmmsg(
+        socket.as_raw_fd(),
+        headers,
+        slices,
+        &addresses[..],
+        [],
+        MsgFlags::empty(),
+    )
+    .map(Iterator::count)
+}

@@ -1,0 +1,144 @@
+//! Waiting for sockets, a deadline or another thread.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
+use tickwire_base::Instant;
+
+use crate::{UdpSocket, WaitError, clock};
+
+/// Ends another thread's wait. Clones wake the same [`Poller`].
+#[derive(Clone, Debug)]
+pub struct Waker(Arc<EventFd>);
+
+impl Waker {
+    /// A waker that nobody has used yet.
+    pub fn new() -> Result<Self, WaitError> {
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let event = EventFd::from_flags(flags).map_err(wait_error)?;
+        Ok(Self(Arc::new(event)))
+    }
+
+    /// Ends the present wait, or the next one if none is under way. One system call.
+    pub fn wake(&self) {
+        // Fails only when 2^64 - 2 wake-ups are pending, and then the poller wakes up anyway.
+        let _ = self.0.write(1);
+    }
+
+    fn reset(&self) {
+        // Fails when there is nothing to reset.
+        let _ = self.0.read();
+    }
+}
+
+/// Up to 63 sockets and a [`Waker`], waited for together.
+pub struct Poller<'a> {
+    fds: Vec<PollFd<'a>>,
+    waker: Option<&'a Waker>,
+    spin: Duration,
+}
+
+impl<'a> Poller<'a> {
+    /// Waits for `sockets`, numbered in their order, and for `waker`. Sockets after the 63rd are
+    /// left out.
+    pub fn new(sockets: impl IntoIterator<Item = &'a UdpSocket>, waker: Option<&'a Waker>) -> Self {
+        use std::os::fd::AsFd;
+        let sockets = sockets.into_iter().take(Ready::MAX_SOCKETS);
+        let sockets = sockets.map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
+        let mut fds: Vec<_> = sockets.collect();
+        fds.extend(waker.map(|waker| PollFd::new(waker.0.as_fd(), PollFlags::POLLIN)));
+        Self {
+            fds,
+            waker,
+            spin: Duration::ZERO,
+        }
+    }
+
+    /// Looks again and again for this long before it lets the thread sleep: lower latency for a
+    /// busy processor. Default zero.
+    pub fn busy_poll(mut self, spin: Duration) -> Self {
+        self.spin = spin;
+        self
+    }
+
+    /// Waits until a socket can be read, the waker was used, or `deadline` has passed (`None` waits
+    /// for ever). Resolution of the deadline is the kernel's, about 50 µs.
+    pub fn wait(&mut self, deadline: Option<Instant>) -> Result<Ready, WaitError> {
+        let mut now = clock::now();
+        let end_of_spin = now + self.spin;
+        loop {
+            let asleep = now >= end_of_spin;
+            let timeout = match deadline {
+                _ if !asleep => Some(Duration::ZERO),
+                Some(deadline) => Some(deadline.since(now)),
+                None => None,
+            };
+            match ppoll(&mut self.fds, timeout.map(TimeSpec::from_duration), None) {
+                Ok(0) => {
+                    now = clock::now();
+                    if deadline.is_some_and(|deadline| now >= deadline) {
+                        return Ok(Ready::default());
+                    }
+                }
+                Ok(_) => return Ok(self.ready()),
+                Err(Errno::EINTR) => now = clock::now(),
+                Err(errno) => return Err(wait_error(errno)),
+            }
+        }
+    }
+
+    fn ready(&self) -> Ready {
+        let mut ready = Ready::default();
+        let sockets = self.fds.len() - usize::from(self.waker.is_some());
+        for (index, fd) in self.fds.iter().enumerate() {
+            // An error on the socket counts as readable: the receive call will tell which.
+            if !fd.any().unwrap_or(true) {
+                continue;
+            }
+            if index < sockets {
+                ready.sockets |= 1 << index;
+            } else {
+                ready.woken = true;
+                self.waker.inspect(|waker| waker.reset());
+            }
+        }
+        ready
+    }
+}
+
+/// What ended a wait; nothing, if it was the deadline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ready {
+    sockets: u64,
+    woken: bool,
+}
+
+impl Ready {
+    const MAX_SOCKETS: usize = 63;
+
+    /// Whether the socket of that number can be read.
+    pub fn socket(self, index: usize) -> bool {
+        index < Self::MAX_SOCKETS && self.sockets & (1 << index) != 0
+    }
+
+    /// Whether the waker was used.
+    pub fn woken(self) -> bool {
+        self.woken
+    }
+
+    /// Whether it was the deadline.
+    pub fn timed_out(self) -> bool {
+        self == Self::default()
+    }
+}
+
+fn wait_error(errno: Errno) -> WaitError {
+    WaitError {
+        source: io::Error::from(errno),
+    }
+}

@@ -1,0 +1,231 @@
+//! UDP sockets with the options that publish/subscribe needs.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use nix::sys::socket::{setsockopt, sockopt};
+use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
+
+use crate::batch::send_to_each;
+use crate::{Interface, SendError, SocketError};
+
+/// What to ask of the kernel for a socket.
+#[derive(Clone, Debug)]
+pub struct UdpOptions {
+    /// Room for datagrams that wait to be read, in bytes. Default 4 MiB; the kernel grants at most
+    /// `net.core.rmem_max` unless the process may override it. See [`UdpSocket::receive_buffer_bytes`].
+    pub receive_buffer_bytes: usize,
+    /// Room for datagrams that wait to be sent, in bytes. Default 1 MiB.
+    pub send_buffer_bytes: usize,
+    /// Interface that multicast leaves by; default the kernel's choice.
+    pub multicast_interface: Option<Interface>,
+    /// How many routers multicast may pass, plus one; 0 (the default) keeps it on this machine.
+    pub multicast_ttl: u8,
+    /// Whether this machine hears its own multicast. Default yes.
+    pub multicast_loop: bool,
+}
+
+impl Default for UdpOptions {
+    fn default() -> Self {
+        Self {
+            receive_buffer_bytes: 4 << 20,
+            send_buffer_bytes: 1 << 20,
+            multicast_interface: None,
+            multicast_ttl: 0,
+            multicast_loop: true,
+        }
+    }
+}
+
+/// A bound UDP socket. Receiving does not block, sending waits for room in the kernel's buffer.
+#[derive(Debug)]
+pub struct UdpSocket {
+    socket: Socket,
+    local: SocketAddr,
+    receive_buffer_bytes: usize,
+}
+
+impl UdpSocket {
+    /// Binds `address` for this socket alone. Port 0 takes a free one.
+    pub fn unicast(address: SocketAddr, options: &UdpOptions) -> Result<Self, SocketError> {
+        let socket = open(address, options)?;
+        Self::bind(socket, address)
+    }
+
+    /// Binds `group`'s port for that group alone, together with whoever else does, and joins it on
+    /// each of `interfaces`.
+    pub fn group(
+        group: SocketAddr,
+        interfaces: &[Interface],
+        options: &UdpOptions,
+    ) -> Result<Self, SocketError> {
+        if !group.ip().is_multicast() {
+            return Err(SocketError::NotMulticast {
+                address: group.ip(),
+            });
+        }
+        let socket = open(group, options)?;
+        socket
+            .set_reuse_address(true)
+            .map_err(refused("SO_REUSEADDR", group))?;
+        // Without this the kernel hands us what any process joined on any interface.
+        match group.ip() {
+            IpAddr::V4(_) => socket.set_multicast_all_v4(false),
+            IpAddr::V6(_) => socket.set_multicast_all_v6(false),
+        }
+        .map_err(refused("IP_MULTICAST_ALL", group))?;
+        let socket = Self::bind(socket, group)?;
+        interfaces
+            .iter()
+            .try_for_each(|interface| socket.join(group.ip(), interface))?;
+        Ok(socket)
+    }
+
+    /// Lets the socket hear `group` on `interface`.
+    pub fn join(&self, group: IpAddr, interface: &Interface) -> Result<(), SocketError> {
+        let joined = match group {
+            IpAddr::V4(v4) => {
+                let interface = InterfaceIndexOrAddress::Index(interface.index);
+                self.socket.join_multicast_v4_n(&v4, &interface)
+            }
+            IpAddr::V6(v6) => self.socket.join_multicast_v6(&v6, interface.index),
+        };
+        joined.map_err(|source| SocketError::Join {
+            group,
+            interface: interface.name.clone(),
+            source,
+        })
+    }
+
+    /// The address that the socket is bound to.
+    pub fn local_address(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Bytes that the kernel granted for datagrams that wait to be read. It counts its own
+    /// bookkeeping in them: small datagrams fill it after about a third.
+    pub fn receive_buffer_bytes(&self) -> usize {
+        self.receive_buffer_bytes
+    }
+
+    /// Sends one datagram. One system call.
+    pub fn send_to(&self, datagram: &[u8], destination: SocketAddr) -> Result<(), SendError> {
+        loop {
+            match self.socket.send_to(datagram, &destination.into()) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => {
+                    return Err(SendError {
+                        destination,
+                        len: datagram.len(),
+                        source,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Sends each datagram to its destination, as many in one system call as go (32).
+    ///
+    /// Every datagram is tried; the first failure is the result. Datagrams may repeat: the same bytes
+    /// for several destinations are not copied.
+    pub fn send_each<'a>(
+        &self,
+        datagrams: impl IntoIterator<Item = (&'a [u8], SocketAddr)>,
+    ) -> Result<(), SendError> {
+        send_to_each(self, datagrams.into_iter())
+    }
+
+    fn bind(socket: Socket, address: SocketAddr) -> Result<Self, SocketError> {
+        let failed = |source| SocketError::Bind { address, source };
+        socket.bind(&address.into()).map_err(failed)?;
+        let local = socket.local_addr().map_err(failed)?;
+        let receive_buffer_bytes = socket
+            .recv_buffer_size()
+            .map_err(refused("SO_RCVBUF", address))?;
+        Ok(Self {
+            socket,
+            local: local.as_socket().unwrap_or(address),
+            receive_buffer_bytes,
+        })
+    }
+}
+
+impl AsFd for UdpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl AsRawFd for UdpSocket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// A socket with its options, before it is bound.
+fn open(address: SocketAddr, options: &UdpOptions) -> Result<Socket, SocketError> {
+    let domain = Domain::for_address(address);
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))
+        .map_err(|source| SocketError::Open { source })?;
+    ask_for_buffers(&socket, options).map_err(refused("SO_RCVBUF or SO_SNDBUF", address))?;
+    match address {
+        SocketAddr::V4(_) => {
+            let ttl = u32::from(options.multicast_ttl);
+            socket
+                .set_multicast_ttl_v4(ttl)
+                .map_err(refused("IP_MULTICAST_TTL", address))?;
+            socket
+                .set_multicast_loop_v4(options.multicast_loop)
+                .map_err(refused("IP_MULTICAST_LOOP", address))?;
+            if let Some(interface) = &options.multicast_interface {
+                socket
+                    .set_multicast_if_v4(&primary_ipv4(interface)?)
+                    .map_err(refused("IP_MULTICAST_IF", address))?;
+            }
+        }
+        SocketAddr::V6(_) => {
+            let hops = u32::from(options.multicast_ttl);
+            socket
+                .set_multicast_hops_v6(hops)
+                .map_err(refused("IPV6_MULTICAST_HOPS", address))?;
+            socket
+                .set_multicast_loop_v6(options.multicast_loop)
+                .map_err(refused("IPV6_MULTICAST_LOOP", address))?;
+            if let Some(interface) = &options.multicast_interface {
+                socket
+                    .set_multicast_if_v6(interface.index)
+                    .map_err(refused("IPV6_MULTICAST_IF", address))?;
+            }
+        }
+    }
+    Ok(socket)
+}
+
+/// Asks for the buffers; where the system's limit cuts the receive buffer short, tries to override it,
+/// which takes CAP_NET_ADMIN.
+fn ask_for_buffers(socket: &Socket, options: &UdpOptions) -> io::Result<()> {
+    socket.set_recv_buffer_size(options.receive_buffer_bytes)?;
+    socket.set_send_buffer_size(options.send_buffer_bytes)?;
+    if socket.recv_buffer_size()? < options.receive_buffer_bytes {
+        // Refused without the capability: the smaller buffer stands, and is reported.
+        let _ = setsockopt(socket, sockopt::RcvBufForce, &options.receive_buffer_bytes);
+    }
+    Ok(())
+}
+
+fn primary_ipv4(interface: &Interface) -> Result<Ipv4Addr, SocketError> {
+    let address = interface.ipv4.first().copied();
+    address.ok_or_else(|| SocketError::NoAddress {
+        interface: interface.name.clone(),
+    })
+}
+
+fn refused(option: &'static str, address: SocketAddr) -> impl FnOnce(io::Error) -> SocketError {
+    move |source| SocketError::Option {
+        option,
+        address,
+        source,
+    }
+}

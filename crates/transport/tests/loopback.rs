@@ -1,0 +1,223 @@
+//! The sockets against the kernel, over the loopback interface.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::process::Command;
+use std::time::Duration;
+
+use tickwire_transport::{
+    Interface, Poller, Ready, ReceiveBatch, SocketError, UdpOptions, UdpSocket, Waker, clock,
+};
+
+const LOCAL: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// Long enough that only a lost datagram reaches it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn local() -> UdpSocket {
+    UdpSocket::unicast(LOCAL, &UdpOptions::default()).expect("a free port")
+}
+
+fn on_loopback() -> UdpOptions {
+    UdpOptions {
+        multicast_interface: Some(Interface::loopback().expect("every Linux has one")),
+        ..UdpOptions::default()
+    }
+}
+
+/// Receives until `count` datagrams have come.
+fn receive(socket: &UdpSocket, count: usize) -> Vec<(Vec<u8>, SocketAddr)> {
+    let mut batch = ReceiveBatch::new();
+    let mut poller = Poller::new([socket], None);
+    let deadline = clock::now() + PATIENCE;
+    let mut all = Vec::new();
+    while all.len() < count {
+        let ready = poller.wait(Some(deadline)).expect("polling works");
+        assert!(ready.socket(0), "only {} of {count} arrived", all.len());
+        batch.receive(socket).expect("the socket works");
+        all.extend(batch.iter().map(|d| (d.bytes.to_vec(), d.source)));
+    }
+    all
+}
+
+#[test]
+fn a_batch_goes_to_several_destinations_in_order() {
+    let (sender, one, two) = (local(), local(), local());
+    let payloads: Vec<[u8; 2]> = (0..100u16).map(u16::to_be_bytes).collect();
+    let datagrams = payloads
+        .iter()
+        .flat_map(|payload| [&one, &two].map(|receiver| (&payload[..], receiver.local_address())));
+    sender.send_each(datagrams).expect("loopback takes them");
+    for receiver in [&one, &two] {
+        let received = receive(receiver, payloads.len());
+        assert!(
+            received
+                .iter()
+                .all(|(_, from)| *from == sender.local_address())
+        );
+        let received: Vec<_> = received.into_iter().map(|(bytes, _)| bytes).collect();
+        assert_eq!(received, payloads);
+    }
+}
+
+#[test]
+fn the_largest_datagram_passes_and_a_larger_one_is_an_error_that_stops_nothing() {
+    let (sender, receiver) = (local(), local());
+    let to = receiver.local_address();
+    let largest = vec![7; tickwire_transport::MAX_DATAGRAM_BYTES];
+    let too_large = vec![8; tickwire_transport::MAX_DATAGRAM_BYTES + 1];
+    let result = sender.send_each([(&largest[..], to), (&too_large[..], to), (b"last", to)]);
+    let error = result.expect_err("UDP has no room for it");
+    assert_eq!((error.len, error.destination), (too_large.len(), to));
+    let received = receive(&receiver, 2);
+    assert_eq!(received[0].0, largest);
+    assert_eq!(received[1].0, b"last");
+}
+
+#[test]
+fn a_destination_of_another_family_is_an_error_that_stops_nothing() {
+    let (sender, receiver) = (local(), local());
+    let elsewhere = SocketAddr::from((Ipv6Addr::LOCALHOST, 9));
+    let to = receiver.local_address();
+    let result = sender.send_each([(&b"a"[..], to), (b"b", elsewhere), (b"c", to)]);
+    assert_eq!(result.expect_err("wrong family").destination, elsewhere);
+    let received = receive(&receiver, 2);
+    assert_eq!(
+        (&received[0].0[..], &received[1].0[..]),
+        (&b"a"[..], &b"c"[..])
+    );
+}
+
+#[test]
+fn ipv6_works_alike() {
+    let bind = || UdpSocket::unicast((Ipv6Addr::LOCALHOST, 0).into(), &UdpOptions::default());
+    let (Ok(sender), Ok(receiver)) = (bind(), bind()) else {
+        // A machine without IPv6 cannot show it.
+        return;
+    };
+    let to = receiver.local_address();
+    sender
+        .send_each([(&b"a"[..], to), (b"b", to)])
+        .expect("loopback takes them");
+    let received = receive(&receiver, 2);
+    assert_eq!(received[1], (b"b".to_vec(), sender.local_address()));
+}
+
+#[test]
+fn a_unicast_port_has_one_owner() {
+    let first = local();
+    let second = UdpSocket::unicast(first.local_address(), &UdpOptions::default());
+    let error = second.expect_err("the port is taken");
+    assert!(error.is_address_in_use());
+    assert!(
+        error
+            .to_string()
+            .contains(&first.local_address().to_string())
+    );
+}
+
+#[test]
+fn a_unicast_address_is_no_group() {
+    let error = UdpSocket::group(LOCAL, &[], &UdpOptions::default());
+    assert!(matches!(error, Err(SocketError::NotMulticast { .. })));
+}
+
+#[test]
+fn multicast_stays_on_loopback_and_reaches_every_member() {
+    let options = on_loopback();
+    let interfaces = [options.multicast_interface.clone().expect("set above")];
+    let join = |group| UdpSocket::group(group, &interfaces, &options).expect("a group port");
+    let first = join(SocketAddr::from(([239, 255, 77, 1], 0)));
+    let group = SocketAddr::from(([239, 255, 77, 1], first.local_address().port()));
+    let second = join(group);
+    let other = join(SocketAddr::from(([239, 255, 77, 2], group.port())));
+
+    let sender = UdpSocket::unicast(LOCAL, &options).expect("a free port");
+    sender
+        .send_to(b"to the group", group)
+        .expect("loopback takes it");
+    for member in [&first, &second] {
+        assert_eq!(
+            receive(member, 1)[0],
+            (b"to the group".to_vec(), sender.local_address())
+        );
+    }
+    // Had the other group's socket heard it, it would be first.
+    sender
+        .send_to(b"to the other", other.local_address())
+        .expect("loopback takes it");
+    assert_eq!(receive(&other, 1)[0].0, b"to the other");
+}
+
+/// Runs itself as a second process, which sends to the group that this one has joined.
+#[test]
+fn multicast_passes_between_processes_without_a_route() {
+    const GROUP: &str = "TICKWIRE_TEST_GROUP";
+    let options = on_loopback();
+    if let Ok(group) = std::env::var(GROUP) {
+        let sender = UdpSocket::unicast(LOCAL, &options).expect("a free port");
+        let group = group.parse().expect("the parent wrote an address");
+        return sender
+            .send_to(b"from the child", group)
+            .expect("loopback takes it");
+    }
+    let interfaces = [options.multicast_interface.clone().expect("set above")];
+    let group = SocketAddr::from(([239, 255, 77, 3], 0));
+    let member = UdpSocket::group(group, &interfaces, &options).expect("a group port");
+    let status = Command::new(std::env::current_exe().expect("tests are files"))
+        .args([
+            "--exact",
+            "multicast_passes_between_processes_without_a_route",
+        ])
+        .env(GROUP, member.local_address().to_string())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .expect("the test can start itself");
+    assert!(status.success());
+    assert_eq!(receive(&member, 1)[0].0, b"from the child");
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline_or_when_woken() {
+    let socket = local();
+    let waker = Waker::new().expect("an eventfd");
+    for spin in [Duration::ZERO, Duration::from_millis(1)] {
+        let mut poller = Poller::new([&socket], Some(&waker)).busy_poll(spin);
+        let deadline = clock::now() + Duration::from_millis(2);
+        assert!(
+            poller
+                .wait(Some(deadline))
+                .expect("polling works")
+                .timed_out()
+        );
+        assert!(clock::now() >= deadline);
+
+        waker.wake();
+        waker.wake();
+        assert!(poller.wait(None).expect("polling works").woken());
+        // Both wake-ups were one.
+        assert_eq!(
+            poller.wait(Some(clock::now())).expect("polling works"),
+            Ready::default()
+        );
+    }
+}
+
+#[test]
+fn an_empty_socket_yields_nothing() {
+    assert_eq!(
+        ReceiveBatch::new()
+            .receive(&local())
+            .expect("the socket works"),
+        0
+    );
+}
+
+#[test]
+fn the_granted_buffer_is_reported() {
+    let options = UdpOptions {
+        receive_buffer_bytes: 64 << 10,
+        ..UdpOptions::default()
+    };
+    let socket = UdpSocket::unicast(LOCAL, &options).expect("a free port");
+    assert!(socket.receive_buffer_bytes() >= 64 << 10);
+}
