@@ -1,14 +1,40 @@
 //! RTPS on the wire: identifiers, submessages and parameter lists (RTPS 2.5 §8.3 and §9.4).
 //!
-//! Nothing here keeps state beyond one datagram.
+//! Nothing here keeps state beyond one datagram. [`MessageReader`] takes a datagram apart,
+//! [`MessageWriter`] puts one together; both see submessages as the same values. Bytes from
+//! outside are read by a forward-only cursor, and every count is bounded by the bytes that are
+//! there.
 
+mod cursor;
 mod guid;
+mod header;
+mod locator_list;
+mod message_reader;
+mod message_writer;
+mod parameter_list;
 mod sequence_number;
 mod submessage;
+mod submessage_reader;
+mod time;
 
+#[cfg(test)]
+mod tests;
+
+pub use cursor::Malformed;
 pub use guid::{EntityId, Guid, GuidPrefix, VendorId};
+pub use header::{Header, ProtocolVersion};
+pub use locator_list::LocatorList;
+pub use message_reader::{Context, MessageReader};
+pub use message_writer::MessageWriter;
+pub use parameter_list::{
+    Parameter, ParameterId, ParameterList, ParameterListWriter, ParameterTooLong, StatusInfo,
+};
 pub use sequence_number::{FragmentNumberSet, SequenceNumber, SequenceNumberSet};
 pub use submessage::{
     AckNack, Data, DataFrag, Gap, Heartbeat, HeartbeatFrag, InlineQos, NackFrag, SerializedPayload,
     Submessage,
 };
+
+pub(crate) use cursor::{Cursor, Out};
+pub(crate) use locator_list::{read_locator, write_locator};
+pub(crate) use time::{read_duration, write_duration};

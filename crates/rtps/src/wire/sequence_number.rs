@@ -1,5 +1,7 @@
 //! Sequence numbers, fragment numbers and their bitmap sets (RTPS 2.5 §9.4.2.6 to §9.4.2.8).
 
+use super::cursor::Out;
+
 /// The place of a change in its writer's history. The first is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SequenceNumber(pub i64);
@@ -15,6 +17,17 @@ impl SequenceNumber {
     /// The following number. Saturates, as nothing real gets there.
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
+    }
+
+    pub(crate) fn write(self, out: &mut Out<'_>) {
+        out.i32(i32::try_from(self.0 >> 32).unwrap_or(i32::MAX));
+        out.u32(self.low_word());
+    }
+
+    /// The low 32 bits.
+    fn low_word(self) -> u32 {
+        let [.., a, b, c, d] = self.0.to_be_bytes();
+        u32::from_be_bytes([a, b, c, d])
     }
 
     /// The preceding number.
@@ -70,6 +83,14 @@ impl Bitmap {
         true
     }
 
+    fn write(&self, out: &mut Out<'_>) {
+        out.u32(self.num_bits);
+        let word_count = self.num_bits.div_ceil(32);
+        for (word, _) in self.words.iter().zip(0..word_count) {
+            out.u32(*word);
+        }
+    }
+
     fn iter(self) -> impl Iterator<Item = u32> {
         (0..self.num_bits.min(Self::MAX_BITS))
             .filter(move |&i| self.words[(i / 32) as usize] & (1 << (31 - i % 32)) != 0)
@@ -89,8 +110,9 @@ impl SequenceNumberSet {
         Self { base, bits }
     }
 
-    pub(crate) fn bitmap(&self) -> &Bitmap {
-        &self.bits
+    pub(crate) fn write(&self, out: &mut Out<'_>) {
+        self.base.write(out);
+        self.bits.write(out);
     }
 
     /// Adds `number`; false if it lies outside the 256 numbers from `base` on.
@@ -132,8 +154,9 @@ impl FragmentNumberSet {
         Self { base, bits }
     }
 
-    pub(crate) fn bitmap(&self) -> &Bitmap {
-        &self.bits
+    pub(crate) fn write(&self, out: &mut Out<'_>) {
+        out.u32(self.base);
+        self.bits.write(out);
     }
 
     /// Adds `number`; false if it lies outside the 256 numbers from `base` on.

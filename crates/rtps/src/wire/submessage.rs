@@ -2,6 +2,26 @@
 
 use super::{EntityId, FragmentNumberSet, SequenceNumber, SequenceNumberSet};
 
+/// Which kind of submessage (RTPS 2.5 §9.4.5.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SubmessageId(pub(crate) u8);
+
+impl SubmessageId {
+    pub(crate) const PAD: Self = Self(0x01);
+    pub(crate) const ACKNACK: Self = Self(0x06);
+    pub(crate) const HEARTBEAT: Self = Self(0x07);
+    pub(crate) const GAP: Self = Self(0x08);
+    pub(crate) const INFO_TS: Self = Self(0x09);
+    pub(crate) const INFO_SRC: Self = Self(0x0c);
+    pub(crate) const INFO_REPLY_IP4: Self = Self(0x0d);
+    pub(crate) const INFO_DST: Self = Self(0x0e);
+    pub(crate) const INFO_REPLY: Self = Self(0x0f);
+    pub(crate) const NACK_FRAG: Self = Self(0x12);
+    pub(crate) const HEARTBEAT_FRAG: Self = Self(0x13);
+    pub(crate) const DATA: Self = Self(0x15);
+    pub(crate) const DATA_FRAG: Self = Self(0x16);
+}
+
 /// What one submessage says to a writer or a reader. Those that only set the receiver's state
 /// (INFO_*) never reach them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +55,22 @@ pub enum SerializedPayload<'a> {
 }
 
 /// DATA (RTPS 2.5 §9.4.5.4).
+///
+/// ```text
+///  0                   1                   2                   3
+/// +-------+-------+---------------+
+/// |  15   |000NKDQE| octets next  |  Q inline QoS, D data, K key
+/// +-------+-------+---------------+
+/// |  extra flags  | octets to QoS |  16: from here to the inline QoS
+/// |           reader id           |
+/// |           writer id           |
+/// |  sequence number, high word   |
+/// |  sequence number, low word    |
+/// +-------------------------------+
+/// ~     inline QoS, if Q          ~
+/// ~  serialized payload, if D, K  ~
+/// +-------------------------------+
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a> {
     /// For whom; [`EntityId::UNKNOWN`] is every matched reader.
@@ -50,6 +86,25 @@ pub struct Data<'a> {
 }
 
 /// DATA_FRAG (RTPS 2.5 §9.4.5.5).
+///
+/// ```text
+///  0                   1                   2                   3
+/// +-------+-------+---------------+
+/// |  16   |0000NKQE| octets next  |  Q inline QoS, K key
+/// +-------+-------+---------------+
+/// |  extra flags  | octets to QoS |  28: from here to the inline QoS
+/// |           reader id           |
+/// |           writer id           |
+/// |  sequence number, high word   |
+/// |  sequence number, low word    |
+/// |     first fragment, from 1    |
+/// |   fragments   | fragment size |
+/// |          sample size          |
+/// +-------------------------------+
+/// ~     inline QoS, if Q          ~
+/// ~      bytes of fragments       ~
+/// +-------------------------------+
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFrag<'a> {
     /// For whom; [`EntityId::UNKNOWN`] is every matched reader.
@@ -84,6 +139,18 @@ pub struct InlineQos<'a> {
 }
 
 /// HEARTBEAT (RTPS 2.5 §9.4.5.7). `first = last + 1` says that the writer holds nothing.
+///
+/// ```text
+/// +-------+-------+---------------+
+/// |  07   |0000GLFE| octets next  |  F final, L liveliness
+/// +-------+-------+---------------+  G: group fields follow; not read
+/// |           reader id           |
+/// |           writer id           |
+/// ~     first sequence number     ~
+/// ~      last sequence number     ~
+/// |             count             |
+/// +-------------------------------+
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     /// For whom; [`EntityId::UNKNOWN`] is every matched reader.
@@ -103,6 +170,18 @@ pub struct Heartbeat {
 }
 
 /// HEARTBEAT_FRAG (RTPS 2.5 §9.4.5.8).
+///
+/// ```text
+/// +-------+-------+---------------+
+/// |  13   |0000000E| octets next  |
+/// +-------+-------+---------------+
+/// |           reader id           |
+/// |           writer id           |
+/// ~        sequence number        ~
+/// |         last fragment         |
+/// |             count             |
+/// +-------------------------------+
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatFrag {
     /// For whom; [`EntityId::UNKNOWN`] is every matched reader.
@@ -119,6 +198,17 @@ pub struct HeartbeatFrag {
 
 /// ACKNACK (RTPS 2.5 §9.4.5.2): everything below the set's base has arrived, what is in the set is
 /// asked for.
+///
+/// ```text
+/// +-------+-------+---------------+
+/// |  06   |000000FE| octets next  |  F final
+/// +-------+-------+---------------+
+/// |           reader id           |
+/// |           writer id           |
+/// ~      SequenceNumberSet        ~
+/// |             count             |
+/// +-------------------------------+
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckNack {
     /// From whom.
@@ -134,6 +224,18 @@ pub struct AckNack {
 }
 
 /// NACK_FRAG (RTPS 2.5 §9.4.5.13).
+///
+/// ```text
+/// +-------+-------+---------------+
+/// |  12   |0000000E| octets next  |
+/// +-------+-------+---------------+
+/// |           reader id           |
+/// |           writer id           |
+/// ~        sequence number        ~
+/// ~       FragmentNumberSet       ~
+/// |             count             |
+/// +-------------------------------+
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NackFrag {
     /// From whom.
@@ -150,6 +252,17 @@ pub struct NackFrag {
 
 /// GAP (RTPS 2.5 §9.4.5.6): the changes from `start` to below the set's base, and those in the set,
 /// are not for the reader.
+///
+/// ```text
+/// +-------+-------+---------------+
+/// |  08   |0000000E| octets next  |
+/// +-------+-------+---------------+
+/// |           reader id           |
+/// |           writer id           |
+/// ~     start sequence number     ~
+/// ~      SequenceNumberSet        ~
+/// +-------------------------------+
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// For whom; [`EntityId::UNKNOWN`] is every matched reader.
