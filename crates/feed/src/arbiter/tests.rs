@@ -1,0 +1,236 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// An arbiter with what it has delivered, fed with one-byte-a-number packets.
+struct Desk {
+    arbiter: Arbiter,
+    delivered: Vec<u32>,
+}
+
+impl Desk {
+    fn new(config: ArbiterConfig) -> Self {
+        Self {
+            arbiter: Arbiter::new(config),
+            delivered: Vec::new(),
+        }
+    }
+
+    fn packet(&mut self, at_us: u64, line: Line, number: u32) -> Arrival {
+        let delivered = &mut self.delivered;
+        self.arbiter.handle_packet(
+            us(at_us),
+            line,
+            PacketNumber(number),
+            &number.to_le_bytes(),
+            &mut |number, packet| {
+                assert_eq!(packet, number.0.to_le_bytes());
+                delivered.push(number.0);
+            },
+        )
+    }
+
+    fn timeout(&mut self, at_us: u64) {
+        let delivered = &mut self.delivered;
+        self.arbiter
+            .handle_timeout(us(at_us), &mut |number, _| delivered.push(number.0));
+    }
+
+    fn finish(&mut self) -> ArbiterCounters {
+        let delivered = &mut self.delivered;
+        self.arbiter
+            .finish(&mut |number, _| delivered.push(number.0));
+        *self.arbiter.counters()
+    }
+}
+
+fn us(us: u64) -> Instant {
+    Instant::from_nanos(us * 1_000)
+}
+
+#[test]
+fn the_first_copy_wins_and_the_second_is_a_duplicate() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    assert_eq!(desk.packet(0, Line::A, 7), Arrival::Won);
+    assert_eq!(desk.packet(1, Line::B, 7), Arrival::Duplicate);
+    assert_eq!(desk.packet(2, Line::B, 8), Arrival::Won);
+    assert_eq!(desk.packet(3, Line::A, 8), Arrival::Duplicate);
+    let counters = desk.finish();
+    assert_eq!(desk.delivered, [7, 8]);
+    assert_eq!((counters.a.won, counters.b.won), (1, 1));
+    assert_eq!((counters.lost, counters.gaps, counters.a.lost), (0, 0, 0));
+}
+
+#[test]
+fn a_packet_ahead_waits_for_the_other_line() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    desk.packet(0, Line::A, 0);
+    desk.packet(1, Line::A, 2);
+    assert_eq!(desk.delivered, [0]);
+    desk.packet(2, Line::B, 1);
+    assert_eq!(desk.delivered, [0, 1, 2]);
+    assert_eq!(desk.arbiter.poll_timeout(), None);
+}
+
+#[test]
+fn a_gap_is_given_up_exactly_when_its_time_is_over() {
+    let mut desk = Desk::new(ArbiterConfig {
+        hold: Duration::from_micros(100),
+        ..ArbiterConfig::default()
+    });
+    desk.packet(0, Line::A, 0);
+    desk.packet(10, Line::A, 3);
+    assert_eq!(desk.arbiter.poll_timeout(), Some(us(110)));
+    desk.timeout(109);
+    assert_eq!(desk.delivered, [0]);
+    desk.timeout(110);
+    assert_eq!(desk.delivered, [0, 3]);
+    assert_eq!(desk.packet(111, Line::B, 2), Arrival::Late);
+    let counters = desk.finish();
+    assert_eq!((counters.lost, counters.gaps, counters.b.late), (2, 1, 1));
+}
+
+#[test]
+fn without_a_hold_a_gap_is_final_when_it_is_seen() {
+    let mut desk = Desk::new(ArbiterConfig {
+        hold: Duration::ZERO,
+        ..ArbiterConfig::default()
+    });
+    desk.packet(0, Line::A, 0);
+    desk.packet(1, Line::A, 2);
+    assert_eq!(desk.delivered, [0, 2]);
+    assert_eq!(desk.arbiter.counters().lost, 1);
+}
+
+#[test]
+fn a_full_window_gives_up_its_oldest_gap() {
+    let mut desk = Desk::new(ArbiterConfig {
+        window: 4,
+        first: Some(PacketNumber(0)),
+        ..ArbiterConfig::default()
+    });
+    for number in 1..=3 {
+        desk.packet(0, Line::A, number);
+    }
+    assert_eq!(desk.delivered, [] as [u32; 0]);
+    desk.packet(0, Line::A, 4);
+    assert_eq!(desk.delivered, [1, 2, 3, 4]);
+    assert_eq!(desk.arbiter.counters().lost, 1);
+}
+
+#[test]
+fn an_outage_longer_than_the_window_is_one_gap() {
+    let mut desk = Desk::new(ArbiterConfig {
+        window: 4,
+        ..ArbiterConfig::default()
+    });
+    desk.packet(0, Line::A, 0);
+    desk.packet(1, Line::A, 1_000_000);
+    desk.packet(2, Line::A, 1_000_001);
+    let counters = desk.finish();
+    assert_eq!(desk.delivered, [0, 1_000_000, 1_000_001]);
+    assert_eq!((counters.lost, counters.gaps), (999_999, 1));
+    assert_eq!(counters.a.lost, 999_999);
+}
+
+#[test]
+fn numbers_go_on_after_the_last_one() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    for number in [u32::MAX - 1, u32::MAX, 0, 1] {
+        assert_eq!(desk.packet(0, Line::A, number), Arrival::Won);
+    }
+    assert_eq!(desk.delivered, [u32::MAX - 1, u32::MAX, 0, 1]);
+    assert_eq!(desk.finish().lost, 0);
+}
+
+#[test]
+fn a_sender_that_starts_again_is_followed_after_a_few_packets() {
+    let mut desk = Desk::new(ArbiterConfig {
+        window: 8,
+        ..ArbiterConfig::default()
+    });
+    desk.packet(0, Line::A, 5_000);
+    for number in 0..100 {
+        desk.packet(1, Line::A, number);
+    }
+    let counters = desk.finish();
+    assert_eq!(counters.restarts, 1);
+    assert_eq!(counters.a.late, u64::from(RESTART_AFTER) - 1);
+    assert_eq!(desk.delivered.last(), Some(&99));
+    assert_eq!(counters.lost, 0);
+}
+
+/// A copy of packet `number` reaches us on `line` at `at_us`.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    at_us: u64,
+    line: Line,
+    number: u32,
+}
+
+/// Both lines send 2,000 packets, one each 10 us; each copy is lost or delayed on its own.
+fn two_lines(loss_per_mille: u32) -> impl Strategy<Value = Vec<Copy>> {
+    let fate = (0..1_000u32, 0..200u64);
+    prop::collection::vec((fate.clone(), fate), 2_000).prop_map(move |fates| {
+        let mut copies = Vec::new();
+        for (number, (a, b)) in (0u32..).zip(fates) {
+            for (line, (dice, delay_us)) in [(Line::A, a), (Line::B, b)] {
+                if dice >= loss_per_mille {
+                    let at_us = u64::from(number) * 10 + delay_us;
+                    copies.push(Copy {
+                        at_us,
+                        line,
+                        number,
+                    });
+                }
+            }
+        }
+        copies.sort_by_key(|copy| copy.at_us);
+        copies
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// One per cent lost on each line: afterwards only that is lost which was lost on both.
+    #[test]
+    fn only_what_both_lines_lose_is_lost(copies in two_lines(10)) {
+        let mut desk = Desk::new(ArbiterConfig { first: Some(PacketNumber(0)), ..ArbiterConfig::default() });
+        let mut came = vec![(false, false); 2_000];
+        for copy in &copies {
+            while let Some(deadline) = desk.arbiter.poll_timeout().filter(|deadline| *deadline <= us(copy.at_us)) {
+                desk.timeout(deadline.as_nanos() / 1_000);
+            }
+            desk.packet(copy.at_us, copy.line, copy.number);
+            let seen = &mut came[copy.number as usize];
+            match copy.line { Line::A => seen.0 = true, Line::B => seen.1 = true }
+        }
+        let counters = desk.finish();
+        let end = copies.iter().map(|copy| copy.number + 1).max().unwrap_or(0);
+        let expected: Vec<u32> = (0..end).filter(|&number| came[number as usize] != (false, false)).collect();
+        prop_assert_eq!(&desk.delivered, &expected);
+        prop_assert_eq!(counters.lost, u64::from(end) - expected.len() as u64);
+        let missing = |on: fn(&(bool, bool)) -> bool| came[..end as usize].iter().filter(|seen| !on(seen)).count() as u64;
+        prop_assert_eq!(counters.a.lost, missing(|seen| seen.0));
+        prop_assert_eq!(counters.b.lost, missing(|seen| seen.1));
+        prop_assert_eq!(counters.a.won + counters.b.won, counters.delivered);
+    }
+
+    /// Whatever numbers come, each goes out at most once between restarts and all are accounted for.
+    #[test]
+    fn any_numbers_are_accounted_for(
+        numbers in prop::collection::vec((any::<bool>(), prop_oneof![0..64u32, any::<u32>()]), 0..200),
+        window in 0..32u16,
+    ) {
+        let mut desk = Desk::new(ArbiterConfig { window, ..ArbiterConfig::default() });
+        for (at_us, (on_b, number)) in (0..).zip(&numbers) {
+            desk.packet(at_us, if *on_b { Line::B } else { Line::A }, *number);
+        }
+        let counters = desk.finish();
+        prop_assert_eq!(counters.delivered, desk.delivered.len() as u64);
+        prop_assert_eq!(counters.delivered, counters.a.won + counters.b.won);
+        let all = [counters.a, counters.b].map(|line| line.won + line.duplicate + line.late);
+        prop_assert_eq!(all[0] + all[1], numbers.len() as u64);
+    }
+}
