@@ -8,4 +8,13 @@
 
 extern crate alloc;
 
+mod change;
+mod count;
+mod history;
+mod outbox;
+mod window;
 pub mod wire;
+pub mod writer;
+
+pub use change::{Change, ChangeKind, KeyHash};
+pub use outbox::Outbox;

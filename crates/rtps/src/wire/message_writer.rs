@@ -36,6 +36,15 @@ impl<'a> MessageWriter<'a> {
         }
     }
 
+    /// Goes on with the message that begins at `start` of `bytes`.
+    pub(crate) fn resume(bytes: &'a mut Vec<u8>, start: usize) -> Self {
+        Self {
+            bytes,
+            start,
+            little_endian: true,
+        }
+    }
+
     /// The same message goes on in the other byte order, for tests of the reader.
     #[cfg(test)]
     pub(crate) fn set_little_endian(&mut self, little_endian: bool) {

@@ -1,0 +1,63 @@
+//! What a change is, whichever side it is on (RTPS 2.5 §8.2.1.2). Knows no payload's meaning.
+
+use tickwire_base::Timestamp;
+
+/// The 16 bytes that stand for an instance's key (RTPS 2.5 §9.6.4.8).
+pub type KeyHash = [u8; 16];
+
+/// What a change does to its instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum ChangeKind {
+    /// Gives it a new value.
+    #[default]
+    Alive,
+    /// Ends it.
+    Disposed,
+    /// Says that the writer has no more to say about it.
+    Unregistered,
+    /// Both at once: what `unregister` means under `autodispose_unregistered_instances`.
+    DisposedUnregistered,
+}
+
+impl ChangeKind {
+    /// The flags of PID_STATUS_INFO (RTPS 2.5 §9.6.4.9).
+    pub const fn status_info(self) -> u32 {
+        match self {
+            Self::Alive => 0,
+            Self::Disposed => 1,
+            Self::Unregistered => 2,
+            Self::DisposedUnregistered => 3,
+        }
+    }
+
+    /// The kind that the flags of PID_STATUS_INFO say; unknown flags do not count.
+    pub const fn from_status_info(flags: u32) -> Self {
+        match flags & 3 {
+            0 => Self::Alive,
+            1 => Self::Disposed,
+            2 => Self::Unregistered,
+            _ => Self::DisposedUnregistered,
+        }
+    }
+
+    /// Whether the payload is a value, not only a key.
+    pub const fn is_alive(self) -> bool {
+        matches!(self, Self::Alive)
+    }
+
+    /// Whether the writer takes leave of the instance.
+    pub const fn is_unregistered(self) -> bool {
+        matches!(self, Self::Unregistered | Self::DisposedUnregistered)
+    }
+}
+
+/// A change as the application hands it to a writer; its payload comes separately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Change {
+    /// What it does to its instance.
+    pub kind: ChangeKind,
+    /// When it was made; sent as INFO_TS.
+    pub source_timestamp: Option<Timestamp>,
+    /// Which instance it is about; `None` for topics without a key, which are one instance.
+    pub key_hash: Option<KeyHash>,
+}

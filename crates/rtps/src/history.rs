@@ -1,0 +1,277 @@
+//! A writer's changes, by sequence number and by instance. Knows neither readers nor time.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use crate::change::{Change, KeyHash};
+use crate::wire::SequenceNumber;
+
+/// A change and its serialized payload.
+#[derive(Debug)]
+pub(crate) struct CacheChange {
+    pub(crate) sequence_number: SequenceNumber,
+    pub(crate) change: Change,
+    pub(crate) payload: Vec<u8>,
+    /// The next newer change of the same instance.
+    newer: Option<SequenceNumber>,
+    /// False once removed; the slot stays until the ring passes it or is compacted.
+    present: bool,
+}
+
+/// A ring of changes in ascending order.
+///
+/// Numbers without holes are found by subtraction, with holes by bisection. Within an instance only
+/// the oldest change can be removed, which is all that KEEP_LAST, acknowledgement and resource
+/// limits ask for, so that each instance is a chain threaded through the ring.
+#[derive(Default)]
+pub(crate) struct History {
+    ring: VecDeque<CacheChange>,
+    len: usize,
+    instances: HashMap<Option<KeyHash>, Chain>,
+    /// Buffers of removed changes, to be filled again.
+    pool: Vec<Vec<u8>>,
+}
+
+/// One instance's changes in the ring.
+#[derive(Clone, Copy)]
+struct Chain {
+    oldest: SequenceNumber,
+    newest: SequenceNumber,
+    len: usize,
+}
+
+impl History {
+    /// An empty buffer, with capacity if one was recycled.
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        self.pool.pop().unwrap_or_default()
+    }
+
+    /// Keeps `buffer` for later, unless it is so large that keeping it would waste memory.
+    pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if buffer.capacity() <= POOLED_BUFFER_LEN && self.pool.len() < POOLED_BUFFERS {
+            buffer.clear();
+            self.pool.push(buffer);
+        }
+    }
+
+    /// Adds a change. `number` is above all that were added before.
+    pub(crate) fn push(&mut self, number: SequenceNumber, change: Change, payload: Vec<u8>) {
+        let previous = self.instances.get_mut(&change.key_hash).map(|chain| {
+            let newest = chain.newest;
+            chain.newest = number;
+            chain.len += 1;
+            newest
+        });
+        match previous.and_then(|number| self.slot(number)) {
+            Some(slot) => {
+                if let Some(previous) = self.ring.get_mut(slot) {
+                    previous.newer = Some(number);
+                }
+            }
+            None => {
+                let chain = Chain {
+                    oldest: number,
+                    newest: number,
+                    len: 1,
+                };
+                self.instances.insert(change.key_hash, chain);
+            }
+        }
+        self.len += 1;
+        self.ring.push_back(CacheChange {
+            sequence_number: number,
+            change,
+            payload,
+            newer: None,
+            present: true,
+        });
+    }
+
+    /// The change with this number.
+    pub(crate) fn get(&self, number: SequenceNumber) -> Option<&CacheChange> {
+        let slot = self.slot(number)?;
+        self.ring.get(slot).filter(|change| change.present)
+    }
+
+    /// The lowest number at or above `number` that is here.
+    pub(crate) fn at_or_after(&self, number: SequenceNumber) -> Option<SequenceNumber> {
+        let start = match self.guess(number) {
+            Ok(slot) | Err(slot) => slot,
+        };
+        self.ring
+            .range(start..)
+            .find(|change| change.present)
+            .map(|change| change.sequence_number)
+    }
+
+    /// The oldest change.
+    pub(crate) fn first(&self) -> Option<SequenceNumber> {
+        // Removal keeps the front of the ring present.
+        self.ring.front().map(|change| change.sequence_number)
+    }
+
+    /// Changes here.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Instances that have changes here.
+    pub(crate) fn instance_count(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// Changes of one instance.
+    pub(crate) fn instance_len(&self, key: Option<KeyHash>) -> usize {
+        self.instances.get(&key).map_or(0, |chain| chain.len)
+    }
+
+    /// The oldest change of one instance.
+    pub(crate) fn oldest_of(&self, key: Option<KeyHash>) -> Option<SequenceNumber> {
+        self.instances.get(&key).map(|chain| chain.oldest)
+    }
+
+    /// Removes the oldest change of an instance; says its number and the length of its payload.
+    pub(crate) fn remove_oldest_of(
+        &mut self,
+        key: Option<KeyHash>,
+    ) -> Option<(SequenceNumber, usize)> {
+        let number = self.oldest_of(key)?;
+        let slot = self.slot(number)?;
+        let change = self.ring.get_mut(slot)?;
+        change.present = false;
+        let payload = core::mem::take(&mut change.payload);
+        let len = payload.len();
+        match change.newer {
+            Some(newer) => {
+                if let Some(chain) = self.instances.get_mut(&key) {
+                    chain.oldest = newer;
+                    chain.len -= 1;
+                }
+            }
+            None => {
+                self.instances.remove(&key);
+            }
+        }
+        self.recycle(payload);
+        self.len -= 1;
+        self.compact();
+        Some((number, len))
+    }
+
+    /// Drops what has been removed at the front, and everywhere once most of the ring is that.
+    fn compact(&mut self) {
+        while self.ring.front().is_some_and(|change| !change.present) {
+            self.ring.pop_front();
+        }
+        if self.ring.len() > 2 * self.len + SPARE_SLOTS {
+            self.ring.retain(|change| change.present);
+        }
+    }
+
+    fn slot(&self, number: SequenceNumber) -> Option<usize> {
+        self.guess(number).ok()
+    }
+
+    /// The slot of `number`, or where it would be.
+    fn guess(&self, number: SequenceNumber) -> Result<usize, usize> {
+        let Some(first) = self.first() else {
+            return Err(0);
+        };
+        let dense = number.0.checked_sub(first.0).map(usize::try_from);
+        if let Some(Ok(slot)) = dense
+            && self
+                .ring
+                .get(slot)
+                .is_some_and(|change| change.sequence_number == number)
+        {
+            return Ok(slot);
+        }
+        self.ring
+            .binary_search_by_key(&number, |change| change.sequence_number)
+    }
+}
+
+/// Larger buffers are given back to the allocator.
+const POOLED_BUFFER_LEN: usize = 64 * 1024;
+/// As many small buffers are kept at most.
+const POOLED_BUFFERS: usize = 4096;
+/// Removed slots that are always tolerated, lest short rings are compacted all the time.
+const SPARE_SLOTS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(history: &mut History, number: i64, key: u8) {
+        let change = Change {
+            key_hash: Some([key; 16]),
+            ..Change::default()
+        };
+        let mut payload = history.buffer();
+        payload.push(key);
+        history.push(SequenceNumber(number), change, payload);
+    }
+
+    #[test]
+    fn changes_are_found_with_and_without_holes() {
+        let mut history = History::default();
+        for number in 1..=300 {
+            push(&mut history, number, u8::from(number % 3 == 0));
+        }
+        while history.instance_len(Some([0; 16])) > 1 {
+            history.remove_oldest_of(Some([0; 16]));
+        }
+        assert_eq!(history.len(), 101);
+        assert_eq!(history.first(), Some(SequenceNumber(3)));
+        for number in 1..=300 {
+            let kept = number % 3 == 0 || number == 299;
+            assert_eq!(history.get(SequenceNumber(number)).is_some(), kept);
+        }
+        assert_eq!(
+            history.at_or_after(SequenceNumber(4)),
+            Some(SequenceNumber(6))
+        );
+        assert_eq!(history.at_or_after(SequenceNumber(301)), None);
+    }
+
+    #[test]
+    fn one_old_instance_does_not_keep_the_ring_long() {
+        let mut history = History::default();
+        push(&mut history, 1, 7);
+        for number in 2..100_000 {
+            push(&mut history, number, 8);
+            if history.instance_len(Some([8; 16])) > 1 {
+                history.remove_oldest_of(Some([8; 16]));
+            }
+        }
+        assert_eq!(history.len(), 2);
+        assert!(history.ring.len() <= 2 * history.len() + SPARE_SLOTS);
+        assert!(history.get(SequenceNumber(1)).is_some());
+        assert_eq!(history.instance_count(), 2);
+    }
+
+    #[test]
+    fn numbers_outside_are_not_found() {
+        let mut history = History::default();
+        assert_eq!(history.at_or_after(SequenceNumber(i64::MIN)), None);
+        push(&mut history, 5, 0);
+        for number in [i64::MIN, -1, 0, 4, 6, i64::MAX] {
+            assert!(history.get(SequenceNumber(number)).is_none());
+        }
+    }
+
+    #[test]
+    fn an_instance_that_lost_its_last_change_is_gone() {
+        let mut history = History::default();
+        push(&mut history, 1, 1);
+        assert_eq!(
+            history.remove_oldest_of(Some([1; 16])),
+            Some((SequenceNumber(1), 1))
+        );
+        assert_eq!(history.instance_count(), 0);
+        assert_eq!(history.remove_oldest_of(Some([1; 16])), None);
+        assert_eq!(history.first(), None);
+    }
+}

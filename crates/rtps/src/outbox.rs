@@ -1,0 +1,127 @@
+//! Complete datagrams with their destinations, in one reusable arena. Knows no socket.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_base::Locator;
+
+use crate::wire::{GuidPrefix, MessageWriter};
+
+/// What the machines want sent.
+///
+/// The caller hands one outbox to as many calls as it likes, sends the [`datagrams`](Self::datagrams)
+/// once it has let go of its locks, and [clears](Self::clear) it. The memory is kept: an outbox that
+/// has been as full before does not allocate.
+#[derive(Default)]
+pub struct Outbox {
+    bytes: Vec<u8>,
+    locators: Vec<Locator>,
+    datagrams: Vec<Datagram>,
+}
+
+/// Where a datagram begins in the arenas; it ends where the next one begins.
+struct Datagram {
+    bytes_start: usize,
+    locators_start: usize,
+    source: GuidPrefix,
+    /// Whom the machine that began it writes to; unknown to us if others may have changed that.
+    destination: Option<GuidPrefix>,
+}
+
+impl Outbox {
+    /// An outbox without memory.
+    pub const fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            locators: Vec::new(),
+            datagrams: Vec::new(),
+        }
+    }
+
+    /// Begins a datagram from the participant `source` to all of `to`; what is written to the
+    /// message goes into it. A message without any submessage is sent all the same.
+    pub fn message(&mut self, source: GuidPrefix, to: &[Locator]) -> MessageWriter<'_> {
+        self.datagrams.push(Datagram {
+            bytes_start: self.bytes.len(),
+            locators_start: self.locators.len(),
+            source,
+            destination: None,
+        });
+        self.locators.extend_from_slice(to);
+        MessageWriter::new(&mut self.bytes, source)
+    }
+
+    /// Continues the newest datagram if it goes from `source` to `destination` at `to` and has room
+    /// for `len` more bytes below `max_len`; else begins one, with INFO_DST unless `destination`
+    /// is everybody.
+    pub(crate) fn append(
+        &mut self,
+        source: GuidPrefix,
+        destination: GuidPrefix,
+        to: &[Locator],
+        len: usize,
+        max_len: usize,
+    ) -> MessageWriter<'_> {
+        let open = self.datagrams.last().is_some_and(|last| {
+            last.source == source
+                && last.destination == Some(destination)
+                && self.locators.get(last.locators_start..) == Some(to)
+                && self.bytes.len() - last.bytes_start + len <= max_len
+        });
+        if !open {
+            let mut message = self.message(source, to);
+            if destination != GuidPrefix::UNKNOWN {
+                message.info_dst(destination);
+            }
+        }
+        let mut start = 0;
+        if let Some(last) = self.datagrams.last_mut() {
+            last.destination = Some(destination);
+            start = last.bytes_start;
+        }
+        MessageWriter::resume(&mut self.bytes, start)
+    }
+
+    /// The datagrams and where each goes, oldest first.
+    pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], &[Locator])> {
+        self.datagrams.iter().enumerate().map(|(i, datagram)| {
+            let next = self.datagrams.get(i + 1);
+            let bytes_end = next.map_or(self.bytes.len(), |next| next.bytes_start);
+            let locators_end = next.map_or(self.locators.len(), |next| next.locators_start);
+            (
+                self.bytes
+                    .get(datagram.bytes_start..bytes_end)
+                    .unwrap_or_default(),
+                self.locators
+                    .get(datagram.locators_start..locators_end)
+                    .unwrap_or_default(),
+            )
+        })
+    }
+
+    /// Whether there is nothing to send.
+    pub fn is_empty(&self) -> bool {
+        self.datagrams.is_empty()
+    }
+
+    /// Datagrams to send.
+    pub fn len(&self) -> usize {
+        self.datagrams.len()
+    }
+
+    /// Forgets the datagrams and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.locators.clear();
+        self.datagrams.clear();
+    }
+}
+
+impl fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbox")
+            .field("datagrams", &self.len())
+            .field("bytes", &self.bytes.len())
+            .finish()
+    }
+}

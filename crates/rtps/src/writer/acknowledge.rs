@@ -1,0 +1,140 @@
+//! What readers say, and what their saying it sets free.
+
+use tickwire_base::Instant;
+
+use super::{Writer, cost};
+use crate::outbox::Outbox;
+use crate::wire::{AckNack, Context, NackFrag, SequenceNumber};
+
+impl Writer {
+    /// Takes an acknowledgement and sends what the reader lacks (RTPS 2.5 §8.4.9.2.7 to .9).
+    ///
+    /// One without requests and with a base of 1 or 0 is the greeting of a reader that knows of no
+    /// heartbeat yet; it is answered with one at once and never taken for a step back.
+    pub fn handle_acknack(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        acknack: &AckNack,
+        outbox: &mut Outbox,
+    ) {
+        let Ok(index) = self.find(context.source(acknack.reader)) else {
+            self.counters.from_unmatched += 1;
+            return;
+        };
+        let sent = self.sent();
+        let base = acknack.state.base;
+        let reader = &mut self.readers[index];
+        let greeting = base <= SequenceNumber::FIRST && acknack.state.is_empty();
+        if !reader.proxy.reliable || base < SequenceNumber::ZERO || base.previous() > sent {
+            // Also what a reader says that knew another writer of this name, before a restart: its
+            // acknowledgement means nothing here, and heartbeats go on until it gives a true one.
+            self.counters.misbehaved += 1;
+            return;
+        }
+        if greeting {
+            reader.acknack_count.restart(now, acknack.count);
+        } else if !reader.acknack_count.accept(now, acknack.count) {
+            self.counters.stale += 1;
+            return;
+        }
+        self.counters.acknacks += 1;
+        reader.acknacks += 1;
+        reader.introduced = true;
+        if base.previous() > reader.acked {
+            reader.acked = base.previous();
+            self.heartbeat.progress();
+            self.pressed_at = None;
+        }
+        self.counters.suppressed +=
+            reader
+                .repairs
+                .request_samples(now, &acknack.state, sent, self.config.repair_interval);
+        let idle = reader.repairs.is_empty();
+        let lags = reader.lags(sent);
+        self.release();
+        self.send_repairs(now, index, outbox);
+        if greeting {
+            self.introduce(index, !lags, outbox);
+        } else if idle && !acknack.is_final {
+            self.introduce(index, true, outbox);
+        }
+    }
+
+    /// Takes a request for fragments and sends them (RTPS 2.5 §8.4.14.3).
+    pub fn handle_nack_frag(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        nack: &NackFrag,
+        outbox: &mut Outbox,
+    ) {
+        let Ok(index) = self.find(context.source(nack.reader)) else {
+            self.counters.from_unmatched += 1;
+            return;
+        };
+        let under_way = nack.sequence_number > self.sent();
+        let reader = &mut self.readers[index];
+        if !reader.proxy.reliable
+            || nack.sequence_number < SequenceNumber::FIRST
+            || nack.sequence_number > self.last
+        {
+            self.counters.misbehaved += 1;
+            return;
+        }
+        if !reader.nack_frag_count.accept(now, nack.count) {
+            self.counters.stale += 1;
+            return;
+        }
+        self.counters.nack_frags += 1;
+        reader.acknacks += 1;
+        let interval = self.config.repair_interval;
+        let queued = !under_way
+            && reader
+                .repairs
+                .request_fragments(now, nack.sequence_number, nack.state, interval);
+        match queued {
+            true => self.send_repairs(now, index, outbox),
+            false => self.counters.suppressed += 1,
+        }
+    }
+
+    /// Lets go of what everybody has: it no longer counts against writes, and nobody will ask for it
+    /// unless the history is kept for late joiners.
+    pub(super) fn release(&mut self) {
+        let end = self.acknowledged();
+        while self.released < end {
+            let Some(number) = self
+                .history
+                .at_or_after(self.released.next())
+                .filter(|&number| number <= end)
+            else {
+                break;
+            };
+            self.release_change(number);
+        }
+        self.released = self.released.max(end);
+    }
+
+    fn release_change(&mut self, number: SequenceNumber) {
+        self.released = number;
+        let Some(change) = self.history.get(number) else {
+            return;
+        };
+        self.unreleased_len = self
+            .unreleased_len
+            .saturating_sub(cost(change.payload.len()));
+        let key = change.change.key_hash;
+        let gone = change.change.kind.is_unregistered();
+        if !self.config.transient_local || gone {
+            // An unregistered instance is of no use to late joiners.
+            while self
+                .history
+                .oldest_of(key)
+                .is_some_and(|oldest| oldest <= number)
+            {
+                self.remove_oldest_of(key);
+            }
+        }
+    }
+}

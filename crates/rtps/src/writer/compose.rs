@@ -1,0 +1,186 @@
+//! Changes and notices as submessages to one target. Decides neither what to send nor when.
+
+use alloc::vec::Vec;
+
+use tickwire_base::Locator;
+
+use super::WriterConfig;
+use crate::history::CacheChange;
+use crate::outbox::Outbox;
+use crate::wire::{
+    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Heartbeat, InlineQos, MessageWriter,
+    ParameterListWriter, SequenceNumber, SequenceNumberSet, SerializedPayload, StatusInfo,
+};
+
+/// Whom submessages are for and where they go.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    /// [`GuidPrefix::UNKNOWN`] is everybody.
+    pub(super) prefix: GuidPrefix,
+    /// [`EntityId::UNKNOWN`] is every matched reader.
+    pub(super) reader: EntityId,
+    pub(super) locators: &'a [Locator],
+}
+
+/// Puts a writer's submessages into an outbox.
+pub(super) struct Composer {
+    writer: Guid,
+    max_message_len: usize,
+    /// Whether DATA carries the key hash.
+    pub(super) key_hash: bool,
+    /// Scratch memory.
+    inline_qos: Vec<u8>,
+}
+
+impl Composer {
+    pub(super) fn new(config: &WriterConfig) -> Self {
+        Self {
+            writer: config.guid,
+            max_message_len: config.max_message_len.clamp(512, 65_000),
+            key_hash: config.key_hash_with_data,
+            inline_qos: Vec::new(),
+        }
+    }
+
+    /// DATA with its INFO_TS.
+    pub(super) fn data(&mut self, change: &CacheChange, target: Target<'_>, outbox: &mut Outbox) {
+        self.list_inline_qos(change);
+        let payload = match (change.change.kind.is_alive(), change.payload.as_slice()) {
+            (_, []) => SerializedPayload::None,
+            (true, value) => SerializedPayload::Data(value),
+            (false, key) => SerializedPayload::Key(key),
+        };
+        self.message(target, SUBMESSAGES_LEN + change.payload.len(), outbox)
+            .info_ts(change.change.source_timestamp)
+            .data(&Data {
+                reader: target.reader,
+                writer: self.writer.entity,
+                sequence_number: change.sequence_number,
+                inline_qos: self.inline_qos(),
+                payload,
+            });
+    }
+
+    /// DATA_FRAG with its INFO_TS. `fragment` counts from 1; one that the change does not have is
+    /// not sent.
+    pub(super) fn fragment(
+        &mut self,
+        change: &CacheChange,
+        fragment: u32,
+        target: Target<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let fragment_len = usize::from(self.fragment_len());
+        let before = usize::try_from(fragment.saturating_sub(1)).unwrap_or(usize::MAX);
+        let start = before.saturating_mul(fragment_len);
+        let Some(rest) = change.payload.get(start..).filter(|rest| !rest.is_empty()) else {
+            return;
+        };
+        let payload = rest.get(..fragment_len).unwrap_or(rest);
+        self.list_inline_qos(change);
+        self.message(target, SUBMESSAGES_LEN + payload.len(), outbox)
+            .info_ts(change.change.source_timestamp)
+            .data_frag(&DataFrag {
+                reader: target.reader,
+                writer: self.writer.entity,
+                sequence_number: change.sequence_number,
+                fragment_start: fragment,
+                fragment_count: 1,
+                fragment_size: self.fragment_len(),
+                // Writing refuses payloads that 32 bits cannot count.
+                sample_size: u32::try_from(change.payload.len()).unwrap_or(u32::MAX),
+                inline_qos: self.inline_qos(),
+                is_key: !change.change.kind.is_alive(),
+                payload,
+            });
+    }
+
+    /// GAP over `start` up to but without `end`.
+    pub(super) fn gap(
+        &self,
+        start: SequenceNumber,
+        end: SequenceNumber,
+        target: Target<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.message(target, GAP_LEN, outbox).gap(&Gap {
+            reader: target.reader,
+            writer: self.writer.entity,
+            start,
+            list: SequenceNumberSet::empty(end),
+        });
+    }
+
+    /// HEARTBEAT; whom it is for is filled in here.
+    pub(super) fn heartbeat(&self, heartbeat: Heartbeat, target: Target<'_>, outbox: &mut Outbox) {
+        self.message(target, HEARTBEAT_LEN, outbox)
+            .heartbeat(&Heartbeat {
+                reader: target.reader,
+                ..heartbeat
+            });
+    }
+
+    /// Bytes of a full fragment: what a datagram holds beside the submessages around it.
+    pub(super) fn fragment_len(&self) -> u16 {
+        let len = (self.max_message_len - HEADERS_LEN - SUBMESSAGES_LEN) & !7;
+        u16::try_from(len).unwrap_or(u16::MAX & !7)
+    }
+
+    /// How many fragments a payload makes; 1 if it goes whole.
+    pub(super) fn fragment_count(&self, payload_len: usize) -> u32 {
+        let count = payload_len.div_ceil(usize::from(self.fragment_len()));
+        u32::try_from(count).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Lists the inline QoS that the change needs (RTPS 2.5 §8.7): the key hash where there is no
+    /// value to compute it from, and the status where it is not plainly alive.
+    fn list_inline_qos(&mut self, change: &CacheChange) {
+        self.inline_qos.clear();
+        let kind = change.change.kind;
+        let key_hash = change.change.key_hash;
+        let key_hash = key_hash.filter(|_| self.key_hash || !kind.is_alive());
+        if key_hash.is_none() && kind.is_alive() {
+            return;
+        }
+        let mut list = ParameterListWriter::new(&mut self.inline_qos);
+        if let Some(key_hash) = key_hash {
+            list.key_hash(key_hash);
+        }
+        if !kind.is_alive() {
+            list.status_info(StatusInfo(kind.status_info()));
+        }
+        list.finish();
+    }
+
+    fn inline_qos(&self) -> InlineQos<'_> {
+        InlineQos {
+            bytes: &self.inline_qos,
+            little_endian: true,
+        }
+    }
+
+    fn message<'a>(
+        &self,
+        target: Target<'_>,
+        len: usize,
+        outbox: &'a mut Outbox,
+    ) -> MessageWriter<'a> {
+        let Target {
+            prefix, locators, ..
+        } = target;
+        outbox.append(
+            self.writer.prefix,
+            prefix,
+            locators,
+            len,
+            self.max_message_len,
+        )
+    }
+}
+
+/// The message header and INFO_DST.
+const HEADERS_LEN: usize = 20 + 16;
+/// INFO_TS, the larger head of DATA_FRAG, key hash, status and sentinel, HEARTBEAT, padding.
+const SUBMESSAGES_LEN: usize = 12 + 36 + 32 + HEARTBEAT_LEN + 4;
+const HEARTBEAT_LEN: usize = 32;
+const GAP_LEN: usize = 32;

@@ -1,0 +1,156 @@
+//! What a writer is told at birth, what it answers to a write, and what it counts.
+
+use tickwire_base::Duration;
+
+use crate::wire::Guid;
+
+/// Settings of a [`Writer`](super::Writer).
+#[derive(Clone, Debug)]
+pub struct WriterConfig {
+    /// The writer itself.
+    pub guid: Guid,
+    /// Whether reliable readers are served reliably. Default true.
+    pub reliable: bool,
+    /// Whether late joiners that ask for history get it. Default false: samples are forgotten once
+    /// they are sent and acknowledged.
+    pub transient_local: bool,
+    /// How many samples are kept. Default the last one of each instance, as DDS 1.4 §2.2.3.18.
+    pub history: HistoryKind,
+    /// Bounds on the history. Default none.
+    pub limits: ResourceLimits,
+    /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
+    /// spare readers computing it. Dispose and unregister always carry it. Default true.
+    pub key_hash_with_data: bool,
+    /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
+    /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
+    pub max_message_len: usize,
+    /// Under KEEP_ALL, writes are refused while as many bytes are not acknowledged; each sample
+    /// counts with [`SAMPLE_OVERHEAD_LEN`] on top. Acknowledgement is asked for at every quarter of
+    /// it. One sample always passes, whatever its size. Default 1 MiB.
+    pub max_unacknowledged_len: usize,
+    /// Time between heartbeats while a reader lags, doubled with each that brings no progress up to
+    /// 64 times. Default 100 ms.
+    pub heartbeat_period: Duration,
+    /// The same sample is not sent again to the same reader within this time. Default 10 ms.
+    pub repair_interval: Duration,
+    /// Fragments and repairs are sent in bursts of as many bytes. Default 64 KiB, which fits the
+    /// usual socket buffers.
+    pub burst_len: usize,
+    /// Time between bursts. Default 0.5 ms, hence 131 MB/s.
+    pub burst_interval: Duration,
+}
+
+impl WriterConfig {
+    /// The defaults for the writer `guid`.
+    pub const fn new(guid: Guid) -> Self {
+        Self {
+            guid,
+            reliable: true,
+            transient_local: false,
+            history: HistoryKind::KeepLast(1),
+            limits: ResourceLimits::NONE,
+            key_hash_with_data: true,
+            max_message_len: 14_720,
+            max_unacknowledged_len: 1 << 20,
+            heartbeat_period: Duration::from_millis(100),
+            repair_interval: Duration::from_millis(10),
+            burst_len: 64 << 10,
+            burst_interval: Duration::from_micros(500),
+        }
+    }
+}
+
+/// The HISTORY policy (DDS 1.4 §2.2.3.18).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryKind {
+    /// The newest samples of each instance; 0 is taken as 1. A sample that nobody has acknowledged
+    /// yet makes way like any other.
+    KeepLast(u32),
+    /// Every sample until all reliable readers have it.
+    KeepAll,
+}
+
+/// The RESOURCE_LIMITS policy (DDS 1.4 §2.2.3.19); `None` is unlimited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ResourceLimits {
+    /// Samples of all instances.
+    pub max_samples: Option<usize>,
+    /// Instances that have samples in the history.
+    pub max_instances: Option<usize>,
+    /// Samples of one instance; for KEEP_ALL only.
+    pub max_samples_per_instance: Option<usize>,
+}
+
+impl ResourceLimits {
+    /// No limit.
+    pub const NONE: Self = Self {
+        max_samples: None,
+        max_instances: None,
+        max_samples_per_instance: None,
+    };
+}
+
+/// Why a change was not written. The history is as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError<E> {
+    /// The history is full of samples that readers have not acknowledged. Try again after the next
+    /// acknowledgement, or after a reader is unmatched.
+    WouldBlock,
+    /// The change begins one more instance than [`ResourceLimits::max_instances`] allows.
+    TooManyInstances,
+    /// The payload has more bytes than the wire can say (2^32 - 1).
+    TooLarge,
+    /// The payload could not be serialized.
+    Payload(E),
+}
+
+impl<E: core::fmt::Display> core::fmt::Display for WriteError<E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::WouldBlock => f.write_str("history is full of unacknowledged samples"),
+            Self::TooManyInstances => f.write_str("resource limits allow no further instance"),
+            Self::TooLarge => f.write_str("serialized sample exceeds 2^32 - 1 bytes"),
+            Self::Payload(error) => write!(f, "sample cannot be serialized: {error}"),
+        }
+    }
+}
+
+impl<E: core::error::Error> core::error::Error for WriteError<E> {}
+
+/// What a writer has done, in samples unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct WriterCounters {
+    /// Written by the application.
+    pub written: u64,
+    /// Writes refused because the history was full.
+    pub would_block: u64,
+    /// Sent for the first time, fragmented ones when their last fragment is.
+    pub sent: u64,
+    /// Sent again at a reader's request, fragmented ones when their last fragment is.
+    pub resent: u64,
+    /// Fragments sent for the first time.
+    pub fragments_sent: u64,
+    /// Fragments sent again.
+    pub fragments_resent: u64,
+    /// Requests left unanswered because the answer was already under way.
+    pub suppressed: u64,
+    /// GAP submessages.
+    pub gaps: u64,
+    /// HEARTBEAT submessages.
+    pub heartbeats: u64,
+    /// ACKNACK submessages taken.
+    pub acknacks: u64,
+    /// NACK_FRAG submessages taken.
+    pub nack_frags: u64,
+    /// Replaced or dropped under KEEP_LAST before all reliable readers had them.
+    pub removed_before_ack: u64,
+    /// ACKNACK and NACK_FRAG from readers that are not matched.
+    pub from_unmatched: u64,
+    /// ACKNACK and NACK_FRAG with a repeated or old count.
+    pub stale: u64,
+    /// ACKNACK and NACK_FRAG that no reader may send, such as for samples never written.
+    pub misbehaved: u64,
+}
+
+/// What a sample costs beyond its payload in sockets and history, in bytes.
+pub const SAMPLE_OVERHEAD_LEN: usize = 256;

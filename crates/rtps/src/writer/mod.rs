@@ -1,0 +1,358 @@
+//! The writer's side of the protocol: one machine for best-effort and reliable readers alike
+//! (RTPS 2.5 §8.4.7 to §8.4.9). It knows no socket, no clock, no type and no discovery.
+//!
+//! A change is serialized into the history, sent at once to all matched readers, and kept for as
+//! long as somebody may ask for it. Heartbeats say what there is; readers answer with what they
+//! lack; repairs and the fragments of large samples go out in bursts of bounded size.
+
+mod acknowledge;
+mod compose;
+mod config;
+mod heartbeat;
+mod pacer;
+mod reader_proxy;
+mod send;
+
+use alloc::vec::Vec;
+
+use tickwire_base::{Instant, Locator};
+
+use crate::change::{Change, KeyHash};
+use crate::history::History;
+use crate::outbox::Outbox;
+use crate::wire::{Guid, SequenceNumber};
+
+pub use config::{
+    HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, WriteError, WriterConfig, WriterCounters,
+};
+pub use reader_proxy::{ReaderProxy, ReaderStatus};
+
+use compose::Composer;
+use heartbeat::HeartbeatTimer;
+use pacer::Pacer;
+use reader_proxy::MatchedReader;
+
+/// A writer with its history and the readers that it is matched with.
+pub struct Writer {
+    config: WriterConfig,
+    history: History,
+    /// Sorted by GUID.
+    readers: Vec<MatchedReader>,
+    /// The newest change.
+    last: SequenceNumber,
+    /// What is to be sent next for the first time.
+    cursor: Cursor,
+    /// Every change up to here has been sent, and acknowledged by all that were matched then.
+    released: SequenceNumber,
+    /// Bytes of the changes above `released`.
+    unreleased_len: usize,
+    /// Bytes sent since acknowledgement was last asked for.
+    unasked_len: usize,
+    heartbeat: HeartbeatTimer,
+    heartbeat_count: u32,
+    /// When a refused write last asked for acknowledgement.
+    pressed_at: Option<Instant>,
+    pacer: Pacer,
+    /// Where new changes go.
+    destinations: Vec<Locator>,
+    composer: Composer,
+    counters: WriterCounters,
+}
+
+/// A place among all fragments of all changes.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    number: SequenceNumber,
+    /// From 1.
+    fragment: u32,
+}
+
+impl Cursor {
+    fn at(number: SequenceNumber) -> Self {
+        Self {
+            number,
+            fragment: 1,
+        }
+    }
+}
+
+impl Writer {
+    /// A writer without readers that has written nothing.
+    pub fn new(config: WriterConfig) -> Self {
+        Self {
+            history: History::default(),
+            readers: Vec::new(),
+            last: SequenceNumber::ZERO,
+            cursor: Cursor::at(SequenceNumber::FIRST),
+            released: SequenceNumber::ZERO,
+            unreleased_len: 0,
+            unasked_len: 0,
+            heartbeat: HeartbeatTimer::new(config.heartbeat_period),
+            heartbeat_count: 0,
+            pressed_at: None,
+            pacer: Pacer::new(config.burst_len, config.burst_interval),
+            destinations: Vec::new(),
+            composer: Composer::new(&config),
+            counters: WriterCounters::default(),
+            config,
+        }
+    }
+
+    /// Who this is.
+    pub fn guid(&self) -> Guid {
+        self.config.guid
+    }
+
+    /// The newest change; [`SequenceNumber::ZERO`] before the first.
+    pub fn last(&self) -> SequenceNumber {
+        self.last
+    }
+
+    /// Changes in the history.
+    pub fn history_len(&self) -> usize {
+        self.history.len()
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> &WriterCounters {
+        &self.counters
+    }
+
+    /// How things stand with each matched reader.
+    pub fn readers(&self) -> impl Iterator<Item = ReaderStatus> {
+        self.readers.iter().map(|reader| ReaderStatus {
+            guid: reader.proxy.guid,
+            acknowledged: reader.acked,
+            resent: reader.resent,
+            gaps: reader.gaps,
+            acknacks: reader.acknacks,
+        })
+    }
+
+    /// Begins to serve a reader, or takes over its new locators if it is matched already.
+    ///
+    /// A reliable reader is sent a heartbeat at once, and again until it answers, since it may not
+    /// have heard of this writer yet. What is older than the match it gets if it
+    /// [wants history](ReaderProxy::wants_history), else a GAP.
+    pub fn match_reader(&mut self, now: Instant, proxy: ReaderProxy, outbox: &mut Outbox) {
+        let reliable = proxy.reliable && self.config.reliable;
+        let wants_history = proxy.wants_history && self.config.transient_local && reliable;
+        let proxy = ReaderProxy { reliable, ..proxy };
+        match self.find(proxy.guid) {
+            Ok(index) => {
+                self.readers[index].proxy = proxy;
+                self.readers_changed();
+            }
+            Err(index) => {
+                let first_relevant = match wants_history {
+                    true => SequenceNumber::FIRST,
+                    false => self.last.next(),
+                };
+                self.readers
+                    .insert(index, MatchedReader::new(proxy, first_relevant));
+                self.readers_changed();
+                if reliable {
+                    self.introduce(index, false, outbox);
+                    self.heartbeat.hasten(now);
+                }
+            }
+        }
+    }
+
+    /// Stops serving a reader; false if it was not matched. What only it was still to acknowledge
+    /// no longer holds anything up.
+    pub fn unmatch_reader(&mut self, guid: Guid) -> bool {
+        let Ok(index) = self.find(guid) else {
+            return false;
+        };
+        self.readers.remove(index);
+        self.readers_changed();
+        self.release();
+        true
+    }
+
+    /// Adds a change to the history and sends it.
+    ///
+    /// `payload` appends the serialized value, encapsulation header included, to the buffer that it
+    /// is given; for kinds other than alive the serialized key, or nothing if the key hash must do.
+    ///
+    /// # Errors
+    /// [`WriteError::WouldBlock`] puts a heartbeat into the outbox that asks for the
+    /// acknowledgement which makes room. After any error the change has no sequence number.
+    pub fn write<E>(
+        &mut self,
+        now: Instant,
+        change: Change,
+        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, WriteError<E>> {
+        if let Err(refused) = self.make_room(change.key_hash) {
+            self.counters.would_block += 1;
+            self.press(now, outbox);
+            return Err(match refused {
+                Refused::Full => WriteError::WouldBlock,
+                Refused::TooManyInstances => WriteError::TooManyInstances,
+            });
+        }
+        let mut bytes = self.history.buffer();
+        let result = match payload(&mut bytes) {
+            Err(error) => Err(WriteError::Payload(error)),
+            Ok(()) if u32::try_from(bytes.len()).is_err() => Err(WriteError::TooLarge),
+            Ok(()) => Ok(()),
+        };
+        if let Err(error) = result {
+            self.history.recycle(bytes);
+            return Err(error);
+        }
+        self.make_way(change.key_hash);
+        self.last = self.last.next();
+        self.unreleased_len += cost(bytes.len());
+        self.history.push(self.last, change, bytes);
+        self.counters.written += 1;
+        self.send_new(now, outbox);
+        Ok(self.last)
+    }
+
+    /// Whether all matched reliable readers have everything up to `number`, and it has been sent.
+    /// Numbers that were never written are not acknowledged.
+    pub fn is_acknowledged(&self, number: SequenceNumber) -> bool {
+        number <= self.acknowledged()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let burst = self.has_backlog().then(|| self.pacer.refill_at());
+        match (self.heartbeat.at(), burst) {
+            (Some(beat), Some(burst)) => Some(beat.min(burst)),
+            (beat, burst) => beat.or(burst),
+        }
+    }
+
+    /// Sends what is due: the next burst of repairs and fragments, and heartbeats.
+    pub fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
+        for index in 0..self.readers.len() {
+            self.send_repairs(now, index, outbox);
+        }
+        self.send_new(now, outbox);
+        if self.heartbeat.due(now) {
+            self.beat(now, outbox);
+        }
+    }
+
+    /// Says that the writer is alive without writing (MANUAL_BY_TOPIC; RTPS 2.5 §8.4.13).
+    pub fn assert_liveliness(&mut self, outbox: &mut Outbox) {
+        self.send_heartbeat_to_all(true, true, outbox);
+    }
+
+    /// Makes room for one change of the instance, by what DDS 1.4 §2.2.3.18 and §2.2.3.19 allow to
+    /// remove: under KEEP_LAST the instance's oldest change, which the write itself replaces, else
+    /// only what everybody has.
+    fn make_room(&mut self, key: Option<KeyHash>) -> Result<(), Refused> {
+        let limits = self.config.limits;
+        let keep_all = matches!(self.config.history, HistoryKind::KeepAll);
+        if !keep_all && self.history.instance_len(key) >= self.depth() {
+            return Ok(());
+        }
+        let reached = |limit: Option<usize>, len: usize| limit.is_some_and(|limit| len >= limit);
+        while keep_all
+            && reached(
+                limits.max_samples_per_instance,
+                self.history.instance_len(key),
+            )
+        {
+            let oldest = self.history.oldest_of(key).ok_or(Refused::Full)?;
+            self.remove_acknowledged(oldest)?;
+        }
+        while reached(limits.max_samples, self.history.len()) {
+            let oldest = self.history.first().ok_or(Refused::Full)?;
+            self.remove_acknowledged(oldest)?;
+        }
+        if reached(limits.max_instances, self.history.instance_count())
+            && self.history.instance_len(key) == 0
+        {
+            return Err(Refused::TooManyInstances);
+        }
+        if keep_all && self.unreleased_len >= self.config.max_unacknowledged_len.max(1) {
+            return Err(Refused::Full);
+        }
+        Ok(())
+    }
+
+    fn remove_acknowledged(&mut self, number: SequenceNumber) -> Result<(), Refused> {
+        if number > self.acknowledged() {
+            return Err(Refused::Full);
+        }
+        let change = self.history.get(number).ok_or(Refused::Full)?;
+        let key = change.change.key_hash;
+        self.remove_oldest_of(key);
+        Ok(())
+    }
+
+    /// Removes what a new change of the instance replaces under KEEP_LAST.
+    fn make_way(&mut self, key: Option<KeyHash>) {
+        if matches!(self.config.history, HistoryKind::KeepAll) {
+            return;
+        }
+        while self.history.instance_len(key) >= self.depth() {
+            self.remove_oldest_of(key);
+        }
+    }
+
+    fn depth(&self) -> usize {
+        match self.config.history {
+            HistoryKind::KeepLast(depth) => usize::try_from(depth).unwrap_or(usize::MAX).max(1),
+            HistoryKind::KeepAll => usize::MAX,
+        }
+    }
+
+    fn remove_oldest_of(&mut self, key: Option<KeyHash>) {
+        let Some((number, len)) = self.history.remove_oldest_of(key) else {
+            return;
+        };
+        if number > self.released {
+            self.unreleased_len = self.unreleased_len.saturating_sub(cost(len));
+            self.counters.removed_before_ack += 1;
+        }
+    }
+
+    /// Every change up to here has been sent and acknowledged by all reliable readers.
+    fn acknowledged(&self) -> SequenceNumber {
+        self.readers
+            .iter()
+            .filter(|reader| reader.proxy.reliable)
+            .map(|reader| reader.acked)
+            .fold(self.sent(), SequenceNumber::min)
+    }
+
+    /// The last change that has been sent whole.
+    fn sent(&self) -> SequenceNumber {
+        self.cursor.number.previous()
+    }
+
+    fn find(&self, guid: Guid) -> Result<usize, usize> {
+        self.readers
+            .binary_search_by_key(&guid, |reader| reader.proxy.guid)
+    }
+}
+
+impl core::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Writer")
+            .field("guid", &self.config.guid)
+            .field("last", &self.last)
+            .field("history_len", &self.history.len())
+            .field("readers", &self.readers.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there is no room.
+enum Refused {
+    Full,
+    TooManyInstances,
+}
+
+/// What a payload of `len` bytes counts against `max_unacknowledged_len`.
+fn cost(len: usize) -> usize {
+    len + SAMPLE_OVERHEAD_LEN
+}

@@ -1,0 +1,209 @@
+//! What a writer knows of one matched reader (RTPS 2.5 §8.4.7.5). Sends nothing itself.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tickwire_base::{Duration, Instant, Locator};
+
+use crate::count::CountFilter;
+use crate::window::NumberWindow;
+use crate::wire::{FragmentNumberSet, Guid, SequenceNumber, SequenceNumberSet};
+
+/// A remote reader, as discovery describes it to a writer.
+#[derive(Clone, Debug, Default)]
+pub struct ReaderProxy {
+    /// The reader.
+    pub guid: Guid,
+    /// Whether it acknowledges. Best-effort readers are sent each sample once.
+    pub reliable: bool,
+    /// Whether it is to have what the writer's history holds: both sides are at least
+    /// TRANSIENT_LOCAL, and the reader is reliable.
+    pub wants_history: bool,
+    /// Whether it asked for inline QoS (PID_EXPECTS_INLINE_QOS).
+    pub expects_inline_qos: bool,
+    /// Where it can be reached alone. Each datagram goes to all of them: leave those out that
+    /// cannot be reached from here.
+    pub unicast: Vec<Locator>,
+    /// Groups that it listens to. One datagram to a group serves all readers that share it.
+    pub multicast: Vec<Locator>,
+}
+
+impl ReaderProxy {
+    /// Where to reach this reader alone.
+    pub(super) fn locators(&self) -> &[Locator] {
+        match self.unicast.as_slice() {
+            [] => &self.multicast,
+            unicast => unicast,
+        }
+    }
+}
+
+/// How things stand with one reader, for those who watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReaderStatus {
+    /// The reader.
+    pub guid: Guid,
+    /// Every sample up to here is acknowledged. Meaningless for best-effort readers.
+    pub acknowledged: SequenceNumber,
+    /// Samples sent to it again.
+    pub resent: u64,
+    /// GAP submessages sent to it.
+    pub gaps: u64,
+    /// ACKNACK and NACK_FRAG submessages taken from it.
+    pub acknacks: u64,
+}
+
+/// A matched reader and the state of its reliability.
+#[derive(Debug)]
+pub(super) struct MatchedReader {
+    pub(super) proxy: ReaderProxy,
+    /// Every change up to here is acknowledged. Never lowered.
+    pub(super) acked: SequenceNumber,
+    /// Changes below are none of the reader's business.
+    pub(super) first_relevant: SequenceNumber,
+    /// Whether the reader has said anything, hence knows us.
+    pub(super) introduced: bool,
+    pub(super) acknack_count: CountFilter,
+    pub(super) nack_frag_count: CountFilter,
+    pub(super) repairs: Repairs,
+    pub(super) resent: u64,
+    pub(super) gaps: u64,
+    pub(super) acknacks: u64,
+}
+
+impl MatchedReader {
+    /// A reader that has everything below `first_relevant`, or needs it not.
+    pub(super) fn new(proxy: ReaderProxy, first_relevant: SequenceNumber) -> Self {
+        Self {
+            proxy,
+            acked: first_relevant.previous(),
+            first_relevant,
+            introduced: false,
+            acknack_count: CountFilter::default(),
+            nack_frag_count: CountFilter::default(),
+            repairs: Repairs::default(),
+            resent: 0,
+            gaps: 0,
+            acknacks: 0,
+        }
+    }
+
+    /// Whether a heartbeat is owed: the reader lacks something of what was sent up to `sent`, or has
+    /// never been heard.
+    pub(super) fn lags(&self, sent: SequenceNumber) -> bool {
+        self.proxy.reliable && (!self.introduced || self.acked < sent)
+    }
+}
+
+/// What a reader asked for and has not been sent yet, and what it was sent a moment ago.
+#[derive(Debug, Default)]
+pub(super) struct Repairs {
+    samples: NumberWindow,
+    /// The next fragment to send of the lowest of `samples`; 0 is the first, too.
+    pub(super) fragment: u32,
+    fragments: VecDeque<FragmentRequest>,
+    recent: NumberWindow,
+    recent_at: Instant,
+    recent_fragments: Option<(SequenceNumber, u32, Instant)>,
+}
+
+/// Fragments asked for of one change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FragmentRequest {
+    pub(super) number: SequenceNumber,
+    pub(super) set: FragmentNumberSet,
+    /// Fragments below have been sent.
+    pub(super) next: u32,
+}
+
+impl Repairs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.samples.is_empty() && self.fragments.is_empty()
+    }
+
+    /// Takes the place of what was asked for before: an ACKNACK says all that is missing. Samples
+    /// that were sent less than `interval` ago are left out; says how many.
+    pub(super) fn request_samples(
+        &mut self,
+        now: Instant,
+        set: &SequenceNumberSet,
+        sent: SequenceNumber,
+        interval: Duration,
+    ) -> u64 {
+        if now.since(self.recent_at) >= interval {
+            self.recent.clear();
+        }
+        let under_way = self.samples.first();
+        let mut suppressed = 0;
+        self.samples.clear();
+        for number in set.iter().take_while(|&number| number <= sent) {
+            if self.recent.contains(number) {
+                suppressed += 1;
+            } else {
+                self.samples.insert_or_restart(number);
+            }
+        }
+        if self.samples.first() != under_way {
+            self.fragment = 0;
+        }
+        suppressed
+    }
+
+    /// Queues fragments of one change; false if they were sent less than `interval` ago or wait
+    /// already.
+    pub(super) fn request_fragments(
+        &mut self,
+        now: Instant,
+        number: SequenceNumber,
+        set: FragmentNumberSet,
+        interval: Duration,
+    ) -> bool {
+        let just_sent = self.recent_fragments.is_some_and(|(sent, base, at)| {
+            sent == number && set.base <= base && now.since(at) < interval
+        });
+        let waiting = self
+            .fragments
+            .iter()
+            .any(|request| request.number == number && request.set.base == set.base);
+        let whole_sample_waits = self.samples.contains(number);
+        if just_sent || waiting || whole_sample_waits || self.fragments.len() >= MAX_REQUESTS {
+            return false;
+        }
+        self.fragments.push_back(FragmentRequest {
+            number,
+            set,
+            next: 0,
+        });
+        true
+    }
+
+    pub(super) fn next_fragments(&mut self) -> Option<&mut FragmentRequest> {
+        self.fragments.front_mut()
+    }
+
+    pub(super) fn fragments_done(&mut self, now: Instant) {
+        if let Some(request) = self.fragments.pop_front() {
+            self.recent_fragments = Some((request.number, request.set.base, now));
+        }
+    }
+
+    pub(super) fn next_sample(&self) -> Option<SequenceNumber> {
+        self.samples.first()
+    }
+
+    pub(super) fn sample_done(&mut self, now: Instant, number: SequenceNumber) {
+        self.samples.remove(number);
+        self.recent.insert_or_restart(number);
+        self.recent_at = now;
+        self.fragment = 0;
+    }
+
+    /// Everything below `end` has been answered with a GAP.
+    pub(super) fn gap_done(&mut self, end: SequenceNumber) {
+        self.samples.remove_below(end);
+        self.fragment = 0;
+    }
+}
+
+/// Each covers 256 fragments.
+const MAX_REQUESTS: usize = 8;

@@ -1,0 +1,330 @@
+//! Sending of new changes, repairs and heartbeats.
+
+use tickwire_base::{Instant, Locator};
+
+use super::compose::Target;
+use super::reader_proxy::{MatchedReader, ReaderProxy};
+use super::{Cursor, Writer, cost};
+use crate::outbox::Outbox;
+use crate::wire::{EntityId, GuidPrefix, Heartbeat, SequenceNumber};
+
+impl Writer {
+    /// Sends what has not been sent yet, in order. Whole samples go at once; fragments as far as the
+    /// burst allows, and what comes after them waits.
+    pub(super) fn send_new(&mut self, now: Instant, outbox: &mut Outbox) {
+        while self.cursor.number <= self.last {
+            let Some(len) = self
+                .history
+                .get(self.cursor.number)
+                .map(|change| change.payload.len())
+            else {
+                self.cursor = Cursor::at(self.cursor.number.next());
+                continue;
+            };
+            if !self.destinations.is_empty() {
+                if !self.send_change(now, len, outbox) {
+                    break;
+                }
+                self.counters.sent += 1;
+                self.unasked_len += cost(len);
+            }
+            self.cursor = Cursor::at(self.cursor.number.next());
+            self.after_change(now, len, outbox);
+        }
+        self.release();
+    }
+
+    /// Sends the change under the cursor, or as many of its fragments as may go now; false if some
+    /// are left.
+    fn send_change(&mut self, now: Instant, len: usize, outbox: &mut Outbox) -> bool {
+        let Some(change) = self.history.get(self.cursor.number) else {
+            return true;
+        };
+        let target = everybody(&self.destinations);
+        let count = self.composer.fragment_count(len);
+        if count == 1 {
+            self.composer.data(change, target, outbox);
+            return true;
+        }
+        while self.cursor.fragment <= count {
+            if !self.pacer.take(now, self.composer.fragment_len().into()) {
+                return false;
+            }
+            self.composer
+                .fragment(change, self.cursor.fragment, target, outbox);
+            self.cursor.fragment += 1;
+            self.counters.fragments_sent += 1;
+        }
+        true
+    }
+
+    /// Adds a heartbeat to the change just sent where that spares waiting for the timer: for readers
+    /// that were never heard, at every quarter of the unacknowledged bytes allowed, and after
+    /// fragments, whose loss shows in nothing else.
+    fn after_change(&mut self, now: Instant, len: usize, outbox: &mut Outbox) {
+        let mut reliable = self.readers.iter().filter(|reader| reader.proxy.reliable);
+        if reliable.clone().next().is_none() {
+            return;
+        }
+        self.heartbeat.arm(now);
+        if self.composer.fragment_count(len) > 1
+            || self.unasked_len >= self.config.max_unacknowledged_len / 4
+            || reliable.any(|reader| !reader.introduced)
+        {
+            self.send_heartbeat_to_all(false, false, outbox);
+        }
+    }
+
+    /// Sends the reader what it asked for, as far as the burst allows, and a heartbeat after the
+    /// last of it.
+    pub(super) fn send_repairs(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
+        let Some(reader) = self.readers.get(index) else {
+            return;
+        };
+        if reader.repairs.is_empty() {
+            return;
+        }
+        let done = self.send_fragment_repairs(now, index, outbox)
+            && self.send_sample_repairs(now, index, outbox);
+        if done {
+            self.send_heartbeat(index, false, outbox);
+        }
+    }
+
+    /// False if the burst ended before the requests did.
+    fn send_fragment_repairs(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
+        let reader = &mut self.readers[index];
+        while let Some(request) = reader.repairs.next_fragments() {
+            let (number, set, sent_below) = (request.number, request.set, request.next);
+            let mut next = sent_below;
+            if let Some(change) = self.history.get(number) {
+                let count = self.composer.fragment_count(change.payload.len());
+                let wanted = set.iter().filter(|&f| f >= sent_below && f <= count);
+                for fragment in wanted {
+                    if !self.pacer.take(now, self.composer.fragment_len().into()) {
+                        request.next = next;
+                        return false;
+                    }
+                    self.composer
+                        .fragment(change, fragment, target_of(&reader.proxy), outbox);
+                    self.counters.fragments_resent += 1;
+                    next = fragment.saturating_add(1);
+                }
+            } else {
+                self.composer
+                    .gap(number, number.next(), target_of(&reader.proxy), outbox);
+                self.counters.gaps += 1;
+                reader.gaps += 1;
+            }
+            reader.repairs.fragments_done(now);
+        }
+        true
+    }
+
+    /// False if the burst ended before the requests did.
+    fn send_sample_repairs(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
+        let sent = self.sent();
+        let reader = &mut self.readers[index];
+        while let Some(number) = reader.repairs.next_sample() {
+            let relevant = self
+                .history
+                .get(number)
+                .filter(|_| number >= reader.first_relevant);
+            let Some(change) = relevant else {
+                // One GAP covers everything up to the next change that the reader can have.
+                let from = number.max(reader.first_relevant);
+                let end = self.history.at_or_after(from).unwrap_or(sent.next());
+                let end = end.min(sent.next()).max(number.next());
+                self.composer
+                    .gap(number, end, target_of(&reader.proxy), outbox);
+                reader.repairs.gap_done(end);
+                reader.gaps += 1;
+                self.counters.gaps += 1;
+                continue;
+            };
+            let count = self.composer.fragment_count(change.payload.len());
+            if count == 1 {
+                if !self.pacer.take(now, change.payload.len()) {
+                    return false;
+                }
+                self.composer.data(change, target_of(&reader.proxy), outbox);
+            }
+            let mut fragment = reader.repairs.fragment.max(1);
+            while count > 1 && fragment <= count {
+                if !self.pacer.take(now, self.composer.fragment_len().into()) {
+                    reader.repairs.fragment = fragment;
+                    return false;
+                }
+                self.composer
+                    .fragment(change, fragment, target_of(&reader.proxy), outbox);
+                self.counters.fragments_resent += 1;
+                fragment += 1;
+            }
+            reader.repairs.sample_done(now, number);
+            reader.resent += 1;
+            self.counters.resent += 1;
+        }
+        true
+    }
+
+    /// Tells a reader what there is: a GAP over what is none of its business and a heartbeat.
+    pub(super) fn introduce(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
+        let Some(reader) = self.readers.get_mut(index) else {
+            return;
+        };
+        if reader.first_relevant > SequenceNumber::FIRST {
+            self.composer.gap(
+                SequenceNumber::FIRST,
+                reader.first_relevant,
+                target_of(&reader.proxy),
+                outbox,
+            );
+            reader.gaps += 1;
+            self.counters.gaps += 1;
+        }
+        self.send_heartbeat(index, is_final, outbox);
+    }
+
+    /// The timer's heartbeats: alone to each reader that was never heard, together to those that
+    /// lag.
+    pub(super) fn beat(&mut self, now: Instant, outbox: &mut Outbox) {
+        let sent = self.sent();
+        let (mut lagging, mut lagging_count, mut beats) = (0, 0, 0);
+        for index in 0..self.readers.len() {
+            let reader = &self.readers[index];
+            if !reader.lags(sent) {
+                continue;
+            }
+            beats += 1;
+            if reader.introduced {
+                lagging = index;
+                lagging_count += 1;
+            } else {
+                self.introduce(index, false, outbox);
+            }
+        }
+        match lagging_count {
+            0 => {}
+            1 => self.send_heartbeat(lagging, false, outbox),
+            _ => self.send_heartbeat_to_all(false, false, outbox),
+        }
+        match beats {
+            0 => self.heartbeat.disarm(),
+            _ => self.heartbeat.beaten(now),
+        }
+    }
+
+    /// A write was refused: asks for the acknowledgement that it waits for, not more often than
+    /// answers can come.
+    pub(super) fn press(&mut self, now: Instant, outbox: &mut Outbox) {
+        let interval = self.config.heartbeat_period / 20;
+        if self.pressed_at.is_some_and(|at| now.since(at) < interval) {
+            return;
+        }
+        self.pressed_at = Some(now);
+        self.heartbeat.hasten(now);
+        self.send_heartbeat_to_all(false, false, outbox);
+    }
+
+    fn send_heartbeat(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
+        let heartbeat = self.next_heartbeat(is_final, false);
+        let Some(reader) = self.readers.get(index) else {
+            return;
+        };
+        self.composer
+            .heartbeat(heartbeat, target_of(&reader.proxy), outbox);
+    }
+
+    pub(super) fn send_heartbeat_to_all(
+        &mut self,
+        is_final: bool,
+        liveliness: bool,
+        outbox: &mut Outbox,
+    ) {
+        if self.destinations.is_empty() {
+            return;
+        }
+        let heartbeat = self.next_heartbeat(is_final, liveliness);
+        if !is_final {
+            self.unasked_len = 0;
+        }
+        self.composer
+            .heartbeat(heartbeat, everybody(&self.destinations), outbox);
+    }
+
+    /// What can be asked for now. Changes that are still being sent are not announced, lest readers
+    /// ask for what is on its way.
+    fn next_heartbeat(&mut self, is_final: bool, liveliness: bool) -> Heartbeat {
+        self.heartbeat_count = self.heartbeat_count.wrapping_add(1);
+        self.counters.heartbeats += 1;
+        let last = self.sent();
+        let first = self.history.first().unwrap_or(last.next());
+        Heartbeat {
+            reader: EntityId::UNKNOWN,
+            writer: self.config.guid.entity,
+            first: first.min(last.next()),
+            last,
+            count: self.heartbeat_count,
+            is_final,
+            liveliness,
+        }
+    }
+
+    pub(super) fn has_backlog(&self) -> bool {
+        self.cursor.number <= self.last
+            || self.readers.iter().any(|reader| !reader.repairs.is_empty())
+    }
+
+    /// Chooses where new changes go: to the group that most readers share, if two do, and alone to
+    /// the others.
+    pub(super) fn readers_changed(&mut self) {
+        self.composer.key_hash = self.config.key_hash_with_data
+            || self
+                .readers
+                .iter()
+                .any(|reader| reader.proxy.expects_inline_qos);
+        let group = self.shared_group();
+        let listens = |reader: &MatchedReader| {
+            group.is_some_and(|group| reader.proxy.multicast.contains(&group))
+        };
+        self.destinations.clear();
+        self.destinations.extend(group);
+        for reader in self.readers.iter().filter(|&reader| !listens(reader)) {
+            for locator in reader.proxy.locators() {
+                if !self.destinations.contains(locator) {
+                    self.destinations.push(*locator);
+                }
+            }
+        }
+    }
+
+    /// The group with most listeners, if it spares a datagram.
+    fn shared_group(&self) -> Option<Locator> {
+        let listeners = |group: &Locator| {
+            let listens = |reader: &&MatchedReader| reader.proxy.multicast.contains(group);
+            self.readers.iter().filter(listens).count()
+        };
+        self.readers
+            .iter()
+            .flat_map(|reader| &reader.proxy.multicast)
+            .max_by_key(|group| listeners(group))
+            .filter(|group| listeners(group) >= 2)
+            .copied()
+    }
+}
+
+fn everybody(locators: &[Locator]) -> Target<'_> {
+    Target {
+        prefix: GuidPrefix::UNKNOWN,
+        reader: EntityId::UNKNOWN,
+        locators,
+    }
+}
+
+fn target_of(proxy: &ReaderProxy) -> Target<'_> {
+    Target {
+        prefix: proxy.guid.prefix,
+        reader: proxy.guid.entity,
+        locators: proxy.locators(),
+    }
+}
