@@ -1,1 +1,15 @@
-//! Derive macros of Tickwire.
+//! Derive macros of Tickwire. They write out trait implementations and know no encoding.
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+mod topic;
+
+/// Makes a struct or a C-like enum part of a topic's type: see `tickwire::Topic`.
+#[proc_macro_derive(Topic, attributes(topic))]
+pub fn derive_topic(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    topic::derive(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}

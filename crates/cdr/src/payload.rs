@@ -1,0 +1,134 @@
+//! Whole payloads, as a data writer sends and a data reader receives them, and key hashes.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use md5::{Digest, Md5};
+
+use crate::encapsulation::pad;
+use crate::{
+    DecodeError, DecodeErrorKind, Encapsulation, EncodeError, Extensibility, Reader,
+    Representation, Topic, TypeDescription, Writer,
+};
+
+/// Appends the payload of a sample: header, body, padding to a multiple of four.
+///
+/// On an error the buffer is as it was.
+pub fn to_payload<T: Topic>(
+    value: &T,
+    representation: Representation,
+    buffer: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    encapsulated(representation, T::EXTENSIBILITY, buffer, |writer| {
+        value.encode(writer)
+    })
+}
+
+/// Appends the payload of a dispose or unregister: the key members alone, in the form that samples
+/// of the type have (RTPS 2.5 §9.4.5.3, flag K).
+///
+/// On an error the buffer is as it was. A type without key has an empty key.
+pub fn key_to_payload<T: Topic>(
+    value: &T,
+    representation: Representation,
+    buffer: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    encapsulated(
+        representation,
+        T::EXTENSIBILITY,
+        buffer,
+        |writer| match T::HAS_KEY {
+            true => value.encode_key(writer),
+            false => Ok(()),
+        },
+    )
+}
+
+/// Replaces `value` by the sample in a payload, in the memory that it has.
+///
+/// On an error the value is some mixture of both.
+pub fn from_payload_into<T: Topic>(payload: &[u8], value: &mut T) -> Result<(), DecodeError> {
+    value.decode_into(&mut reader(payload, T::EXTENSIBILITY)?)
+}
+
+/// Replaces the key members of `value` by those in the payload of a dispose or unregister.
+pub fn key_from_payload_into<T: Topic>(payload: &[u8], value: &mut T) -> Result<(), DecodeError> {
+    let mut reader = reader(payload, T::EXTENSIBILITY)?;
+    if T::HAS_KEY {
+        value.decode_key_into(&mut reader)
+    } else {
+        Ok(())
+    }
+}
+
+/// Writes a payload whose body `encode` writes; on an error takes everything back.
+pub fn encapsulated(
+    representation: Representation,
+    extensibility: Extensibility,
+    buffer: &mut Vec<u8>,
+    encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    let start = buffer.len();
+    Encapsulation::new(representation, extensibility).write(buffer);
+    let result = encode(&mut Writer::new(buffer, representation));
+    match result {
+        Ok(()) => pad(buffer, start),
+        Err(_) => buffer.truncate(start),
+    }
+    result
+}
+
+/// A reader of a payload's body, if it is of a type of this extensibility.
+pub fn reader(payload: &[u8], extensibility: Extensibility) -> Result<Reader<'_>, DecodeError> {
+    let (encapsulation, body) = Encapsulation::parse(payload)?;
+    let expected = Encapsulation::new(encapsulation.representation, extensibility).extensibility;
+    if encapsulation.extensibility != expected {
+        return Err(DecodeError::new(DecodeErrorKind::WrongExtensibility, 0));
+    }
+    Ok(Reader::new(body, encapsulation))
+}
+
+/// Which instance of a topic a sample belongs to (RTPS 2.5 §9.6.4.8).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct KeyHash(pub [u8; 16]);
+
+impl KeyHash {
+    /// Of the key's bytes in the form for hashing: themselves when any key of the type fits into
+    /// 16 bytes, their MD5 otherwise.
+    pub(crate) fn new(
+        key: &[u8],
+        description: &TypeDescription,
+        representation: Representation,
+    ) -> Self {
+        let mut hash = [0; 16];
+        match hash.get_mut(..key.len()) {
+            Some(start) if description.max_key_size(16, representation).is_some() => {
+                start.copy_from_slice(key);
+            }
+            _ => hash = Md5::digest(key).into(),
+        }
+        Self(hash)
+    }
+}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The key hash of a sample; all zeros when the type has no key.
+///
+/// It depends on the representation in which the sample is sent. `scratch` is overwritten.
+pub fn key_hash<T: Topic>(
+    value: &T,
+    representation: Representation,
+    scratch: &mut Vec<u8>,
+) -> Result<KeyHash, EncodeError> {
+    scratch.clear();
+    if !T::HAS_KEY {
+        return Ok(KeyHash::default());
+    }
+    value.encode_key(&mut Writer::for_key_hash(scratch, representation))?;
+    Ok(KeyHash::new(scratch, T::DESCRIPTION, representation))
+}

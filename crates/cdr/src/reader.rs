@@ -1,0 +1,531 @@
+//! Bytes to values. Primitives, and the headers around structs, members and sequences.
+//!
+//! A reader knows no types: derived code and [`dynamic`](crate::dynamic) call it member by member.
+
+use crate::layout::{LENGTH_SIZE, align};
+use crate::writer::{MEMBER_ID_MASK, XCDR1_EXTENDED, XCDR1_LIST_END, XCDR1_MUST_UNDERSTAND};
+use crate::{
+    ByteOrder, Decode, DecodeError, DecodeErrorKind, Encapsulation, Extensibility, Representation,
+};
+
+/// Takes values from the front of bytes.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    /// End of the innermost struct, sequence or member that told its length.
+    limit: usize,
+    /// Where alignment counts from.
+    origin: usize,
+    representation: Representation,
+    order: ByteOrder,
+    /// Bytes of memory that sequences may still take.
+    allowance: usize,
+}
+
+/// A struct that is being read.
+#[derive(Debug)]
+#[must_use = "a struct that is begun must be ended"]
+pub struct StructScope {
+    delimited: bool,
+    /// Whether missing members at the end are a shorter version of the type, not an error.
+    may_end: bool,
+    outer_limit: usize,
+}
+
+/// A member with a header that is being read.
+#[derive(Debug)]
+#[must_use = "a member that is begun must be ended"]
+pub struct MemberScope {
+    /// Its id.
+    pub id: u32,
+    /// Whether a type that does not know it must reject the sample.
+    pub must_understand: bool,
+    delimited: bool,
+    outer_limit: usize,
+    outer_origin: usize,
+}
+
+/// A sequence or an array that is being read.
+#[derive(Debug)]
+#[must_use = "a sequence that is begun must be ended"]
+pub struct SequenceScope {
+    /// Number of elements.
+    pub count: usize,
+    delimited: bool,
+    outer_limit: usize,
+}
+
+/// A parameter header of XCDR1 or a member header of XCDR2.
+struct Header {
+    /// `None` ends the list.
+    id: Option<u32>,
+    must_understand: bool,
+    length: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads a body, the bytes after the encapsulation header, as that header says.
+    ///
+    /// The memory that sequences take together is limited to 256 times the body's length: a
+    /// handful of bytes can announce a thousand structs of which every member is absent.
+    pub fn new(body: &'a [u8], encapsulation: Encapsulation) -> Self {
+        Self {
+            bytes: body,
+            position: 0,
+            limit: body.len(),
+            origin: 0,
+            representation: encapsulation.representation,
+            order: encapsulation.order,
+            allowance: body.len().saturating_mul(ALLOWANCE_PER_BYTE),
+        }
+    }
+
+    /// The version of the encoding.
+    pub fn representation(&self) -> Representation {
+        self.representation
+    }
+
+    /// Bytes read so far.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Bytes left in the innermost struct or member that told its length, else in the body.
+    pub fn remaining(&self) -> usize {
+        self.limit - self.position
+    }
+
+    /// An error at this place.
+    pub fn error(&self, kind: DecodeErrorKind) -> DecodeError {
+        DecodeError::new(kind, self.position)
+    }
+
+    /// Begins a struct.
+    #[inline]
+    pub fn begin_struct(
+        &mut self,
+        extensibility: Extensibility,
+    ) -> Result<StructScope, DecodeError> {
+        let outer_limit = self.limit;
+        let delimited =
+            extensibility != Extensibility::Final && self.representation == Representation::Xcdr2;
+        // XCDR1 does not delimit appendable structs: only the outermost one can tell that it is
+        // short.
+        let may_end = extensibility != Extensibility::Final && (delimited || self.position == 0);
+        if delimited {
+            self.begin_delimited()?;
+        }
+        Ok(StructScope {
+            delimited,
+            may_end,
+            outer_limit,
+        })
+    }
+
+    /// Ends a struct, skipping the members that this type does not have.
+    #[inline]
+    pub fn end_struct(&mut self, scope: StructScope) {
+        if scope.delimited {
+            self.position = self.limit;
+            self.limit = scope.outer_limit;
+        }
+    }
+
+    /// Whether another member follows in a final or appendable struct. An older version of an
+    /// appendable type has fewer.
+    #[inline]
+    pub fn has_member(&self, scope: &StructScope) -> bool {
+        !scope.may_end || self.position < self.limit
+    }
+
+    /// Begins an optional member of a final or appendable struct; `None` when it is absent.
+    #[inline]
+    pub fn begin_optional(&mut self, id: u32) -> Result<Option<MemberScope>, DecodeError> {
+        let (outer_limit, outer_origin) = (self.limit, self.origin);
+        if self.representation == Representation::Xcdr2 {
+            let scope = MemberScope {
+                id,
+                must_understand: false,
+                delimited: false,
+                outer_limit,
+                outer_origin,
+            };
+            return Ok(self.read_bool()?.then_some(scope));
+        }
+        let header = self.read_parameter_header()?;
+        if header.id != Some(id) {
+            return Err(self.error(DecodeErrorKind::MalformedMemberHeader));
+        }
+        self.begin_member(header)
+    }
+
+    /// Begins the next member of a mutable struct; `None` at its end.
+    pub fn next_member(&mut self, scope: &StructScope) -> Result<Option<MemberScope>, DecodeError> {
+        loop {
+            if scope.delimited && self.position == self.limit {
+                return Ok(None);
+            }
+            let header = match self.representation {
+                Representation::Xcdr1 => self.read_parameter_header()?,
+                Representation::Xcdr2 => self.read_member_header()?,
+            };
+            match header.id {
+                None => return Ok(None),
+                // An empty value in an XCDR1 list is an optional member that is absent.
+                Some(_) => match self.begin_member(header)? {
+                    None => {}
+                    member => return Ok(member),
+                },
+            }
+        }
+    }
+
+    /// Ends a member, wherever in its value reading stopped.
+    #[inline]
+    pub fn end_member(&mut self, scope: MemberScope) {
+        if scope.delimited {
+            self.position = self.limit;
+            self.limit = scope.outer_limit;
+            self.origin = scope.outer_origin;
+        }
+    }
+
+    /// Rejects the sample if a member that the type does not have was marked as indispensable.
+    pub fn skip_unknown(&self, member: &MemberScope) -> Result<(), DecodeError> {
+        match member.must_understand {
+            true => Err(self.error(DecodeErrorKind::MustUnderstand { id: member.id })),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads a member of a final or appendable struct, or sets it to what a member has that the
+    /// writer does not know.
+    #[inline]
+    pub fn member<T: Decode>(
+        &mut self,
+        scope: &StructScope,
+        name: &'static str,
+        value: &mut T,
+        decode: impl FnOnce(&mut T, &mut Self) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        if self.has_member(scope) {
+            decode(value, self).map_err(|error| error.within(name))
+        } else {
+            *value = T::initial();
+            Ok(())
+        }
+    }
+
+    /// Reads an optional member of a final or appendable struct.
+    #[inline]
+    pub fn optional_member<T: Decode>(
+        &mut self,
+        scope: &StructScope,
+        id: u32,
+        name: &'static str,
+        value: &mut Option<T>,
+    ) -> Result<(), DecodeError> {
+        let member = match self.has_member(scope) {
+            true => self
+                .begin_optional(id)
+                .map_err(|error| error.within(name))?,
+            false => None,
+        };
+        let Some(member) = member else {
+            *value = None;
+            return Ok(());
+        };
+        let value = value.get_or_insert_with(T::initial);
+        value
+            .decode_into(self)
+            .map_err(|error| error.within(name))?;
+        self.end_member(member);
+        Ok(())
+    }
+
+    /// Begins a sequence of at most `bound` elements (0 for any number), each of at least
+    /// `min_size` bytes.
+    pub fn begin_sequence(
+        &mut self,
+        bound: u32,
+        primitive_elements: bool,
+        min_size: usize,
+    ) -> Result<SequenceScope, DecodeError> {
+        let outer_limit = self.limit;
+        let delimited = self.begin_elements(primitive_elements)?;
+        let length = self.read_u32()?;
+        let count = usize::try_from(length).unwrap_or(usize::MAX);
+        if (bound != 0 && length > bound) || count > self.remaining() / min_size.max(1) {
+            return Err(self.error(DecodeErrorKind::InvalidLength(length)));
+        }
+        Ok(SequenceScope {
+            count,
+            delimited,
+            outer_limit,
+        })
+    }
+
+    /// Begins an array of `count` elements.
+    pub fn begin_array(
+        &mut self,
+        count: usize,
+        primitive_elements: bool,
+    ) -> Result<SequenceScope, DecodeError> {
+        let outer_limit = self.limit;
+        let delimited = self.begin_elements(primitive_elements)?;
+        Ok(SequenceScope {
+            count,
+            delimited,
+            outer_limit,
+        })
+    }
+
+    /// Ends a sequence or an array.
+    #[inline]
+    pub fn end_sequence(&mut self, scope: SequenceScope) {
+        if scope.delimited {
+            self.position = self.limit;
+            self.limit = scope.outer_limit;
+        }
+    }
+
+    /// Takes `bytes` of memory from what this payload may occupy: see [`Reader::new`].
+    pub fn charge(&mut self, bytes: usize) -> Result<(), DecodeError> {
+        let left = self.allowance.checked_sub(bytes);
+        self.allowance = left.ok_or_else(|| self.error(DecodeErrorKind::TooLarge))?;
+        Ok(())
+    }
+
+    /// Reads a boolean.
+    #[inline]
+    pub fn read_bool(&mut self) -> Result<bool, DecodeError> {
+        match self.read_u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(DecodeError::new(
+                DecodeErrorKind::InvalidBool(other),
+                self.position - 1,
+            )),
+        }
+    }
+
+    /// Reads the value of an enumeration whose bit bound asks for `size` bytes.
+    #[inline]
+    pub fn read_enum(&mut self, size: usize) -> Result<i32, DecodeError> {
+        match size {
+            1 => self.read_i8().map(i32::from),
+            2 => self.read_i16().map(i32::from),
+            _ => self.read_i32(),
+        }
+    }
+
+    /// Reads a string of at most `bound` bytes, 0 for any length, in place.
+    ///
+    /// The length counts the NUL at the end; a length of 0 is accepted as an empty string.
+    pub fn read_str(&mut self, bound: u32) -> Result<&'a str, DecodeError> {
+        let length = self.read_u32()?;
+        let start = self.position;
+        let size = usize::try_from(length).unwrap_or(usize::MAX);
+        if size > self.remaining() || (bound != 0 && length.saturating_sub(1) > bound) {
+            return Err(self.error(DecodeErrorKind::InvalidLength(length)));
+        }
+        let text = match self.take(size)? {
+            [text @ .., 0] if !text.contains(&0) => text,
+            [] => &[],
+            _ => return Err(DecodeError::new(DecodeErrorKind::InvalidString, start)),
+        };
+        core::str::from_utf8(text).map_err(|error| {
+            DecodeError::new(DecodeErrorKind::InvalidUtf8, start + error.valid_up_to())
+        })
+    }
+
+    /// The next `count` primitives of `SIZE` bytes each, as they are on the wire.
+    #[inline]
+    pub(crate) fn read_primitives<const SIZE: usize>(
+        &mut self,
+        count: usize,
+    ) -> Result<(&'a [[u8; SIZE]], ByteOrder), DecodeError> {
+        if count == 0 {
+            return Ok((&[], self.order));
+        }
+        self.align(self.representation.alignment(SIZE))?;
+        let size = count
+            .checked_mul(SIZE)
+            .ok_or_else(|| self.error(DecodeErrorKind::UnexpectedEnd))?;
+        let (values, _) = self.take(size)?.as_chunks::<SIZE>();
+        Ok((values, self.order))
+    }
+
+    #[inline]
+    fn read_primitive<const SIZE: usize>(&mut self) -> Result<[u8; SIZE], DecodeError> {
+        self.align(self.representation.alignment(SIZE))?;
+        let rest = self
+            .bytes
+            .get(self.position..self.limit)
+            .unwrap_or_default();
+        let Some(&(mut bytes)) = rest.first_chunk::<SIZE>() else {
+            return Err(self.error(DecodeErrorKind::UnexpectedEnd));
+        };
+        self.position += SIZE;
+        if self.order == ByteOrder::Big {
+            bytes.reverse();
+        }
+        Ok(bytes)
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+        let rest = self
+            .bytes
+            .get(self.position..self.limit)
+            .unwrap_or_default();
+        let Some(taken) = rest.get(..count) else {
+            return Err(self.error(DecodeErrorKind::UnexpectedEnd));
+        };
+        self.position += count;
+        Ok(taken)
+    }
+
+    #[inline]
+    fn align(&mut self, alignment: usize) -> Result<(), DecodeError> {
+        let position = self.origin + align(self.position - self.origin, alignment);
+        if position > self.limit {
+            return Err(self.error(DecodeErrorKind::UnexpectedEnd));
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Narrows the limit by the length that comes next.
+    fn begin_delimited(&mut self) -> Result<(), DecodeError> {
+        let length = self.read_u32()?;
+        self.narrow(usize::try_from(length).unwrap_or(usize::MAX))
+    }
+
+    fn begin_elements(&mut self, primitive: bool) -> Result<bool, DecodeError> {
+        let delimited = !primitive && self.representation == Representation::Xcdr2;
+        if delimited {
+            self.begin_delimited()?;
+        }
+        Ok(delimited)
+    }
+
+    fn narrow(&mut self, length: usize) -> Result<(), DecodeError> {
+        if length > self.remaining() {
+            return Err(self.error(DecodeErrorKind::UnexpectedEnd));
+        }
+        self.limit = self.position + length;
+        Ok(())
+    }
+
+    /// Begins the value after a header; `None` when it is empty.
+    fn begin_member(&mut self, header: Header) -> Result<Option<MemberScope>, DecodeError> {
+        let (Some(id), 1..) = (header.id, header.length) else {
+            return Ok(None);
+        };
+        let must_understand = header.must_understand;
+        let (outer_limit, outer_origin) = (self.limit, self.origin);
+        self.narrow(header.length)?;
+        if self.representation == Representation::Xcdr1 {
+            self.origin = self.position;
+        }
+        Ok(Some(MemberScope {
+            id,
+            must_understand,
+            delimited: true,
+            outer_limit,
+            outer_origin,
+        }))
+    }
+
+    /// Short and extended parameter headers of XCDR1 (XTypes 1.3 §7.4.1.2.1):
+    ///
+    /// ```text
+    /// |I M id(14)     |length (16)    |   or   |I M 0x3f01 |8 | . M . . id(28) |length (32) |
+    /// ```
+    fn read_parameter_header(&mut self) -> Result<Header, DecodeError> {
+        self.align(LENGTH_SIZE)?;
+        let start = self.position;
+        let first = self.read_u16()?;
+        let length = self.read_u16()?;
+        let must_understand = first & XCDR1_MUST_UNDERSTAND != 0;
+        match first & XCDR1_ID_MASK {
+            XCDR1_LIST_END => Ok(Header {
+                id: None,
+                must_understand,
+                length: 0,
+            }),
+            XCDR1_EXTENDED if length < XCDR1_EXTENDED_SIZE => Err(DecodeError::new(
+                DecodeErrorKind::MalformedMemberHeader,
+                start,
+            )),
+            XCDR1_EXTENDED => {
+                let word = self.read_u32()?;
+                let length = usize::try_from(self.read_u32()?).unwrap_or(usize::MAX);
+                let must_understand = word & XCDR1_EXTENDED_MUST_UNDERSTAND != 0;
+                Ok(Header {
+                    id: Some(word & MEMBER_ID_MASK),
+                    must_understand,
+                    length,
+                })
+            }
+            id => Ok(Header {
+                id: Some(id.into()),
+                must_understand,
+                length: length.into(),
+            }),
+        }
+    }
+
+    /// Member header of XCDR2 (XTypes 1.3 §7.4.3.4.2). With length codes 5 to 7 the length is also
+    /// the first word of the value.
+    ///
+    /// ```text
+    /// |M|LC(3)|id(28)                  |length (32) with LC 4|
+    /// ```
+    fn read_member_header(&mut self) -> Result<Header, DecodeError> {
+        let word = self.read_u32()?;
+        let length = match (word >> 28) & 7 {
+            code @ 0..=3 => 1 << code,
+            4 => usize::try_from(self.read_u32()?).unwrap_or(usize::MAX),
+            code => {
+                let unit = match code {
+                    5 => 1,
+                    6 => 4,
+                    _ => 8,
+                };
+                let count = usize::try_from(self.clone().read_u32()?).unwrap_or(usize::MAX);
+                count.saturating_mul(unit).saturating_add(LENGTH_SIZE)
+            }
+        };
+        Ok(Header {
+            id: Some(word & MEMBER_ID_MASK),
+            must_understand: word >> 31 == 1,
+            length,
+        })
+    }
+}
+
+macro_rules! read_primitives {
+    ($($name:ident $ty:ty),* $(,)?) => {
+        impl Reader<'_> {
+            $(
+                #[doc = concat!("Reads one `", stringify!($ty), "`, aligned.")]
+                #[inline]
+                pub fn $name(&mut self) -> Result<$ty, DecodeError> {
+                    self.read_primitive().map(<$ty>::from_le_bytes)
+                }
+            )*
+        }
+    };
+}
+
+read_primitives! {
+    read_u8 u8, read_i8 i8, read_u16 u16, read_i16 i16, read_u32 u32, read_i32 i32,
+    read_u64 u64, read_i64 i64, read_f32 f32, read_f64 f64,
+}
+
+const XCDR1_ID_MASK: u16 = 0x3fff;
+const XCDR1_EXTENDED_SIZE: u16 = 8;
+const XCDR1_EXTENDED_MUST_UNDERSTAND: u32 = 1 << 30;
+const ALLOWANCE_PER_BYTE: usize = 256;
