@@ -10,8 +10,10 @@ extern crate alloc;
 
 mod change;
 mod count;
+pub mod discovery;
 mod history;
 mod outbox;
+pub mod qos;
 mod window;
 pub mod wire;
 pub mod writer;

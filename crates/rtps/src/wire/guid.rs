@@ -108,6 +108,15 @@ impl Guid {
         Self { prefix, entity }
     }
 
+    /// Takes 16 bytes as they stand on the wire.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, entity @ ..] = bytes;
+        Self::new(
+            GuidPrefix([a, b, c, d, e, f, g, h, i, j, k, l]),
+            EntityId(entity),
+        )
+    }
+
     /// The 16 bytes as they stand on the wire.
     pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];

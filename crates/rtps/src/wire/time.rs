@@ -10,9 +10,6 @@ use super::cursor::{Cursor, Malformed, Out};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// "No time": what INFO_TS without a timestamp means.
-pub(crate) const INVALID: (u32, u32) = (u32::MAX, u32::MAX);
-
 /// Seconds and fraction of a timestamp; `None` outside 1970 to 2106, which the wire cannot say.
 pub(crate) fn from_timestamp(timestamp: Timestamp) -> Option<(u32, u32)> {
     let ns = u64::try_from(timestamp.as_nanos()).ok()?;
@@ -104,7 +101,7 @@ mod tests {
     fn what_the_wire_cannot_say_is_no_timestamp() {
         assert_eq!(from_timestamp(Timestamp::from_nanos(-1)), None);
         assert_eq!(from_timestamp(Timestamp::from_nanos(i64::MAX)), None);
-        assert_eq!(to_timestamp(INVALID), None);
+        assert_eq!(to_timestamp((u32::MAX, u32::MAX)), None);
     }
 
     #[test]
