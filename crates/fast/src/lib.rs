@@ -1,1 +1,45 @@
 //! FAST 1.1 (FIX Adapted for STreaming): templates, decoder and encoder.
+//!
+//! A template file becomes [`Templates`], one flat instruction plan. A [`Decoder`] interprets it over bytes and calls a
+//! [`Visitor`] with each value; [`Message`] is the visitor that keeps them, and structs with `#[derive(FastMessage)]`
+//! take them by name. An [`Encoder`] writes from the same plan.
+//!
+//! The crate does no IO, reads no clock and knows neither packets' transport nor DDS.
+//!
+//! ```
+//! use tickwire_fast::{Decoder, Message, Mode, Templates, Value};
+//!
+//! let xml = r#"<template name="Quote" id="1"><uInt32 name="Bid"/><string name="Symbol"><copy/></string></template>"#;
+//! let templates = Templates::parse(xml, Mode::Strict)?;
+//! let mut decoder = Decoder::new(&templates);
+//! let mut message = Message::new();
+//! decoder.decode(&[0xe0, 0x81, 0x9a, 0x58, 0x59, 0xda], &mut message)?;
+//! assert_eq!(message.get("Bid"), Some(Value::Unsigned(26)));
+//! assert_eq!(message.get("Symbol"), Some(Value::Text("XYZ")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod code;
+mod compile;
+mod decimal;
+mod decoder;
+mod dictionary;
+mod error;
+mod field;
+mod message;
+mod operator;
+mod plan;
+mod templates;
+mod visitor;
+mod wire;
+
+pub use code::Code;
+pub use decimal::{Decimal, ParseDecimalError};
+pub use decoder::{Decoder, DecoderOptions, ResetPolicy};
+pub use error::{DecodeError, EncodeError, TemplateError};
+pub use field::{FieldIndex, FieldType, Operator, TemplateId};
+pub use message::{Message, Record, Sequence, Value};
+pub use templates::{Field, Fields, Mode, Template, Templates};
+pub use visitor::Visitor;

@@ -1,0 +1,409 @@
+//! From template XML to the instruction plan (FAST 1.1 §9 and appendix 1). Runs once per file; knows nothing of bytes.
+
+mod field;
+mod initial;
+mod scope;
+mod source;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use roxmltree::Node;
+
+use crate::error::TemplateError;
+use crate::field::{FieldType, Operator};
+use crate::plan::{FieldEntry, Kind, Op, Plan, Segment, Spec, TemplateEntry};
+use crate::{Code, Mode};
+
+use scope::{Scope, SlotKey};
+use source::Source;
+
+/// Compiles a template file.
+pub(crate) fn compile(xml: &str, mode: Mode) -> Result<Plan, TemplateError> {
+    let text = source::clean(xml, mode)?;
+    let document = source::parse(&text)?;
+    let source = Source::new(&document, mode);
+    let mut compiler = Compiler {
+        source: &source,
+        plan: Plan::default(),
+        slots: HashMap::new(),
+        names: HashMap::new(),
+        expanding: Vec::new(),
+    };
+    compiler.file(document.root_element())?;
+    Ok(compiler.plan)
+}
+
+struct Compiler<'s, 'd> {
+    source: &'s Source<'d>,
+    plan: Plan,
+    slots: HashMap<SlotKey<'d>, u32>,
+    /// Templates by namespace and name, with the scope that they stand in.
+    names: HashMap<(&'d str, &'d str), Declared<'d>>,
+    /// Numbers of the templates that are being expanded, outermost first.
+    expanding: Vec<u32>,
+}
+
+#[derive(Clone)]
+struct Declared<'d> {
+    node: Node<'d, 'd>,
+    number: u32,
+    scope: Scope<'d>,
+}
+
+/// What the instructions of a segment add up to.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    map_bits: u32,
+    min_bytes: u32,
+}
+
+impl Extent {
+    fn add(&mut self, map_bits: u32, min_bytes: u32) {
+        self.map_bits = self.map_bits.saturating_add(map_bits);
+        self.min_bytes = self.min_bytes.saturating_add(min_bytes).min(MAX_MIN_BYTES);
+    }
+}
+
+impl<'d> Compiler<'_, 'd> {
+    fn file(&mut self, root: Node<'d, 'd>) -> Result<(), TemplateError> {
+        let outer = Scope::default();
+        let templates = match root.tag_name().name() {
+            "template" => vec![self.declare(root, &outer)?],
+            "templates" => {
+                self.source
+                    .check_attributes(root, &["ns", "templateNs", "dictionary"])?;
+                let scope = outer.enter(self.source, root)?;
+                let mut templates = Vec::new();
+                for node in self.source.elements(root)? {
+                    match node.tag_name().name() {
+                        "template" => templates.push(self.declare(node, &scope)?),
+                        other => {
+                            return Err(self.source.error(
+                                node,
+                                Code::S1,
+                                format!("element {other} in templates"),
+                            ));
+                        }
+                    }
+                }
+                templates
+            }
+            other => {
+                return Err(self.source.error(
+                    root,
+                    Code::S1,
+                    format!("root element {other}, not templates"),
+                ));
+            }
+        };
+        for template in templates {
+            self.template(&template)?;
+        }
+        self.plan.index_ids();
+        Ok(())
+    }
+
+    /// Notes a template's name, so that references may come before it.
+    fn declare(
+        &mut self,
+        node: Node<'d, 'd>,
+        scope: &Scope<'d>,
+    ) -> Result<Declared<'d>, TemplateError> {
+        let name = self.source.required(node, "name")?;
+        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let declared = Declared {
+            node,
+            number,
+            scope: scope.clone(),
+        };
+        let namespace = node
+            .attribute("templateNs")
+            .unwrap_or(scope.template_namespace);
+        if self
+            .names
+            .insert((namespace, name), declared.clone())
+            .is_some()
+        {
+            return Err(self.source.error(
+                node,
+                Code::S1,
+                format!("two templates are called {name}"),
+            ));
+        }
+        Ok(declared)
+    }
+
+    fn template(&mut self, declared: &Declared<'d>) -> Result<(), TemplateError> {
+        let node = declared.node;
+        self.source.check_attributes(
+            node,
+            &["name", "templateNs", "ns", "id", "dictionary", "reset"],
+        )?;
+        let id = self.source.number(node, "id")?;
+        if let Some(id) = id.filter(|id| {
+            self.plan
+                .templates
+                .iter()
+                .any(|template| template.id == Some(*id))
+        }) {
+            return Err(self.source.error(
+                node,
+                Code::S1,
+                format!("two templates have the id {id}"),
+            ));
+        }
+        let scope = declared
+            .scope
+            .enter(self.source, node)?
+            .in_template(declared.number);
+        let (fields, ops) = (self.next_field(), self.next_op());
+        self.expanding.push(declared.number);
+        // The template id's presence bit, and the presence map itself.
+        let mut extent = Extent {
+            map_bits: 1,
+            min_bytes: 1,
+        };
+        self.instructions(node, &scope, &mut extent)?;
+        self.expanding.pop();
+        let entry = TemplateEntry {
+            name: Arc::from(self.source.required(node, "name")?),
+            namespace: Box::from(scope.template_namespace),
+            id,
+            reset: self.source.reset(node)?,
+            fields: fields..self.next_field(),
+            ops: ops..self.next_op(),
+            map_bits: extent.map_bits,
+        };
+        self.plan.templates.push(entry);
+        Ok(())
+    }
+
+    /// The fields of a template, group or sequence, in order.
+    fn instructions(
+        &mut self,
+        parent: Node<'d, 'd>,
+        scope: &Scope<'d>,
+        extent: &mut Extent,
+    ) -> Result<(), TemplateError> {
+        for node in self.source.elements(parent)? {
+            if self.plan.ops.len() > MAX_OPS {
+                return Err(self.source.error(
+                    node,
+                    Code::S1,
+                    format!("more than {MAX_OPS} instructions"),
+                ));
+            }
+            if scope.depth > MAX_DEPTH {
+                return Err(self.source.error(
+                    node,
+                    Code::S1,
+                    format!("more than {MAX_DEPTH} levels"),
+                ));
+            }
+            match node.tag_name().name() {
+                "typeRef" => {}
+                "length" if parent.tag_name().name() == "sequence" => {}
+                "group" => self.group(node, scope, extent)?,
+                "sequence" => self.sequence(node, scope, extent)?,
+                "templateRef" => self.reference(node, scope, extent)?,
+                _ => self.leaf(node, scope, extent)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn group(
+        &mut self,
+        node: Node<'d, 'd>,
+        scope: &Scope<'d>,
+        extent: &mut Extent,
+    ) -> Result<(), TemplateError> {
+        self.source.check_attributes(node, &FIELD_ATTRIBUTES)?;
+        let optional = self.source.is_optional(node)?;
+        let scope = scope.enter(self.source, node)?;
+        let field = self.push_field(node, &scope, FieldType::Group, optional)?;
+        let op = self.push_op(
+            Kind::Group,
+            field,
+            Spec {
+                optional,
+                ..NO_SPEC
+            },
+        );
+        let mut inner = Extent::default();
+        self.instructions(node, &scope.below(self.plan_path(field)), &mut inner)?;
+        let segment = self.close(op, field, inner);
+        extent.add(
+            u32::from(optional),
+            if optional { 0 } else { segment.min_bytes },
+        );
+        Ok(())
+    }
+
+    fn sequence(
+        &mut self,
+        node: Node<'d, 'd>,
+        scope: &Scope<'d>,
+        extent: &mut Extent,
+    ) -> Result<(), TemplateError> {
+        self.source.check_attributes(node, &FIELD_ATTRIBUTES)?;
+        let optional = self.source.is_optional(node)?;
+        let scope = scope.enter(self.source, node)?;
+        let field = self.push_field(node, &scope, FieldType::Sequence, optional)?;
+        let op = self.push_op(
+            Kind::Sequence,
+            field,
+            Spec {
+                optional,
+                ..NO_SPEC
+            },
+        );
+        self.length(node, &scope, field, optional, extent)?;
+        let mut inner = Extent::default();
+        self.instructions(node, &scope.below(self.plan_path(field)), &mut inner)?;
+        self.close(op, field, inner);
+        Ok(())
+    }
+
+    /// `templateRef`: with a name the other template's fields stand in its place, without one any template may follow
+    /// on the wire (§6.4).
+    fn reference(
+        &mut self,
+        node: Node<'d, 'd>,
+        scope: &Scope<'d>,
+        extent: &mut Extent,
+    ) -> Result<(), TemplateError> {
+        self.source
+            .check_attributes(node, &["name", "templateNs", "ns"])?;
+        let Some(name) = node.attribute("name") else {
+            let field = self.push_field(node, scope, FieldType::Template, false)?;
+            self.push_op(Kind::Template, field, NO_SPEC);
+            extent.add(0, 1);
+            return Ok(());
+        };
+        let namespace = node
+            .attribute("templateNs")
+            .unwrap_or(scope.template_namespace);
+        let Some(target) = self.names.get(&(namespace, name)).cloned() else {
+            return Err(self.source.error(node, Code::D8, name.to_owned()));
+        };
+        if self.expanding.contains(&target.number) {
+            return Err(self.source.error(
+                node,
+                Code::S1,
+                format!("template {name} contains itself"),
+            ));
+        }
+        self.expanding.push(target.number);
+        let inner = target
+            .scope
+            .enter(self.source, target.node)?
+            .in_template(target.number);
+        self.instructions(
+            target.node,
+            &inner.reached_from(scope, self.source.has_type(target.node)),
+            extent,
+        )?;
+        self.expanding.pop();
+        Ok(())
+    }
+
+    /// Adds a field's description; its `end` is set by [`close`](Self::close) if it gets fields of its own.
+    fn push_field(
+        &mut self,
+        node: Node<'d, 'd>,
+        scope: &Scope<'d>,
+        field_type: FieldType,
+        optional: bool,
+    ) -> Result<u32, TemplateError> {
+        let name = match field_type {
+            FieldType::Template => "templateRef",
+            _ => self.source.required(node, "name")?,
+        };
+        let path = if scope.path.is_empty() {
+            Arc::from(name)
+        } else {
+            Arc::from(format!("{}.{name}", scope.path))
+        };
+        let field = self.next_field();
+        self.plan.fields.push(FieldEntry {
+            name: Box::from(name),
+            id: node.attribute("id").map(Box::from),
+            field_type,
+            optional,
+            operator: Operator::None,
+            end: field + 1,
+            path,
+            length_name: None,
+        });
+        Ok(field)
+    }
+
+    fn push_op(&mut self, kind: Kind, field: u32, spec: Spec) -> usize {
+        self.plan.ops.push(Op {
+            kind,
+            field,
+            spec,
+            segment: Segment::default(),
+        });
+        self.plan.ops.len() - 1
+    }
+
+    /// Completes the description and the instruction of a field with everything below it.
+    fn close(&mut self, op: usize, field: u32, inner: Extent) -> Segment {
+        let end = self.next_field();
+        self.plan.fields[field as usize].end = end;
+        let body = self.next_op() - index(op) - 1;
+        let min_bytes = inner
+            .min_bytes
+            .saturating_add(u32::from(inner.map_bits > 0))
+            .min(MAX_MIN_BYTES);
+        let segment = Segment {
+            body,
+            map_bits: inner.map_bits,
+            min_bytes,
+        };
+        self.plan.ops[op].segment = segment;
+        segment
+    }
+
+    fn plan_path(&self, field: u32) -> Arc<str> {
+        self.plan.fields[field as usize].path.clone()
+    }
+
+    fn next_field(&self) -> u32 {
+        index(self.plan.fields.len())
+    }
+
+    fn next_op(&self) -> u32 {
+        index(self.plan.ops.len())
+    }
+}
+
+/// Index into the plan: bounded by [`MAX_OPS`].
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+const FIELD_ATTRIBUTES: [&str; 5] = ["name", "ns", "id", "presence", "dictionary"];
+
+/// The operation of a field that has no operator of its own.
+const NO_SPEC: Spec = Spec {
+    operator: Operator::None,
+    optional: false,
+    tag: 0,
+    has_initial: false,
+    exponent: 0,
+    slot: 0,
+    initial: u32::MAX,
+    value: 0,
+    max: 0,
+};
+
+/// Static references may multiply a small file; no venue's templates come near.
+const MAX_OPS: usize = 100_000;
+/// Levels of groups, sequences and static references; decoding recurses as deep.
+const MAX_DEPTH: u32 = 64;
+/// Minimum lengths are only needed to refuse absurd sequence lengths.
+const MAX_MIN_BYTES: u32 = 1 << 16;

@@ -1,0 +1,433 @@
+//! The decoder: interprets the plan over the bytes of messages and calls a visitor with each value. Knows nothing of
+//! template XML, nor of what values are for.
+
+use crate::dictionary::Dictionary;
+use crate::error::DecodeError;
+use crate::field::TemplateId;
+use crate::operator::{self, Place};
+use crate::plan::{Initial, Kind, Op, Plan};
+use crate::templates::{Template, Templates};
+use crate::visitor::Visitor;
+use crate::wire::{Input, PresenceMap};
+use crate::{Code, Decimal, FieldIndex};
+
+/// When the dictionaries, and the template id that messages may leave out, go back to undefined. FAST itself does not
+/// say; every venue does. With the wrong policy the second message of a packet decodes to garbage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResetPolicy {
+    /// Before each packet, and as [`Template`](Self::Template) says.
+    Packet,
+    /// Before each message.
+    Message,
+    /// Before a message whose template has `scp:reset`, and on the session's reset message (id 120).
+    #[default]
+    Template,
+    /// Only by [`Decoder::reset`].
+    Never,
+}
+
+/// How a decoder works. `Default` is what a feed needs that follows the standard.
+#[derive(Clone, Copy, Debug)]
+pub struct DecoderOptions {
+    /// When dictionaries are reset. Default: by template.
+    pub reset: ResetPolicy,
+    /// Whether overlong encodings are errors (R6 to R9). Default: no.
+    pub strict: bool,
+    /// How deep dynamic template references may nest. Default: 16.
+    pub max_depth: u32,
+    /// What one message may grow by without taking bytes: sequence elements that are made of nothing, and bytes of
+    /// strings that are copied from the dictionary. Default: 16 Mi.
+    pub budget: u32,
+}
+
+impl Default for DecoderOptions {
+    fn default() -> Self {
+        Self {
+            reset: ResetPolicy::default(),
+            strict: false,
+            max_depth: 16,
+            budget: 1 << 24,
+        }
+    }
+}
+
+/// Decodes the messages of one session, in order. Allocates nothing per message once its strings have reached their
+/// longest.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    templates: Templates,
+    options: DecoderOptions,
+    dictionary: Dictionary,
+    /// The template id that a message may leave out.
+    template_id: Option<u32>,
+    scratch: Vec<u8>,
+}
+
+impl Decoder {
+    /// A decoder with default options and all dictionaries undefined.
+    pub fn new(templates: &Templates) -> Self {
+        Self::with_options(templates, DecoderOptions::default())
+    }
+
+    /// A decoder with these options.
+    pub fn with_options(templates: &Templates, options: DecoderOptions) -> Self {
+        Self {
+            templates: templates.clone(),
+            options,
+            dictionary: Dictionary::new(templates.plan.slot_count),
+            template_id: None,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Makes all dictionaries undefined and forgets the template id.
+    pub fn reset(&mut self) {
+        self.dictionary.reset();
+        self.template_id = None;
+    }
+
+    /// The templates that it decodes.
+    pub fn templates(&self) -> &Templates {
+        &self.templates
+    }
+
+    /// Decodes the message at the start of `bytes` and returns how many bytes it took, at least 1.
+    ///
+    /// # Errors
+    /// What is wrong, with its place. The dictionaries are then undefined: skip to the next point where they are
+    /// reset.
+    pub fn decode<V: Visitor>(
+        &mut self,
+        bytes: &[u8],
+        visitor: &mut V,
+    ) -> Result<usize, DecodeError> {
+        let mut run = Run {
+            plan: &self.templates.plan,
+            templates: &self.templates,
+            options: &self.options,
+            dictionary: &mut self.dictionary,
+            template_id: &mut self.template_id,
+            scratch: &mut self.scratch,
+            input: Input::new(bytes, self.options.strict),
+            visitor,
+            budget: self.options.budget,
+            template: None,
+            field: None,
+            element: None,
+        };
+        match run.message() {
+            Ok(()) => Ok(run.input.offset()),
+            Err(code) => Err(run.error(code)),
+        }
+    }
+
+    /// Decodes a packet: all messages in `bytes`, after a reset if that is the policy. Returns their number.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), with the offset in the packet; messages before the error were visited.
+    pub fn decode_packet<V: Visitor>(
+        &mut self,
+        bytes: &[u8],
+        visitor: &mut V,
+    ) -> Result<usize, DecodeError> {
+        if self.options.reset == ResetPolicy::Packet {
+            self.reset();
+        }
+        let mut offset = 0;
+        let mut count = 0;
+        while let Some(rest @ [_, ..]) = bytes.get(offset..) {
+            offset += self.decode(rest, visitor).map_err(|error| DecodeError {
+                offset: offset + error.offset,
+                ..error
+            })?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// The decoding of one message.
+struct Run<'a, V> {
+    plan: &'a Plan,
+    templates: &'a Templates,
+    options: &'a DecoderOptions,
+    dictionary: &'a mut Dictionary,
+    template_id: &'a mut Option<u32>,
+    scratch: &'a mut Vec<u8>,
+    input: Input<'a>,
+    visitor: &'a mut V,
+    budget: u32,
+    /// Innermost template, and on an error the field and element.
+    template: Option<Template<'a>>,
+    field: Option<u32>,
+    element: Option<u32>,
+}
+
+impl<'a, V: Visitor> Run<'a, V> {
+    fn message(&mut self) -> Result<(), Code> {
+        if self.options.reset == ResetPolicy::Message {
+            self.dictionary.reset();
+            *self.template_id = None;
+        }
+        let mut map = self.input.presence_map()?;
+        let Some(template) = self.next_template(&mut map)? else {
+            self.visitor.reset();
+            return self.input.check_used(&map);
+        };
+        if template.entry.reset && self.options.reset != ResetPolicy::Never {
+            self.dictionary.reset();
+        }
+        self.visitor.begin_message(template);
+        self.instructions(self.plan.template_ops(template.entry), &mut map, 0)?;
+        self.input.check_used(&map)?;
+        self.visitor.end_message();
+        Ok(())
+    }
+
+    /// The template of the segment that begins: its id has an implicit copy operator in the global dictionary
+    /// (§10.5.1). `None`: the session's reset message, which has been obeyed.
+    fn next_template(&mut self, map: &mut PresenceMap<'_>) -> Result<Option<Template<'a>>, Code> {
+        let before = self.input.clone();
+        let id = if map.bit() {
+            u32::try_from(self.input.unsigned(u32::MAX.into())?).map_err(|_| Code::D2)?
+        } else {
+            self.template_id.ok_or(Code::D5)?
+        };
+        let Some(template) = self
+            .plan
+            .by_id(id)
+            .and_then(|index| self.templates.template(index))
+        else {
+            if TemplateId(id) == SCP_RESET && self.options.reset != ResetPolicy::Never {
+                self.dictionary.reset();
+                *self.template_id = None;
+                return Ok(None);
+            }
+            self.input = before;
+            return Err(Code::D9);
+        };
+        *self.template_id = Some(id);
+        self.template = Some(template);
+        Ok(Some(template))
+    }
+
+    /// Runs the instructions of one segment, or of a group without a presence map of its own.
+    fn instructions(
+        &mut self,
+        ops: &'a [Op],
+        map: &mut PresenceMap<'a>,
+        depth: u32,
+    ) -> Result<(), Code> {
+        let mut next = ops;
+        while let [op, rest @ ..] = next {
+            let (body, rest) = rest.split_at(op.segment.body as usize);
+            let done = match op.kind {
+                Kind::Unsigned => self.unsigned(op, map),
+                Kind::Signed => self.signed(op, map),
+                Kind::Ascii | Kind::Unicode | Kind::Bytes => self.text(op, map),
+                Kind::Decimal | Kind::Split => self.decimal(op, body, map),
+                Kind::Sequence => self.sequence(op, body, map, depth),
+                Kind::Group => self.group(op, body, map, depth),
+                Kind::Template => self.inner_template(op, depth),
+            };
+            if let Err(code) = done {
+                self.field.get_or_insert(op.field);
+                return Err(code);
+            }
+            next = rest;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn unsigned(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
+        match operator::integer::<u64>(&op.spec, &mut self.input, map, self.dictionary)? {
+            Some(value) => self.visitor.unsigned(FieldIndex(op.field), value),
+            None => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn signed(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
+        match operator::integer::<i64>(&op.spec, &mut self.input, map, self.dictionary)? {
+            Some(value) => self.visitor.signed(FieldIndex(op.field), value),
+            None => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    fn decimal(&mut self, op: &Op, parts: &[Op], map: &mut PresenceMap<'_>) -> Result<(), Code> {
+        let value = match parts {
+            [exponent, mantissa] => self.split_decimal(exponent, mantissa, map)?,
+            _ => operator::decimal(&op.spec, &mut self.input, map, self.dictionary)?,
+        };
+        match value {
+            Some(value) => self.visitor.decimal(FieldIndex(op.field), value),
+            None => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    /// The mantissa is mandatory, and there (with its presence bit) only if the exponent is (§10.5.1).
+    #[inline]
+    fn split_decimal(
+        &mut self,
+        exponent: &Op,
+        mantissa: &Op,
+        map: &mut PresenceMap<'_>,
+    ) -> Result<Option<Decimal>, Code> {
+        let Some(exponent) =
+            operator::integer(&exponent.spec, &mut self.input, map, self.dictionary)?
+        else {
+            return Ok(None);
+        };
+        match operator::integer(&mantissa.spec, &mut self.input, map, self.dictionary)? {
+            Some(mantissa) => operator::decimal_of(exponent, mantissa).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn text(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        let initial = self.plan.initials.get(op.spec.initial as usize);
+        let initial_bytes = initial.map(Initial::as_bytes).unwrap_or_default();
+        let (input, dictionary) = (&mut self.input, &mut *self.dictionary);
+        let Some(place) = operator::text(
+            op.kind,
+            &op.spec,
+            initial_bytes,
+            input,
+            map,
+            dictionary,
+            self.scratch,
+        )?
+        else {
+            self.visitor.absent(field);
+            return Ok(());
+        };
+        let value = match place {
+            Place::Scratch => &self.scratch[..],
+            Place::Dictionary => {
+                let text = self.dictionary.text(op.spec.slot);
+                let cost = u32::try_from(text.len()).map_err(|_| Code::Limit)?;
+                self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
+                text
+            }
+            Place::Initial => {
+                if let Some(Initial::Text(text)) = initial {
+                    self.visitor.text(field, text);
+                    return Ok(());
+                }
+                initial_bytes
+            }
+        };
+        if op.kind == Kind::Bytes {
+            self.visitor.bytes(field, value);
+        } else {
+            self.visitor
+                .text(field, core::str::from_utf8(value).map_err(|_| Code::R2)?);
+        }
+        Ok(())
+    }
+
+    fn group(
+        &mut self,
+        op: &'a Op,
+        body: &'a [Op],
+        map: &mut PresenceMap<'a>,
+        depth: u32,
+    ) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        if op.spec.optional && !map.bit() {
+            self.visitor.absent(field);
+            return Ok(());
+        }
+        self.visitor.begin_group(field);
+        self.segment(op, body, depth)?;
+        self.visitor.end_group(field);
+        Ok(())
+    }
+
+    fn sequence(
+        &mut self,
+        op: &'a Op,
+        body: &'a [Op],
+        map: &mut PresenceMap<'a>,
+        depth: u32,
+    ) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        let [length, body @ ..] = body else {
+            return Ok(());
+        };
+        let Some(len) =
+            operator::integer::<u64>(&length.spec, &mut self.input, map, self.dictionary)?
+        else {
+            self.visitor.absent(field);
+            return Ok(());
+        };
+        let len = u32::try_from(len).map_err(|_| Code::D2)?;
+        if op.segment.min_bytes == 0 {
+            self.budget = self.budget.checked_sub(len).ok_or(Code::Limit)?;
+        } else if u64::from(len) * u64::from(op.segment.min_bytes) > self.input.remaining() as u64 {
+            return Err(Code::Truncated);
+        }
+        self.visitor.begin_sequence(field, len);
+        for index in 0..len {
+            self.visitor.begin_element(field, index);
+            if let Err(code) = self.segment(op, body, depth) {
+                self.element.get_or_insert(index);
+                return Err(code);
+            }
+            self.visitor.end_element(field);
+        }
+        self.visitor.end_sequence(field);
+        Ok(())
+    }
+
+    /// A group or element: with a presence map if any of its fields needs a bit.
+    #[inline]
+    fn segment(&mut self, op: &'a Op, body: &'a [Op], depth: u32) -> Result<(), Code> {
+        if op.segment.map_bits == 0 {
+            return self.instructions(body, &mut PresenceMap::none(), depth);
+        }
+        let mut map = self.input.presence_map()?;
+        self.instructions(body, &mut map, depth)?;
+        self.input.check_used(&map)
+    }
+
+    /// A dynamic template reference: a message within the message (§10.5).
+    fn inner_template(&mut self, op: &Op, depth: u32) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        if depth >= self.options.max_depth {
+            return Err(Code::Depth);
+        }
+        let outer = self.template;
+        let mut map = self.input.presence_map()?;
+        let Some(template) = self.next_template(&mut map)? else {
+            return Err(Code::D9);
+        };
+        self.visitor.begin_template(field, template);
+        self.instructions(self.plan.template_ops(template.entry), &mut map, depth + 1)?;
+        self.input.check_used(&map)?;
+        self.visitor.end_template(field);
+        self.template = outer;
+        Ok(())
+    }
+
+    fn error(&self, code: Code) -> DecodeError {
+        DecodeError {
+            code,
+            offset: self.input.offset(),
+            template: self.template.map(|template| template.entry.name.clone()),
+            field: self
+                .field
+                .and_then(|field| self.plan.field(field))
+                .map(|field| field.path.clone()),
+            element: self.element,
+        }
+    }
+}
+
+/// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
+const SCP_RESET: TemplateId = TemplateId(120);

@@ -1,0 +1,132 @@
+//! The dictionaries: previous values by slot, with a reset that costs nothing. Knows nothing of operators.
+
+use crate::Code;
+
+/// All entries of all dictionaries of one decoder or encoder (FAST 1.1 §6.3.1).
+#[derive(Clone, Debug)]
+pub(crate) struct Dictionary {
+    entries: Vec<Entry>,
+    /// Previous values of strings and byte vectors, by slot.
+    texts: Vec<Vec<u8>>,
+    epoch: u32,
+}
+
+/// What a dictionary knows of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Undefined,
+    Empty,
+    Assigned,
+}
+
+/// The stamp is the epoch of the last write, plus [`EMPTY`] or the type's tag: an older epoch means undefined, and
+/// one comparison finds an assigned entry of the right type.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    value: u64,
+    stamp: u32,
+    exponent: i8,
+}
+
+impl Dictionary {
+    pub(crate) fn new(slot_count: u32) -> Self {
+        let count = slot_count as usize + 1;
+        Self {
+            entries: vec![Entry::default(); count],
+            texts: vec![Vec::new(); count],
+            epoch: EPOCH,
+        }
+    }
+
+    /// Makes every entry undefined.
+    pub(crate) fn reset(&mut self) {
+        self.epoch = self.epoch.checked_add(EPOCH).unwrap_or_else(|| {
+            self.entries.fill(Entry::default());
+            EPOCH
+        });
+    }
+
+    /// The entry's state; D4 if it has a value of another type.
+    #[inline]
+    pub(crate) fn state(&self, slot: u32, tag: u8) -> Result<State, Code> {
+        let stamp = self.entries[slot as usize].stamp;
+        if stamp == self.epoch | u32::from(tag) {
+            Ok(State::Assigned)
+        } else if stamp < self.epoch {
+            Ok(State::Undefined)
+        } else if stamp == self.epoch | EMPTY {
+            Ok(State::Empty)
+        } else {
+            Err(Code::D4)
+        }
+    }
+
+    /// The integer (its bits) or mantissa of an assigned entry.
+    #[inline]
+    pub(crate) fn value(&self, slot: u32) -> u64 {
+        self.entries[slot as usize].value
+    }
+
+    /// The exponent of an assigned decimal.
+    #[inline]
+    pub(crate) fn exponent(&self, slot: u32) -> i8 {
+        self.entries[slot as usize].exponent
+    }
+
+    #[inline]
+    pub(crate) fn assign(&mut self, slot: u32, tag: u8, value: u64, exponent: i8) {
+        self.entries[slot as usize] = Entry {
+            value,
+            stamp: self.epoch | u32::from(tag),
+            exponent,
+        };
+    }
+
+    #[inline]
+    pub(crate) fn set_empty(&mut self, slot: u32) {
+        self.entries[slot as usize].stamp = self.epoch | EMPTY;
+    }
+
+    /// The string of an assigned entry.
+    #[inline]
+    pub(crate) fn text(&self, slot: u32) -> &[u8] {
+        &self.texts[slot as usize]
+    }
+
+    /// Makes the entry an assigned string; the caller writes its bytes.
+    #[inline]
+    pub(crate) fn assign_text(&mut self, slot: u32, tag: u8) -> &mut Vec<u8> {
+        self.entries[slot as usize].stamp = self.epoch | u32::from(tag);
+        &mut self.texts[slot as usize]
+    }
+}
+
+const EMPTY: u32 = 0;
+/// Distance between epochs: the tags are below it.
+const EPOCH: u32 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reset_makes_undefined_even_when_epochs_run_out() {
+        let mut dictionary = Dictionary::new(1);
+        dictionary.assign(1, 3, 7, 0);
+        dictionary.epoch = u32::MAX - 31;
+        dictionary.assign(1, 3, 7, 0);
+        assert_eq!(dictionary.state(1, 3), Ok(State::Assigned));
+        dictionary.reset();
+        assert_eq!(dictionary.epoch, EPOCH);
+        assert_eq!(dictionary.state(1, 3), Ok(State::Undefined));
+    }
+
+    #[test]
+    fn an_entry_of_another_type_is_refused() {
+        let mut dictionary = Dictionary::new(1);
+        dictionary.assign(1, 3, 7, 0);
+        assert_eq!(dictionary.state(1, 4), Err(Code::D4));
+        dictionary.set_empty(1);
+        assert_eq!(dictionary.state(1, 4), Ok(State::Empty));
+    }
+}

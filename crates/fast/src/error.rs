@@ -1,0 +1,108 @@
+//! What went wrong and where: one error type for loading templates, one for decoding, one for encoding.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::Code;
+
+/// A template file that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateError {
+    /// What is wrong: S1 to S5 or D8.
+    pub code: Code,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// The names and values that it is about, for people.
+    pub detail: Box<str>,
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "line {} column {}: {} ({})",
+            self.line, self.column, self.code, self.detail
+        )
+    }
+}
+
+impl core::error::Error for TemplateError {}
+
+/// A message that cannot be decoded. The decoder's dictionaries are undefined after it: give up the packet, and
+/// [`reset`](crate::Decoder::reset) unless the reset policy does it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    /// What is wrong.
+    pub code: Code,
+    /// Offset in the bytes given to the decoder, of the value that is wrong.
+    pub offset: usize,
+    /// Name of the innermost template, once it is known.
+    pub template: Option<Arc<str>>,
+    /// Path of the field in its template, names joined with dots, once decoding got to a field.
+    pub field: Option<Arc<str>>,
+    /// Number of the innermost sequence element (from 0) if the field is in one.
+    pub element: Option<u32>,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}", self.offset)?;
+        place(
+            f,
+            self.template.as_deref(),
+            self.field.as_deref(),
+            self.element,
+        )?;
+        write!(f, ": {}", self.code)
+    }
+}
+
+impl core::error::Error for DecodeError {}
+
+/// A message that cannot be encoded. Nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodeError {
+    /// What is wrong.
+    pub code: Code,
+    /// Name of the template.
+    pub template: Option<Arc<str>>,
+    /// Path of the field in its template, names joined with dots.
+    pub field: Option<Arc<str>>,
+    /// Number of the innermost sequence element (from 0) if the field is in one.
+    pub element: Option<u32>,
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("message")?;
+        place(
+            f,
+            self.template.as_deref(),
+            self.field.as_deref(),
+            self.element,
+        )?;
+        write!(f, ": {}", self.code)
+    }
+}
+
+impl core::error::Error for EncodeError {}
+
+fn place(
+    f: &mut fmt::Formatter<'_>,
+    template: Option<&str>,
+    field: Option<&str>,
+    element: Option<u32>,
+) -> fmt::Result {
+    if let Some(template) = template {
+        write!(f, ", template {template}")?;
+    }
+    if let Some(field) = field {
+        write!(f, ", field {field}")?;
+    }
+    if let Some(element) = element {
+        write!(f, ", element {element}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,458 @@
+//! The field operators, read side (FAST 1.1 §6.3): from presence map, stream and dictionary to a value. One function
+//! per kind of value, with everything that is known before the message in [`Spec`], so that the interpreter and
+//! generated code call the same ones. Knows nothing of templates or visitors.
+
+use crate::Code;
+use crate::decimal::Decimal;
+use crate::dictionary::{Dictionary, State};
+use crate::field::Operator;
+use crate::plan::{Kind, Spec};
+use crate::wire::{Input, PresenceMap};
+
+/// What the integer types have in common. `max` is the type's largest value.
+pub(crate) trait Integer: Copy + Eq {
+    fn from_bits(bits: u64) -> Self;
+    fn bits(self) -> u64;
+    fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code>;
+    fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code>;
+    /// The next value; the smallest follows the largest (§6.3.6).
+    fn next(self, max: u64) -> Self;
+    fn widen(self) -> i128;
+    /// The value if it is in range.
+    fn narrow(value: i128, max: u64) -> Option<Self>;
+}
+
+impl Integer for u64 {
+    #[inline]
+    fn from_bits(bits: u64) -> Self {
+        bits
+    }
+    #[inline]
+    fn bits(self) -> u64 {
+        self
+    }
+    #[inline]
+    fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code> {
+        input.unsigned(max)
+    }
+    #[inline]
+    fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code> {
+        input.nullable_unsigned(max)
+    }
+    #[inline]
+    fn next(self, max: u64) -> Self {
+        if self == max { 0 } else { self + 1 }
+    }
+    #[inline]
+    fn widen(self) -> i128 {
+        self.into()
+    }
+    #[inline]
+    fn narrow(value: i128, max: u64) -> Option<Self> {
+        Self::try_from(value).ok().filter(|value| *value <= max)
+    }
+}
+
+impl Integer for i64 {
+    #[inline]
+    fn from_bits(bits: u64) -> Self {
+        bits.cast_signed()
+    }
+    #[inline]
+    fn bits(self) -> u64 {
+        self.cast_unsigned()
+    }
+    #[inline]
+    fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code> {
+        input.signed(max)
+    }
+    #[inline]
+    fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code> {
+        input.nullable_signed(max)
+    }
+    #[inline]
+    fn next(self, max: u64) -> Self {
+        if self.bits() == max {
+            -self - 1
+        } else {
+            self + 1
+        }
+    }
+    #[inline]
+    fn widen(self) -> i128 {
+        self.into()
+    }
+    #[inline]
+    fn narrow(value: i128, max: u64) -> Option<Self> {
+        let max = i128::from(max);
+        if (-max - 1..=max).contains(&value) {
+            Self::try_from(value).ok()
+        } else {
+            None
+        }
+    }
+}
+
+/// Decodes an integer field; `None`: it is absent.
+#[inline]
+pub(crate) fn integer<T: Integer>(
+    spec: &Spec,
+    input: &mut Input<'_>,
+    map: &mut PresenceMap<'_>,
+    dictionary: &mut Dictionary,
+) -> Result<Option<T>, Code> {
+    let initial = || spec.has_initial.then(|| T::from_bits(spec.value));
+    match spec.operator {
+        Operator::Constant if spec.optional && !map.bit() => Ok(None),
+        Operator::Constant => Ok(initial()),
+        Operator::Default if !map.bit() => Ok(initial()),
+        Operator::None | Operator::Default => read_integer(spec, input),
+        Operator::Copy | Operator::Increment | Operator::Tail => {
+            let value = if map.bit() {
+                read_integer(spec, input)?
+            } else {
+                match dictionary.state(spec.slot, spec.tag)? {
+                    State::Assigned => {
+                        let previous = T::from_bits(dictionary.value(spec.slot));
+                        if spec.operator == Operator::Copy {
+                            return Ok(Some(previous));
+                        }
+                        Some(previous.next(spec.max))
+                    }
+                    State::Undefined => {
+                        initial().map_or_else(|| absent(spec, Code::D5), |value| Ok(Some(value)))?
+                    }
+                    State::Empty => absent(spec, Code::D6)?,
+                }
+            };
+            match value {
+                Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits(), 0),
+                None => dictionary.set_empty(spec.slot),
+            }
+            Ok(value)
+        }
+        Operator::Delta => {
+            let Some(delta) = read_delta(spec, input)? else {
+                return Ok(None);
+            };
+            let base = match dictionary.state(spec.slot, spec.tag)? {
+                State::Assigned => T::from_bits(dictionary.value(spec.slot)),
+                // Without an initial value `value` is 0, the base of §6.3.7.1.
+                State::Undefined => T::from_bits(spec.value),
+                State::Empty => return Err(Code::D6),
+            };
+            let value = T::narrow(base.widen() + delta, spec.max).ok_or(Code::R4)?;
+            dictionary.assign(spec.slot, spec.tag, value.bits(), 0);
+            Ok(Some(value))
+        }
+    }
+}
+
+/// Decodes a decimal field with one operator; `None`: it is absent.
+pub(crate) fn decimal(
+    spec: &Spec,
+    input: &mut Input<'_>,
+    map: &mut PresenceMap<'_>,
+    dictionary: &mut Dictionary,
+) -> Result<Option<Decimal>, Code> {
+    let initial = || {
+        if spec.has_initial {
+            initial_decimal(spec)
+        } else {
+            None
+        }
+    };
+    match spec.operator {
+        Operator::Constant if spec.optional && !map.bit() => Ok(None),
+        Operator::Constant => Ok(initial()),
+        Operator::Default if !map.bit() => Ok(initial()),
+        Operator::None | Operator::Default => read_decimal(spec, input),
+        Operator::Copy | Operator::Increment | Operator::Tail => {
+            let value = if map.bit() {
+                read_decimal(spec, input)?
+            } else {
+                match dictionary.state(spec.slot, spec.tag)? {
+                    State::Assigned => return Ok(previous_decimal(spec, dictionary)),
+                    State::Undefined => {
+                        initial().map_or_else(|| absent(spec, Code::D5), |value| Ok(Some(value)))?
+                    }
+                    State::Empty => absent(spec, Code::D6)?,
+                }
+            };
+            match value {
+                Some(value) => assign_decimal(spec, dictionary, value),
+                None => dictionary.set_empty(spec.slot),
+            }
+            Ok(value)
+        }
+        Operator::Delta => {
+            let Some(exponent) = read_delta(spec, input)? else {
+                return Ok(None);
+            };
+            let mantissa = input.delta()?;
+            let base = match dictionary.state(spec.slot, spec.tag)? {
+                State::Assigned => previous_decimal(spec, dictionary),
+                State::Undefined => initial_decimal(spec),
+                State::Empty => return Err(Code::D6),
+            };
+            let value = base.and_then(|base| {
+                let mantissa = i64::try_from(i128::from(base.mantissa()) + mantissa).ok()?;
+                Decimal::new(
+                    mantissa,
+                    i8::try_from(i128::from(base.exponent()) + exponent).ok()?,
+                )
+            });
+            let value = value.ok_or(Code::R1)?;
+            assign_decimal(spec, dictionary, value);
+            Ok(Some(value))
+        }
+    }
+}
+
+/// Where the value of a string or byte vector is, after decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The template's initial value.
+    Initial,
+    /// The dictionary entry.
+    Dictionary,
+    /// The scratch buffer.
+    Scratch,
+}
+
+/// Decodes a string or byte vector field; `None`: it is absent. The bytes are not checked to be UTF-8.
+pub(crate) fn text(
+    kind: Kind,
+    spec: &Spec,
+    initial: &[u8],
+    input: &mut Input<'_>,
+    map: &mut PresenceMap<'_>,
+    dictionary: &mut Dictionary,
+    scratch: &mut Vec<u8>,
+) -> Result<Option<Place>, Code> {
+    let given = spec.has_initial.then_some(Place::Initial);
+    match spec.operator {
+        Operator::Constant if spec.optional && !map.bit() => Ok(None),
+        Operator::Constant => Ok(given),
+        Operator::Default if !map.bit() => Ok(given),
+        Operator::None | Operator::Default => {
+            scratch.clear();
+            Ok(read_text(kind, spec.optional, input, scratch)?.then_some(Place::Scratch))
+        }
+        Operator::Copy | Operator::Increment => {
+            if !map.bit() {
+                return previous_text(spec, initial, dictionary, Code::D5, Code::D6);
+            }
+            scratch.clear();
+            if !read_text(kind, spec.optional, input, scratch)? {
+                dictionary.set_empty(spec.slot);
+                return Ok(None);
+            }
+            Ok(Some(store(spec, scratch, dictionary)))
+        }
+        Operator::Tail => {
+            if !map.bit() {
+                // §6.3.8 has these codes; appendix 4 names them one lower.
+                return previous_text(spec, initial, dictionary, Code::D6, Code::D7);
+            }
+            scratch.clear();
+            if !read_text(kind, spec.optional, input, scratch)? {
+                dictionary.set_empty(spec.slot);
+                return Ok(None);
+            }
+            apply_tail(spec, initial, dictionary, scratch)
+        }
+        Operator::Delta => {
+            let Some(subtraction) = read_delta(spec, input)? else {
+                return Ok(None);
+            };
+            scratch.clear();
+            read_text(kind, false, input, scratch)?;
+            apply_delta(spec, initial, subtraction, dictionary, scratch)
+        }
+    }
+}
+
+/// The value of a string field whose presence bit is 0.
+fn previous_text(
+    spec: &Spec,
+    initial: &[u8],
+    dictionary: &mut Dictionary,
+    undefined: Code,
+    empty: Code,
+) -> Result<Option<Place>, Code> {
+    let place = match dictionary.state(spec.slot, spec.tag)? {
+        State::Assigned => Some(Place::Dictionary),
+        State::Undefined if spec.has_initial => Some(store(spec, initial, dictionary)),
+        State::Undefined => absent(spec, undefined)?,
+        State::Empty => absent(spec, empty)?,
+    };
+    if place.is_none() {
+        dictionary.set_empty(spec.slot);
+    }
+    Ok(place)
+}
+
+/// Puts a tail in place of the end of the previous value, or of the initial one, or of nothing.
+fn apply_tail(
+    spec: &Spec,
+    initial: &[u8],
+    dictionary: &mut Dictionary,
+    tail: &[u8],
+) -> Result<Option<Place>, Code> {
+    let state = dictionary.state(spec.slot, spec.tag)?;
+    let value = dictionary.assign_text(spec.slot, spec.tag);
+    if state != State::Assigned {
+        replace(value, initial);
+    }
+    value.truncate(value.len().saturating_sub(tail.len()));
+    value.extend_from_slice(tail);
+    Ok(Some(Place::Dictionary))
+}
+
+/// Takes `subtraction` bytes from the back of the previous value and appends `added`; if it is negative, takes
+/// `-subtraction - 1` from the front and prepends (§6.3.7.3).
+fn apply_delta(
+    spec: &Spec,
+    initial: &[u8],
+    subtraction: i128,
+    dictionary: &mut Dictionary,
+    added: &mut Vec<u8>,
+) -> Result<Option<Place>, Code> {
+    let state = dictionary.state(spec.slot, spec.tag)?;
+    let base_len = match state {
+        State::Assigned => dictionary.text(spec.slot).len(),
+        State::Undefined => initial.len(),
+        State::Empty => return Err(Code::D6),
+    };
+    let removed = if subtraction < 0 {
+        -subtraction - 1
+    } else {
+        subtraction
+    };
+    let removed = usize::try_from(removed)
+        .ok()
+        .filter(|removed| *removed <= base_len)
+        .ok_or(Code::D7)?;
+    if base_len - removed + added.len() > MAX_TEXT_LEN {
+        return Err(Code::Limit);
+    }
+    let value = dictionary.assign_text(spec.slot, spec.tag);
+    if state == State::Undefined {
+        replace(value, initial);
+    }
+    if subtraction < 0 {
+        added.extend_from_slice(value.get(removed..).unwrap_or_default());
+        core::mem::swap(value, added);
+    } else {
+        value.truncate(base_len - removed);
+        value.extend_from_slice(added);
+    }
+    Ok(Some(Place::Dictionary))
+}
+
+fn store(spec: &Spec, bytes: &[u8], dictionary: &mut Dictionary) -> Place {
+    replace(dictionary.assign_text(spec.slot, spec.tag), bytes);
+    Place::Dictionary
+}
+
+fn replace(value: &mut Vec<u8>, bytes: &[u8]) {
+    value.clear();
+    value.extend_from_slice(bytes);
+}
+
+/// Appends the string in the stream; false: it is NULL.
+fn read_text(
+    kind: Kind,
+    nullable: bool,
+    input: &mut Input<'_>,
+    text: &mut Vec<u8>,
+) -> Result<bool, Code> {
+    match (kind, nullable) {
+        (Kind::Ascii, false) => input.ascii()?.append_to(text),
+        (Kind::Ascii, true) => match input.nullable_ascii()? {
+            Some(ascii) => ascii.append_to(text),
+            None => return Ok(false),
+        },
+        (_, false) => text.extend_from_slice(input.bytes()?),
+        (_, true) => match input.nullable_bytes()? {
+            Some(bytes) => text.extend_from_slice(bytes),
+            None => return Ok(false),
+        },
+    }
+    Ok(true)
+}
+
+#[inline]
+fn read_integer<T: Integer>(spec: &Spec, input: &mut Input<'_>) -> Result<Option<T>, Code> {
+    if spec.optional {
+        T::read_nullable(input, spec.max)
+    } else {
+        T::read(input, spec.max).map(Some)
+    }
+}
+
+#[inline]
+fn read_delta(spec: &Spec, input: &mut Input<'_>) -> Result<Option<i128>, Code> {
+    if spec.optional {
+        input.nullable_delta()
+    } else {
+        input.delta().map(Some)
+    }
+}
+
+/// Exponent, then mantissa; of a nullable decimal only the exponent can be NULL (§10.6.2).
+fn read_decimal(spec: &Spec, input: &mut Input<'_>) -> Result<Option<Decimal>, Code> {
+    let exponent = if spec.optional {
+        input.nullable_signed(INT32_MAX)?
+    } else {
+        Some(input.signed(INT32_MAX)?)
+    };
+    let Some(exponent) = exponent else {
+        return Ok(None);
+    };
+    let mantissa = input
+        .signed(INT64_MAX)
+        .map_err(|code| if code == Code::D2 { Code::R1 } else { code })?;
+    decimal_of(exponent, mantissa).map(Some)
+}
+
+/// A decimal of parts that were decoded separately; R1 if the exponent is out of range.
+#[inline]
+pub(crate) fn decimal_of(exponent: i64, mantissa: i64) -> Result<Decimal, Code> {
+    i8::try_from(exponent)
+        .ok()
+        .and_then(|exponent| Decimal::new(mantissa, exponent))
+        .ok_or(Code::R1)
+}
+
+/// The template's initial value; 0·10^0 without one.
+fn initial_decimal(spec: &Spec) -> Option<Decimal> {
+    Decimal::new(spec.value.cast_signed(), spec.exponent)
+}
+
+fn previous_decimal(spec: &Spec, dictionary: &Dictionary) -> Option<Decimal> {
+    Decimal::new(
+        dictionary.value(spec.slot).cast_signed(),
+        dictionary.exponent(spec.slot),
+    )
+}
+
+fn assign_decimal(spec: &Spec, dictionary: &mut Dictionary, value: Decimal) {
+    dictionary.assign(
+        spec.slot,
+        spec.tag,
+        value.mantissa().cast_unsigned(),
+        value.exponent(),
+    );
+}
+
+/// A field that has no value is absent if it may be, else it is an error.
+fn absent<T>(spec: &Spec, code: Code) -> Result<Option<T>, Code> {
+    if spec.optional { Ok(None) } else { Err(code) }
+}
+
+/// Longest string that deltas may build up, in bytes.
+pub(crate) const MAX_TEXT_LEN: usize = 1 << 24;
+const INT32_MAX: u64 = i32::MAX as u64;
+const INT64_MAX: u64 = i64::MAX as u64;

@@ -1,0 +1,226 @@
+//! Templates as a program asks about them: names, ids, fields. Knows nothing of messages.
+
+use std::sync::Arc;
+
+use crate::compile;
+use crate::error::TemplateError;
+use crate::field::{FieldIndex, FieldType, Operator, TemplateId};
+use crate::plan::{FieldEntry, Plan, TemplateEntry};
+
+/// How strictly template XML is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// FAST 1.1 and nothing else; what is refused is said with its place.
+    #[default]
+    Strict,
+    /// Also what QuickFAST and mFAST templates have: `int8 uInt8 int16 uInt16`, `reset="Y"` without a namespace,
+    /// attributes of unknown meaning, and no-break spaces that came in by copy and paste.
+    Lenient,
+}
+
+/// The templates of a session, compiled to an instruction plan. Cheap to clone, free to share between threads.
+#[derive(Clone, Debug)]
+pub struct Templates {
+    pub(crate) plan: Arc<Plan>,
+}
+
+impl Templates {
+    /// Reads a template file: a `templates` element or one `template`.
+    ///
+    /// Cost: one pass over the XML; static template references are expanded at their place.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with line and column: not well-formed or not valid (S1, in [`Mode::Strict`] also
+    /// whatever is not FAST 1.1), an operator or initial value that does not suit the field (S2 to S5), a reference to
+    /// a name that is not there (D8).
+    pub fn parse(xml: &str, mode: Mode) -> Result<Self, TemplateError> {
+        Ok(Self {
+            plan: Arc::new(compile::compile(xml, mode)?),
+        })
+    }
+
+    /// All templates, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = Template<'_>> {
+        (0u32..)
+            .zip(&self.plan.templates)
+            .map(|(index, entry)| Template {
+                templates: self,
+                index,
+                entry,
+            })
+    }
+
+    /// The template with this id.
+    pub fn by_id(&self, id: TemplateId) -> Option<Template<'_>> {
+        self.template(self.plan.by_id(id.0)?)
+    }
+
+    /// The template with this name, the first one if namespaces make several.
+    pub fn by_name(&self, name: &str) -> Option<Template<'_>> {
+        self.iter().find(|template| template.name() == name)
+    }
+
+    /// The field with this index, `None` if the index is of other templates.
+    pub fn field(&self, index: FieldIndex) -> Option<Field<'_>> {
+        let entry = self.plan.field(index.0)?;
+        Some(Field {
+            templates: self,
+            index,
+            entry,
+        })
+    }
+
+    /// Number of fields of all templates: one more than the largest [`FieldIndex`].
+    pub fn field_count(&self) -> usize {
+        self.plan.fields.len()
+    }
+
+    pub(crate) fn template(&self, index: u32) -> Option<Template<'_>> {
+        self.plan.template(index).map(|entry| Template {
+            templates: self,
+            index,
+            entry,
+        })
+    }
+
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.plan, &other.plan)
+    }
+}
+
+/// One template.
+#[derive(Clone, Copy, Debug)]
+pub struct Template<'a> {
+    pub(crate) templates: &'a Templates,
+    pub(crate) index: u32,
+    pub(crate) entry: &'a TemplateEntry,
+}
+
+impl<'a> Template<'a> {
+    /// The template's name.
+    pub fn name(self) -> &'a str {
+        &self.entry.name
+    }
+
+    /// The namespace of its name; empty if it has none.
+    pub fn namespace(self) -> &'a str {
+        &self.entry.namespace
+    }
+
+    /// Its id; a template without one can only be referenced by name.
+    pub fn id(self) -> Option<TemplateId> {
+        self.entry.id.map(TemplateId)
+    }
+
+    /// Whether a message of this template resets the dictionaries first (`scp:reset`).
+    pub fn resets(self) -> bool {
+        self.entry.reset
+    }
+
+    /// Its fields, those of static template references in their place.
+    pub fn fields(self) -> Fields<'a> {
+        Fields {
+            templates: self.templates,
+            next: self.entry.fields.start,
+            end: self.entry.fields.end,
+        }
+    }
+
+    /// The field with this name, the first one if there are several; fields of groups and sequences are theirs.
+    pub fn field(self, name: &str) -> Option<Field<'a>> {
+        self.fields().find(|field| field.name() == name)
+    }
+
+    /// The templates that it belongs to.
+    pub fn templates(self) -> &'a Templates {
+        self.templates
+    }
+}
+
+impl PartialEq for Template<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.entry, other.entry)
+    }
+}
+
+impl Eq for Template<'_> {}
+
+/// One field of a template, group or sequence.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'a> {
+    templates: &'a Templates,
+    index: FieldIndex,
+    entry: &'a FieldEntry,
+}
+
+impl<'a> Field<'a> {
+    /// What visitors get as the field's identity.
+    pub fn index(self) -> FieldIndex {
+        self.index
+    }
+
+    /// The field's name; a dynamic template reference is called `templateRef`.
+    pub fn name(self) -> &'a str {
+        &self.entry.name
+    }
+
+    /// The `id` attribute as it is written, the FIX tag in most templates.
+    pub fn id(self) -> Option<&'a str> {
+        self.entry.id.as_deref()
+    }
+
+    /// Its type.
+    pub fn field_type(self) -> FieldType {
+        self.entry.field_type
+    }
+
+    /// Whether a message may come without it.
+    pub fn is_optional(self) -> bool {
+        self.entry.optional
+    }
+
+    /// Its operator; that of the length for a sequence, that of the mantissa for a decimal with two.
+    pub fn operator(self) -> Operator {
+        self.entry.operator
+    }
+
+    /// The names from the template down to the field, joined with dots.
+    pub fn path(self) -> &'a str {
+        &self.entry.path
+    }
+
+    /// The name of a sequence's length field, if the template gives one.
+    pub fn length_name(self) -> Option<&'a str> {
+        self.entry.length_name.as_deref()
+    }
+
+    /// The fields of a group or of a sequence's elements; none for other types.
+    pub fn fields(self) -> Fields<'a> {
+        Fields {
+            templates: self.templates,
+            next: self.index.0 + 1,
+            end: self.entry.end,
+        }
+    }
+}
+
+/// The fields of a template, group or sequence, in order.
+#[derive(Clone, Debug)]
+pub struct Fields<'a> {
+    templates: &'a Templates,
+    next: u32,
+    end: u32,
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Field<'a>;
+
+    fn next(&mut self) -> Option<Field<'a>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let field = self.templates.field(FieldIndex(self.next))?;
+        self.next = field.entry.end;
+        Some(field)
+    }
+}
