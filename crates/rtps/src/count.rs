@@ -14,21 +14,19 @@ pub(crate) struct CountFilter {
 impl CountFilter {
     /// Whether `count` is news, in which case it becomes the last one.
     pub(crate) fn accept(&mut self, now: Instant, count: u32) -> bool {
-        let news = match self.last {
-            None => true,
-            Some((last, at)) => is_after(count, last) || now.since(at) >= RESTART,
-        };
+        let news = self.would_accept(now, count);
         if news {
             self.last = Some((count, now));
         }
         news
     }
 
-    /// Whether the last accepted count is the first one or came after a longer silence than a
-    /// delayed datagram explains, and does not follow from the one before.
-    pub(crate) fn restarts(&self, now: Instant, count: u32) -> bool {
-        self.last
-            .is_some_and(|(last, at)| !is_after(count, last) && now.since(at) >= RESTART)
+    /// Whether [`accept`](Self::accept) would.
+    pub(crate) fn would_accept(&self, now: Instant, count: u32) -> bool {
+        match self.last {
+            None => true,
+            Some((last, at)) => is_after(count, last) || now.since(at) >= RESTART,
+        }
     }
 
     /// Takes `count` for the last one without asking.
@@ -38,7 +36,7 @@ impl CountFilter {
 }
 
 /// Whether `count` comes after `last` on the circle of 2^32.
-fn is_after(count: u32, last: u32) -> bool {
+pub(crate) fn is_after(count: u32, last: u32) -> bool {
     let distance = count.wrapping_sub(last);
     distance != 0 && distance < 1 << 31
 }
@@ -73,7 +71,6 @@ mod tests {
         let mut filter = CountFilter::default();
         assert!(filter.accept(START, 500));
         assert!(!filter.accept(START + (RESTART - Duration::from_nanos(1)), 1));
-        assert!(filter.restarts(START + RESTART, 1));
         assert!(filter.accept(START + RESTART, 1));
     }
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use crate::change::{Change, KeyHash};
+use crate::pool::BufferPool;
 use crate::wire::SequenceNumber;
 
 /// A change and its serialized payload.
@@ -30,8 +31,7 @@ pub(crate) struct History {
     ring: VecDeque<CacheChange>,
     len: usize,
     instances: HashMap<Option<KeyHash>, Chain>,
-    /// Buffers of removed changes, to be filled again.
-    pool: Vec<Vec<u8>>,
+    pool: BufferPool,
 }
 
 /// One instance's changes in the ring.
@@ -43,17 +43,14 @@ struct Chain {
 }
 
 impl History {
-    /// An empty buffer, with capacity if one was recycled.
+    /// An empty buffer for the next change's payload.
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
-        self.pool.pop().unwrap_or_default()
+        self.pool.take()
     }
 
-    /// Keeps `buffer` for later, unless it is so large that keeping it would waste memory.
-    pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if buffer.capacity() <= POOLED_BUFFER_LEN && self.pool.len() < POOLED_BUFFERS {
-            buffer.clear();
-            self.pool.push(buffer);
-        }
+    /// Takes back a buffer that no change was made of.
+    pub(crate) fn recycle(&mut self, buffer: Vec<u8>) {
+        self.pool.give(buffer);
     }
 
     /// Adds a change. `number` is above all that were added before.
@@ -154,7 +151,7 @@ impl History {
                 self.instances.remove(&key);
             }
         }
-        self.recycle(payload);
+        self.pool.give(payload);
         self.len -= 1;
         self.compact();
         Some((number, len))
@@ -193,10 +190,6 @@ impl History {
     }
 }
 
-/// Larger buffers are given back to the allocator.
-const POOLED_BUFFER_LEN: usize = 64 * 1024;
-/// As many small buffers are kept at most.
-const POOLED_BUFFERS: usize = 4096;
 /// Removed slots that are always tolerated, lest short rings are compacted all the time.
 const SPARE_SLOTS: usize = 64;
 

@@ -9,8 +9,8 @@ use crate::wire::{AckNack, Context, NackFrag, SequenceNumber};
 impl Writer {
     /// Takes an acknowledgement and sends what the reader lacks (RTPS 2.5 §8.4.9.2.7 to .9).
     ///
-    /// One without requests and with a base of 1 or 0 is the greeting of a reader that knows of no
-    /// heartbeat yet; it is answered with one at once and never taken for a step back.
+    /// One with a base of 1 or 0, without requests and not final is the greeting of a reader that
+    /// knows of no heartbeat yet; it is answered with one at once and never taken for a step back.
     pub fn handle_acknack(
         &mut self,
         now: Instant,
@@ -25,8 +25,10 @@ impl Writer {
         let sent = self.sent();
         let base = acknack.state.base;
         let reader = &mut self.readers[index];
-        let greeting = base <= SequenceNumber::FIRST && acknack.state.is_empty();
-        if !reader.proxy.reliable || base < SequenceNumber::ZERO || base.previous() > sent {
+        let asks = !acknack.state.is_empty();
+        let greeting = base <= SequenceNumber::FIRST && !asks && !acknack.is_final;
+        let valid = base >= SequenceNumber::FIRST || base == SequenceNumber::ZERO && !asks;
+        if !reader.proxy.reliable || !valid || base.previous() > sent {
             // Also what a reader says that knew another writer of this name, before a restart: its
             // acknowledgement means nothing here, and heartbeats go on until it gives a true one.
             self.counters.misbehaved += 1;
@@ -57,7 +59,7 @@ impl Writer {
         if greeting {
             self.introduce(index, !lags, outbox);
         } else if idle && !acknack.is_final {
-            self.introduce(index, true, outbox);
+            self.send_heartbeat(index, true, outbox);
         }
     }
 

@@ -123,7 +123,7 @@ impl Composer {
     /// Bytes of a full fragment: what a datagram holds beside the submessages around it.
     pub(super) fn fragment_len(&self) -> u16 {
         let len = (self.max_message_len - HEADERS_LEN - SUBMESSAGES_LEN) & !7;
-        u16::try_from(len).unwrap_or(u16::MAX & !7)
+        u16::try_from(len).unwrap_or(0xfff8)
     }
 
     /// How many fragments a payload makes; 1 if it goes whole.

@@ -187,10 +187,12 @@ impl Writer {
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
         if let Err(refused) = self.make_room(change.key_hash) {
-            self.counters.would_block += 1;
-            self.press(now, outbox);
             return Err(match refused {
-                Refused::Full => WriteError::WouldBlock,
+                Refused::Full => {
+                    self.counters.would_block += 1;
+                    self.press(now, outbox);
+                    WriteError::WouldBlock
+                }
                 Refused::TooManyInstances => WriteError::TooManyInstances,
             });
         }

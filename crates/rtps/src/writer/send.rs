@@ -218,6 +218,10 @@ impl Writer {
     /// answers can come.
     pub(super) fn press(&mut self, now: Instant, outbox: &mut Outbox) {
         let interval = self.config.heartbeat_period / 20;
+        let sent = self.sent();
+        if !self.readers.iter().any(|reader| reader.lags(sent)) {
+            return;
+        }
         if self.pressed_at.is_some_and(|at| now.since(at) < interval) {
             return;
         }
@@ -226,7 +230,7 @@ impl Writer {
         self.send_heartbeat_to_all(false, false, outbox);
     }
 
-    fn send_heartbeat(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
+    pub(super) fn send_heartbeat(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
         let heartbeat = self.next_heartbeat(is_final, false);
         let Some(reader) = self.readers.get(index) else {
             return;

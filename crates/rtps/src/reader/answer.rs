@@ -1,0 +1,137 @@
+//! What a reader says to writers: greetings, acknowledgements and requests.
+
+use tickwire_base::Instant;
+
+use super::Reader;
+use super::writer_proxy::MatchedWriter;
+use crate::outbox::Outbox;
+use crate::wire::{AckNack, NackFrag, SequenceNumber, SequenceNumberSet};
+
+impl Reader {
+    /// Asks a writer for its first heartbeat (RTPS 2.5 §8.4.15.5), and again later.
+    pub(super) fn greet(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
+        let Some(writer) = self.writers.get_mut(index) else {
+            return;
+        };
+        let longest = self.config.greeting_interval * MAX_INTERVALS;
+        writer.greet_at = Some(now + writer.greeting_interval);
+        writer.greeting_interval = (writer.greeting_interval * 2).min(longest);
+        let state = SequenceNumberSet::empty(SequenceNumber::FIRST);
+        self.acknack(index, state, false, outbox);
+    }
+
+    /// Acknowledges what has been delivered and asks for what lacks. Of samples that have come in
+    /// part, only the missing fragments are asked for.
+    pub(super) fn answer(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
+        let Some(writer) = self.writers.get_mut(index) else {
+            return;
+        };
+        writer.answer_at = None;
+        let mut state = SequenceNumberSet::empty(writer.expected);
+        let mut asked = None;
+        for hole in writer.reorder.holes(writer.expected, writer.announced) {
+            let partial = writer.reassembly.contains(hole);
+            if hole.0 - writer.expected.0 >= 256 || !partial && !state.insert(hole) {
+                break;
+            }
+            asked = Some((hole, now));
+        }
+        writer.asked = asked;
+        if asked.is_some() {
+            // The writer may think that all is well and send no heartbeat to remind us.
+            writer.patience = (writer.patience * 2).min(self.config.nack_interval * MAX_INTERVALS);
+            writer.answer_at = Some(now + writer.patience);
+        } else {
+            writer.patience = self.config.nack_interval;
+        }
+        self.acknack(index, state, true, outbox);
+        self.nack_fragments(index, outbox);
+    }
+
+    fn acknack(
+        &mut self,
+        index: usize,
+        state: SequenceNumberSet,
+        is_final: bool,
+        outbox: &mut Outbox,
+    ) {
+        let Some(writer) = self.writers.get_mut(index) else {
+            return;
+        };
+        writer.acknack_count = writer.acknack_count.wrapping_add(1);
+        self.counters.acknacks += 1;
+        let (reader, guid) = (self.config.guid, writer.proxy.guid);
+        outbox
+            .append(
+                reader.prefix,
+                guid.prefix,
+                &writer.proxy.unicast,
+                ACKNACK_LEN,
+                MAX_MESSAGE_LEN,
+            )
+            .acknack(&AckNack {
+                reader: reader.entity,
+                writer: guid.entity,
+                state,
+                count: writer.acknack_count,
+                is_final,
+            });
+    }
+
+    /// NACK_FRAG for each partial sample, within what one answer may ask for.
+    fn nack_fragments(&mut self, index: usize, outbox: &mut Outbox) {
+        let Some(writer) = self.writers.get_mut(index) else {
+            return;
+        };
+        let MatchedWriter {
+            proxy,
+            reassembly,
+            announced,
+            nack_frag_count,
+            ..
+        } = writer;
+        let mut sets_left = MAX_FRAGMENT_SETS;
+        for partial in reassembly.iter() {
+            // What is not announced is still being sent.
+            let last = match (partial.number <= *announced, partial.announced) {
+                (true, _) => 0,
+                (false, 0) => continue,
+                (false, last) => last,
+            };
+            let mut from = 1;
+            while sets_left > 0
+                && let Some(state) = partial.missing(from, last)
+            {
+                sets_left -= 1;
+                from = state.base.saturating_add(256);
+                *nack_frag_count = nack_frag_count.wrapping_add(1);
+                self.counters.nack_frags += 1;
+                let reader = self.config.guid;
+                outbox
+                    .append(
+                        reader.prefix,
+                        proxy.guid.prefix,
+                        &proxy.unicast,
+                        ACKNACK_LEN,
+                        MAX_MESSAGE_LEN,
+                    )
+                    .nack_frag(&NackFrag {
+                        reader: reader.entity,
+                        writer: proxy.guid.entity,
+                        sequence_number: partial.number,
+                        state,
+                        count: *nack_frag_count,
+                    });
+            }
+        }
+    }
+}
+
+/// Greetings and repeated requests become rarer up to this multiple of their interval.
+const MAX_INTERVALS: u32 = 32;
+/// Each is up to 256 fragments.
+const MAX_FRAGMENT_SETS: usize = 4;
+/// ACKNACK or NACK_FRAG with a full set.
+const ACKNACK_LEN: usize = 72;
+/// Answers fit an Ethernet frame.
+const MAX_MESSAGE_LEN: usize = 1452;

@@ -1,0 +1,131 @@
+//! What a reader is told at birth, where it delivers to, and what it counts.
+
+use tickwire_base::{Duration, Timestamp};
+
+use crate::change::{ChangeKind, KeyHash};
+use crate::wire::{Guid, SequenceNumber, SerializedPayload};
+
+/// Settings of a [`Reader`](super::Reader). All bounds are per matched writer.
+#[derive(Clone, Debug)]
+pub struct ReaderConfig {
+    /// The reader itself.
+    pub guid: Guid,
+    /// Whether it asks reliable writers for what it lacks. Default true.
+    pub reliable: bool,
+    /// Samples kept that came before their turn. Default 4096.
+    pub max_held: usize,
+    /// Bytes of those; one sample always passes. Default 8 MiB.
+    pub max_held_len: usize,
+    /// Longest fragmented sample in bytes; longer ones are dropped. Default 64 MiB.
+    pub max_sample_len: usize,
+    /// Samples of which some fragments have arrived. Default 16.
+    pub max_partial: usize,
+    /// Bytes of those, counting each at its full length. Default 128 MiB.
+    pub max_partial_len: usize,
+    /// A partial sample is dropped when no fragment has come for as long. Default 10 s.
+    pub fragment_timeout: Duration,
+    /// How long to wait for what may only be out of order before asking for it. Default 1 ms.
+    pub nack_delay: Duration,
+    /// The same sample is not asked for again within this time. Default 20 ms.
+    pub nack_interval: Duration,
+    /// Time between greetings (pre-emptive ACKNACKs) to a writer not heard from yet, doubled with
+    /// each up to 32 times. Default 100 ms.
+    pub greeting_interval: Duration,
+}
+
+impl ReaderConfig {
+    /// The defaults for the reader `guid`.
+    pub const fn new(guid: Guid) -> Self {
+        Self {
+            guid,
+            reliable: true,
+            max_held: 4096,
+            max_held_len: 8 << 20,
+            max_sample_len: 64 << 20,
+            max_partial: 16,
+            max_partial_len: 128 << 20,
+            fragment_timeout: Duration::from_secs(10),
+            nack_delay: Duration::from_millis(1),
+            nack_interval: Duration::from_millis(20),
+            greeting_interval: Duration::from_millis(100),
+        }
+    }
+}
+
+/// Where a reader's changes go: the cache or the listener of the layer above.
+pub trait Sink {
+    /// Takes the next change of a writer. Each writer's changes come in ascending order, none twice.
+    ///
+    /// The answer [`Delivery::Full`] refuses it: a reliable writer is not told that it arrived, and
+    /// it comes again when more of the writer's does and upon [`Reader::resume`](super::Reader::resume).
+    /// From a best-effort writer it is lost.
+    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery;
+
+    /// `count` changes of a writer will never come.
+    fn lost(&mut self, writer: Guid, count: u64);
+}
+
+/// What became of a change that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Delivery {
+    /// It was taken.
+    Accepted,
+    /// There is no room for it now.
+    Full,
+}
+
+/// A change as it came from a writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceivedChange<'a> {
+    /// Who made it.
+    pub writer: Guid,
+    /// Its place in the writer's history.
+    pub sequence_number: SequenceNumber,
+    /// What it does to its instance.
+    pub kind: ChangeKind,
+    /// When it was made, if the writer says so.
+    pub source_timestamp: Option<Timestamp>,
+    /// Its instance, if the writer says so.
+    pub key_hash: Option<KeyHash>,
+    /// The serialized value or key with its encapsulation header. It may be followed by up to three
+    /// bytes of padding.
+    pub payload: SerializedPayload<'a>,
+}
+
+/// What a reader has seen, in samples unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ReaderCounters {
+    /// Taken by the sink.
+    pub delivered: u64,
+    /// Came again, or too late for a best-effort reader.
+    pub duplicates: u64,
+    /// Came before their turn and were kept.
+    pub held: u64,
+    /// Came before their turn when no more could be kept; they are asked for again.
+    pub dropped: u64,
+    /// Refused by the sink, each time counted.
+    pub refused: u64,
+    /// Will never come.
+    pub lost: u64,
+    /// Numbers that a writer declared irrelevant, in GAP submessages.
+    pub gaps: u64,
+    /// DATA_FRAG submessages taken.
+    pub fragments: u64,
+    /// Partial samples given up for lack of room or for their age.
+    pub partial_dropped: u64,
+    /// HEARTBEAT submessages taken.
+    pub heartbeats: u64,
+    /// ACKNACK submessages sent.
+    pub acknacks: u64,
+    /// NACK_FRAG submessages sent.
+    pub nack_frags: u64,
+    /// Submessages from writers that are not matched.
+    pub from_unmatched: u64,
+    /// Heartbeats with a repeated or old count.
+    pub stale: u64,
+    /// Submessages that contradict themselves or what was said before.
+    pub misbehaved: u64,
+    /// Writers that began to count anew.
+    pub restarts: u64,
+}

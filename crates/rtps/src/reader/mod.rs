@@ -1,0 +1,502 @@
+//! The reader's side of the protocol: one machine for best-effort and reliable writers alike
+//! (RTPS 2.5 §8.4.10 to §8.4.12). It knows no socket, no clock, no type and no discovery.
+//!
+//! The next change of a writer goes from the receive buffer straight to the sink. A reliable reader
+//! keeps what comes early and asks for what lacks; a best-effort reader goes on without it.
+
+mod answer;
+mod config;
+mod reassembly;
+mod reorder;
+mod writer_proxy;
+
+use alloc::vec::Vec;
+
+use tickwire_base::Instant;
+
+use crate::change::ChangeKind;
+use crate::count::is_after;
+use crate::outbox::Outbox;
+use crate::pool::BufferPool;
+use crate::wire::{
+    Context, Data, DataFrag, Gap, Guid, Heartbeat, HeartbeatFrag, SequenceNumber, StatusInfo,
+};
+
+pub use config::{Delivery, ReaderConfig, ReaderCounters, ReceivedChange, Sink};
+pub use writer_proxy::{WriterProxy, WriterStatus};
+
+use reassembly::FragmentError;
+use reorder::HeldChange;
+use writer_proxy::MatchedWriter;
+
+/// A reader and the writers that it is matched with.
+pub struct Reader {
+    config: ReaderConfig,
+    /// Sorted by GUID.
+    writers: Vec<MatchedWriter>,
+    pool: BufferPool,
+    counters: ReaderCounters,
+}
+
+impl Reader {
+    /// A reader without writers.
+    pub fn new(config: ReaderConfig) -> Self {
+        Self {
+            config,
+            writers: Vec::new(),
+            pool: BufferPool::default(),
+            counters: ReaderCounters::default(),
+        }
+    }
+
+    /// Who this is.
+    pub fn guid(&self) -> Guid {
+        self.config.guid
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> &ReaderCounters {
+        &self.counters
+    }
+
+    /// How things stand with each matched writer.
+    pub fn writers(&self) -> impl Iterator<Item = WriterStatus> {
+        self.writers.iter().map(|writer| WriterStatus {
+            guid: writer.proxy.guid,
+            expected: writer.expected,
+            announced: writer.announced,
+            delivered: writer.delivered,
+            lost: writer.lost,
+            duplicates: writer.duplicates,
+        })
+    }
+
+    /// Begins to listen to a writer, or takes over its new locators if it is matched already. A
+    /// reliable writer is asked for a heartbeat at once, and again until it sends one.
+    pub fn match_writer(&mut self, now: Instant, proxy: WriterProxy, outbox: &mut Outbox) {
+        let reliable = proxy.reliable && self.config.reliable;
+        let proxy = WriterProxy { reliable, ..proxy };
+        match self.find(proxy.guid) {
+            Ok(index) => self.writers[index].proxy = proxy,
+            Err(index) => {
+                let writer = MatchedWriter::new(proxy, &self.config);
+                self.writers.insert(index, writer);
+                if reliable {
+                    self.greet(now, index, outbox);
+                }
+            }
+        }
+    }
+
+    /// Stops listening to a writer; false if it was not matched. What came before its turn and was
+    /// not delivered yet is gone.
+    pub fn unmatch_writer(&mut self, guid: Guid) -> bool {
+        let Ok(index) = self.find(guid) else {
+            return false;
+        };
+        self.writers.remove(index);
+        true
+    }
+
+    /// Takes a change (RTPS 2.5 §8.4.12.2.2).
+    pub fn handle_data(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        data: &Data<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) else {
+            return;
+        };
+        let status = data.inline_qos.status_info();
+        if status.contains(StatusInfo::FILTERED) {
+            let number = data.sequence_number;
+            return self.skip(index, number, number.next(), sink);
+        }
+        let change = ReceivedChange {
+            writer: self.writers[index].proxy.guid,
+            sequence_number: data.sequence_number,
+            kind: ChangeKind::from_status_info(status.0),
+            source_timestamp: context.source_timestamp,
+            key_hash: data.inline_qos.key_hash(),
+            payload: data.payload,
+        };
+        if self.offer(index, &change, sink) == Offer::Keep {
+            let held = HeldChange::copy(&change, &mut self.pool);
+            self.hold(now, index, change.sequence_number, held);
+        }
+    }
+
+    /// Takes fragments of a change (RTPS 2.5 §8.4.14.1).
+    pub fn handle_data_frag(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        data: &DataFrag<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let number = data.sequence_number;
+        let Some(index) = self.writer_of(context.source(data.writer), number) else {
+            return;
+        };
+        let writer = &mut self.writers[index];
+        let known = number < writer.expected || writer.reorder.contains(number);
+        if known && (writer.proxy.reliable || writer.synchronized) {
+            return;
+        }
+        self.counters.fragments += 1;
+        let timestamp = context.source_timestamp;
+        let newest_first = !writer.proxy.reliable;
+        let inserted = writer
+            .reassembly
+            .insert(now, data, timestamp, newest_first, &self.config);
+        match inserted {
+            Ok(None) => {}
+            Ok(Some(held)) => {
+                let guid = writer.proxy.guid;
+                if self.offer(index, &held.as_received(guid, number), sink) == Offer::Keep {
+                    self.hold(now, index, number, held);
+                }
+            }
+            Err(FragmentError::Misbehaved) => self.counters.misbehaved += 1,
+            Err(FragmentError::NoRoom) => self.counters.partial_dropped += 1,
+        }
+    }
+
+    /// Takes note of what a writer holds, and answers: at once if nothing lacks, after
+    /// [`nack_delay`](ReaderConfig::nack_delay) otherwise (RTPS 2.5 §8.4.12.2.3).
+    pub fn handle_heartbeat(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        heartbeat: &Heartbeat,
+        sink: &mut impl Sink,
+        outbox: &mut Outbox,
+    ) {
+        let Some(index) = self.writer_of(context.source(heartbeat.writer), heartbeat.first) else {
+            return;
+        };
+        if heartbeat.last < heartbeat.first.previous() || heartbeat.last.0 == i64::MAX {
+            self.counters.misbehaved += 1;
+            return;
+        }
+        if !self.writers[index].proxy.reliable || !self.is_news(now, index, heartbeat) {
+            return;
+        }
+        self.counters.heartbeats += 1;
+        let first_one = !self.writers[index].synchronized;
+        if first_one {
+            self.synchronize(index, heartbeat, sink);
+        }
+        self.advance(index, heartbeat.first, !first_one, sink);
+        let writer = &mut self.writers[index];
+        writer.announced = writer.announced.max(heartbeat.last);
+        if writer.first_hole().is_some() {
+            match first_one {
+                // History is asked for without delay.
+                true => self.answer(now, index, outbox),
+                false => writer.ask_soon(now, &self.config),
+            }
+        } else if !heartbeat.is_final {
+            self.answer(now, index, outbox);
+        }
+    }
+
+    /// Takes note of how far a writer has sent a change (RTPS 2.5 §8.4.14.2).
+    pub fn handle_heartbeat_frag(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        heartbeat: &HeartbeatFrag,
+    ) {
+        let number = heartbeat.sequence_number;
+        let Some(index) = self.writer_of(context.source(heartbeat.writer), number) else {
+            return;
+        };
+        let writer = &mut self.writers[index];
+        if !writer.proxy.reliable {
+            return;
+        }
+        if !writer.heartbeat_frag_count.accept(now, heartbeat.count) {
+            self.counters.stale += 1;
+            return;
+        }
+        let Some(partial) = writer.reassembly.get_mut(number) else {
+            return;
+        };
+        partial.announced = partial.announced.max(heartbeat.last_fragment);
+        if partial.missing(1, partial.announced.max(1)).is_some() {
+            let at = now + self.config.nack_interval;
+            writer.answer_at = Some(writer.answer_at.map_or(at, |armed| armed.min(at)));
+        }
+    }
+
+    /// Takes note of changes that are not for this reader (RTPS 2.5 §8.4.12.2.4).
+    pub fn handle_gap(&mut self, context: &Context<'_>, gap: &Gap, sink: &mut impl Sink) {
+        let Some(index) = self.writer_of(context.source(gap.writer), gap.start) else {
+            return;
+        };
+        if gap.list.base < gap.start {
+            self.counters.misbehaved += 1;
+            return;
+        }
+        self.counters.gaps += 1;
+        self.skip(index, gap.start, gap.list.base, sink);
+        for number in gap.list.iter() {
+            self.skip(index, number, number.next(), sink);
+        }
+    }
+
+    /// Offers again what the sink refused before, and acknowledges what it takes. To be called when
+    /// the sink has room again.
+    pub fn resume(&mut self, now: Instant, sink: &mut impl Sink, outbox: &mut Outbox) {
+        for index in 0..self.writers.len() {
+            let before = self.writers[index].expected;
+            self.drain(index, sink);
+            let writer = &self.writers[index];
+            if writer.proxy.reliable && writer.synchronized && writer.expected > before {
+                self.answer(now, index, outbox);
+            }
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let timeouts = self.writers.iter();
+        timeouts
+            .filter_map(|writer| writer.timeout(&self.config))
+            .min()
+    }
+
+    /// Sends the answers and greetings that are due and gives up samples whose fragments stopped
+    /// coming.
+    pub fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
+        for index in 0..self.writers.len() {
+            let writer = &mut self.writers[index];
+            self.counters.partial_dropped += writer.reassembly.expire(now, &self.config);
+            let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+            let (answer, greet) = (due(writer.answer_at), due(writer.greet_at));
+            if answer {
+                self.answer(now, index, outbox);
+            }
+            if greet {
+                self.greet(now, index, outbox);
+            }
+        }
+    }
+
+    /// The matched writer, if `number` is one that it can have.
+    fn writer_of(&mut self, guid: Guid, number: SequenceNumber) -> Option<usize> {
+        let Ok(index) = self.find(guid) else {
+            self.counters.from_unmatched += 1;
+            return None;
+        };
+        if number < SequenceNumber::FIRST || number.0 == i64::MAX {
+            self.counters.misbehaved += 1;
+            return None;
+        }
+        Some(index)
+    }
+
+    /// Whether a heartbeat is newer than the last one. A writer that counts or numbers anew has been
+    /// restarted under its old name, which two heartbeats must agree on as one may be a straggler.
+    fn is_news(&mut self, now: Instant, index: usize, heartbeat: &Heartbeat) -> bool {
+        let writer = &mut self.writers[index];
+        let older = heartbeat.last < writer.heartbeat_last;
+        if older && writer.heartbeat_count.would_accept(now, heartbeat.count) {
+            let agreed = writer
+                .restart_count
+                .is_some_and(|count| is_after(heartbeat.count, count));
+            if !agreed {
+                writer.restart_count = Some(heartbeat.count);
+                return false;
+            }
+            writer.restart();
+            writer.heartbeat_count.restart(now, heartbeat.count);
+            self.counters.restarts += 1;
+        } else if !writer.heartbeat_count.accept(now, heartbeat.count) {
+            self.counters.stale += 1;
+            return false;
+        }
+        let writer = &mut self.writers[index];
+        writer.heartbeat_last = writer.heartbeat_last.max(heartbeat.last);
+        true
+    }
+
+    /// The first heartbeat says where this reader begins: with the first change that the writer
+    /// holds, or with what came before the heartbeat if that is older.
+    fn synchronize(&mut self, index: usize, heartbeat: &Heartbeat, sink: &mut impl Sink) {
+        let writer = &mut self.writers[index];
+        writer.synchronized = true;
+        writer.greet_at = None;
+        writer.greeting_interval = self.config.greeting_interval;
+        let start = match writer.proxy.skip_history {
+            true => heartbeat.last.next(),
+            false => heartbeat.first,
+        };
+        let early = writer.reorder.front().map_or(start, |span| span.first);
+        writer.expected = writer.expected.max(start.min(early));
+        self.drain(index, sink);
+    }
+
+    /// Delivers a change if it is its turn. One from a best-effort writer is past help afterwards.
+    fn offer(&mut self, index: usize, change: &ReceivedChange<'_>, sink: &mut impl Sink) -> Offer {
+        let number = change.sequence_number;
+        let writer = &mut self.writers[index];
+        let begun = writer.proxy.reliable || writer.synchronized;
+        if begun && (number < writer.expected || writer.reorder.contains(number)) {
+            writer.duplicates += 1;
+            self.counters.duplicates += 1;
+            return Offer::Done;
+        }
+        writer.announced = writer.announced.max(number);
+        if writer.proxy.reliable && number > writer.expected {
+            return Offer::Keep;
+        }
+        let missed = number.0.saturating_sub(writer.expected.0);
+        if begun && missed > 0 {
+            self.lose(index, missed.unsigned_abs(), sink);
+        }
+        let delivery = sink.deliver(*change);
+        let writer = &mut self.writers[index];
+        match delivery {
+            Delivery::Accepted => {
+                writer.delivered += 1;
+                self.counters.delivered += 1;
+            }
+            Delivery::Full => {
+                self.counters.refused += 1;
+                if writer.proxy.reliable {
+                    return Offer::Keep;
+                }
+                self.lose(index, 1, sink);
+            }
+        }
+        let writer = &mut self.writers[index];
+        writer.synchronized |= !writer.proxy.reliable;
+        writer.expected = number.next();
+        self.drain(index, sink);
+        Offer::Done
+    }
+
+    /// Keeps a change for later if there is room, and soon asks for what lacks before it.
+    fn hold(&mut self, now: Instant, index: usize, number: SequenceNumber, change: HeldChange) {
+        let writer = &mut self.writers[index];
+        let reorder = &mut writer.reorder;
+        let len = reorder.held_len() + change.bytes.len();
+        let room = reorder.held() < self.config.max_held && len <= self.config.max_held_len;
+        if room || reorder.held() == 0 {
+            reorder.hold(number, change);
+            self.counters.held += 1;
+        } else {
+            self.pool.give(change.bytes);
+            self.counters.dropped += 1;
+        }
+        if writer.synchronized {
+            writer.ask_soon(now, &self.config);
+        }
+    }
+
+    /// Passes over irrelevant numbers from `start` up to but without `end`.
+    fn skip(
+        &mut self,
+        index: usize,
+        start: SequenceNumber,
+        end: SequenceNumber,
+        sink: &mut impl Sink,
+    ) {
+        let writer = &mut self.writers[index];
+        if end <= writer.expected {
+            return;
+        }
+        let start = start.max(writer.expected);
+        if writer.proxy.reliable {
+            writer.reorder.skip(start, end);
+            self.drain(index, sink);
+        } else if start == writer.expected {
+            writer.expected = end;
+            writer.reassembly.remove_below(end);
+        }
+    }
+
+    /// Delivers what has come early and is next now, as far as the sink takes it.
+    fn drain(&mut self, index: usize, sink: &mut impl Sink) {
+        let writer = &mut self.writers[index];
+        while let Some(span) = writer.reorder.front()
+            && span.first <= writer.expected
+        {
+            if let Some(change) = &span.change
+                && span.first == writer.expected
+            {
+                let received = change.as_received(writer.proxy.guid, span.first);
+                if sink.deliver(received) == Delivery::Full {
+                    self.counters.refused += 1;
+                    break;
+                }
+                writer.delivered += 1;
+                self.counters.delivered += 1;
+            }
+            writer.patience = self.config.nack_interval;
+            if let Some(span) = writer.reorder.pop_front() {
+                writer.expected = writer.expected.max(span.end);
+                if let Some(change) = span.change {
+                    self.pool.give(change.bytes);
+                }
+            }
+        }
+        writer.reassembly.remove_below(writer.expected);
+    }
+
+    /// The writer no longer holds anything below `first`: what has not come by now is lost.
+    fn advance(
+        &mut self,
+        index: usize,
+        first: SequenceNumber,
+        count_lost: bool,
+        sink: &mut impl Sink,
+    ) {
+        loop {
+            self.drain(index, sink);
+            let writer = &mut self.writers[index];
+            let next = writer.reorder.front().map_or(first, |span| span.first);
+            let end = next.min(first);
+            if end <= writer.expected {
+                return;
+            }
+            let missed = end.0.saturating_sub(writer.expected.0).unsigned_abs();
+            writer.expected = end;
+            if count_lost {
+                self.lose(index, missed, sink);
+            }
+        }
+    }
+
+    fn lose(&mut self, index: usize, count: u64, sink: &mut impl Sink) {
+        let writer = &mut self.writers[index];
+        writer.lost += count;
+        self.counters.lost += count;
+        sink.lost(writer.proxy.guid, count);
+    }
+
+    fn find(&self, guid: Guid) -> Result<usize, usize> {
+        self.writers
+            .binary_search_by_key(&guid, |writer| writer.proxy.guid)
+    }
+}
+
+impl core::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Reader")
+            .field("guid", &self.config.guid)
+            .field("writers", &self.writers.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is left to do with a change that was offered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Offer {
+    Done,
+    Keep,
+}

@@ -1,0 +1,271 @@
+//! Fragments of one writer's samples until they are whole (RTPS 2.5 §8.4.14). Bounded in number,
+//! bytes and age; asks for nothing.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use tickwire_base::{Instant, Timestamp};
+
+use super::ReaderConfig;
+use super::reorder::{Content, HeldChange};
+use crate::change::{ChangeKind, KeyHash};
+use crate::wire::{DataFrag, FragmentNumberSet, SequenceNumber};
+
+/// Why a fragment was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FragmentError {
+    /// It contradicts itself or an earlier fragment.
+    Misbehaved,
+    /// The sample is larger than the reader takes, or there are too many others.
+    NoRoom,
+}
+
+/// The partial samples of one writer, in ascending order.
+#[derive(Debug, Default)]
+pub(super) struct Reassembly {
+    partials: Vec<Partial>,
+    /// Bytes reserved.
+    len: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Partial {
+    pub(super) number: SequenceNumber,
+    kind: ChangeKind,
+    source_timestamp: Option<Timestamp>,
+    key_hash: Option<KeyHash>,
+    is_key: bool,
+    fragment_len: usize,
+    fragment_count: u32,
+    received: Vec<u64>,
+    received_count: u32,
+    bytes: Vec<u8>,
+    touched_at: Instant,
+    /// The last fragment that the writer said it has sent.
+    pub(super) announced: u32,
+}
+
+impl Reassembly {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Partial> {
+        self.partials.iter()
+    }
+
+    pub(super) fn get_mut(&mut self, number: SequenceNumber) -> Option<&mut Partial> {
+        let at = self.find(number).ok()?;
+        self.partials.get_mut(at)
+    }
+
+    pub(super) fn contains(&self, number: SequenceNumber) -> bool {
+        self.find(number).is_ok()
+    }
+
+    /// Takes the fragments of one submessage; the sample if it is whole now. Where room lacks, a
+    /// higher number makes way for a lower one, or the other way round if only the newest count.
+    pub(super) fn insert(
+        &mut self,
+        now: Instant,
+        data: &DataFrag<'_>,
+        source_timestamp: Option<Timestamp>,
+        newest_first: bool,
+        config: &ReaderConfig,
+    ) -> Result<Option<HeldChange>, FragmentError> {
+        let at = match self.find(data.sequence_number) {
+            Ok(at) => at,
+            Err(_) => {
+                let partial = Partial::new(now, data, source_timestamp, config)?;
+                self.make_room(&partial, newest_first, config)?;
+                let at = match self.find(partial.number) {
+                    Ok(at) | Err(at) => at,
+                };
+                self.len += partial.bytes.len();
+                self.partials.insert(at, partial);
+                at
+            }
+        };
+        let partial = self.partials.get_mut(at).ok_or(FragmentError::Misbehaved)?;
+        partial.insert(now, data)?;
+        if partial.received_count < partial.fragment_count {
+            return Ok(None);
+        }
+        Ok(Some(self.remove(at).finish()))
+    }
+
+    /// Gives up all samples below `end`.
+    pub(super) fn remove_below(&mut self, end: SequenceNumber) {
+        while self
+            .partials
+            .first()
+            .is_some_and(|partial| partial.number < end)
+        {
+            self.remove(0);
+        }
+    }
+
+    /// When the next sample will be given up for its age.
+    pub(super) fn expires_at(&self, config: &ReaderConfig) -> Option<Instant> {
+        let touched = self.partials.iter().map(|partial| partial.touched_at);
+        touched.min().map(|at| at + config.fragment_timeout)
+    }
+
+    /// Gives up samples whose fragments have stopped coming; says how many.
+    pub(super) fn expire(&mut self, now: Instant, config: &ReaderConfig) -> u64 {
+        let before = self.partials.len();
+        let len = &mut self.len;
+        self.partials.retain(|partial| {
+            let young = now < partial.touched_at + config.fragment_timeout;
+            if !young {
+                *len -= partial.bytes.len();
+            }
+            young
+        });
+        (before - self.partials.len()) as u64
+    }
+
+    fn make_room(
+        &mut self,
+        partial: &Partial,
+        newest_first: bool,
+        config: &ReaderConfig,
+    ) -> Result<(), FragmentError> {
+        while self.partials.len() >= config.max_partial.max(1)
+            || self.len + partial.bytes.len() > config.max_partial_len
+        {
+            let at = match newest_first {
+                true => 0,
+                false => self.partials.len().saturating_sub(1),
+            };
+            let victim = self.partials.get(at).ok_or(FragmentError::NoRoom)?;
+            if (victim.number < partial.number) != newest_first {
+                return Err(FragmentError::NoRoom);
+            }
+            self.remove(at);
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, at: usize) -> Partial {
+        let partial = self.partials.remove(at);
+        self.len -= partial.bytes.len();
+        partial
+    }
+
+    fn find(&self, number: SequenceNumber) -> Result<usize, usize> {
+        self.partials
+            .binary_search_by_key(&number, |partial| partial.number)
+    }
+}
+
+impl Partial {
+    fn new(
+        now: Instant,
+        data: &DataFrag<'_>,
+        source_timestamp: Option<Timestamp>,
+        config: &ReaderConfig,
+    ) -> Result<Self, FragmentError> {
+        let sample_len = usize::try_from(data.sample_size).map_err(|_| FragmentError::NoRoom)?;
+        let fragment_len = usize::from(data.fragment_size);
+        if fragment_len == 0 || sample_len == 0 {
+            return Err(FragmentError::Misbehaved);
+        }
+        if sample_len > config.max_sample_len {
+            return Err(FragmentError::NoRoom);
+        }
+        let fragment_count = data.sample_size.div_ceil(data.fragment_size.into());
+        let words = sample_len.div_ceil(fragment_len).div_ceil(64);
+        let mut partial = Self {
+            number: data.sequence_number,
+            kind: ChangeKind::Alive,
+            source_timestamp,
+            key_hash: None,
+            is_key: data.is_key,
+            fragment_len,
+            fragment_count,
+            received: Vec::new(),
+            received_count: 0,
+            bytes: Vec::new(),
+            touched_at: now,
+            announced: 0,
+        };
+        partial.range(data)?;
+        partial.received = vec![0; words];
+        partial.bytes = vec![0; sample_len];
+        Ok(partial)
+    }
+
+    fn insert(&mut self, now: Instant, data: &DataFrag<'_>) -> Result<(), FragmentError> {
+        let same = usize::try_from(data.sample_size) == Ok(self.bytes.len())
+            && usize::from(data.fragment_size) == self.fragment_len
+            && data.is_key == self.is_key;
+        if !same {
+            return Err(FragmentError::Misbehaved);
+        }
+        let (first, end) = self.range(data)?;
+        self.touched_at = now;
+        if !data.inline_qos.bytes.is_empty() {
+            self.kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
+            self.key_hash = data.inline_qos.key_hash();
+        }
+        let mut rest = data.payload;
+        for fragment in first..end {
+            let start = fragment * self.fragment_len;
+            let len = self.fragment_len.min(self.bytes.len() - start);
+            let Some((bytes, after)) = rest.split_at_checked(len) else {
+                return Err(FragmentError::Misbehaved);
+            };
+            rest = after;
+            let (word, bit) = (&mut self.received[fragment / 64], 1 << (fragment % 64));
+            if *word & bit == 0 {
+                *word |= bit;
+                self.received_count += 1;
+                self.bytes[start..start + len].copy_from_slice(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// The fragments of a submessage, counted from 0, all within the sample.
+    fn range(&self, data: &DataFrag<'_>) -> Result<(usize, usize), FragmentError> {
+        let first = data.fragment_start.checked_sub(1);
+        let end = first.and_then(|first| first.checked_add(data.fragment_count.into()));
+        match (first, end) {
+            (Some(first), Some(end)) if first < end && end <= self.fragment_count => {
+                // At most the number of bytes of the sample, which is a usize.
+                Ok((first as usize, end as usize))
+            }
+            _ => Err(FragmentError::Misbehaved),
+        }
+    }
+
+    /// The lowest fragments still missing up to `last` (0: all), at or above `from`, as far as one
+    /// set holds; `None` if there are none.
+    pub(super) fn missing(&self, from: u32, last: u32) -> Option<FragmentNumberSet> {
+        let last = match last {
+            0 => self.fragment_count,
+            last => last.min(self.fragment_count),
+        };
+        let mut missing = (from.max(1)..=last).filter(|&fragment| {
+            let index = fragment as usize - 1;
+            self.received[index / 64] & (1 << (index % 64)) == 0
+        });
+        let first = missing.next()?;
+        let mut set = FragmentNumberSet::empty(first);
+        set.insert(first);
+        missing
+            .take_while(|&fragment| set.insert(fragment))
+            .for_each(drop);
+        Some(set)
+    }
+
+    fn finish(self) -> HeldChange {
+        HeldChange {
+            kind: self.kind,
+            source_timestamp: self.source_timestamp,
+            key_hash: self.key_hash,
+            content: match self.is_key {
+                true => Content::Key,
+                false => Content::Value,
+            },
+            bytes: self.bytes,
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What is known of one writer's changes beyond the next one: those that came early, and those that
+//! never will. Bounded by the caller; asks for nothing.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tickwire_base::Timestamp;
+
+use super::ReceivedChange;
+use crate::change::{ChangeKind, KeyHash};
+use crate::pool::BufferPool;
+use crate::wire::{Guid, SequenceNumber, SerializedPayload};
+
+/// A change that waits for its turn.
+#[derive(Debug)]
+pub(super) struct HeldChange {
+    pub(super) kind: ChangeKind,
+    pub(super) source_timestamp: Option<Timestamp>,
+    pub(super) key_hash: Option<KeyHash>,
+    pub(super) content: Content,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What the bytes of a held change are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    None,
+    Value,
+    Key,
+}
+
+impl HeldChange {
+    pub(super) fn copy(change: &ReceivedChange<'_>, pool: &mut BufferPool) -> Self {
+        let (content, payload) = match change.payload {
+            SerializedPayload::None => (Content::None, [].as_slice()),
+            SerializedPayload::Data(payload) => (Content::Value, payload),
+            SerializedPayload::Key(payload) => (Content::Key, payload),
+        };
+        let mut bytes = pool.take();
+        bytes.extend_from_slice(payload);
+        Self {
+            kind: change.kind,
+            source_timestamp: change.source_timestamp,
+            key_hash: change.key_hash,
+            content,
+            bytes,
+        }
+    }
+
+    pub(super) fn as_received(&self, writer: Guid, number: SequenceNumber) -> ReceivedChange<'_> {
+        ReceivedChange {
+            writer,
+            sequence_number: number,
+            kind: self.kind,
+            source_timestamp: self.source_timestamp,
+            key_hash: self.key_hash,
+            payload: match self.content {
+                Content::None => SerializedPayload::None,
+                Content::Value => SerializedPayload::Data(&self.bytes),
+                Content::Key => SerializedPayload::Key(&self.bytes),
+            },
+        }
+    }
+}
+
+/// Disjoint spans of numbers in ascending order: single changes, and ranges that are irrelevant, of
+/// any length. Most insertions are at one of the ends.
+#[derive(Debug, Default)]
+pub(super) struct Reorder {
+    spans: VecDeque<Span>,
+    held: usize,
+    held_len: usize,
+}
+
+/// Numbers from `first` up to but without `end`.
+#[derive(Debug)]
+pub(super) struct Span {
+    pub(super) first: SequenceNumber,
+    pub(super) end: SequenceNumber,
+    /// `None` if the numbers are irrelevant.
+    pub(super) change: Option<HeldChange>,
+}
+
+impl Reorder {
+    /// Changes held.
+    pub(super) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Bytes of the changes held.
+    pub(super) fn held_len(&self) -> usize {
+        self.held_len
+    }
+
+    pub(super) fn contains(&self, number: SequenceNumber) -> bool {
+        let at = self.spans.partition_point(|span| span.end <= number);
+        self.spans.get(at).is_some_and(|span| span.first <= number)
+    }
+
+    /// Holds a change; the number is not in here yet.
+    pub(super) fn hold(&mut self, number: SequenceNumber, change: HeldChange) {
+        let at = self.spans.partition_point(|span| span.end <= number);
+        self.held += 1;
+        self.held_len += change.bytes.len();
+        self.spans.insert(
+            at,
+            Span {
+                first: number,
+                end: number.next(),
+                change: Some(change),
+            },
+        );
+    }
+
+    /// Marks `start` up to but without `end` as irrelevant, except for changes that have come.
+    pub(super) fn skip(&mut self, start: SequenceNumber, end: SequenceNumber) {
+        let mut from = start;
+        let mut at = self.spans.partition_point(|span| span.end <= start);
+        while from < end && self.spans.len() < MAX_SPANS {
+            let next = self.spans.get(at);
+            let (gap_end, resume) = match next.filter(|span| span.first < end) {
+                Some(span) => (span.first, span.end),
+                None => (end, end),
+            };
+            if from < gap_end {
+                at = self.insert_gap(at, from, gap_end);
+            }
+            from = from.max(resume);
+            at += 1;
+        }
+    }
+
+    /// Inserts a gap before the span `at`, joined to its neighbours; says where the span after it is
+    /// less one.
+    fn insert_gap(&mut self, at: usize, first: SequenceNumber, end: SequenceNumber) -> usize {
+        let touches_next = self
+            .spans
+            .get(at)
+            .is_some_and(|next| next.change.is_none() && next.first == end);
+        let end = match self.spans.get(at) {
+            Some(next) if touches_next => next.end,
+            _ => end,
+        };
+        if touches_next {
+            self.spans.remove(at);
+        }
+        let before = at.checked_sub(1).and_then(|i| self.spans.get_mut(i));
+        if let Some(previous) = before
+            && previous.change.is_none()
+            && previous.end == first
+        {
+            previous.end = end;
+            return at - 1;
+        }
+        self.spans.insert(
+            at,
+            Span {
+                first,
+                end,
+                change: None,
+            },
+        );
+        at
+    }
+
+    /// The lowest span.
+    pub(super) fn front(&self) -> Option<&Span> {
+        self.spans.front()
+    }
+
+    pub(super) fn pop_front(&mut self) -> Option<Span> {
+        let span = self.spans.pop_front()?;
+        if let Some(change) = &span.change {
+            self.held -= 1;
+            self.held_len -= change.bytes.len();
+        }
+        Some(span)
+    }
+
+    /// The numbers from `start` to `last` that are not in here.
+    pub(super) fn holes(
+        &self,
+        start: SequenceNumber,
+        last: SequenceNumber,
+    ) -> impl Iterator<Item = SequenceNumber> {
+        let mut spans = self.spans.iter().peekable();
+        let mut next = start;
+        core::iter::from_fn(move || {
+            while let Some(span) = spans.peek()
+                && span.first <= next
+            {
+                next = next.max(span.end);
+                spans.next();
+            }
+            let hole = next;
+            next = next.next();
+            (hole <= last && hole < SequenceNumber(i64::MAX)).then_some(hole)
+        })
+    }
+}
+
+/// More knowledge than that is not kept; what is forgotten is asked for again.
+const MAX_SPANS: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hold(reorder: &mut Reorder, number: i64) {
+        let change = HeldChange {
+            kind: ChangeKind::Alive,
+            source_timestamp: None,
+            key_hash: None,
+            content: Content::Value,
+            bytes: Vec::from([1, 2]),
+        };
+        reorder.hold(SequenceNumber(number), change);
+    }
+
+    fn skip(reorder: &mut Reorder, start: i64, end: i64) {
+        reorder.skip(SequenceNumber(start), SequenceNumber(end));
+    }
+
+    fn spans(reorder: &Reorder) -> Vec<(i64, i64, bool)> {
+        let spans = reorder.spans.iter();
+        spans
+            .map(|span| (span.first.0, span.end.0, span.change.is_some()))
+            .collect()
+    }
+
+    fn holes(reorder: &Reorder, start: i64, last: i64) -> Vec<i64> {
+        let holes = reorder.holes(SequenceNumber(start), SequenceNumber(last));
+        holes.map(|number| number.0).collect()
+    }
+
+    #[test]
+    fn gaps_flow_around_changes_and_join() {
+        let mut reorder = Reorder::default();
+        hold(&mut reorder, 5);
+        skip(&mut reorder, 3, 8);
+        assert_eq!(
+            spans(&reorder),
+            [(3, 5, false), (5, 6, true), (6, 8, false)]
+        );
+        skip(&mut reorder, 8, 9);
+        skip(&mut reorder, 1, 10);
+        assert_eq!(
+            spans(&reorder),
+            [(1, 5, false), (5, 6, true), (6, 10, false)]
+        );
+        skip(&mut reorder, 20, 10);
+        skip(&mut reorder, 12, 13);
+        skip(&mut reorder, 10, 12);
+        assert_eq!(
+            spans(&reorder),
+            [(1, 5, false), (5, 6, true), (6, 13, false)]
+        );
+    }
+
+    #[test]
+    fn holes_are_what_is_neither_held_nor_irrelevant() {
+        let mut reorder = Reorder::default();
+        assert_eq!(holes(&reorder, 2, 4), [2, 3, 4]);
+        hold(&mut reorder, 3);
+        skip(&mut reorder, 5, 8);
+        assert_eq!(holes(&reorder, 2, 9), [2, 4, 8, 9]);
+        assert_eq!(holes(&reorder, 6, 7), []);
+        assert!(reorder.contains(SequenceNumber(7)));
+        assert!(!reorder.contains(SequenceNumber(8)));
+    }
+
+    #[test]
+    fn the_ends_of_the_number_range_do_no_harm() {
+        let mut reorder = Reorder::default();
+        skip(&mut reorder, 1, i64::MAX);
+        assert_eq!(holes(&reorder, 1, i64::MAX), []);
+        assert_eq!(spans(&reorder), [(1, i64::MAX, false)]);
+    }
+
+    #[test]
+    fn knowledge_is_bounded() {
+        let mut reorder = Reorder::default();
+        for number in 0..100_000 {
+            skip(&mut reorder, 2 * number, 2 * number + 1);
+        }
+        assert_eq!(reorder.spans.len(), MAX_SPANS);
+    }
+}

@@ -1,0 +1,144 @@
+//! What a reader knows of one matched writer (RTPS 2.5 §8.4.10.4). Sends nothing itself.
+
+use alloc::vec::Vec;
+
+use tickwire_base::{Duration, Instant, Locator};
+
+use super::ReaderConfig;
+use super::reassembly::Reassembly;
+use super::reorder::Reorder;
+use crate::count::CountFilter;
+use crate::wire::{Guid, SequenceNumber};
+
+/// A remote writer, as discovery describes it to a reader.
+#[derive(Clone, Debug, Default)]
+pub struct WriterProxy {
+    /// The writer.
+    pub guid: Guid,
+    /// Whether it answers requests. From best-effort writers, what does not come is lost.
+    pub reliable: bool,
+    /// Begin after what the first heartbeat announces, instead of asking for it. For volatile
+    /// readers of a TRANSIENT_LOCAL writer that does not say where they begin by a GAP, as ours do,
+    /// but sends its history to whoever asks.
+    pub skip_history: bool,
+    /// Where it takes acknowledgements.
+    pub unicast: Vec<Locator>,
+}
+
+/// How things stand with one writer, for those who watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterStatus {
+    /// The writer.
+    pub guid: Guid,
+    /// The next change to deliver; all below are delivered, lost or irrelevant.
+    pub expected: SequenceNumber,
+    /// The newest change known to exist.
+    pub announced: SequenceNumber,
+    /// Samples delivered.
+    pub delivered: u64,
+    /// Samples that will never come.
+    pub lost: u64,
+    /// Samples that came again.
+    pub duplicates: u64,
+}
+
+/// A matched writer and the state of its reliability.
+#[derive(Debug)]
+pub(super) struct MatchedWriter {
+    pub(super) proxy: WriterProxy,
+    /// The next change to deliver.
+    pub(super) expected: SequenceNumber,
+    /// The newest change known to exist.
+    pub(super) announced: SequenceNumber,
+    /// A heartbeat has come (reliable), or a sample (best effort): `expected` is a true number.
+    pub(super) synchronized: bool,
+    pub(super) reorder: Reorder,
+    pub(super) reassembly: Reassembly,
+    pub(super) heartbeat_count: CountFilter,
+    pub(super) heartbeat_frag_count: CountFilter,
+    /// What the newest heartbeat said.
+    pub(super) heartbeat_last: SequenceNumber,
+    /// The count of a heartbeat that only a restarted writer can have sent.
+    pub(super) restart_count: Option<u32>,
+    pub(super) acknack_count: u32,
+    pub(super) nack_frag_count: u32,
+    pub(super) answer_at: Option<Instant>,
+    pub(super) greet_at: Option<Instant>,
+    pub(super) greeting_interval: Duration,
+    /// Up to where changes were asked for, and when.
+    pub(super) asked: Option<(SequenceNumber, Instant)>,
+    /// How long to wait for an answer before asking again.
+    pub(super) patience: Duration,
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
+    pub(super) duplicates: u64,
+}
+
+impl MatchedWriter {
+    pub(super) fn new(proxy: WriterProxy, config: &ReaderConfig) -> Self {
+        Self {
+            proxy,
+            expected: SequenceNumber::FIRST,
+            announced: SequenceNumber::ZERO,
+            synchronized: false,
+            reorder: Reorder::default(),
+            reassembly: Reassembly::default(),
+            heartbeat_count: CountFilter::default(),
+            heartbeat_frag_count: CountFilter::default(),
+            heartbeat_last: SequenceNumber::ZERO,
+            restart_count: None,
+            acknack_count: 0,
+            nack_frag_count: 0,
+            answer_at: None,
+            greet_at: None,
+            greeting_interval: config.greeting_interval,
+            asked: None,
+            patience: config.nack_interval,
+            delivered: 0,
+            lost: 0,
+            duplicates: 0,
+        }
+    }
+
+    /// Forgets what the writer sent before it began anew. Our own counts go on.
+    pub(super) fn restart(&mut self) {
+        self.expected = SequenceNumber::FIRST;
+        self.announced = SequenceNumber::ZERO;
+        self.synchronized = false;
+        self.reorder = Reorder::default();
+        self.reassembly = Reassembly::default();
+        self.heartbeat_frag_count = CountFilter::default();
+        self.heartbeat_last = SequenceNumber::ZERO;
+        self.restart_count = None;
+        self.asked = None;
+    }
+
+    /// The lowest change that is known to exist and lacks.
+    pub(super) fn first_hole(&self) -> Option<SequenceNumber> {
+        self.reorder.holes(self.expected, self.announced).next()
+    }
+
+    /// Answers a little later, so that what is only out of order can still come; much later if the
+    /// same was asked for just now.
+    pub(super) fn ask_soon(&mut self, now: Instant, config: &ReaderConfig) {
+        let Some(hole) = self.first_hole() else {
+            return;
+        };
+        let mut at = now + config.nack_delay;
+        if let Some((asked, asked_at)) = self.asked
+            && hole <= asked
+        {
+            at = at.max(asked_at + config.nack_interval);
+        }
+        self.answer_at = Some(self.answer_at.map_or(at, |armed| armed.min(at)));
+    }
+
+    /// When something is due.
+    pub(super) fn timeout(&self, config: &ReaderConfig) -> Option<Instant> {
+        let expiry = self.reassembly.expires_at(config);
+        [self.answer_at, self.greet_at, expiry]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}
