@@ -45,14 +45,16 @@ impl<T: Encode> Encode for Vec<T> {
     const LENGTH_CODE: LengthCode = LengthCode::of_sequence(T::LENGTH_CODE, T::PRIMITIVE);
 
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
-        writer.write_sequence::<T>(self.len(), |writer| T::encode_all(self, writer))
+        let mark = writer.begin_sequence(T::PRIMITIVE);
+        T::encode_all(self, writer)?;
+        writer.end_sequence(mark, self.len())
     }
 
     fn encode_key(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
-        writer.write_sequence::<T>(self.len(), |writer| {
-            self.iter()
-                .try_for_each(|element| element.encode_key(writer))
-        })
+        let mark = writer.begin_sequence(T::PRIMITIVE);
+        self.iter()
+            .try_for_each(|element| element.encode_key(writer))?;
+        writer.end_sequence(mark, self.len())
     }
 }
 
@@ -99,14 +101,16 @@ impl<T: Encode, const N: usize> Encode for [T; N] {
     const LENGTH_CODE: LengthCode = LengthCode::of_array(T::PRIMITIVE);
 
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
-        writer.write_array::<T>(|writer| T::encode_all(self, writer))
+        let mark = writer.begin_array(T::PRIMITIVE);
+        T::encode_all(self, writer)?;
+        writer.end_sequence(mark, N)
     }
 
     fn encode_key(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
-        writer.write_array::<T>(|writer| {
-            self.iter()
-                .try_for_each(|element| element.encode_key(writer))
-        })
+        let mark = writer.begin_array(T::PRIMITIVE);
+        self.iter()
+            .try_for_each(|element| element.encode_key(writer))?;
+        writer.end_sequence(mark, N)
     }
 }
 

@@ -23,8 +23,10 @@ pub trait Describe {
 pub enum Type {
     /// `boolean`
     Bool,
-    /// `octet`, `uint8`
+    /// `uint8`
     U8,
+    /// `octet`: the same bytes as `uint8`, but another type to a peer
+    Byte,
     /// `int8`
     I8,
     /// `uint16`

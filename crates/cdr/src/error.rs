@@ -103,6 +103,11 @@ pub enum DecodeErrorKind {
         /// Id of that member.
         id: u32,
     },
+    /// A key member that the payload lacks.
+    MissingKey {
+        /// Id of that member.
+        id: u32,
+    },
     /// A member header with an impossible length or id.
     MalformedMemberHeader,
     /// The decoded value would take far more memory than the payload's length justifies.
@@ -155,6 +160,7 @@ impl fmt::Display for DecodeErrorKind {
             Self::InvalidLength(length) => write!(f, "impossible length {length}"),
             Self::UnknownLiteral(value) => write!(f, "no literal has the value {value}"),
             Self::MustUnderstand { id } => write!(f, "unknown indispensable member {id}"),
+            Self::MissingKey { id } => write!(f, "key member {id} is missing"),
             Self::MalformedMemberHeader => f.write_str("malformed member header"),
             Self::TooLarge => f.write_str("the value is too large for its payload"),
             Self::TooDeep => f.write_str("structs nest too deeply"),

@@ -85,7 +85,7 @@ impl Type {
     /// Bytes of a value of a primitive type.
     pub fn primitive_size(&self) -> Option<usize> {
         Some(match self {
-            Self::Bool | Self::U8 | Self::I8 | Self::Char => 1,
+            Self::Bool | Self::U8 | Self::Byte | Self::I8 | Self::Char => 1,
             Self::U16 | Self::I16 => 2,
             Self::U32 | Self::I32 | Self::F32 => 4,
             Self::U64 | Self::I64 | Self::F64 => 8,

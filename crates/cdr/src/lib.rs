@@ -20,6 +20,7 @@ extern crate std;
 
 mod collections;
 mod description;
+pub mod dynamic;
 mod encapsulation;
 mod error;
 mod layout;

@@ -62,12 +62,12 @@ pub fn key_from_payload_into<T: Topic>(payload: &[u8], value: &mut T) -> Result<
 }
 
 /// Writes a payload whose body `encode` writes; on an error takes everything back.
-pub fn encapsulated(
+pub fn encapsulated<E>(
     representation: Representation,
     extensibility: Extensibility,
     buffer: &mut Vec<u8>,
-    encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
-) -> Result<(), EncodeError> {
+    encode: impl FnOnce(&mut Writer<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let start = buffer.len();
     Encapsulation::new(representation, extensibility).write(buffer);
     let result = encode(&mut Writer::new(buffer, representation));

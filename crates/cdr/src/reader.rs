@@ -340,6 +340,22 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Passes over `count` primitives of `size` bytes each.
+    pub(crate) fn skip_primitives(&mut self, count: usize, size: usize) -> Result<(), DecodeError> {
+        if count == 0 || size == 0 {
+            return Ok(());
+        }
+        self.align(self.representation.alignment(size))?;
+        self.take(count.saturating_mul(size)).map(drop)
+    }
+
+    /// Passes over a string.
+    pub(crate) fn skip_string(&mut self) -> Result<(), DecodeError> {
+        let length = self.read_u32()?;
+        self.take(usize::try_from(length).unwrap_or(usize::MAX))
+            .map(drop)
+    }
+
     /// The next `count` primitives of `SIZE` bytes each, as they are on the wire.
     #[inline]
     pub(crate) fn read_primitives<const SIZE: usize>(

@@ -9,8 +9,7 @@ use alloc::vec::Vec;
 
 use crate::layout::{LENGTH_SIZE, align};
 use crate::{
-    ByteOrder, Encode, EncodeError, EncodeErrorKind, Extensibility, LengthCode, Member,
-    Representation,
+    ByteOrder, EncodeError, EncodeErrorKind, Extensibility, LengthCode, Member, Representation,
 };
 
 /// Appends encoded values to a buffer. Allocates only when the buffer grows.
@@ -115,7 +114,7 @@ pub struct MemberMark {
 #[must_use = "a sequence that is begun must be ended"]
 pub struct SequenceMark {
     length_at: Option<usize>,
-    count_at: usize,
+    count_at: Option<usize>,
 }
 
 impl<'a> Writer<'a> {
@@ -250,17 +249,29 @@ impl<'a> Writer<'a> {
 
     /// Begins a sequence whose length may be known only at its end.
     pub fn begin_sequence(&mut self, primitive_elements: bool) -> SequenceMark {
-        let length_at = self.begin_delimited(primitive_elements);
+        self.begin_elements(true, primitive_elements)
+    }
+
+    /// Begins an array, whose length the type tells.
+    pub fn begin_array(&mut self, primitive_elements: bool) -> SequenceMark {
+        self.begin_elements(false, primitive_elements)
+    }
+
+    pub(crate) fn begin_elements(&mut self, counted: bool, primitive: bool) -> SequenceMark {
+        let delimited = !primitive && self.representation == Representation::Xcdr2;
+        let length_at = delimited.then(|| self.reserve_word());
         SequenceMark {
             length_at,
-            count_at: self.reserve_word(),
+            count_at: counted.then(|| self.reserve_word()),
         }
     }
 
-    /// Ends a sequence of `count` elements.
+    /// Ends a sequence or an array of `count` elements.
     pub fn end_sequence(&mut self, mark: SequenceMark, count: usize) -> Result<(), EncodeError> {
-        let count = u32::try_from(count).map_err(|_| self.too_long())?;
-        self.fill_word(mark.count_at, count);
+        if let Some(count_at) = mark.count_at {
+            let count = u32::try_from(count).map_err(|_| too_long())?;
+            self.fill_word(count_at, count);
+        }
         mark.length_at
             .map_or(Ok(()), |length_at| self.fill_length(length_at))
     }
@@ -275,33 +286,11 @@ impl<'a> Writer<'a> {
         let size = u32::try_from(bytes.len())
             .ok()
             .and_then(|length| length.checked_add(1));
-        self.write_u32(size.ok_or_else(|| self.too_long())?);
+        self.write_u32(size.ok_or_else(too_long)?);
         self.buffer.reserve(bytes.len() + 1);
         self.buffer.extend_from_slice(bytes);
         self.buffer.push(0);
         Ok(())
-    }
-
-    /// Writes a sequence of `count` elements.
-    pub(crate) fn write_sequence<T: Encode>(
-        &mut self,
-        count: usize,
-        elements: impl FnOnce(&mut Self) -> Result<(), EncodeError>,
-    ) -> Result<(), EncodeError> {
-        let length_at = self.begin_delimited(T::PRIMITIVE);
-        self.write_u32(u32::try_from(count).map_err(|_| self.too_long())?);
-        elements(self)?;
-        length_at.map_or(Ok(()), |length_at| self.fill_length(length_at))
-    }
-
-    /// Writes an array, whose length the type tells.
-    pub(crate) fn write_array<T: Encode>(
-        &mut self,
-        elements: impl FnOnce(&mut Self) -> Result<(), EncodeError>,
-    ) -> Result<(), EncodeError> {
-        let length_at = self.begin_delimited(T::PRIMITIVE);
-        elements(self)?;
-        length_at.map_or(Ok(()), |length_at| self.fill_length(length_at))
     }
 
     /// Writes a boolean.
@@ -384,11 +373,6 @@ impl<'a> Writer<'a> {
         self.reserve_word()
     }
 
-    fn begin_delimited(&mut self, primitive: bool) -> Option<usize> {
-        let delimited = !primitive && self.representation == Representation::Xcdr2;
-        delimited.then(|| self.reserve_word())
-    }
-
     fn reserve_word(&mut self) -> usize {
         self.write_u32(0);
         self.buffer.len() - LENGTH_SIZE
@@ -397,7 +381,7 @@ impl<'a> Writer<'a> {
     /// Fills the word at `at` with the number of bytes after it.
     fn fill_length(&mut self, at: usize) -> Result<(), EncodeError> {
         let length = self.buffer.len() - at - LENGTH_SIZE;
-        let length = u32::try_from(length).map_err(|_| self.too_long())?;
+        let length = u32::try_from(length).map_err(|_| too_long())?;
         self.fill_word(at, length);
         Ok(())
     }
@@ -424,10 +408,10 @@ impl<'a> Writer<'a> {
             _ => Ok(()),
         }
     }
+}
 
-    fn too_long(&self) -> EncodeError {
-        EncodeError::new(EncodeErrorKind::TooLong)
-    }
+fn too_long() -> EncodeError {
+    EncodeError::new(EncodeErrorKind::TooLong)
 }
 
 macro_rules! write_primitives {

@@ -1,0 +1,74 @@
+//! Samples and keys, byte for byte as Eclipse Cyclone DDS writes them.
+
+use crate::fixtures::types::{Primitives, appendable, final_, mutable, primitives};
+use crate::fixtures::{hex, samples};
+use tickwire_cdr::{
+    Representation, Topic, from_payload_into, key_from_payload_into, key_to_payload, to_payload,
+};
+
+const BOTH: [(Representation, &str); 2] =
+    [(Representation::Xcdr1, "1"), (Representation::Xcdr2, "2")];
+
+fn check<T: Topic + PartialEq + std::fmt::Debug>(name: &str, value: &T) {
+    for (representation, version) in BOTH {
+        let mut payload = Vec::new();
+        to_payload(value, representation, &mut payload).unwrap();
+        let little = samples(name, &format!("xcdr{version}"));
+        assert_eq!(hex(&payload[..2]), hex(&little[..2]), "{name} {version}");
+        assert_eq!(
+            hex(&payload[4..]),
+            hex(&padded(&little[4..])),
+            "{name} {version}"
+        );
+        for what in [format!("xcdr{version}"), format!("xcdr{version}_be")] {
+            let mut sample = T::initial();
+            from_payload_into(&samples(name, &what), &mut sample).unwrap();
+            assert_eq!(&sample, value, "{name} {what}");
+        }
+        if T::HAS_KEY {
+            let mut key = Vec::new();
+            key_to_payload(value, representation, &mut key).unwrap();
+            let expected = samples(name, &format!("key{version}"));
+            assert_eq!(
+                hex(&key[4..]),
+                hex(&padded(&expected)),
+                "{name} key {version}"
+            );
+            let mut instance = T::initial();
+            key_from_payload_into(&key, &mut instance).unwrap();
+            let mut again = Vec::new();
+            key_to_payload(&instance, representation, &mut again).unwrap();
+            assert_eq!(key, again, "{name} key {version}");
+        }
+    }
+}
+
+fn padded(body: &[u8]) -> Vec<u8> {
+    let mut body = body.to_vec();
+    body.resize(body.len().next_multiple_of(4), 0);
+    body
+}
+
+#[test]
+fn primitives_agree() {
+    let value: Primitives = primitives();
+    check("primitives", &value);
+}
+
+#[test]
+fn final_types_agree() {
+    check("book_final", &final_::book());
+    check("keyed_final", &final_::keyed());
+}
+
+#[test]
+fn appendable_types_agree() {
+    check("book_appendable", &appendable::book());
+    check("keyed_appendable", &appendable::keyed());
+}
+
+#[test]
+fn mutable_types_agree() {
+    check("book_mutable", &mutable::book());
+    check("keyed_mutable", &mutable::keyed());
+}

@@ -1,0 +1,8 @@
+//! One binary for all tests that see this crate as its users do.
+
+mod cyclone_samples;
+mod derive;
+mod dynamic;
+mod evolution;
+mod fixtures;
+mod identity;
