@@ -21,23 +21,30 @@
 
 #![forbid(unsafe_code)]
 
+mod builder;
 mod code;
 mod compile;
 mod decimal;
 mod decoder;
 mod dictionary;
+mod encode_operator;
+mod encoder;
 mod error;
 mod field;
+pub mod json;
 mod message;
 mod operator;
+mod output;
 mod plan;
 mod templates;
 mod visitor;
 mod wire;
 
+pub use builder::{BuildError, Builder};
 pub use code::Code;
 pub use decimal::{Decimal, ParseDecimalError};
 pub use decoder::{Decoder, DecoderOptions, ResetPolicy};
+pub use encoder::Encoder;
 pub use error::{DecodeError, EncodeError, TemplateError};
 pub use field::{FieldIndex, FieldType, Operator, TemplateId};
 pub use message::{Message, Record, Sequence, Value};

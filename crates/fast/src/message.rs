@@ -7,6 +7,7 @@
 //! ```
 
 use crate::field::FieldIndex;
+use crate::plan::FieldEntry;
 use crate::templates::{Field, Template, Templates};
 use crate::{Decimal, Visitor};
 
@@ -92,14 +93,6 @@ impl Message {
         self.template = template.index;
     }
 
-    pub(crate) fn templates(&self) -> Option<&Templates> {
-        self.templates.as_ref()
-    }
-
-    pub(crate) fn template_number(&self) -> u32 {
-        self.template
-    }
-
     pub(crate) fn text(&self, start: u32, end: u32) -> &str {
         self.text
             .get(start as usize..end as usize)
@@ -110,6 +103,21 @@ impl Message {
         self.blob
             .get(start as usize..end as usize)
             .unwrap_or_default()
+    }
+
+    pub(crate) fn field(&self, index: FieldIndex) -> Option<&FieldEntry> {
+        self.templates.as_ref()?.plan.field(index.0)
+    }
+
+    /// Corrects the number of elements of the sequence at node `at`.
+    pub(crate) fn set_len(&mut self, at: usize, count: u32) {
+        if let Some(Node {
+            cell: Cell::Sequence { len, .. },
+            ..
+        }) = self.nodes.get_mut(at)
+        {
+            *len = count;
+        }
     }
 
     fn push(&mut self, field: FieldIndex, cell: Cell) {
@@ -362,10 +370,6 @@ impl<'a> Sequence<'a> {
                 None
             }
         })
-    }
-
-    pub(crate) fn records(self) -> Record<'a> {
-        self.elements
     }
 }
 

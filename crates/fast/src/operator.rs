@@ -11,6 +11,7 @@ use crate::wire::{Input, PresenceMap};
 
 /// What the integer types have in common. `max` is the type's largest value.
 pub(crate) trait Integer: Copy + Eq {
+    const SIGNED: bool;
     fn from_bits(bits: u64) -> Self;
     fn bits(self) -> u64;
     fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code>;
@@ -23,6 +24,8 @@ pub(crate) trait Integer: Copy + Eq {
 }
 
 impl Integer for u64 {
+    const SIGNED: bool = false;
+
     #[inline]
     fn from_bits(bits: u64) -> Self {
         bits
@@ -54,6 +57,8 @@ impl Integer for u64 {
 }
 
 impl Integer for i64 {
+    const SIGNED: bool = true;
+
     #[inline]
     fn from_bits(bits: u64) -> Self {
         bits.cast_signed()

@@ -4,7 +4,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use tickwire_fast::{Decoder, DecoderOptions, Message, Mode, ResetPolicy, Templates, Value};
+use tickwire_fast::{
+    Decoder, DecoderOptions, Encoder, Message, Mode, ResetPolicy, Templates, Value,
+};
 
 fn unsigned(value: Option<Value<'_>>) -> u64 {
     let Some(Value::Unsigned(value)) = value else {
@@ -89,4 +91,28 @@ fn golden_templates_need_lenient_mode() {
         error.to_string().contains("reset=\"Y\" is a dialect"),
         "{error}"
     );
+}
+
+/// The file was written by an encoder of another vendor that leaves out what can be left out: ours writes the same bytes.
+#[test]
+fn golden_messages_survive_encoding() {
+    let Some((xml, packets)) = common::golden("golden_messages_survive_encoding") else {
+        return;
+    };
+    let templates = Templates::parse(&xml, Mode::Lenient).unwrap();
+    let mut decoder = Decoder::new(&templates);
+    let mut encoder = Encoder::new(&templates);
+    let (mut message, mut again) = (Message::new(), Message::new());
+    let mut bytes = Vec::new();
+    for packet in &packets {
+        decoder.reset();
+        encoder.reset();
+        bytes.clear();
+        decoder.decode(packet, &mut message).unwrap();
+        encoder.encode(&message, &mut bytes).unwrap();
+        assert_eq!(bytes, *packet);
+        decoder.reset();
+        assert_eq!(decoder.decode(&bytes, &mut again), Ok(bytes.len()));
+        assert!(message == again, "{message:?} became {again:?}");
+    }
 }

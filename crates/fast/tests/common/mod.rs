@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Templates and packets, or `None` (said on stderr, with the test's name) where the folder is absent.
-pub fn golden(test: &str) -> Option<(String, Vec<Vec<u8>>)> {
+pub(crate) fn golden(test: &str) -> Option<(String, Vec<Vec<u8>>)> {
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let Some(folder) = above
         .map(|folder| folder.join("shared/golden"))

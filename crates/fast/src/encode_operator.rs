@@ -1,0 +1,352 @@
+//! The field operators, write side (FAST 1.1 §6.3): from a value and the dictionary to presence bit and stream, always
+//! the shortest way that the read side understands. Knows nothing of templates or messages.
+
+use crate::Code;
+use crate::decimal::Decimal;
+use crate::dictionary::{Dictionary, State};
+use crate::field::Operator;
+use crate::operator::{Integer, MAX_TEXT_LEN};
+use crate::output::{self, MapWriter};
+use crate::plan::{Kind, Spec};
+
+/// Where a field is written to.
+pub(crate) struct Target<'a> {
+    pub(crate) out: &'a mut Vec<u8>,
+    pub(crate) map: &'a mut MapWriter,
+    pub(crate) dictionary: &'a mut Dictionary,
+}
+
+impl Target<'_> {
+    fn bit(&mut self, bit: bool) {
+        self.map.push(self.out, bit);
+    }
+}
+
+/// Encodes an integer field, or its absence.
+pub(crate) fn integer<T: Integer>(
+    spec: &Spec,
+    value: Option<T>,
+    target: &mut Target<'_>,
+) -> Result<(), Code> {
+    if value.is_some_and(|value| T::narrow(value.widen(), spec.max).is_none()) {
+        return Err(Code::D2);
+    }
+    let initial = spec.has_initial.then(|| T::from_bits(spec.value));
+    match spec.operator {
+        Operator::Constant => return constant(spec, value, initial, target),
+        _ if value.is_none() && !spec.optional => return Err(Code::Missing),
+        Operator::None => put_integer(spec, value, target),
+        Operator::Default => {
+            target.bit(value != initial);
+            if value != initial {
+                put_integer(spec, value, target);
+            }
+        }
+        Operator::Copy | Operator::Increment | Operator::Tail => {
+            let implied = match target.dictionary.state(spec.slot, spec.tag)? {
+                State::Assigned => {
+                    let previous = T::from_bits(target.dictionary.value(spec.slot));
+                    Some(if spec.operator == Operator::Copy {
+                        previous
+                    } else {
+                        previous.next(spec.max)
+                    })
+                }
+                State::Undefined => initial,
+                State::Empty => None,
+            };
+            target.bit(value != implied);
+            if value != implied {
+                put_integer(spec, value, target);
+            }
+            match value {
+                Some(value) => target
+                    .dictionary
+                    .assign(spec.slot, spec.tag, value.bits(), 0),
+                None => target.dictionary.set_empty(spec.slot),
+            }
+        }
+        Operator::Delta => {
+            let Some(value) = value else {
+                put_delta(spec, None, target);
+                return Ok(());
+            };
+            let base = match target.dictionary.state(spec.slot, spec.tag)? {
+                State::Assigned => T::from_bits(target.dictionary.value(spec.slot)),
+                State::Undefined => T::from_bits(spec.value),
+                State::Empty => return Err(Code::D6),
+            };
+            put_delta(spec, Some(value.widen() - base.widen()), target);
+            target
+                .dictionary
+                .assign(spec.slot, spec.tag, value.bits(), 0);
+        }
+    }
+    Ok(())
+}
+
+/// Encodes a decimal field with one operator, or its absence.
+pub(crate) fn decimal(
+    spec: &Spec,
+    value: Option<Decimal>,
+    target: &mut Target<'_>,
+) -> Result<(), Code> {
+    let base = Decimal::new(spec.value.cast_signed(), spec.exponent).ok_or(Code::R1)?;
+    let initial = spec.has_initial.then_some(base);
+    let slot = spec.slot;
+    let previous = |dictionary: &Dictionary| {
+        Decimal::new(
+            dictionary.value(slot).cast_signed(),
+            dictionary.exponent(slot),
+        )
+    };
+    match spec.operator {
+        Operator::Constant => return constant(spec, value, initial, target),
+        _ if value.is_none() && !spec.optional => return Err(Code::Missing),
+        Operator::None => put_decimal(spec, value, target),
+        Operator::Default => {
+            target.bit(value != initial);
+            if value != initial {
+                put_decimal(spec, value, target);
+            }
+        }
+        Operator::Copy | Operator::Increment | Operator::Tail => {
+            let implied = match target.dictionary.state(slot, spec.tag)? {
+                State::Assigned => previous(target.dictionary),
+                State::Undefined => initial,
+                State::Empty => None,
+            };
+            target.bit(value != implied);
+            if value != implied {
+                put_decimal(spec, value, target);
+            }
+            match value {
+                Some(value) => assign_decimal(spec, target, value),
+                None => target.dictionary.set_empty(slot),
+            }
+        }
+        Operator::Delta => {
+            let Some(value) = value else {
+                put_delta(spec, None, target);
+                return Ok(());
+            };
+            let base = match target.dictionary.state(slot, spec.tag)? {
+                State::Assigned => previous(target.dictionary).ok_or(Code::R1)?,
+                State::Undefined => base,
+                State::Empty => return Err(Code::D6),
+            };
+            put_delta(
+                spec,
+                Some(i128::from(value.exponent()) - i128::from(base.exponent())),
+                target,
+            );
+            output::signed(
+                target.out,
+                i128::from(value.mantissa()) - i128::from(base.mantissa()),
+            );
+            assign_decimal(spec, target, value);
+        }
+    }
+    Ok(())
+}
+
+/// Encodes a string or byte vector field, or its absence.
+pub(crate) fn text(
+    kind: Kind,
+    spec: &Spec,
+    initial: &[u8],
+    value: Option<&[u8]>,
+    target: &mut Target<'_>,
+) -> Result<(), Code> {
+    if kind == Kind::Ascii && value.is_some_and(|value| !value.is_ascii()) {
+        return Err(Code::R3);
+    }
+    if value.is_some_and(|value| value.len() > MAX_TEXT_LEN) {
+        return Err(Code::Limit);
+    }
+    let given = spec.has_initial.then_some(initial);
+    match spec.operator {
+        Operator::Constant => return constant(spec, value, given, target),
+        _ if value.is_none() && !spec.optional => return Err(Code::Missing),
+        Operator::None => put_text(kind, spec, value, target),
+        Operator::Default => {
+            target.bit(value != given);
+            if value != given {
+                put_text(kind, spec, value, target);
+            }
+        }
+        Operator::Copy | Operator::Increment => {
+            let is_implied = value == implied_text(spec, given, target.dictionary)?;
+            target.bit(!is_implied);
+            if !is_implied {
+                put_text(kind, spec, value, target);
+            }
+            save_text(spec, value, target);
+        }
+        Operator::Tail => {
+            let is_implied = value == implied_text(spec, given, target.dictionary)?;
+            target.bit(!is_implied);
+            if !is_implied {
+                let tail = match value {
+                    Some(value) => Some(tail_of(
+                        value,
+                        base_text(spec, initial, target.dictionary)?,
+                    )?),
+                    None => None,
+                };
+                put_text(kind, spec, tail, target);
+            }
+            save_text(spec, value, target);
+        }
+        Operator::Delta => {
+            let Some(value) = value else {
+                put_delta(spec, None, target);
+                return Ok(());
+            };
+            if target.dictionary.state(spec.slot, spec.tag)? == State::Empty {
+                return Err(Code::D6);
+            }
+            let (subtraction, added) =
+                delta_of(value, base_text(spec, initial, target.dictionary)?);
+            put_delta(spec, Some(subtraction), target);
+            match kind {
+                Kind::Ascii => output::ascii(target.out, added),
+                _ => output::bytes(target.out, added),
+            }
+            save_text(spec, Some(value), target);
+        }
+    }
+    Ok(())
+}
+
+/// A constant takes at most a bit; a mandatory one may be left out of the message. Another value cannot be sent.
+fn constant<T: PartialEq>(
+    spec: &Spec,
+    value: Option<T>,
+    initial: Option<T>,
+    target: &mut Target<'_>,
+) -> Result<(), Code> {
+    if value.is_some() && value != initial {
+        return Err(Code::Unencodable);
+    }
+    if spec.optional {
+        target.bit(value.is_some());
+    }
+    Ok(())
+}
+
+/// What the reader would take for the value if the presence bit were 0.
+fn implied_text<'a>(
+    spec: &Spec,
+    initial: Option<&'a [u8]>,
+    dictionary: &'a Dictionary,
+) -> Result<Option<&'a [u8]>, Code> {
+    Ok(match dictionary.state(spec.slot, spec.tag)? {
+        State::Assigned => Some(dictionary.text(spec.slot)),
+        State::Undefined => initial,
+        State::Empty => None,
+    })
+}
+
+/// What tails and deltas are relative to.
+fn base_text<'a>(
+    spec: &Spec,
+    initial: &'a [u8],
+    dictionary: &'a Dictionary,
+) -> Result<&'a [u8], Code> {
+    Ok(match dictionary.state(spec.slot, spec.tag)? {
+        State::Assigned => dictionary.text(spec.slot),
+        State::Undefined | State::Empty => initial,
+    })
+}
+
+/// The shortest tail that makes `value` of `base`. A tail keeps the length or makes the string longer than both.
+fn tail_of<'a>(value: &'a [u8], base: &[u8]) -> Result<&'a [u8], Code> {
+    if value.len() < base.len() {
+        return Err(Code::Unencodable);
+    }
+    let from = if value.len() == base.len() {
+        common(value.iter(), base.iter())
+    } else {
+        0
+    };
+    Ok(value.get(from..).unwrap_or_default())
+}
+
+/// Subtraction length and added bytes that make `value` of `base`, at the back or (negative) at the front, whichever
+/// adds fewer bytes.
+fn delta_of<'a>(value: &'a [u8], base: &[u8]) -> (i128, &'a [u8]) {
+    let front = common(value.iter(), base.iter());
+    let back = common(value.iter().rev(), base.iter().rev());
+    if front >= back {
+        (
+            (base.len() - front) as i128,
+            value.get(front..).unwrap_or_default(),
+        )
+    } else {
+        let removed = (base.len() - back) as i128;
+        (
+            -removed - 1,
+            value.get(..value.len() - back).unwrap_or_default(),
+        )
+    }
+}
+
+fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> usize {
+    one.zip(other).take_while(|(a, b)| a == b).count()
+}
+
+fn save_text(spec: &Spec, value: Option<&[u8]>, target: &mut Target<'_>) {
+    match value {
+        Some(value) => {
+            let previous = target.dictionary.assign_text(spec.slot, spec.tag);
+            previous.clear();
+            previous.extend_from_slice(value);
+        }
+        None => target.dictionary.set_empty(spec.slot),
+    }
+}
+
+fn assign_decimal(spec: &Spec, target: &mut Target<'_>, value: Decimal) {
+    target.dictionary.assign(
+        spec.slot,
+        spec.tag,
+        value.mantissa().cast_unsigned(),
+        value.exponent(),
+    );
+}
+
+fn put_integer<T: Integer>(spec: &Spec, value: Option<T>, target: &mut Target<'_>) {
+    let out = &mut *target.out;
+    match (T::SIGNED, spec.optional, value.map(Integer::widen)) {
+        (true, true, value) => output::nullable(out, value),
+        (false, true, value) => output::nullable_unsigned(out, value.map(i128::cast_unsigned)),
+        (true, false, Some(value)) => output::signed(out, value),
+        (false, false, Some(value)) => output::unsigned(out, value.cast_unsigned()),
+        // Mandatory fields have a value here.
+        (_, false, None) => {}
+    }
+}
+
+fn put_delta(spec: &Spec, delta: Option<i128>, target: &mut Target<'_>) {
+    match delta {
+        Some(delta) if !spec.optional => output::signed(target.out, delta),
+        delta => output::nullable(target.out, delta),
+    }
+}
+
+fn put_decimal(spec: &Spec, value: Option<Decimal>, target: &mut Target<'_>) {
+    match value {
+        Some(value) if !spec.optional => output::decimal(target.out, value),
+        value => output::nullable_decimal(target.out, value),
+    }
+}
+
+fn put_text(kind: Kind, spec: &Spec, value: Option<&[u8]>, target: &mut Target<'_>) {
+    match (kind, value) {
+        (Kind::Ascii, Some(value)) if !spec.optional => output::ascii(target.out, value),
+        (Kind::Ascii, value) => output::nullable_ascii(target.out, value),
+        (_, Some(value)) if !spec.optional => output::bytes(target.out, value),
+        (_, value) => output::nullable_bytes(target.out, value),
+    }
+}

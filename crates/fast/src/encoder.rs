@@ -1,0 +1,396 @@
+//! The encoder: writes messages by the same plan that the decoder reads by. Knows nothing of template XML.
+
+use crate::dictionary::Dictionary;
+use crate::encode_operator::{self, Target};
+use crate::error::EncodeError;
+use crate::message::{Cell, Message};
+use crate::output::{self, MapWriter};
+use crate::plan::{Initial, Kind, Op, Plan, TemplateEntry};
+use crate::templates::Templates;
+use crate::{Code, Decimal, Operator, ResetPolicy};
+
+/// Encodes the messages of one session, in order, in the fewest bytes that the templates allow.
+///
+/// Call [`reset`](Self::reset) wherever the receivers reset, at least at the start of each packet for
+/// [`ResetPolicy::Packet`]: what follows can then be decoded without what was before, the template id included.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    templates: Templates,
+    reset: ResetPolicy,
+    dictionary: Dictionary,
+    template_id: Option<u32>,
+    poisoned: bool,
+}
+
+impl Encoder {
+    /// An encoder with all dictionaries undefined that resets where templates say so.
+    pub fn new(templates: &Templates) -> Self {
+        Self::with_reset(templates, ResetPolicy::default())
+    }
+
+    /// An encoder for receivers of this reset policy.
+    pub fn with_reset(templates: &Templates, reset: ResetPolicy) -> Self {
+        Self {
+            templates: templates.clone(),
+            reset,
+            dictionary: Dictionary::new(templates.plan.slot_count),
+            template_id: None,
+            poisoned: false,
+        }
+    }
+
+    /// Makes all dictionaries undefined and forgets the template id.
+    pub fn reset(&mut self) {
+        self.dictionary.reset();
+        self.template_id = None;
+        self.poisoned = false;
+    }
+
+    /// Appends a message to `out`. Absent mandatory constants are filled in.
+    ///
+    /// # Errors
+    /// Nothing is appended. A value that its field cannot have leaves the dictionaries undefined: every further
+    /// message is refused (`Poisoned`) until [`reset`](Self::reset).
+    pub fn encode(&mut self, message: &Message, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let plain = |code| EncodeError {
+            code,
+            template: None,
+            field: None,
+            element: None,
+        };
+        let template = message
+            .template()
+            .filter(|template| template.templates.same(&self.templates));
+        let template = template.ok_or(plain(Code::Foreign))?;
+        if self.reset == ResetPolicy::Message {
+            self.reset();
+        }
+        if self.poisoned {
+            return Err(plain(Code::Poisoned));
+        }
+        let start = out.len();
+        let mut run = Run {
+            plan: &self.templates.plan,
+            message,
+            dictionary: &mut self.dictionary,
+            template_id: &mut self.template_id,
+            reset: self.reset,
+            out,
+            field: None,
+            element: None,
+        };
+        let (next, end) = message.record().range();
+        let done = run.template(template.entry, Cursor { next, end }, true);
+        let (field, element) = (run.field, run.element);
+        done.map_err(|code| {
+            out.truncate(start);
+            self.poisoned = true;
+            let field = field
+                .and_then(|field| self.templates.plan.field(field))
+                .map(|field| field.path.clone());
+            EncodeError {
+                code,
+                template: Some(template.entry.name.clone()),
+                field,
+                element,
+            }
+        })
+    }
+}
+
+/// The encoding of one message.
+struct Run<'a> {
+    plan: &'a Plan,
+    message: &'a Message,
+    dictionary: &'a mut Dictionary,
+    template_id: &'a mut Option<u32>,
+    reset: ResetPolicy,
+    out: &'a mut Vec<u8>,
+    /// Where it failed.
+    field: Option<u32>,
+    element: Option<u32>,
+}
+
+/// The nodes of a record that were not encoded yet.
+#[derive(Clone, Copy)]
+struct Cursor {
+    next: u32,
+    end: u32,
+}
+
+impl<'a> Run<'a> {
+    /// A message, or one at a dynamic template reference.
+    fn template(
+        &mut self,
+        template: &'a TemplateEntry,
+        cursor: Cursor,
+        is_message: bool,
+    ) -> Result<(), Code> {
+        let id = template.id.ok_or(Code::D9)?;
+        let mut map = MapWriter::new(self.out, template.map_bits);
+        let is_new = *self.template_id != Some(id);
+        map.push(self.out, is_new);
+        if is_new {
+            output::unsigned(self.out, id.into());
+            *self.template_id = Some(id);
+        }
+        if is_message && template.reset && self.reset != ResetPolicy::Never {
+            self.dictionary.reset();
+        }
+        self.instructions(self.plan.template_ops(template), cursor, &mut map)?;
+        map.finish(self.out);
+        Ok(())
+    }
+
+    /// The fields of one record, which has them in template order.
+    fn instructions(
+        &mut self,
+        ops: &'a [Op],
+        mut cursor: Cursor,
+        map: &mut MapWriter,
+    ) -> Result<(), Code> {
+        let mut next = ops;
+        while let [op, rest @ ..] = next {
+            let (body, rest) = rest.split_at(op.segment.body as usize);
+            if let Err(code) = self.instruction(op, body, &mut cursor, map) {
+                self.field.get_or_insert(op.field);
+                return Err(code);
+            }
+            next = rest;
+        }
+        if cursor.next == cursor.end {
+            Ok(())
+        } else {
+            Err(Code::Foreign)
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        op: &'a Op,
+        body: &'a [Op],
+        cursor: &mut Cursor,
+        map: &mut MapWriter,
+    ) -> Result<(), Code> {
+        let inner = Cursor {
+            next: cursor.next + 1,
+            ..*cursor
+        };
+        let cell = self.take(op.field, cursor);
+        match op.kind {
+            Kind::Group => self.group(op, body, cell, inner, map),
+            Kind::Sequence => self.sequence(op, body, cell, inner, map),
+            Kind::Template => match cell {
+                Some(Cell::Template { template, end }) => {
+                    let template = self.plan.template(template).ok_or(Code::Foreign)?;
+                    self.template(template, Cursor { end, ..inner }, false)
+                }
+                Some(_) => Err(Code::D1),
+                None => Err(Code::Missing),
+            },
+            _ => self.leaf(op, body, cell, map),
+        }
+    }
+
+    fn leaf(
+        &mut self,
+        op: &Op,
+        parts: &[Op],
+        cell: Option<Cell>,
+        map: &mut MapWriter,
+    ) -> Result<(), Code> {
+        let mut target = Target {
+            out: self.out,
+            map,
+            dictionary: self.dictionary,
+        };
+        match (op.kind, cell) {
+            (Kind::Unsigned, Some(Cell::Unsigned(value))) => {
+                encode_operator::integer(&op.spec, Some(value), &mut target)
+            }
+            (Kind::Unsigned, None) => encode_operator::integer::<u64>(&op.spec, None, &mut target),
+            (Kind::Signed, Some(Cell::Signed(value))) => {
+                encode_operator::integer(&op.spec, Some(value), &mut target)
+            }
+            (Kind::Signed, None) => encode_operator::integer::<i64>(&op.spec, None, &mut target),
+            (Kind::Decimal, Some(Cell::Decimal(value))) => {
+                encode_operator::decimal(&op.spec, Some(value), &mut target)
+            }
+            (Kind::Decimal, None) => encode_operator::decimal(&op.spec, None, &mut target),
+            (Kind::Split, Some(Cell::Decimal(value))) => {
+                split_decimal(parts, Some(value), &mut target)
+            }
+            (Kind::Split, None) => split_decimal(parts, None, &mut target),
+            (Kind::Ascii | Kind::Unicode | Kind::Bytes, cell) => {
+                let value = match cell {
+                    Some(Cell::Text { start, end }) if op.kind != Kind::Bytes => {
+                        Some(self.message.text(start, end).as_bytes())
+                    }
+                    Some(Cell::Bytes { start, end }) if op.kind == Kind::Bytes => {
+                        Some(self.message.blob(start, end))
+                    }
+                    None => None,
+                    Some(_) => return Err(Code::D1),
+                };
+                let initial = self
+                    .plan
+                    .initials
+                    .get(op.spec.initial as usize)
+                    .map(Initial::as_bytes);
+                encode_operator::text(
+                    op.kind,
+                    &op.spec,
+                    initial.unwrap_or_default(),
+                    value,
+                    &mut target,
+                )
+            }
+            _ => Err(Code::D1),
+        }
+    }
+
+    fn group(
+        &mut self,
+        op: &'a Op,
+        body: &'a [Op],
+        cell: Option<Cell>,
+        inner: Cursor,
+        map: &mut MapWriter,
+    ) -> Result<(), Code> {
+        if op.spec.optional {
+            map.push(self.out, cell.is_some());
+        }
+        match cell {
+            Some(Cell::Group { end }) => self.segment(op, body, Cursor { end, ..inner }),
+            Some(_) => Err(Code::D1),
+            None if op.spec.optional => Ok(()),
+            // A group of constants needs nothing of the message.
+            None => self.segment(op, body, Cursor { next: 0, end: 0 }),
+        }
+    }
+
+    fn sequence(
+        &mut self,
+        op: &'a Op,
+        body: &'a [Op],
+        cell: Option<Cell>,
+        mut inner: Cursor,
+        map: &mut MapWriter,
+    ) -> Result<(), Code> {
+        let [length, body @ ..] = body else {
+            return Ok(());
+        };
+        let len = match cell {
+            Some(Cell::Sequence { len, end }) => {
+                inner.end = end;
+                Some(len)
+            }
+            Some(_) => return Err(Code::D1),
+            None => None,
+        };
+        let mut target = Target {
+            out: self.out,
+            map,
+            dictionary: self.dictionary,
+        };
+        encode_operator::integer(&length.spec, len.map(u64::from), &mut target)?;
+        for index in 0..len.unwrap_or(0) {
+            let below = Cursor {
+                next: inner.next + 1,
+                ..inner
+            };
+            let done = match self.take(op.field, &mut inner) {
+                Some(Cell::Element { end }) => self.segment(op, body, Cursor { end, ..below }),
+                _ => Err(Code::Missing),
+            };
+            if let Err(code) = done {
+                self.element.get_or_insert(index);
+                return Err(code);
+            }
+        }
+        if len.is_none() || inner.next == inner.end {
+            Ok(())
+        } else {
+            Err(Code::Foreign)
+        }
+    }
+
+    fn segment(&mut self, op: &Op, body: &'a [Op], cursor: Cursor) -> Result<(), Code> {
+        if op.segment.map_bits == 0 {
+            return self.instructions(body, cursor, &mut MapWriter::none());
+        }
+        let mut map = MapWriter::new(self.out, op.segment.map_bits);
+        self.instructions(body, cursor, &mut map)?;
+        map.finish(self.out);
+        Ok(())
+    }
+
+    /// The value of a field if the record has it next, and on to the node after it.
+    fn take(&self, field: u32, cursor: &mut Cursor) -> Option<Cell> {
+        if cursor.next >= cursor.end {
+            return None;
+        }
+        let node = self
+            .message
+            .nodes
+            .get(cursor.next as usize)
+            .filter(|node| node.field == field)?;
+        cursor.next = match node.cell {
+            Cell::Group { end }
+            | Cell::Sequence { end, .. }
+            | Cell::Element { end }
+            | Cell::Template { end, .. } => end.clamp(cursor.next + 1, cursor.end),
+            _ => cursor.next + 1,
+        };
+        Some(node.cell)
+    }
+}
+
+/// Exponent and mantissa under their own operators; the mantissa is only sent with an exponent (§10.5.1).
+fn split_decimal(
+    parts: &[Op],
+    value: Option<Decimal>,
+    target: &mut Target<'_>,
+) -> Result<(), Code> {
+    let [exponent, mantissa] = parts else {
+        return Ok(());
+    };
+    let value = match value {
+        Some(value) if exponent.spec.operator == Operator::Constant => {
+            Some(rescale(value, exponent.spec.value)?)
+        }
+        value => value,
+    };
+    let has_exponent = value.is_some() || !exponent.spec.optional;
+    encode_operator::integer(
+        &exponent.spec,
+        value.map(|value| i64::from(value.exponent())),
+        target,
+    )?;
+    if !has_exponent {
+        return Ok(());
+    }
+    match encode_operator::integer(&mantissa.spec, value.map(Decimal::mantissa), target) {
+        Err(Code::Unencodable) => Err(Code::D3),
+        done => done,
+    }
+}
+
+/// The same number with the exponent that the template fixes; D3 if digits would be lost.
+fn rescale(value: Decimal, exponent_bits: u64) -> Result<Decimal, Code> {
+    let exponent = i8::try_from(exponent_bits.cast_signed()).map_err(|_| Code::D3)?;
+    let mut mantissa = value.mantissa();
+    let mut at = value.exponent();
+    while at > exponent && mantissa != 0 {
+        mantissa = mantissa.checked_mul(10).ok_or(Code::D3)?;
+        at -= 1;
+    }
+    while at < exponent && mantissa != 0 {
+        if mantissa % 10 != 0 {
+            return Err(Code::D3);
+        }
+        mantissa /= 10;
+        at += 1;
+    }
+    Decimal::new(mantissa, exponent).ok_or(Code::D3)
+}
