@@ -8,8 +8,10 @@
 
 pub mod arbiter;
 pub mod framing;
+pub mod generate;
 pub mod preamble;
 
 pub use arbiter::{Arbiter, ArbiterConfig, ArbiterCounters, Arrival, Line, LineCounters};
 pub use framing::{Frame, Frames, FramingError, append_frame};
+pub use generate::Generator;
 pub use preamble::{PacketNumber, Preamble, PreambleError};
