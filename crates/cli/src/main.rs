@@ -1,3 +1,58 @@
-//! The `tickwire` command.
+//! The `tickwire` command: one file for each subcommand, and what they share.
+//!
+//! Data goes to standard output, everything else to standard error. The exit status is 0 when the
+//! work is done, 1 when it failed, 2 when the command line was wrong.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod failure;
+mod fast;
+mod feed;
+mod output;
+mod pace;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Fast(command) => command.run(),
+        Command::Feed(command) => command.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Publish/subscribe for market data.
+#[derive(Parser)]
+#[command(
+    name = "tickwire",
+    version,
+    about,
+    long_about = LONG_ABOUT,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Read FAST files
+    #[command(subcommand)]
+    Fast(fast::Command),
+    /// Make, send and handle an exchange's feed
+    #[command(subcommand)]
+    Feed(feed::Command),
+}
+
+const LONG_ABOUT: &str = "\
+Publish/subscribe for market data: decodes an exchange's FAST feed and publishes it as typed \
+topics over RTPS, which any DDS can read.
+
+Everything runs on this machine's loopback interface unless a command is told otherwise.";

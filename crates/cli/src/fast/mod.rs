@@ -1,0 +1,23 @@
+//! `tickwire fast`: FAST without a network.
+
+mod decode;
+pub(crate) mod source;
+
+use clap::Subcommand;
+
+use crate::failure::Result;
+
+/// Read FAST files
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Decode a file of FAST messages
+    Decode(decode::Arguments),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Decode(arguments) => arguments.run(),
+        }
+    }
+}

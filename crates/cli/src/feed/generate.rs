@@ -1,0 +1,155 @@
+//! `tickwire feed generate`: sample data in a file, and the templates to read it with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use tickwire_feed::generate::{COMPLEX_TEMPLATES, ComplexOptions, SIMPLE_TEMPLATES, SimpleOptions};
+use tickwire_feed::{Generator, append_frame};
+
+use crate::failure::{Failure, Result};
+
+/// Make a file of sample data
+#[derive(Subcommand)]
+#[command(
+    long_about = "\
+Makes a file of FAST packets, each after its length (4 bytes, little-endian), and writes the \
+templates beside it. The same options always make the same file.",
+    after_help = "\
+Examples:
+  tickwire feed generate simple --out simple.dat --messages 30000
+  tickwire feed generate complex --out complex.dat --entries 5 --one-security"
+)]
+pub(crate) enum Command {
+    /// Many small messages: Quote, New, Change and Remove in turn, then Done
+    Simple(Simple),
+    /// Fewer with repeating groups: MarketData over many securities, QuoteRequest, then Done
+    Complex(Complex),
+}
+
+#[derive(Args)]
+struct Output {
+    /// File to write; templates go beside it, named `.xml` instead
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+
+    /// Messages before Done
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 30_000)]
+    messages: u32,
+
+    /// Which of the possible data
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Many small messages: Quote, New, Change and Remove in turn, then Done
+#[derive(Args)]
+pub(crate) struct Simple {
+    #[command(flatten)]
+    output: Output,
+
+    /// Most bytes in a packet; dictionaries start afresh with each packet
+    #[arg(short, long, value_name = "BYTES", default_value_t = 1_024)]
+    packet_bytes: usize,
+}
+
+/// Fewer with repeating groups: MarketData over many securities, QuoteRequest, then Done
+#[derive(Args)]
+pub(crate) struct Complex {
+    #[command(flatten)]
+    output: Output,
+
+    /// Most bytes in a packet [default: each message is a packet]
+    #[arg(short, long, value_name = "BYTES")]
+    packet_bytes: Option<usize>,
+
+    /// Securities that the feed is about
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    securities: u32,
+
+    /// Average number of entries in a MarketData message
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    entries: u32,
+
+    /// Keep all entries of a message to one security
+    #[arg(long)]
+    one_security: bool,
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Simple(simple) => {
+                let options = SimpleOptions {
+                    messages: simple.output.messages,
+                    packet_bytes: simple.packet_bytes,
+                    seed: simple.output.seed,
+                };
+                write(
+                    &simple.output.out,
+                    SIMPLE_TEMPLATES,
+                    Generator::simple(options),
+                )
+            }
+            Self::Complex(complex) => {
+                let defaults = ComplexOptions::default();
+                let options = ComplexOptions {
+                    messages: complex.output.messages,
+                    packet_bytes: complex.packet_bytes.unwrap_or(defaults.packet_bytes),
+                    securities: complex.securities,
+                    entries: complex.entries,
+                    one_security: complex.one_security,
+                    seed: complex.output.seed,
+                };
+                write(
+                    &complex.output.out,
+                    COMPLEX_TEMPLATES,
+                    Generator::complex(options),
+                )
+            }
+        }
+    }
+}
+
+fn write(
+    path: &Path,
+    templates: &str,
+    generator: Result<Generator, tickwire_feed::generate::GenerateError>,
+) -> Result<()> {
+    let mut generator = generator.map_err(Failure::usage)?;
+    let templates_path = path.with_extension("xml");
+    if templates_path == path {
+        return Err(
+            Failure::usage("the templates would replace the data: both are `.xml`")
+                .hint("name the data `.dat`"),
+        );
+    }
+    let mut file = Vec::new();
+    let mut packet = Vec::new();
+    while generator.next_packet(&mut packet).map_err(Failure::new)? {
+        append_frame(&mut file, &packet).map_err(Failure::new)?;
+    }
+    save(path, &file)?;
+    save(&templates_path, templates.as_bytes())?;
+    let summary = generator.summary();
+    eprintln!(
+        "wrote {}: {} messages in {} packets, {} bytes, for {} samples on topics",
+        path.display(),
+        summary.messages,
+        summary.packets,
+        file.len(),
+        summary.samples
+    );
+    eprintln!("wrote {}", templates_path.display());
+    eprintln!(
+        "hint: `tickwire fast decode {} --templates {}` shows it",
+        path.display(),
+        templates_path.display()
+    );
+    Ok(())
+}
+
+fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes)
+        .map_err(|error| Failure::new(format_args!("cannot write {}: {error}", path.display())))
+}

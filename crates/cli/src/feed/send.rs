@@ -1,0 +1,174 @@
+//! `tickwire feed send`: what the exchange does. Forwards packets as they are, without looking in.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::json;
+use tickwire_feed::{Frames, PacketNumber};
+use tickwire_transport::{UdpOptions, UdpSocket};
+
+use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast, parse_duration};
+use crate::failure::{Failure, Result};
+use crate::fast::source::{PreambleForm, read};
+use crate::output::{ListFormat, stdout, write_list};
+use crate::pace::Pace;
+use crate::progress::Progress;
+
+/// Send a file's packets to a multicast group
+#[derive(Args)]
+#[command(
+    long_about = "\
+Sends each packet of a file as one UDP datagram, as an exchange does. The packet's length in the \
+file is not sent. With `--line-b` each packet goes out twice, on two lines that the feed handler \
+arbitrates between.
+
+Multicast stays on this machine: its time to live is 0. Receivers that are not there, or too slow, \
+lose packets without notice: that is what `--pause` is for.",
+    after_help = "\
+Examples:
+  tickwire feed send simple.dat
+  tickwire feed send simple.dat --rate 10000 --repeat 10
+  tickwire feed send simple.dat --preamble seq --line-b 224.1.2.134:13014"
+)]
+pub(crate) struct Arguments {
+    /// File of packets
+    file: PathBuf,
+
+    /// Where to send to
+    #[arg(short, long, value_name = "ADDR:PORT", default_value_t = DEFAULT_GROUP)]
+    group: SocketAddr,
+
+    /// Send each packet here too
+    #[arg(long, value_name = "ADDR:PORT")]
+    line_b: Option<SocketAddr>,
+
+    /// Name or address of the interface that multicast leaves by
+    #[arg(long, value_name = "NAME", default_value = "127.0.0.1")]
+    interface: String,
+
+    /// Pause between packets, in us unless it says ns, ms or s
+    #[arg(long, value_name = "TIME", default_value = "20us", value_parser = parse_duration)]
+    pause: Duration,
+
+    /// Packets a second, instead of a pause
+    #[arg(long, value_name = "N", conflicts_with = "pause", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    rate: Option<u32>,
+
+    /// Send the file so many times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+
+    /// Send the file again and again, until interrupted
+    #[arg(long = "loop", conflicts_with = "repeat")]
+    forever: bool,
+
+    /// What to put before the messages of each packet
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = PreambleForm::None)]
+    preamble: PreambleForm,
+
+    /// Form of the result
+    #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
+    output: ListFormat,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let bytes = read(&self.file)?;
+        let packets = Frames::new(&bytes)
+            .map(|frame| frame.map(|frame| frame.packet))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| Failure::new(format_args!("{}: {error}", self.file.display())))?;
+        let socket = self.socket()?;
+        let interval = match self.rate {
+            Some(rate) => Duration::from_secs(1) / rate,
+            None => self.pause,
+        };
+        let mut pace = Pace::new(interval);
+        let rounds = if self.forever {
+            u64::MAX
+        } else {
+            u64::from(self.repeat)
+        };
+        let progress = Progress::new("sending", packets.len() as u64 * rounds.min(1 << 20));
+        let begin = Instant::now();
+        let mut line = Line::new(&self);
+        for _ in 0..rounds {
+            for packet in &packets {
+                pace.wait();
+                line.send(&socket, packet)?;
+                progress.advance(1);
+            }
+            if packets.is_empty() {
+                break;
+            }
+        }
+        progress.finish();
+        self.report(&line, begin.elapsed())
+    }
+
+    fn socket(&self) -> Result<UdpSocket> {
+        let destinations = [Some(self.group), self.line_b];
+        let options = match destinations.into_iter().flatten().any(is_multicast) {
+            true => multicast(interface(&self.interface)?),
+            false => UdpOptions::default(),
+        };
+        let any = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        UdpSocket::unicast(any, &options).map_err(Failure::new)
+    }
+
+    fn report(&self, line: &Line, elapsed: Duration) -> Result<()> {
+        let seconds = elapsed.as_secs_f64();
+        let row = vec![
+            json!(line.packets),
+            json!(line.bytes),
+            json!(seconds),
+            json!((line.packets as f64 / seconds.max(1e-9)).round() as u64),
+        ];
+        let mut out = stdout();
+        let columns = ["packets", "bytes", "seconds", "packets/s"];
+        Ok(write_list(&mut out, self.output, &columns, &[row])?)
+    }
+}
+
+/// The packets as they leave.
+struct Line {
+    destinations: Vec<SocketAddr>,
+    preamble: tickwire_feed::Preamble,
+    number: PacketNumber,
+    datagram: Vec<u8>,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Line {
+    fn new(arguments: &Arguments) -> Self {
+        Self {
+            destinations: [Some(arguments.group), arguments.line_b]
+                .into_iter()
+                .flatten()
+                .collect(),
+            preamble: arguments.preamble.preamble(),
+            number: PacketNumber::default(),
+            datagram: Vec::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    fn send(&mut self, socket: &UdpSocket, packet: &[u8]) -> Result<()> {
+        self.datagram.clear();
+        self.preamble.append(self.number, &mut self.datagram);
+        self.datagram.extend_from_slice(packet);
+        self.number = self.number.next();
+        for destination in &self.destinations {
+            socket
+                .send_to(&self.datagram, *destination)
+                .map_err(Failure::new)?;
+        }
+        self.packets += 1;
+        self.bytes += self.datagram.len() as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! Standard output: lists as a table, as JSON or as CSV.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::Value;
+
+/// The form of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// Columns for people
+    #[default]
+    Table,
+    /// One array of objects
+    Json,
+    /// A line of names, then a line for each row
+    Csv,
+}
+
+/// Buffered standard output, for commands that write much.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::new(io::stdout().lock())
+}
+
+/// Writes rows of the named columns. Numbers are aligned to the right in a table.
+pub(crate) fn write_list(
+    out: &mut impl Write,
+    format: ListFormat,
+    columns: &[&str],
+    rows: &[Vec<Value>],
+) -> io::Result<()> {
+    match format {
+        ListFormat::Table => writeln!(out, "{}", table(columns, rows)),
+        ListFormat::Json => {
+            let objects = rows.iter().map(|row| {
+                let names = columns.iter().map(|name| name.replace([' ', '/'], "_"));
+                names.zip(row.iter().cloned()).collect()
+            });
+            let list: Vec<serde_json::Map<String, Value>> = objects.collect();
+            serde_json::to_writer_pretty(&mut *out, &list)?;
+            writeln!(out)
+        }
+        ListFormat::Csv => {
+            let names: Vec<_> = columns.iter().map(|name| csv_field(name)).collect();
+            writeln!(out, "{}", names.join(","))?;
+            for row in rows {
+                let fields: Vec<_> = row.iter().map(|value| csv_field(&text(value))).collect();
+                writeln!(out, "{}", fields.join(","))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Rows as columns for people, without lines around them.
+pub(crate) fn table(columns: &[&str], rows: &[Vec<Value>]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(columns);
+    for row in rows {
+        table.add_row(row.iter().map(text));
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        let mut values = rows.iter().filter_map(|row| row.get(at));
+        if values.clone().any(Value::is_number) && values.all(|value| !value.is_string()) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(value) if number.is_f64() => format!("{value:.1}"),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn list(format: ListFormat) -> String {
+        let rows = [
+            vec![json!("Quote"), json!(7_500)],
+            vec![json!("a, \"b\""), json!(1)],
+        ];
+        let mut out = Vec::new();
+        write_list(&mut out, format, &["template", "messages"], &rows).expect("memory takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn csv_quotes_what_would_break_a_line() {
+        assert_eq!(
+            list(ListFormat::Csv),
+            "template,messages\nQuote,7500\n\"a, \"\"b\"\"\",1\n"
+        );
+    }
+
+    #[test]
+    fn json_is_an_array_of_objects() {
+        let parsed: Value = serde_json::from_str(&list(ListFormat::Json)).expect("JSON");
+        assert_eq!(parsed[0], json!({"template": "Quote", "messages": 7_500}));
+    }
+
+    #[test]
+    fn tables_align_numbers_to_the_right() {
+        let lines = list(ListFormat::Table);
+        let mut lines = lines.lines().map(str::trim_end);
+        assert_eq!(lines.next(), Some("template  messages"));
+        assert_eq!(lines.next(), Some("Quote         7500"));
+    }
+}
