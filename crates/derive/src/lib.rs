@@ -3,6 +3,7 @@
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
+mod fast;
 mod topic;
 
 /// Makes a struct or a C-like enum part of a topic's type: see `tickwire::Topic`.
@@ -10,6 +11,15 @@ mod topic;
 pub fn derive_topic(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     topic::derive(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Lets messages of a FAST template be decoded into a struct: see `tickwire_fast::FastMessage`.
+#[proc_macro_derive(FastMessage, attributes(fast))]
+pub fn derive_fast_message(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    fast::derive(&input)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

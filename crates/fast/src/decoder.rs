@@ -7,6 +7,7 @@ use crate::field::TemplateId;
 use crate::operator::{self, Place};
 use crate::plan::{Initial, Kind, Op, Plan};
 use crate::templates::{Template, Templates};
+use crate::typed::{Binding, FastMessage};
 use crate::visitor::Visitor;
 use crate::wire::{Input, PresenceMap};
 use crate::{Code, Decimal, FieldIndex};
@@ -119,6 +120,46 @@ impl Decoder {
             Ok(()) => Ok(run.input.offset()),
             Err(code) => Err(run.error(code)),
         }
+    }
+
+    /// Decodes the message at the start of `bytes` into `value`, which takes what the message has and loses all else.
+    /// Allocates nothing once `value` and what the binding keeps have had the largest message.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), and D1 (with nothing decoded) if the message is of another template: ask
+    /// [`next_template`](Self::next_template) first where they are mixed.
+    pub fn decode_into<T: FastMessage>(
+        &mut self,
+        bytes: &[u8],
+        binding: &mut Binding<T>,
+        value: &mut T,
+    ) -> Result<usize, DecodeError> {
+        let template = self.next_template(bytes);
+        if let Some(template) = template.filter(|template| !binding.is_for(*template)) {
+            let template = Some(template.entry.name.clone());
+            return Err(DecodeError {
+                code: Code::D1,
+                offset: 0,
+                template,
+                field: None,
+                element: None,
+            });
+        }
+        self.decode(bytes, &mut binding.visitor(value))
+    }
+
+    /// The template of the message at the start of `bytes`, without decoding it; `None` if there is none, which
+    /// [`decode`](Self::decode) explains.
+    pub fn next_template(&self, bytes: &[u8]) -> Option<Template<'_>> {
+        let mut input = Input::new(bytes, false);
+        let id = if input.presence_map().ok()?.bit() {
+            u32::try_from(input.unsigned(u32::MAX.into()).ok()?).ok()?
+        } else if self.options.reset == ResetPolicy::Message {
+            return None;
+        } else {
+            self.template_id?
+        };
+        self.templates.by_id(TemplateId(id))
     }
 
     /// Decodes a packet: all messages in `bytes`, after a reset if that is the policy. Returns their number.

@@ -7,6 +7,7 @@ use crate::message::{Cell, Message};
 use crate::output::{self, MapWriter};
 use crate::plan::{Initial, Kind, Op, Plan, TemplateEntry};
 use crate::templates::Templates;
+use crate::typed::{Binding, FastMessage};
 use crate::{Code, Decimal, Operator, ResetPolicy};
 
 /// Encodes the messages of one session, in order, in the fewest bytes that the templates allow.
@@ -95,6 +96,19 @@ impl Encoder {
                 element,
             }
         })
+    }
+
+    /// Appends a struct as a message of its template. Fields that it has no member for are absent.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn encode_from<T: FastMessage>(
+        &mut self,
+        binding: &mut Binding<T>,
+        value: &T,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        self.encode(binding.message(value), out)
     }
 }
 

@@ -37,6 +37,8 @@ mod operator;
 mod output;
 mod plan;
 mod templates;
+#[doc(hidden)]
+pub mod typed;
 mod visitor;
 mod wire;
 
@@ -49,4 +51,6 @@ pub use error::{DecodeError, EncodeError, TemplateError};
 pub use field::{FieldIndex, FieldType, Operator, TemplateId};
 pub use message::{Message, Record, Sequence, Value};
 pub use templates::{Field, Fields, Mode, Template, Templates};
+pub use tickwire_derive::FastMessage;
+pub use typed::{BindError, Binding, FastMessage};
 pub use visitor::Visitor;

@@ -1,0 +1,119 @@
+//! Decoding and encoding allocate nothing once they have seen the largest message.
+
+#![allow(
+    unsafe_code,
+    reason = "a counting allocator implements an unsafe trait"
+)]
+
+#[path = "common/market.rs"]
+mod market;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use market::MarketData;
+use tickwire_fast::{Binding, Decoder, Encoder, Message, Mode, Templates};
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to the system allocator with the caller's own arguments; the counter does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promised.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = COUNT.with(Cell::get);
+    work();
+    COUNT.with(Cell::get) - before
+}
+
+/// Messages with 0 to 4 entries, with and without each of the optional fields.
+fn packets(templates: &Templates) -> Vec<Vec<u8>> {
+    let mut encoder = Encoder::new(templates);
+    let mut binding = Binding::<MarketData>::new(templates).unwrap();
+    let text = |number: usize| Some("abcdefghij".repeat(number % 4));
+    let packet = |number: usize| {
+        let entry = |index: usize| market::Entry {
+            security_id_source: 9,
+            md_entry_type: "x".repeat((number + index) % 5),
+            md_entry_size: (number % 2 == 0).then_some(3),
+            trade_condition: text(number + index).filter(|_| index % 2 == 0),
+            quote_condition: text(number).filter(|_| number % 3 == 0),
+            ..market::Entry::default()
+        };
+        let message = MarketData {
+            application_version: "1.0".into(),
+            message_type: "X".into(),
+            sender_comp_id: "Test Exchange".into(),
+            entries: (0..number % 5).map(entry).collect(),
+            ..MarketData::default()
+        };
+        let mut bytes = Vec::new();
+        encoder.reset();
+        encoder
+            .encode_from(&mut binding, &message, &mut bytes)
+            .unwrap();
+        bytes
+    };
+    (0..60).map(packet).collect()
+}
+
+#[test]
+fn none_after_warm_up() {
+    let templates = Templates::parse(include_str!("market.xml"), Mode::Strict).unwrap();
+    let packets = packets(&templates);
+    let mut decoder = Decoder::new(&templates);
+    let mut encoder = Encoder::new(&templates);
+    let mut binding = Binding::<MarketData>::new(&templates).unwrap();
+    let (mut message, mut value, mut bytes) = (Message::new(), MarketData::default(), Vec::new());
+    let mut round = || {
+        for packet in &packets {
+            decoder.reset();
+            decoder.decode(packet, &mut message).unwrap();
+            decoder.reset();
+            decoder
+                .decode_into(packet, &mut binding, &mut value)
+                .unwrap();
+            for _ in 0..2 {
+                bytes.clear();
+                encoder.reset();
+                encoder.encode(&message, &mut bytes).unwrap();
+                assert_eq!(bytes, *packet);
+                bytes.clear();
+                encoder.reset();
+                encoder
+                    .encode_from(&mut binding, &value, &mut bytes)
+                    .unwrap();
+                assert_eq!(bytes, *packet);
+            }
+        }
+    };
+    // Strings wander between elements; each must have been given to the longest value once.
+    for _ in 0..50 {
+        round();
+    }
+    assert_eq!(allocations(|| (0..10).for_each(|_| round())), 0);
+    assert_ne!(allocations(|| drop(vec![1])), 0, "the counter counts");
+}
