@@ -1,12 +1,405 @@
 //! Who is there, what they write and read, and who matches whom (RTPS 2.5 §8.5).
+//!
+//! [`Discovery`] announces its participant, keeps track of the others, exchanges endpoints with
+//! them over the reliable built-in topics, and compares every local endpoint with all others of
+//! its topic. It owns no user endpoint: what its owner has to do it says in [`Event`]s. It knows
+//! neither sockets nor clocks nor types beyond their names and announced hashes.
+//!
+//! ```text
+//!  announcement (SPDP) ──► participants ──► built-in topics (SEDP) ──► endpoints ──► events
+//!     announcer.rs         participants.rs      builtin_topic.rs      endpoints.rs
+//! ```
+
+mod announcer;
+mod builtin_topic;
+mod config;
 mod data_error;
 #[cfg(test)]
 mod data_tests;
 mod endpoint_data;
+mod endpoints;
+mod event;
+mod liveliness;
 mod participant_data;
+mod participants;
+mod proxies;
 mod qos_parameters;
+mod receive;
+#[cfg(test)]
+mod tests;
 mod values;
 
+pub use config::{AddError, DiscoveryConfig, DiscoveryCounters};
 pub use data_error::DiscoveryDataError;
 pub use endpoint_data::{EndpointData, Role};
+pub use event::{Event, LostReason};
 pub use participant_data::{BuiltinEndpoints, ParticipantData};
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use tickwire_base::Instant;
+
+use crate::change::ChangeKind;
+use crate::outbox::Outbox;
+use crate::qos::{Verdict, nearest_name};
+use crate::wire::{EntityId, Guid, GuidPrefix, ParameterTooLong};
+
+use announcer::Announcer;
+use builtin_topic::BuiltinTopic;
+use endpoints::{Endpoints, Outcome, PairChange};
+use liveliness::{LivelinessAsserter, LivelinessTracker};
+use participants::Participants;
+
+/// The discovery of one participant.
+///
+/// Its owner hands it the submessages for built-in endpoints ([`handle`](Self::handle)), calls
+/// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) says, and
+/// after each call does what [`poll_event`](Self::poll_event) tells.
+pub struct Discovery {
+    config: DiscoveryConfig,
+    announcer: Announcer,
+    participants: Participants,
+    publications: BuiltinTopic,
+    subscriptions: BuiltinTopic,
+    messages: BuiltinTopic,
+    endpoints: Endpoints,
+    asserter: LivelinessAsserter,
+    tracker: LivelinessTracker,
+    events: VecDeque<Event>,
+    counters: DiscoveryCounters,
+    is_closed: bool,
+}
+
+impl Discovery {
+    /// Discovery that knows nobody yet. It announces itself on the first
+    /// [`handle_timeout`](Self::handle_timeout), which is due at once.
+    ///
+    /// # Errors
+    /// When a name, the user data or the properties of the participant are too long to announce.
+    pub fn new(mut config: DiscoveryConfig) -> Result<Self, ParameterTooLong> {
+        config.participant.builtin_endpoints = OWN_BUILTIN_ENDPOINTS;
+        let prefix = config.participant.guid_prefix;
+        let topic = |writer, reader| BuiltinTopic::new(prefix, writer, reader);
+        Ok(Self {
+            announcer: Announcer::new(&config)?,
+            participants: Participants::default(),
+            publications: topic(EntityId::PUBLICATIONS_WRITER, EntityId::PUBLICATIONS_READER),
+            subscriptions: topic(
+                EntityId::SUBSCRIPTIONS_WRITER,
+                EntityId::SUBSCRIPTIONS_READER,
+            ),
+            messages: topic(EntityId::MESSAGE_WRITER, EntityId::MESSAGE_READER),
+            endpoints: Endpoints::new(prefix),
+            asserter: LivelinessAsserter::default(),
+            tracker: LivelinessTracker::default(),
+            events: VecDeque::new(),
+            counters: DiscoveryCounters::default(),
+            is_closed: false,
+            config,
+        })
+    }
+
+    /// Announces a local endpoint and matches it, or takes over its changed data. The events come
+    /// before this returns.
+    ///
+    /// # Errors
+    /// When the endpoint belongs to another participant, or says too much for an announcement.
+    pub fn add(
+        &mut self,
+        now: Instant,
+        data: EndpointData,
+        outbox: &mut Outbox,
+    ) -> Result<(), AddError> {
+        if data.guid.prefix != self.prefix() {
+            return Err(AddError::Foreign);
+        }
+        let topic = self.topic_of(data.role);
+        topic.write(
+            now,
+            ChangeKind::Alive,
+            data.guid.to_bytes(),
+            outbox,
+            |payload| data.write(payload),
+        )?;
+        self.asserter.add(now, &data);
+        self.upsert(now, data);
+        Ok(())
+    }
+
+    /// Takes a local endpoint back and unmatches it; false if it was not there.
+    pub fn remove(&mut self, now: Instant, guid: Guid, outbox: &mut Outbox) -> bool {
+        let Some(data) = self
+            .endpoints
+            .get(guid)
+            .filter(|_| guid.prefix == self.prefix())
+        else {
+            return false;
+        };
+        let (role, kind) = (data.role, ChangeKind::DisposedUnregistered);
+        let written = self
+            .topic_of(role)
+            .write(now, kind, guid.to_bytes(), outbox, |payload| {
+                EndpointData::write_key(payload, guid);
+                Ok(())
+            });
+        debug_assert_eq!(written, Ok(()));
+        self.asserter.remove(guid);
+        let changes = self.endpoints.remove(guid);
+        self.report(now, changes);
+        true
+    }
+
+    /// Says that all local MANUAL_BY_PARTICIPANT writers are alive (DDS 1.4 §2.2.2.2.1.20). May be
+    /// called with every write: more than eight times a lease, assertions are put together.
+    pub fn assert_liveliness(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.asserter.assert_manual(now);
+        self.send_assertions(now, outbox);
+    }
+
+    /// A sample or an assertion of a remote writer has arrived, so it is alive. Only needed for
+    /// writers whose LIVELINESS has a finite lease.
+    pub fn writer_heard(&mut self, now: Instant, writer: Guid) {
+        self.tracker.writer_heard(now, writer, &mut self.events);
+    }
+
+    /// Says good-bye to everybody, so that they need not wait for the lease to end. Afterwards
+    /// nothing more is announced, and nothing that arrives is looked at.
+    pub fn close(&mut self, outbox: &mut Outbox) {
+        if core::mem::replace(&mut self.is_closed, true) {
+            return;
+        }
+        let mut to = self.config.announce_to.clone();
+        for participant in self.participants.iter() {
+            to.extend_from_slice(&participant.metatraffic);
+        }
+        to.sort_unstable();
+        to.dedup();
+        self.announcer.say_goodbye(&to, outbox);
+    }
+
+    /// What happened next; `None` when all has been told.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.is_closed {
+            return None;
+        }
+        let topics = self.topics().into_iter().map(BuiltinTopic::poll_timeout);
+        let own = [
+            Some(self.announcer.poll_timeout()),
+            self.participants.poll_timeout(),
+            self.asserter.poll_timeout(),
+            self.tracker.poll_timeout(),
+        ];
+        own.into_iter().chain(topics).flatten().min()
+    }
+
+    /// Does what is due: announcements, the end of leases, heartbeats and answers.
+    pub fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
+        if self.is_closed {
+            return;
+        }
+        for prefix in self.participants.expired(now) {
+            self.forget(now, prefix, LostReason::LeaseExpired);
+        }
+        self.announce(now, outbox);
+        self.send_assertions(now, outbox);
+        self.tracker.handle_timeout(now, &mut self.events);
+        for topic in [
+            &mut self.publications,
+            &mut self.subscriptions,
+            &mut self.messages,
+        ] {
+            topic.handle_timeout(now, outbox);
+        }
+    }
+
+    /// Our own participant as announced.
+    pub fn participant(&self) -> &ParticipantData {
+        &self.config.participant
+    }
+
+    /// The other participants known now.
+    pub fn participants(&self) -> impl Iterator<Item = &Arc<ParticipantData>> {
+        self.participants
+            .iter()
+            .map(|participant| &participant.data)
+    }
+
+    /// All endpoints known now, our own included.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Arc<EndpointData>> {
+        self.endpoints.iter()
+    }
+
+    /// One endpoint, our own included.
+    pub fn endpoint(&self, guid: Guid) -> Option<&Arc<EndpointData>> {
+        self.endpoints.get(guid)
+    }
+
+    /// For each writer and reader of one topic of which at least one is ours, whether they match,
+    /// and if not, why: writer, reader, verdict.
+    pub fn verdicts(&self) -> impl Iterator<Item = (Guid, Guid, &Verdict)> {
+        self.endpoints.verdicts()
+    }
+
+    /// Of the topics known now, the one whose name looks most like `name` without being it.
+    pub fn nearest_topic(&self, name: &str) -> Option<&str> {
+        nearest_name(name, self.endpoints.topic_names())
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> &DiscoveryCounters {
+        &self.counters
+    }
+
+    fn prefix(&self) -> GuidPrefix {
+        self.config.participant.guid_prefix
+    }
+
+    fn topics(&self) -> [&BuiltinTopic; 3] {
+        [&self.publications, &self.subscriptions, &self.messages]
+    }
+
+    fn topic_of(&mut self, role: Role) -> &mut BuiltinTopic {
+        match role {
+            Role::Writer => &mut self.publications,
+            Role::Reader => &mut self.subscriptions,
+        }
+    }
+
+    /// Sends the announcements that are due: to everybody, and to those that do not know us yet or
+    /// do not hear what everybody hears.
+    fn announce(&mut self, now: Instant, outbox: &mut Outbox) {
+        let due = self.announcer.is_due(now);
+        if due {
+            self.announcer.announce(now, outbox);
+            self.counters.announcements_sent += 1;
+        }
+        let announce_to = &self.config.announce_to;
+        for participant in self.participants.due_answers(now, due, announce_to) {
+            let (prefix, to) = (participant.data.guid_prefix, &participant.metatraffic);
+            self.announcer.answer(prefix, to, outbox);
+            self.counters.answers_sent += 1;
+        }
+    }
+
+    fn send_assertions(&mut self, now: Instant, outbox: &mut Outbox) {
+        let prefix = self.prefix();
+        while let Some(assertion) = self.asserter.next(now) {
+            let written = self.messages.write(
+                now,
+                ChangeKind::Alive,
+                assertion.key_hash(prefix),
+                outbox,
+                |payload| {
+                    assertion.write(prefix, payload);
+                    Ok(())
+                },
+            );
+            debug_assert_eq!(written, Ok(()));
+        }
+    }
+
+    /// Takes over an endpoint and reports what that changes.
+    fn upsert(&mut self, now: Instant, data: EndpointData) {
+        let changes = self.endpoints.insert(data);
+        self.report(now, changes);
+    }
+
+    /// Turns what changed between endpoints into events for the local ones.
+    fn report(&mut self, now: Instant, changes: Vec<PairChange>) {
+        for change in changes {
+            if change.writer.guid.prefix == self.prefix() {
+                self.report_to_writer(&change);
+            }
+            if change.reader.guid.prefix == self.prefix() {
+                self.report_to_reader(now, &change);
+            }
+        }
+    }
+
+    fn report_to_writer(&mut self, change: &PairChange) {
+        let (writer, reader) = (change.writer.guid, &change.reader);
+        let event = match &change.outcome {
+            Outcome::Matched => match self.owner_of(reader) {
+                None => return,
+                Some(owner) => Event::ReaderMatched {
+                    writer,
+                    reader: Arc::clone(reader),
+                    proxy: proxies::reader_proxy(reader, owner, &self.config),
+                },
+            },
+            Outcome::Unmatched => Event::ReaderUnmatched {
+                writer,
+                reader: reader.guid,
+            },
+            Outcome::Incompatible(verdict) => Event::Incompatible {
+                local: writer,
+                remote: Arc::clone(reader),
+                verdict: verdict.clone(),
+            },
+        };
+        self.events.push_back(event);
+    }
+
+    fn report_to_reader(&mut self, now: Instant, change: &PairChange) {
+        let (reader, writer) = (change.reader.guid, &change.writer);
+        let event = match &change.outcome {
+            Outcome::Matched => match self.owner_of(writer) {
+                None => return,
+                Some(owner) => Event::WriterMatched {
+                    reader,
+                    writer: Arc::clone(writer),
+                    proxy: proxies::writer_proxy(writer, &change.reader, owner, &self.config),
+                },
+            },
+            Outcome::Unmatched => Event::WriterUnmatched {
+                reader,
+                writer: writer.guid,
+            },
+            Outcome::Incompatible(verdict) => Event::Incompatible {
+                local: reader,
+                remote: Arc::clone(writer),
+                verdict: verdict.clone(),
+            },
+        };
+        self.events.push_back(event);
+        if matches!(change.outcome, Outcome::Matched) {
+            self.tracker.add(now, &change.writer);
+        }
+    }
+
+    /// The participant of an endpoint, our own included.
+    fn owner_of(&self, endpoint: &EndpointData) -> Option<&ParticipantData> {
+        let prefix = endpoint.guid.prefix;
+        match prefix == self.prefix() {
+            true => Some(&self.config.participant),
+            false => self.participants.get(prefix).map(|found| &*found.data),
+        }
+    }
+}
+
+impl core::fmt::Debug for Discovery {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Discovery")
+            .field("prefix", &self.prefix())
+            .field("participants", &self.participants.len())
+            .field("counters", &self.counters)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What we have.
+const OWN_BUILTIN_ENDPOINTS: BuiltinEndpoints = BuiltinEndpoints::PARTICIPANT_ANNOUNCER
+    .and(BuiltinEndpoints::PARTICIPANT_DETECTOR)
+    .and(BuiltinEndpoints::PUBLICATIONS_ANNOUNCER)
+    .and(BuiltinEndpoints::PUBLICATIONS_DETECTOR)
+    .and(BuiltinEndpoints::SUBSCRIPTIONS_ANNOUNCER)
+    .and(BuiltinEndpoints::SUBSCRIPTIONS_DETECTOR)
+    .and(BuiltinEndpoints::MESSAGE_WRITER)
+    .and(BuiltinEndpoints::MESSAGE_READER);

@@ -1,0 +1,197 @@
+//! One of the reliable topics that discovery itself speaks over: our writer and our reader of it
+//! (RTPS 2.5 §8.5.4). Knows no payload's meaning.
+
+use alloc::vec::Vec;
+
+use tickwire_base::{Instant, Locator};
+
+use crate::change::{Change, ChangeKind, KeyHash};
+use crate::outbox::Outbox;
+use crate::reader::{Delivery, Reader, ReaderConfig, ReceivedChange, Sink, WriterProxy};
+use crate::wire::{
+    Context, EntityId, Guid, GuidPrefix, ParameterTooLong, SerializedPayload, Submessage,
+};
+use crate::writer::{ReaderProxy, WriteError, Writer, WriterConfig};
+
+/// Both our ends of one built-in topic; transient-local, the last change of each instance kept.
+pub(super) struct BuiltinTopic {
+    writer: Writer,
+    reader: Reader,
+    inbox: Inbox,
+}
+
+/// A change that came over a built-in topic.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) writer: Guid,
+    pub(super) kind: ChangeKind,
+    pub(super) key_hash: Option<KeyHash>,
+    /// The value or the key; empty if there was neither.
+    pub(super) payload: Vec<u8>,
+}
+
+impl BuiltinTopic {
+    pub(super) fn new(prefix: GuidPrefix, writer: EntityId, reader: EntityId) -> Self {
+        Self {
+            writer: Writer::new(WriterConfig {
+                transient_local: true,
+                ..WriterConfig::new(Guid::new(prefix, writer))
+            }),
+            reader: Reader::new(ReaderConfig {
+                max_sample_len: MAX_SAMPLE_LEN,
+                max_held: MAX_HELD,
+                max_held_len: MAX_HELD_LEN,
+                max_partial: 4,
+                max_partial_len: MAX_HELD_LEN,
+                ..ReaderConfig::new(Guid::new(prefix, reader))
+            }),
+            inbox: Inbox::default(),
+        }
+    }
+
+    /// Writes a change of the instance `key`.
+    pub(super) fn write(
+        &mut self,
+        now: Instant,
+        kind: ChangeKind,
+        key: KeyHash,
+        outbox: &mut Outbox,
+        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), ParameterTooLong>,
+    ) -> Result<(), ParameterTooLong> {
+        let change = Change {
+            kind,
+            source_timestamp: None,
+            key_hash: Some(key),
+        };
+        match self.writer.write(now, change, payload, outbox) {
+            Err(WriteError::Payload(too_long)) => Err(too_long),
+            // Nothing else can fail: the history has no bounds, and a list of some dozen
+            // parameters stays far below 4 GiB.
+            result => {
+                debug_assert!(result.is_ok());
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins to talk to the other participant's ends of the topic, as far as it has them.
+    pub(super) fn match_participant(
+        &mut self,
+        now: Instant,
+        prefix: GuidPrefix,
+        has: (bool, bool),
+        unicast: &[Locator],
+        outbox: &mut Outbox,
+    ) {
+        let (has_writer, has_reader) = has;
+        if has_reader {
+            let proxy = ReaderProxy {
+                guid: Guid::new(prefix, self.reader.guid().entity),
+                reliable: true,
+                wants_history: true,
+                expects_inline_qos: false,
+                unicast: unicast.to_vec(),
+                multicast: Vec::new(),
+            };
+            self.writer.match_reader(now, proxy, outbox);
+        }
+        if has_writer {
+            let proxy = WriterProxy {
+                guid: Guid::new(prefix, self.writer.guid().entity),
+                reliable: true,
+                skip_history: false,
+                unicast: unicast.to_vec(),
+            };
+            self.reader.match_writer(now, proxy, outbox);
+        }
+    }
+
+    pub(super) fn unmatch_participant(&mut self, prefix: GuidPrefix) {
+        let (writer, reader) = (self.writer.guid().entity, self.reader.guid().entity);
+        self.writer.unmatch_reader(Guid::new(prefix, reader));
+        self.reader.unmatch_writer(Guid::new(prefix, writer));
+    }
+
+    /// Takes a submessage if it is about this topic; gives what came with it, in order.
+    pub(super) fn handle(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        submessage: &Submessage<'_>,
+        outbox: &mut Outbox,
+    ) -> Vec<Received> {
+        let topic = self.writer.guid().entity;
+        let (reader, sink) = (&mut self.reader, &mut self.inbox);
+        match submessage {
+            Submessage::Data(data) if data.writer == topic => {
+                reader.handle_data(now, context, data, sink);
+            }
+            Submessage::DataFrag(data) if data.writer == topic => {
+                reader.handle_data_frag(now, context, data, sink);
+            }
+            Submessage::Heartbeat(heartbeat) if heartbeat.writer == topic => {
+                reader.handle_heartbeat(now, context, heartbeat, sink, outbox);
+            }
+            Submessage::HeartbeatFrag(heartbeat) if heartbeat.writer == topic => {
+                reader.handle_heartbeat_frag(now, context, heartbeat);
+            }
+            Submessage::Gap(gap) if gap.writer == topic => reader.handle_gap(context, gap, sink),
+            Submessage::AckNack(acknack) if acknack.writer == topic => {
+                self.writer.handle_acknack(now, context, acknack, outbox);
+            }
+            Submessage::NackFrag(nack) if nack.writer == topic => {
+                self.writer.handle_nack_frag(now, context, nack, outbox);
+            }
+            _ => {}
+        }
+        core::mem::take(&mut self.inbox.received)
+    }
+
+    /// Changes written so far.
+    #[cfg(test)]
+    pub(super) fn write_count(&self) -> u64 {
+        self.writer.counters().written
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let timeouts = [self.writer.poll_timeout(), self.reader.poll_timeout()];
+        timeouts.into_iter().flatten().min()
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.writer.handle_timeout(now, outbox);
+        self.reader.handle_timeout(now, outbox);
+    }
+}
+
+/// Copies what arrives, to be looked at when the reader is done.
+#[derive(Default)]
+struct Inbox {
+    received: Vec<Received>,
+}
+
+impl Sink for Inbox {
+    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+        let payload = match change.payload {
+            SerializedPayload::None => &[],
+            SerializedPayload::Data(payload) | SerializedPayload::Key(payload) => payload,
+        };
+        self.received.push(Received {
+            writer: change.writer,
+            kind: change.kind,
+            key_hash: change.key_hash,
+            payload: payload.to_vec(),
+        });
+        Delivery::Accepted
+    }
+
+    fn lost(&mut self, _writer: Guid, _count: u64) {
+        // Replaced by newer changes of the same instances, as the history keeps the last.
+    }
+}
+
+/// Longest announcement of an endpoint: the longest parameters of each kind, and some room.
+const MAX_SAMPLE_LEN: usize = 1 << 20;
+/// Announcements kept of one participant that came before their turn, and their bytes.
+const MAX_HELD: usize = 1024;
+const MAX_HELD_LEN: usize = 4 << 20;

@@ -1,0 +1,103 @@
+//! What discovery is told at birth, what it answers to its owner, and what it counts.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::Ipv4Addr;
+
+use tickwire_base::{Duration, Locator};
+
+use super::{DiscoveryDataError, ParticipantData};
+use crate::wire::{GuidPrefix, ParameterTooLong};
+
+/// Settings of a [`Discovery`](super::Discovery).
+#[derive(Clone, Debug)]
+pub struct DiscoveryConfig {
+    /// Our participant. Its locators are where the owner receives; which built-in endpoints it has
+    /// is filled in by discovery.
+    pub participant: ParticipantData,
+    /// Where it is announced: multicast groups and the initial peers. Default nowhere.
+    pub announce_to: Vec<Locator>,
+    /// Time between announcements. Default a third of the announced lease.
+    pub announce_period: Duration,
+    /// How many announcements come faster at the beginning, as any may get lost. Default 5.
+    pub initial_count: u32,
+    /// Time between those. Default 100 ms.
+    pub initial_period: Duration,
+    /// Networks that our interfaces are on: address and length of the prefix in bits. Of the
+    /// addresses that a peer announces, those on one of these are used, or all if none is. Default
+    /// none, hence all.
+    pub networks: Vec<(Ipv4Addr, u8)>,
+    /// Participants beyond so many are ignored, and counted. Default 1,000.
+    pub max_participants: usize,
+    /// Endpoints of one participant beyond so many are ignored, and counted. Default 10,000.
+    pub max_endpoints_per_participant: usize,
+}
+
+impl DiscoveryConfig {
+    /// The defaults for a participant.
+    pub fn new(participant: ParticipantData) -> Self {
+        Self {
+            announce_period: participant.lease_duration / 3,
+            participant,
+            announce_to: Vec::new(),
+            initial_count: 5,
+            initial_period: Duration::from_millis(100),
+            networks: Vec::new(),
+            max_participants: 1_000,
+            max_endpoints_per_participant: 10_000,
+        }
+    }
+}
+
+/// Why a local endpoint was not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddError {
+    /// Its GUID has another participant's prefix.
+    Foreign,
+    /// It says more than an announcement can hold.
+    TooLong(ParameterTooLong),
+}
+
+impl From<ParameterTooLong> for AddError {
+    fn from(too_long: ParameterTooLong) -> Self {
+        Self::TooLong(too_long)
+    }
+}
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => f.write_str("endpoint belongs to another participant"),
+            Self::TooLong(too_long) => too_long.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for AddError {}
+
+/// What discovery has done and seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct DiscoveryCounters {
+    /// Announcements to everybody.
+    pub announcements_sent: u64,
+    /// Announcements to one participant.
+    pub answers_sent: u64,
+    /// Announcements received, repeated ones included.
+    pub announcements_received: u64,
+    /// Announcements and assertions of which nothing can be used, and the newest of them.
+    pub unusable: u64,
+    /// Who sent the newest of those, and what is wrong with it.
+    pub last_unusable: Option<(GuidPrefix, DiscoveryDataError)>,
+    /// Announcements of participants in another domain.
+    pub other_domain: u64,
+    /// Announcements of participants beyond the limit.
+    pub participants_refused: u64,
+    /// Announcements of endpoints beyond the limit.
+    pub endpoints_refused: u64,
+    /// Announcements in another participant's name, or of an endpoint of the wrong kind.
+    pub misbehaved: u64,
+    /// Participants that said good-bye.
+    pub participants_left: u64,
+    /// Participants whose lease ended.
+    pub leases_expired: u64,
+}

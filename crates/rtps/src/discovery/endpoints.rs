@@ -1,0 +1,173 @@
+//! All endpoints by topic, and the verdict on each pair with a local side. Sends nothing.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{EndpointData, Role};
+use crate::qos::Verdict;
+use crate::wire::{EntityId, Guid, GuidPrefix};
+
+/// Endpoints of our participant and of all others.
+pub(super) struct Endpoints {
+    own: GuidPrefix,
+    by_guid: BTreeMap<Guid, Arc<EndpointData>>,
+    by_topic: BTreeMap<String, BTreeSet<Guid>>,
+    /// By writer and reader.
+    verdicts: BTreeMap<(Guid, Guid), Verdict>,
+}
+
+/// What changed between a writer and a reader, one of them local.
+#[derive(Debug)]
+pub(super) struct PairChange {
+    pub(super) writer: Arc<EndpointData>,
+    pub(super) reader: Arc<EndpointData>,
+    pub(super) outcome: Outcome,
+}
+
+/// How two endpoints stand now.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Matched,
+    /// They did match before.
+    Unmatched,
+    Incompatible(Verdict),
+}
+
+impl Endpoints {
+    pub(super) fn new(own: GuidPrefix) -> Self {
+        Self {
+            own,
+            by_guid: BTreeMap::new(),
+            by_topic: BTreeMap::new(),
+            verdicts: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<EndpointData>> {
+        self.by_guid.values()
+    }
+
+    pub(super) fn get(&self, guid: Guid) -> Option<&Arc<EndpointData>> {
+        self.by_guid.get(&guid)
+    }
+
+    /// The endpoints of one participant.
+    pub(super) fn of(&self, prefix: GuidPrefix) -> impl Iterator<Item = &Arc<EndpointData>> {
+        let first = Guid::new(prefix, EntityId([0; 4]));
+        let last = Guid::new(prefix, EntityId([0xff; 4]));
+        self.by_guid.range(first..=last).map(|(_, data)| data)
+    }
+
+    pub(super) fn topic_names(&self) -> impl Iterator<Item = &str> {
+        self.by_topic.keys().map(String::as_str)
+    }
+
+    pub(super) fn verdicts(&self) -> impl Iterator<Item = (Guid, Guid, &Verdict)> {
+        self.verdicts
+            .iter()
+            .map(|(&(writer, reader), verdict)| (writer, reader, verdict))
+    }
+
+    /// Takes over an endpoint, new or changed. Without news there is no change.
+    pub(super) fn insert(&mut self, data: EndpointData) -> Vec<PairChange> {
+        let guid = data.guid;
+        let mut changes = Vec::new();
+        match self.by_guid.get(&guid) {
+            Some(known) if **known == data => return changes,
+            Some(known) if known.topic_name != data.topic_name || known.role != data.role => {
+                changes = self.remove(guid);
+            }
+            _ => {}
+        }
+        let data = Arc::new(data);
+        self.by_guid.insert(guid, Arc::clone(&data));
+        let topic = self.by_topic.entry(data.topic_name.clone()).or_default();
+        topic.insert(guid);
+        changes.extend(self.compare(&data));
+        changes
+    }
+
+    /// Forgets an endpoint.
+    pub(super) fn remove(&mut self, guid: Guid) -> Vec<PairChange> {
+        let Some(data) = self.by_guid.remove(&guid) else {
+            return Vec::new();
+        };
+        let mut changes = Vec::new();
+        for other in self.others(&data) {
+            let (writer, reader) = in_order(&data, &other);
+            let verdict = self.verdicts.remove(&(writer.guid, reader.guid));
+            if verdict.is_some_and(|verdict| verdict.is_match()) {
+                changes.push(PairChange {
+                    writer,
+                    reader,
+                    outcome: Outcome::Unmatched,
+                });
+            }
+        }
+        if let Some(topic) = self.by_topic.get_mut(&data.topic_name) {
+            topic.remove(&guid);
+            if topic.is_empty() {
+                self.by_topic.remove(&data.topic_name);
+            }
+        }
+        changes
+    }
+
+    /// Compares an endpoint with all others of its topic. One that still matches is reported again,
+    /// as its data have changed.
+    pub(super) fn compare(&mut self, data: &Arc<EndpointData>) -> Vec<PairChange> {
+        let mut changes = Vec::new();
+        for other in self.others(data) {
+            let Some(verdict) = data.verdict(&other) else {
+                continue;
+            };
+            let (writer, reader) = in_order(data, &other);
+            let key = (writer.guid, reader.guid);
+            let before = self.verdicts.insert(key, verdict.clone());
+            if before.as_ref().is_some_and(Verdict::is_match) && !verdict.is_match() {
+                changes.push(PairChange {
+                    writer: Arc::clone(&writer),
+                    reader: Arc::clone(&reader),
+                    outcome: Outcome::Unmatched,
+                });
+            }
+            let outcome = match verdict.is_match() {
+                true => Outcome::Matched,
+                false if before.as_ref() == Some(&verdict) => continue,
+                false => Outcome::Incompatible(verdict),
+            };
+            changes.push(PairChange {
+                writer,
+                reader,
+                outcome,
+            });
+        }
+        changes
+    }
+
+    /// The endpoints at the other end of the topic that concern us: all for a local endpoint, the
+    /// local ones for a remote endpoint.
+    fn others(&self, data: &EndpointData) -> Vec<Arc<EndpointData>> {
+        let is_own = data.guid.prefix == self.own;
+        let topic = self.by_topic.get(&data.topic_name).into_iter().flatten();
+        topic
+            .filter(|guid| is_own || guid.prefix == self.own)
+            .filter_map(|guid| self.by_guid.get(guid))
+            .filter(|other| other.role != data.role)
+            .cloned()
+            .collect()
+    }
+}
+
+/// The writer before the reader.
+fn in_order(
+    one: &Arc<EndpointData>,
+    other: &Arc<EndpointData>,
+) -> (Arc<EndpointData>, Arc<EndpointData>) {
+    match one.role {
+        Role::Writer => (Arc::clone(one), Arc::clone(other)),
+        Role::Reader => (Arc::clone(other), Arc::clone(one)),
+    }
+}

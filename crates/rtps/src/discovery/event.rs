@@ -1,0 +1,90 @@
+//! What discovery tells its owner.
+
+use alloc::sync::Arc;
+
+use super::{EndpointData, ParticipantData};
+use crate::qos::Verdict;
+use crate::reader::WriterProxy;
+use crate::wire::{Guid, GuidPrefix};
+use crate::writer::ReaderProxy;
+
+/// What happened, in the order in which it happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A participant was heard of for the first time.
+    ParticipantFound(Arc<ParticipantData>),
+    /// A participant announces something new of itself.
+    ParticipantChanged(Arc<ParticipantData>),
+    /// A participant is gone; its endpoints are unmatched already.
+    ParticipantLost {
+        /// Which one.
+        prefix: GuidPrefix,
+        /// How that is known.
+        reason: LostReason,
+    },
+    /// A remote endpoint was heard of, or announces something new of itself.
+    EndpointFound(Arc<EndpointData>),
+    /// A remote endpoint is gone.
+    EndpointLost(Arc<EndpointData>),
+    /// A reader is to be served by a local writer. Comes again when the reader's data or locators
+    /// change.
+    ReaderMatched {
+        /// The local writer.
+        writer: Guid,
+        /// The reader; it may be local, too.
+        reader: Arc<EndpointData>,
+        /// For [`Writer::match_reader`](crate::writer::Writer::match_reader).
+        proxy: ReaderProxy,
+    },
+    /// A reader is no longer to be served by a local writer.
+    ReaderUnmatched {
+        /// The local writer.
+        writer: Guid,
+        /// The reader.
+        reader: Guid,
+    },
+    /// A local reader is to listen to a writer. Comes again when the writer's data or locators
+    /// change.
+    WriterMatched {
+        /// The local reader.
+        reader: Guid,
+        /// The writer; it may be local, too.
+        writer: Arc<EndpointData>,
+        /// For [`Reader::match_writer`](crate::reader::Reader::match_writer).
+        proxy: WriterProxy,
+    },
+    /// A local reader is no longer to listen to a writer.
+    WriterUnmatched {
+        /// The local reader.
+        reader: Guid,
+        /// The writer.
+        writer: Guid,
+    },
+    /// A local endpoint shares a topic with another one but does not match it. Comes once for each
+    /// verdict.
+    Incompatible {
+        /// The local endpoint.
+        local: Guid,
+        /// The other one; it may be local, too.
+        remote: Arc<EndpointData>,
+        /// Why.
+        verdict: Verdict,
+    },
+    /// A matched writer's LIVELINESS lease ended without a sign of it, or it is back.
+    LivelinessChanged {
+        /// The writer.
+        writer: Guid,
+        /// Whether it is alive now.
+        alive: bool,
+    },
+}
+
+/// How it is known that a participant is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostReason {
+    /// It said so.
+    Left,
+    /// Nothing was heard of it for as long as it promised to speak.
+    LeaseExpired,
+}

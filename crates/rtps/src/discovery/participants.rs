@@ -1,0 +1,153 @@
+//! The other participants and their leases. Sends nothing.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use tickwire_base::{Duration, Instant, Locator};
+
+use super::ParticipantData;
+use crate::wire::GuidPrefix;
+
+/// A participant that announced itself.
+#[derive(Debug)]
+pub(super) struct Participant {
+    pub(super) data: Arc<ParticipantData>,
+    /// Where to reach its discovery, of what it announced.
+    pub(super) metatraffic: Vec<Locator>,
+    /// Endpoints that it announced.
+    pub(super) endpoint_count: usize,
+    expires_at: Instant,
+    /// It has sent something to us, so our announcement has reached it.
+    knows_us: bool,
+    /// Quick repetitions of the answer that are left while it does not.
+    answers_left: u8,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Participants {
+    by_prefix: BTreeMap<GuidPrefix, Participant>,
+    /// No lease ends before.
+    next_expiry: Option<Instant>,
+    /// When those that do not know us are answered again.
+    answer_at: Option<Instant>,
+}
+
+impl Participants {
+    pub(super) fn len(&self) -> usize {
+        self.by_prefix.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Participant> {
+        self.by_prefix.values()
+    }
+
+    pub(super) fn get(&self, prefix: GuidPrefix) -> Option<&Participant> {
+        self.by_prefix.get(&prefix)
+    }
+
+    pub(super) fn get_mut(&mut self, prefix: GuidPrefix) -> Option<&mut Participant> {
+        self.by_prefix.get_mut(&prefix)
+    }
+
+    /// Takes over what a participant announces.
+    pub(super) fn insert(
+        &mut self,
+        now: Instant,
+        data: Arc<ParticipantData>,
+        metatraffic: Vec<Locator>,
+    ) {
+        let expires_at = now + data.lease_duration;
+        let participant = self
+            .by_prefix
+            .entry(data.guid_prefix)
+            .or_insert_with(|| Participant {
+                data: Arc::clone(&data),
+                metatraffic: Vec::new(),
+                endpoint_count: 0,
+                expires_at,
+                knows_us: false,
+                answers_left: QUICK_ANSWERS,
+            });
+        participant.data = data;
+        participant.metatraffic = metatraffic;
+        participant.expires_at = expires_at;
+        if !participant.knows_us {
+            let answer_at = now + QUICK_ANSWER_PERIOD;
+            self.answer_at = Some(self.answer_at.map_or(answer_at, |at| at.min(answer_at)));
+        }
+        self.next_expiry = Some(self.next_expiry.map_or(expires_at, |at| at.min(expires_at)));
+    }
+
+    pub(super) fn remove(&mut self, prefix: GuidPrefix) -> Option<Participant> {
+        self.by_prefix.remove(&prefix)
+    }
+
+    /// Renews the lease. Anything that a participant sends shows that it is there; what is sent to
+    /// us alone shows that it knows us.
+    pub(super) fn heard(&mut self, now: Instant, prefix: GuidPrefix, to_us: bool) {
+        if let Some(participant) = self.by_prefix.get_mut(&prefix) {
+            participant.expires_at = now + participant.data.lease_duration;
+            participant.knows_us |= to_us;
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        [self.next_expiry, self.answer_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Those whose lease has ended.
+    pub(super) fn expired(&mut self, now: Instant) -> Vec<GuidPrefix> {
+        if self.next_expiry.is_none_or(|at| at > now) {
+            return Vec::new();
+        }
+        let (expired, alive): (Vec<_>, Vec<_>) = self
+            .by_prefix
+            .iter()
+            .partition(|(_, participant)| participant.expires_at <= now);
+        self.next_expiry = alive.iter().map(|(_, alive)| alive.expires_at).min();
+        expired.into_iter().map(|(prefix, _)| *prefix).collect()
+    }
+
+    /// Those to whom we must announce ourselves alone now: they do not know us yet, or, when
+    /// everybody is told (`is_round`), they do not listen where we tell it.
+    pub(super) fn due_answers<'a>(
+        &'a mut self,
+        now: Instant,
+        is_round: bool,
+        announce_to: &'a [Locator],
+    ) -> impl Iterator<Item = &'a Participant> {
+        let is_quick = self.answer_at.is_some_and(|at| at <= now);
+        if is_quick {
+            let waits =
+                |participant: &Participant| !participant.knows_us && participant.answers_left > 1;
+            let again = self.by_prefix.values().any(waits);
+            self.answer_at = again.then(|| now + QUICK_ANSWER_PERIOD);
+        }
+        self.by_prefix.values_mut().filter_map(move |participant| {
+            let quick = is_quick && !participant.knows_us && participant.answers_left > 0;
+            if quick {
+                participant.answers_left -= 1;
+            }
+            let round = is_round && !(participant.knows_us && participant.listens_at(announce_to));
+            (quick || round).then_some(&*participant)
+        })
+    }
+}
+
+impl Participant {
+    /// Whether one of `announce_to` reaches its discovery.
+    fn listens_at(&self, announce_to: &[Locator]) -> bool {
+        let groups = &self.data.metatraffic_multicast;
+        announce_to
+            .iter()
+            .any(|to| groups.contains(to) || self.metatraffic.contains(to))
+    }
+}
+
+const QUICK_ANSWERS: u8 = 5;
+const QUICK_ANSWER_PERIOD: Duration = Duration::from_millis(100);

@@ -1,0 +1,282 @@
+//! What arrives at discovery, and what becomes of those who sent it.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use tickwire_base::Instant;
+
+use super::builtin_topic::Received;
+use super::event::{Event, LostReason};
+use super::liveliness::Assertion;
+use super::proxies::reachable;
+use super::{BuiltinEndpoints, Discovery, DiscoveryDataError, EndpointData, ParticipantData, Role};
+use crate::change::ChangeKind;
+use crate::outbox::Outbox;
+use crate::wire::{
+    Context, Data, EntityId, Guid, GuidPrefix, ParameterId, SerializedPayload, Submessage,
+};
+
+impl Discovery {
+    /// Takes a submessage from or for a built-in endpoint; others are left alone.
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        submessage: &Submessage<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let source = context.source_prefix;
+        if self.is_closed || source == self.prefix() || !context.is_for(self.prefix()) {
+            return;
+        }
+        let to_us = context.destination_prefix == self.prefix();
+        self.participants.heard(now, source, to_us);
+        if let Submessage::Data(data) = submessage
+            && data.writer == EntityId::SPDP_WRITER
+        {
+            return self.handle_announcement(now, source, data, outbox);
+        }
+        for received in self.publications.handle(now, context, submessage, outbox) {
+            self.handle_endpoint(now, Role::Writer, &received);
+        }
+        for received in self.subscriptions.handle(now, context, submessage, outbox) {
+            self.handle_endpoint(now, Role::Reader, &received);
+        }
+        for received in self.messages.handle(now, context, submessage, outbox) {
+            self.handle_assertion(now, &received);
+        }
+    }
+
+    /// A participant says that it is there, or that it goes (RTPS 2.5 §8.5.3.2).
+    fn handle_announcement(
+        &mut self,
+        now: Instant,
+        source: GuidPrefix,
+        data: &Data<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.counters.announcements_received += 1;
+        let kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
+        let read = match data.payload {
+            SerializedPayload::Data(payload) if kind.is_alive() => ParticipantData::read(payload),
+            _ if !kind.is_alive() => return self.handle_goodbye(now, source, data),
+            _ => Err(DiscoveryDataError::Missing(ParameterId::PARTICIPANT_GUID)),
+        };
+        match read {
+            Ok(participant) if participant.guid_prefix != source => self.counters.misbehaved += 1,
+            Ok(participant) => self.handle_participant(now, participant, outbox),
+            Err(error) => self.unusable(source, error),
+        }
+    }
+
+    /// A participant goes. It can only speak for itself.
+    fn handle_goodbye(&mut self, now: Instant, source: GuidPrefix, data: &Data<'_>) {
+        let named = match (data.payload, data.inline_qos.key_hash()) {
+            (SerializedPayload::Data(key) | SerializedPayload::Key(key), _) => {
+                ParticipantData::read_key(key)
+            }
+            (SerializedPayload::None, Some(hash)) => Ok(Guid::from_bytes(hash).prefix),
+            (SerializedPayload::None, None) => Ok(source),
+        };
+        match named {
+            Ok(prefix) if prefix == source => self.forget(now, source, LostReason::Left),
+            Ok(_) => self.counters.misbehaved += 1,
+            Err(error) => self.unusable(source, error),
+        }
+    }
+
+    /// A participant says who and where it is.
+    fn handle_participant(&mut self, now: Instant, data: ParticipantData, outbox: &mut Outbox) {
+        let own = &self.config.participant;
+        let same_id = match (data.domain_id, own.domain_id) {
+            (Some(theirs), Some(ours)) => theirs == ours,
+            _ => true,
+        };
+        if !same_id || data.domain_tag != own.domain_tag {
+            self.counters.other_domain += 1;
+            return;
+        }
+        let known = self.participants.get(data.guid_prefix);
+        if known.is_some_and(|known| *known.data == data) {
+            return;
+        }
+        let is_new = known.is_none();
+        if is_new && self.participants.len() >= self.config.max_participants {
+            self.counters.participants_refused += 1;
+            return;
+        }
+        let data = Arc::new(data);
+        let metatraffic = reachable(&data.metatraffic_unicast, &self.config.networks);
+        self.participants
+            .insert(now, Arc::clone(&data), metatraffic);
+        match is_new {
+            true => {
+                self.events
+                    .push_back(Event::ParticipantFound(Arc::clone(&data)));
+                self.greet(data.guid_prefix, outbox);
+            }
+            false => {
+                self.events
+                    .push_back(Event::ParticipantChanged(Arc::clone(&data)));
+                self.compare_again(now, data.guid_prefix);
+            }
+        }
+        self.match_builtin_topics(now, &data, outbox);
+    }
+
+    /// Answers a new participant at once, lest it wait for our next announcement.
+    fn greet(&mut self, prefix: GuidPrefix, outbox: &mut Outbox) {
+        if let Some(participant) = self.participants.get(prefix) {
+            self.announcer
+                .answer(prefix, &participant.metatraffic, outbox);
+            self.counters.answers_sent += 1;
+        }
+    }
+
+    fn match_builtin_topics(&mut self, now: Instant, data: &ParticipantData, outbox: &mut Outbox) {
+        let prefix = data.guid_prefix;
+        let Some(participant) = self.participants.get(prefix) else {
+            return;
+        };
+        let unicast = participant.metatraffic.as_slice();
+        let has = |writer, reader| {
+            let endpoints = data.builtin_endpoints;
+            (endpoints.contains(writer), endpoints.contains(reader))
+        };
+        let publications = has(
+            BuiltinEndpoints::PUBLICATIONS_ANNOUNCER,
+            BuiltinEndpoints::PUBLICATIONS_DETECTOR,
+        );
+        let subscriptions = has(
+            BuiltinEndpoints::SUBSCRIPTIONS_ANNOUNCER,
+            BuiltinEndpoints::SUBSCRIPTIONS_DETECTOR,
+        );
+        let messages = has(
+            BuiltinEndpoints::MESSAGE_WRITER,
+            BuiltinEndpoints::MESSAGE_READER,
+        );
+        for (topic, has) in [
+            (&mut self.publications, publications),
+            (&mut self.subscriptions, subscriptions),
+            (&mut self.messages, messages),
+        ] {
+            topic.match_participant(now, prefix, has, unicast, outbox);
+        }
+    }
+
+    /// A participant's locators have changed, hence the proxies of its endpoints.
+    fn compare_again(&mut self, now: Instant, prefix: GuidPrefix) {
+        let endpoints: Vec<_> = self.endpoints.of(prefix).cloned().collect();
+        for endpoint in endpoints {
+            let changes = self.endpoints.compare(&endpoint);
+            self.report(now, changes);
+        }
+    }
+
+    /// A participant says what it writes or reads (RTPS 2.5 §8.5.4.3).
+    fn handle_endpoint(&mut self, now: Instant, role: Role, received: &Received) {
+        let source = received.writer.prefix;
+        if !received.kind.is_alive() {
+            return self.handle_endpoint_gone(now, received);
+        }
+        let data = match EndpointData::read(role, &received.payload, received.key_hash) {
+            Ok(data) => data,
+            Err(error) => return self.unusable(source, error),
+        };
+        let right_kind = match role {
+            Role::Writer => data.guid.entity.is_writer(),
+            Role::Reader => data.guid.entity.is_reader(),
+        };
+        if data.guid.prefix != source || !right_kind {
+            self.counters.misbehaved += 1;
+            return;
+        }
+        let Some(participant) = self.participants.get_mut(source) else {
+            return;
+        };
+        if self.endpoints.get(data.guid).is_none() {
+            if participant.endpoint_count >= self.config.max_endpoints_per_participant {
+                self.counters.endpoints_refused += 1;
+                return;
+            }
+            participant.endpoint_count += 1;
+        } else {
+            self.tracker.remove(data.guid);
+        }
+        self.events
+            .push_back(Event::EndpointFound(Arc::new(data.clone())));
+        self.upsert(now, data);
+    }
+
+    /// An endpoint goes; it is named by the key or its hash.
+    fn handle_endpoint_gone(&mut self, now: Instant, received: &Received) {
+        let source = received.writer.prefix;
+        let named = match (received.payload.as_slice(), received.key_hash) {
+            (_, Some(hash)) => Ok(Guid::from_bytes(hash)),
+            (key, None) => EndpointData::read_key(key),
+        };
+        match named {
+            Ok(guid) if guid.prefix == source => self.forget_endpoint(now, guid),
+            Ok(_) => self.counters.misbehaved += 1,
+            Err(error) => self.unusable(source, error),
+        }
+    }
+
+    fn handle_assertion(&mut self, now: Instant, received: &Received) {
+        if !received.kind.is_alive() {
+            return;
+        }
+        match Assertion::read(&received.payload) {
+            Ok((prefix, _)) if prefix != received.writer.prefix => self.counters.misbehaved += 1,
+            Ok((prefix, Some(assertion))) => {
+                self.tracker
+                    .asserted(now, prefix, assertion, &mut self.events);
+            }
+            // A vendor's own message.
+            Ok((_, None)) => {}
+            Err(error) => self.unusable(received.writer.prefix, error),
+        }
+    }
+
+    /// Drops a participant and all that it announced.
+    pub(super) fn forget(&mut self, now: Instant, prefix: GuidPrefix, reason: LostReason) {
+        if self.participants.remove(prefix).is_none() {
+            return;
+        }
+        match reason {
+            LostReason::Left => self.counters.participants_left += 1,
+            LostReason::LeaseExpired => self.counters.leases_expired += 1,
+        }
+        let guids: Vec<_> = self.endpoints.of(prefix).map(|data| data.guid).collect();
+        for guid in guids {
+            self.forget_endpoint(now, guid);
+        }
+        for topic in [
+            &mut self.publications,
+            &mut self.subscriptions,
+            &mut self.messages,
+        ] {
+            topic.unmatch_participant(prefix);
+        }
+        self.events
+            .push_back(Event::ParticipantLost { prefix, reason });
+    }
+
+    fn forget_endpoint(&mut self, now: Instant, guid: Guid) {
+        let Some(data) = self.endpoints.get(guid).cloned() else {
+            return;
+        };
+        if let Some(participant) = self.participants.get_mut(guid.prefix) {
+            participant.endpoint_count = participant.endpoint_count.saturating_sub(1);
+        }
+        self.tracker.remove(guid);
+        let changes = self.endpoints.remove(guid);
+        self.report(now, changes);
+        self.events.push_back(Event::EndpointLost(data));
+    }
+
+    fn unusable(&mut self, source: GuidPrefix, error: DiscoveryDataError) {
+        self.counters.unusable += 1;
+        self.counters.last_unusable = Some((source, error));
+    }
+}
