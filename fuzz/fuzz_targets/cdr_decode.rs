@@ -55,7 +55,8 @@ shapes!(in_mutable, mutable);
 fn check<T: Topic + Default + PartialEq + core::fmt::Debug>(payload: &[u8]) {
     let mut text = String::new();
     let _ = dynamic::to_json(T::description(), payload, dynamic::Form::Sample, &mut text);
-    let _ = dynamic::key_hash(payload, T::description());
+    let mut scratch = Vec::new();
+    let _ = dynamic::key_hash(T::description(), payload, dynamic::Form::Key, &mut scratch);
     let mut value = T::default();
     let _ = tickwire_cdr::key_from_payload_into(payload, &mut value);
     if tickwire_cdr::from_payload_into(payload, &mut value).is_err() {
@@ -65,6 +66,14 @@ fn check<T: Topic + Default + PartialEq + core::fmt::Debug>(payload: &[u8]) {
         let mut bytes = Vec::new();
         tickwire_cdr::to_payload(&value, representation, &mut bytes)
             .expect("a decoded value encodes");
+        let by_description = dynamic::key_hash(
+            T::description(),
+            &bytes,
+            dynamic::Form::Sample,
+            &mut scratch,
+        );
+        let by_type = tickwire_cdr::key_hash(&value, representation, &mut scratch);
+        assert_eq!(by_description, Ok(by_type.expect("a decoded key encodes")));
         let mut again = T::default();
         tickwire_cdr::from_payload_into(&bytes, &mut again).expect("our own payload decodes");
         assert_eq!(value, again);

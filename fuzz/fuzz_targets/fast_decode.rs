@@ -8,8 +8,11 @@ use libfuzzer_sys::fuzz_target;
 use tickwire_fast::{Decoder, DecoderOptions, Encoder, Message, Mode, ResetPolicy, Templates};
 
 static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| {
-    Templates::parse(include_str!("../seeds/template_xml/everything.xml"), Mode::Lenient)
-        .expect("our own templates load")
+    Templates::parse(
+        include_str!("../seeds/template_xml/everything.xml"),
+        Mode::Lenient,
+    )
+    .expect("our own templates load")
 });
 
 fuzz_target!(|input: &[u8]| {
