@@ -59,7 +59,7 @@ pub enum Type {
         /// Largest number of elements; 0 when unbounded.
         bound: u32,
     },
-    /// An array of one dimension; arrays of arrays make more.
+    /// An array. One of several dimensions is encoded like one that is their product long.
     Array {
         /// Type of the elements.
         element: Shared<Self>,
@@ -70,6 +70,39 @@ pub enum Type {
     Enum(Shared<EnumDescription>),
     /// `struct`
     Struct(Shared<TypeDescription>),
+}
+
+impl Type {
+    /// The type of a member with the derive's attributes `octet` and `bound`, 0 for none.
+    pub const fn constrained(&'static self, octet: bool, bound: u32) -> Self {
+        match self {
+            Self::U8 if octet && bound == 0 => Self::Byte,
+            Self::String { .. } if !octet => Self::String { bound },
+            Self::Sequence {
+                element: Shared::Static(Self::U8),
+                ..
+            } if octet => Self::Sequence {
+                element: Shared::Static(&Self::Byte),
+                bound,
+            },
+            Self::Sequence {
+                element: Shared::Static(element),
+                ..
+            } if !octet => Self::Sequence {
+                element: Shared::Static(element),
+                bound,
+            },
+            Self::Array {
+                element: Shared::Static(Self::U8),
+                length,
+            } if octet && bound == 0 => Self::Array {
+                element: Shared::Static(&Self::Byte),
+                length: *length,
+            },
+            _ if octet => panic!("only u8, Vec<u8> and [u8; N] are made of octets"),
+            _ => panic!("only String and Vec have a bound"),
+        }
+    }
 }
 
 /// A struct type as data. A topic's type is always one.
@@ -147,8 +180,14 @@ impl TypeDescription {
             if member.key && member.optional {
                 return Err(InvalidDescription::OptionalKey(member.name.clone()));
             }
-            if matches!(member.ty, Type::Array { length: 0, .. }) {
-                return Err(InvalidDescription::EmptyArray(member.name.clone()));
+            match &member.ty {
+                Type::Array { length: 0, .. } => {
+                    return Err(InvalidDescription::EmptyArray(member.name.clone()));
+                }
+                Type::Array { element, .. } if matches!(**element, Type::Array { .. }) => {
+                    return Err(InvalidDescription::NestedArray(member.name.clone()));
+                }
+                _ => {}
             }
         }
         Ok(Self {
@@ -197,6 +236,8 @@ pub enum InvalidDescription {
     OptionalKey(Shared<str>),
     /// An array without elements.
     EmptyArray(Shared<str>),
+    /// An array of arrays. On the wire, and so here, that is one array as long as their product.
+    NestedArray(Shared<str>),
 }
 
 impl fmt::Display for InvalidDescription {
@@ -208,6 +249,7 @@ impl fmt::Display for InvalidDescription {
             Self::IdTooLarge(id) => write!(f, "member id {id} is above {}", Member::MAX_ID),
             Self::OptionalKey(name) => write!(f, "key member {} cannot be optional", &**name),
             Self::EmptyArray(name) => write!(f, "array member {} has no elements", &**name),
+            Self::NestedArray(name) => write!(f, "member {} is an array of arrays", &**name),
         }
     }
 }

@@ -32,6 +32,16 @@ pub enum EncodeErrorKind {
 }
 
 impl EncodeError {
+    /// An error if a string or sequence of this length is longer than `bound` (0 for unbounded).
+    pub fn check_bound(length: usize, bound: u32) -> Result<(), Self> {
+        match usize::try_from(bound) {
+            Ok(limit) if bound != 0 && length > limit => {
+                Err(Self::new(EncodeErrorKind::OverBound { bound }))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) const fn new(kind: EncodeErrorKind) -> Self {
         Self { kind, member: "" }
     }

@@ -29,6 +29,7 @@ mod primitives;
 mod reader;
 mod topic;
 mod writer;
+pub mod xtypes;
 
 pub use description::{
     Describe, EnumDescription, InvalidDescription, Literal, Member, Shared, Type, TypeDescription,

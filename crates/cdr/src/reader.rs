@@ -225,6 +225,7 @@ impl<'a> Reader<'a> {
         id: u32,
         name: &'static str,
         value: &mut Option<T>,
+        decode: impl FnOnce(&mut T, &mut Self) -> Result<(), DecodeError>,
     ) -> Result<(), DecodeError> {
         let member = match self.has_member(scope) {
             true => self
@@ -237,11 +238,17 @@ impl<'a> Reader<'a> {
             return Ok(());
         };
         let value = value.get_or_insert_with(T::initial);
-        value
-            .decode_into(self)
-            .map_err(|error| error.within(name))?;
+        decode(value, self).map_err(|error| error.within(name))?;
         self.end_member(member);
         Ok(())
+    }
+
+    /// An error if a string or sequence that was read is longer than `bound`.
+    pub fn check_bound(&self, length: usize, bound: u32) -> Result<(), DecodeError> {
+        match u32::try_from(length) {
+            Ok(length) if length <= bound => Ok(()),
+            other => Err(self.error(DecodeErrorKind::InvalidLength(other.unwrap_or(u32::MAX)))),
+        }
     }
 
     /// Begins a sequence of at most `bound` elements (0 for any number), each of at least
@@ -338,6 +345,18 @@ impl<'a> Reader<'a> {
         core::str::from_utf8(text).map_err(|error| {
             DecodeError::new(DecodeErrorKind::InvalidUtf8, start + error.valid_up_to())
         })
+    }
+
+    /// A value that starts with its length, with that length, as it lies on the wire.
+    pub(crate) fn read_delimited(&mut self) -> Result<&'a [u8], DecodeError> {
+        self.align(LENGTH_SIZE)?;
+        let start = self.position;
+        let length = self.read_u32()?;
+        self.position = start;
+        let size = usize::try_from(length)
+            .unwrap_or(usize::MAX)
+            .saturating_add(LENGTH_SIZE);
+        self.take(size)
     }
 
     /// Passes over `count` primitives of `size` bytes each.

@@ -93,8 +93,9 @@ pub trait Decode: Describe + Sized {
 /// On the struct or enum: `name = "Module::Type"` (else the Rust name), `final`, `appendable`
 /// (what the standard assumes) or `mutable`, and `crate = path` where `tickwire` is not a
 /// dependency. On an enum also `bit_bound = 8 | 16 | 32`. On a member: `key`, `id = N` (else one
-/// more than the member before), `rename = "..."`, `must_understand`. `Option<T>` is an optional
-/// member. The same derive serves nested structs and C-like enums.
+/// more than the member before), `rename = "..."`, `must_understand`, `bound = N` on a `String` or
+/// `Vec` (it can make a key short enough to be its own hash), `octet` on a `u8`, `Vec<u8>` or
+/// `[u8; N]` where peers say `octet` and not `uint8`. `Option<T>` is an optional member. The same derive serves nested structs and C-like enums.
 pub trait Topic: Encode + Decode + Send + 'static {
     /// The name under which peers know the type.
     const TYPE_NAME: &'static str;

@@ -282,7 +282,7 @@ impl<'a> Writer<'a> {
         if bytes.contains(&0) {
             return Err(EncodeError::new(EncodeErrorKind::NulInString));
         }
-        self.check_bound(bytes.len(), bound)?;
+        EncodeError::check_bound(bytes.len(), bound)?;
         let size = u32::try_from(bytes.len())
             .ok()
             .and_then(|length| length.checked_add(1));
@@ -291,6 +291,12 @@ impl<'a> Writer<'a> {
         self.buffer.extend_from_slice(bytes);
         self.buffer.push(0);
         Ok(())
+    }
+
+    /// Copies a value that starts with its length, in this writer's byte order.
+    pub(crate) fn write_delimited(&mut self, value: &[u8]) {
+        self.align(LENGTH_SIZE);
+        self.buffer.extend_from_slice(value);
     }
 
     /// Writes a boolean.
@@ -397,15 +403,6 @@ impl<'a> Writer<'a> {
             .and_then(|rest| rest.first_chunk_mut())
         {
             *word = bytes;
-        }
-    }
-
-    fn check_bound(&self, length: usize, bound: u32) -> Result<(), EncodeError> {
-        match usize::try_from(bound) {
-            Ok(limit) if bound != 0 && length > limit => {
-                Err(EncodeError::new(EncodeErrorKind::OverBound { bound }))
-            }
-            _ => Ok(()),
         }
     }
 }

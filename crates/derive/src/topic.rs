@@ -84,6 +84,9 @@ struct Member<'a> {
     key: bool,
     must_understand: bool,
     optional: bool,
+    octet: bool,
+    /// Largest length; 0 for any.
+    bound: u32,
     /// What an `Option` holds, else the field's type.
     ty: &'a Type,
 }
@@ -104,6 +107,8 @@ impl<'a> Member<'a> {
             id,
             key: false,
             must_understand: false,
+            octet: false,
+            bound: 0,
             optional: inner.is_some(),
             ty: inner.unwrap_or(&field.ty),
         };
@@ -115,6 +120,14 @@ impl<'a> Member<'a> {
                 member.key = true;
             } else if meta.path.is_ident("must_understand") {
                 member.must_understand = true;
+            } else if meta.path.is_ident("octet") {
+                member.octet = true;
+            } else if meta.path.is_ident("bound") {
+                let bound = meta.value()?.parse::<LitInt>()?;
+                member.bound = bound.base10_parse()?;
+                if member.bound == 0 {
+                    return Err(Error::new_spanned(bound, "a bound is at least 1"));
+                }
             } else if meta.path.is_ident("rename") {
                 member.name = meta.value()?.parse::<LitStr>()?.value();
             } else if meta.path.is_ident("id") {
@@ -124,7 +137,7 @@ impl<'a> Member<'a> {
                     return Err(Error::new_spanned(id, "a member id is below 2^28 - 1"));
                 }
             } else {
-                return Err(meta.error("expected key, id, rename or must_understand"));
+                return Err(meta.error(EXPECTED));
             }
             Ok(())
         })?;
@@ -173,11 +186,16 @@ impl<'a> Member<'a> {
 
     /// A statement that writes the member through `Encode::method`.
     fn encode(&self, cdr: &Path, method: &Ident) -> TokenStream {
-        let Self { ident, path, .. } = self;
+        let Self {
+            ident, path, bound, ..
+        } = self;
         let header = self.header(cdr);
         let write = |value: TokenStream| {
+            let check = (*bound > 0)
+                .then(|| quote!(#cdr::EncodeError::check_bound((#value).len(), #bound)?;));
             quote! {
                 writer.member(&mark, const { #header }, #path, |writer| {
+                    #check
                     #cdr::Encode::#method(#value, writer)
                 })?;
             }
@@ -194,15 +212,30 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// A statement that reads the member, in its place, through `Decode::method`.
+    /// A function that reads the value through `Decode::method`.
+    fn decode_value(&self, cdr: &Path, method: &Ident) -> TokenStream {
+        let Self { bound, ty, .. } = self;
+        match bound {
+            0 => quote!(<#ty as #cdr::Decode>::#method),
+            bound => quote! {
+                |value: &mut #ty, reader: &mut #cdr::Reader<'_>| {
+                    #cdr::Decode::#method(value, reader)?;
+                    reader.check_bound(value.len(), #bound)
+                }
+            },
+        }
+    }
+
+    /// A statement that reads the member in its place.
     fn decode(&self, cdr: &Path, method: &Ident) -> TokenStream {
         let Self {
             ident, path, id, ..
         } = self;
+        let decode = self.decode_value(cdr, method);
         if self.optional {
-            quote!(reader.optional_member(&scope, #id, #path, &mut self.#ident)?;)
+            quote!(reader.optional_member(&scope, #id, #path, &mut self.#ident, #decode)?;)
         } else {
-            quote!(reader.member(&scope, #path, &mut self.#ident, #cdr::Decode::#method)?;)
+            quote!(reader.member(&scope, #path, &mut self.#ident, #decode)?;)
         }
     }
 
@@ -211,6 +244,7 @@ impl<'a> Member<'a> {
         let Self {
             ident, path, id, ..
         } = self;
+        let decode = self.decode_value(cdr, method);
         let value = match self.optional {
             true => quote!(self.#ident.get_or_insert_with(#cdr::Decode::initial)),
             false => quote!(&mut self.#ident),
@@ -218,7 +252,8 @@ impl<'a> Member<'a> {
         quote! {
             #id => {
                 seen[#index] = true;
-                #cdr::Decode::#method(#value, reader).map_err(|error| error.within(#path))?;
+                let decode = #decode;
+                decode(#value, reader).map_err(|error| error.within(#path))?;
             }
         }
     }
@@ -246,8 +281,14 @@ impl<'a> Member<'a> {
             optional,
             must_understand,
             ty,
+            octet,
+            bound,
             ..
         } = self;
+        let ty = match (octet, bound) {
+            (false, 0) => quote!(<#ty as #cdr::Describe>::TYPE),
+            _ => quote!(<#ty as #cdr::Describe>::TYPE_REF.constrained(#octet, #bound)),
+        };
         quote! {
             #cdr::Member {
                 name: #cdr::Shared::Static(#name),
@@ -255,7 +296,7 @@ impl<'a> Member<'a> {
                 key: #key,
                 optional: #optional,
                 must_understand: #must_understand,
-                ty: <#ty as #cdr::Describe>::TYPE,
+                ty: #ty,
             }
         }
     }
@@ -537,5 +578,6 @@ fn option_argument(ty: &Type) -> Option<&Type> {
     }
 }
 
+const EXPECTED: &str = "expected key, id, rename, must_understand, bound or octet";
 /// The largest member id that XTypes leaves to users.
 const MAX_ID: u32 = 0x0fff_fffe;

@@ -6,3 +6,4 @@ mod dynamic;
 mod evolution;
 mod fixtures;
 mod identity;
+mod xtypes;

@@ -1,0 +1,278 @@
+//! Requests and replies of the type lookup service (XTypes 1.3 §7.6.3.3): whole payloads of its
+//! four built-in endpoints.
+//!
+//! ```text
+//! request = writer guid (16), sequence number (high32, low32), instance name,
+//!           [length, operation32, [length, member type_ids: [length, count, TypeIdentifier...]]]
+//! reply   = writer guid (16), sequence number, remote exception32,
+//!           [length, operation32, [length, return code32, [length,
+//!             member types: [length, count, (TypeIdentifier, TypeObject)...],
+//!             member complete_to_minimal: [length, count, (TypeIdentifier, TypeIdentifier)...]]]]
+//! ```
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{TypeId, TypeObjects};
+use crate::{
+    DecodeError, DecodeErrorKind, EncodeError, Extensibility, LengthCode, MemberHeader, Reader,
+    Representation, Writer, encapsulated, payload,
+};
+
+/// Which request, so that a reply can name it (DDS-RPC 1.0 §7.5.1.1.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RequestIdentity {
+    /// GUID of the writer of the request.
+    pub writer: [u8; 16],
+    /// Chosen by the requester.
+    pub sequence_number: i64,
+}
+
+/// A question for type objects.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Which request.
+    pub identity: RequestIdentity,
+    /// `dds.builtin.TOS.` and the GUID of the asked participant in 32 lower-case hexadecimal
+    /// digits.
+    pub instance: String,
+    /// The objects asked for. Identifiers that are no hashes are left out.
+    pub types: Vec<TypeId>,
+}
+
+/// An answer with type objects, which lie in the payload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reply<'a> {
+    /// Of the request.
+    pub identity: RequestIdentity,
+    /// Objects as [`TypeObjects::insert`] takes them, each with the identifier that the peer says
+    /// it has.
+    pub objects: Vec<(TypeId, &'a [u8])>,
+    /// Which minimal object goes with a complete one.
+    pub complete_to_minimal: Vec<(TypeId, TypeId)>,
+}
+
+impl Request {
+    /// Appends the payload.
+    pub fn encode(&self, buffer: &mut Vec<u8>) -> Result<(), EncodeError> {
+        encapsulated(
+            Representation::Xcdr2,
+            Extensibility::Final,
+            buffer,
+            |writer| {
+                self.identity.write(writer);
+                writer.write_string(&self.instance, 255)?;
+                let call = writer.begin_struct(Extensibility::Appendable);
+                writer.write_u32(GET_TYPES);
+                let arguments = writer.begin_struct(Extensibility::Mutable);
+                member(writer, &arguments, TYPE_IDS, |writer| {
+                    let sequence = writer.begin_sequence(false);
+                    self.types.iter().for_each(|id| id.write(writer));
+                    writer.end_sequence(sequence, self.types.len())
+                })?;
+                writer.end_struct(arguments)?;
+                writer.end_struct(call)
+            },
+        )
+    }
+
+    /// Reads a payload; `None` when it asks for something else than type objects.
+    pub fn parse(payload: &[u8]) -> Result<Option<Self>, DecodeError> {
+        let mut reader = payload::reader(payload, Extensibility::Final)?;
+        let reader = &mut reader;
+        let identity = RequestIdentity::read(reader)?;
+        let instance = reader.read_str(255)?.into();
+        let call = reader.begin_struct(Extensibility::Appendable)?;
+        if reader.read_u32()? != GET_TYPES {
+            return Ok(None);
+        }
+        let mut types = Vec::new();
+        let arguments = reader.begin_struct(Extensibility::Mutable)?;
+        while let Some(member) = reader.next_member(&arguments)? {
+            match member.id {
+                TYPE_IDS => {
+                    let elements = reader.begin_sequence(0, false, 1)?;
+                    for _ in 0..elements.count {
+                        match TypeId::read(reader)? {
+                            Some(id) => types.push(id),
+                            // What follows cannot be found without reading it.
+                            None => break,
+                        }
+                    }
+                    reader.end_sequence(elements);
+                }
+                _ => reader.skip_unknown(&member)?,
+            }
+            reader.end_member(member);
+        }
+        reader.end_struct(arguments);
+        reader.end_struct(call);
+        Ok(Some(Self {
+            identity,
+            instance,
+            types,
+        }))
+    }
+
+    /// Appends the payload of the reply, with those objects asked for that are known.
+    pub fn answer(&self, known: &TypeObjects, buffer: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let ids = self.types.iter().copied();
+        let objects: Vec<_> = ids
+            .clone()
+            .filter_map(|id| known.get(id).map(|object| (id, object)))
+            .collect();
+        let pairs = ids.filter_map(|id| known.minimal_of(id).map(|minimal| (id, minimal)));
+        let identity = self.identity;
+        Reply {
+            identity,
+            objects,
+            complete_to_minimal: pairs.collect(),
+        }
+        .encode(buffer)
+    }
+}
+
+impl<'a> Reply<'a> {
+    /// Appends the payload.
+    pub fn encode(&self, buffer: &mut Vec<u8>) -> Result<(), EncodeError> {
+        encapsulated(
+            Representation::Xcdr2,
+            Extensibility::Final,
+            buffer,
+            |writer| {
+                self.identity.write(writer);
+                writer.write_i32(REMOTE_OK);
+                let returned = writer.begin_struct(Extensibility::Appendable);
+                writer.write_u32(GET_TYPES);
+                let result = writer.begin_struct(Extensibility::Appendable);
+                writer.write_i32(RETCODE_OK);
+                let out = writer.begin_struct(Extensibility::Mutable);
+                member(writer, &out, TYPES, |writer| {
+                    let sequence = writer.begin_sequence(false);
+                    for (id, object) in &self.objects {
+                        id.write(writer);
+                        writer.write_delimited(object);
+                    }
+                    writer.end_sequence(sequence, self.objects.len())
+                })?;
+                member(writer, &out, COMPLETE_TO_MINIMAL, |writer| {
+                    let sequence = writer.begin_sequence(false);
+                    for (complete, minimal) in &self.complete_to_minimal {
+                        complete.write(writer);
+                        minimal.write(writer);
+                    }
+                    writer.end_sequence(sequence, self.complete_to_minimal.len())
+                })?;
+                writer.end_struct(out)?;
+                writer.end_struct(result)?;
+                writer.end_struct(returned)
+            },
+        )
+    }
+
+    /// Reads a payload; `None` when it answers another question, or with an exception.
+    pub fn parse(payload: &'a [u8]) -> Result<Option<Self>, DecodeError> {
+        let mut reader = payload::reader(payload, Extensibility::Final)?;
+        let reader = &mut reader;
+        let identity = RequestIdentity::read(reader)?;
+        if reader.read_i32()? != REMOTE_OK {
+            return Ok(None);
+        }
+        let returned = reader.begin_struct(Extensibility::Appendable)?;
+        if reader.read_u32()? != GET_TYPES {
+            return Ok(None);
+        }
+        let result = reader.begin_struct(Extensibility::Appendable)?;
+        if reader.read_i32()? != RETCODE_OK {
+            return Ok(None);
+        }
+        let mut reply = Self {
+            identity,
+            objects: Vec::new(),
+            complete_to_minimal: Vec::new(),
+        };
+        let out = reader.begin_struct(Extensibility::Mutable)?;
+        while let Some(member) = reader.next_member(&out)? {
+            match member.id {
+                TYPES => reply.read_objects(reader)?,
+                COMPLETE_TO_MINIMAL => reply.read_pairs(reader)?,
+                _ => reader.skip_unknown(&member)?,
+            }
+            reader.end_member(member);
+        }
+        reader.end_struct(out);
+        reader.end_struct(result);
+        reader.end_struct(returned);
+        Ok(Some(reply))
+    }
+
+    fn read_objects(&mut self, reader: &mut Reader<'a>) -> Result<(), DecodeError> {
+        let elements = reader.begin_sequence(0, false, MIN_OBJECT)?;
+        for _ in 0..elements.count {
+            let id = read_hash(reader)?;
+            self.objects.push((id, reader.read_delimited()?));
+        }
+        reader.end_sequence(elements);
+        Ok(())
+    }
+
+    fn read_pairs(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+        let elements = reader.begin_sequence(0, false, MIN_OBJECT)?;
+        for _ in 0..elements.count {
+            self.complete_to_minimal
+                .push((read_hash(reader)?, read_hash(reader)?));
+        }
+        reader.end_sequence(elements);
+        Ok(())
+    }
+}
+
+impl RequestIdentity {
+    fn write(self, writer: &mut Writer<'_>) {
+        self.writer.iter().for_each(|byte| writer.write_u8(*byte));
+        let [a, b, c, d, e, f, g, h] = self.sequence_number.to_be_bytes();
+        writer.write_i32(i32::from_be_bytes([a, b, c, d]));
+        writer.write_u32(u32::from_be_bytes([e, f, g, h]));
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut writer = [0; 16];
+        writer
+            .iter_mut()
+            .try_for_each(|byte| reader.read_u8().map(|read| *byte = read))?;
+        let high = i64::from(reader.read_i32()?) << 32;
+        Ok(Self {
+            writer,
+            sequence_number: high | i64::from(reader.read_u32()?),
+        })
+    }
+}
+
+fn read_hash(reader: &mut Reader<'_>) -> Result<TypeId, DecodeError> {
+    let id = TypeId::read(reader)?;
+    id.ok_or_else(|| reader.error(DecodeErrorKind::MalformedMemberHeader))
+}
+
+fn member(
+    writer: &mut Writer<'_>,
+    mark: &crate::StructMark,
+    id: u32,
+    encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    writer.member(
+        mark,
+        MemberHeader::new(id, LengthCode::AlsoNextInt),
+        "TypeLookup",
+        encode,
+    )
+}
+
+// Operations and members are numbered by the hashes of their names (XTypes 1.3 §7.3.1.2.1.1).
+const GET_TYPES: u32 = 0x0182_52d3;
+const TYPE_IDS: u32 = 0x0c53_6065;
+const TYPES: u32 = 0x0280_4ad1;
+const COMPLETE_TO_MINIMAL: u32 = 0x0b8e_6577;
+const REMOTE_OK: i32 = 0;
+const RETCODE_OK: i32 = 0;
+/// The fewest bytes of an identifier that is a hash, with an object or another identifier.
+const MIN_OBJECT: usize = 20;

@@ -1,0 +1,193 @@
+//! Types as peers exchange them (XTypes 1.3 §7.3.4): type objects, identified by a hash of their
+//! bytes, and the messages of the type lookup service that carry them.
+//!
+//! This module knows nothing of who asks whom and when: that is discovery's.
+//!
+//! A type object exists twice, minimal (without names: what assignability needs) and complete
+//! (what it takes to read samples of a type never seen before).
+
+mod describe;
+mod information;
+mod lookup;
+mod object;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use md5::{Digest, Md5};
+
+pub use describe::DescribeError;
+pub use information::{TypeInformation, TypeWithDependencies};
+pub use lookup::{Reply, Request, RequestIdentity};
+
+use crate::{DecodeError, DecodeErrorKind, EncodeError, Reader, TypeDescription, Writer};
+
+/// Which of the two type objects of a type.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum EquivalenceKind {
+    /// Without names.
+    Minimal,
+    /// With names.
+    Complete,
+}
+
+/// Identifies a type object: the first 14 bytes of the MD5 of its bytes in little-endian XCDR2
+/// (XTypes 1.3 §7.3.1.2.1).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId {
+    /// Which of the two type objects.
+    pub kind: EquivalenceKind,
+    /// The hash.
+    pub hash: [u8; 14],
+}
+
+impl TypeId {
+    fn of(kind: EquivalenceKind, object: &[u8]) -> Self {
+        let [hash @ .., _, _]: [u8; 16] = Md5::digest(object).into();
+        Self { kind, hash }
+    }
+
+    fn write(self, writer: &mut Writer<'_>) {
+        writer.write_u8(self.kind.discriminator());
+        self.hash.iter().for_each(|byte| writer.write_u8(*byte));
+    }
+
+    /// Reads an identifier that is a hash; `None` for any other, of which nothing more is read.
+    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
+        let kind = match reader.read_u8()? {
+            EK_MINIMAL => EquivalenceKind::Minimal,
+            EK_COMPLETE => EquivalenceKind::Complete,
+            _ => return Ok(None),
+        };
+        Self::read_hash(kind, reader).map(Some)
+    }
+
+    fn read_hash(kind: EquivalenceKind, reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut hash = [0; 14];
+        hash.iter_mut()
+            .try_for_each(|byte| reader.read_u8().map(|read| *byte = read))?;
+        Ok(Self { kind, hash })
+    }
+}
+
+impl fmt::Debug for TypeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} ", self.kind)?;
+        self.hash
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl EquivalenceKind {
+    fn discriminator(self) -> u8 {
+        match self {
+            Self::Minimal => EK_MINIMAL,
+            Self::Complete => EK_COMPLETE,
+        }
+    }
+}
+
+/// Type objects by their identifiers: what a participant can tell of its own types, or has learnt
+/// of others'.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct TypeObjects {
+    objects: BTreeMap<TypeId, Vec<u8>>,
+    complete_to_minimal: BTreeMap<TypeId, TypeId>,
+}
+
+impl TypeObjects {
+    /// Of no type.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the objects of a type and of all types that it refers to, and tells what an endpoint
+    /// announces of it.
+    pub fn add(&mut self, description: &TypeDescription) -> Result<TypeInformation, EncodeError> {
+        object::add(self, description)
+    }
+
+    /// The bytes of an object.
+    pub fn get(&self, id: TypeId) -> Option<&[u8]> {
+        self.objects.get(&id).map(Vec::as_slice)
+    }
+
+    /// The minimal object of the type that has this complete one.
+    pub fn minimal_of(&self, complete: TypeId) -> Option<TypeId> {
+        self.complete_to_minimal.get(&complete).copied()
+    }
+
+    /// Adds an object that a peer sent, the serialized union `TypeObject` in little-endian, and
+    /// tells its identifier. What is in it is looked at by [`describe`](Self::describe) only.
+    pub fn insert(&mut self, object: &[u8]) -> Result<TypeId, DecodeError> {
+        let malformed = DecodeError::new(DecodeErrorKind::UnexpectedEnd, object.len());
+        let kind = match object.get(4) {
+            Some(&EK_MINIMAL) => EquivalenceKind::Minimal,
+            Some(&EK_COMPLETE) => EquivalenceKind::Complete,
+            _ => return Err(malformed),
+        };
+        let id = TypeId::of(kind, object);
+        self.objects.insert(id, object.into());
+        Ok(id)
+    }
+
+    /// Number of objects.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The type that a complete object and those that it refers to describe.
+    ///
+    /// Aliases are followed, members of base types come first. An error
+    /// [`DescribeError::Missing`] names an object to ask the peer for.
+    pub fn describe(&self, complete: TypeId) -> Result<TypeDescription, DescribeError> {
+        describe::describe(self, complete)
+    }
+}
+
+// Discriminators of the union TypeIdentifier, and kinds of types (XTypes 1.3 §7.3.4.3).
+const EK_MINIMAL: u8 = 0xf1;
+const EK_COMPLETE: u8 = 0xf2;
+const EK_BOTH: u8 = 0xf3;
+const TK_NONE: u8 = 0x00;
+const TK_BOOLEAN: u8 = 0x01;
+const TK_BYTE: u8 = 0x02;
+const TK_INT16: u8 = 0x03;
+const TK_INT32: u8 = 0x04;
+const TK_INT64: u8 = 0x05;
+const TK_UINT16: u8 = 0x06;
+const TK_UINT32: u8 = 0x07;
+const TK_UINT64: u8 = 0x08;
+const TK_FLOAT32: u8 = 0x09;
+const TK_FLOAT64: u8 = 0x0a;
+const TK_INT8: u8 = 0x0c;
+const TK_UINT8: u8 = 0x0d;
+const TK_CHAR8: u8 = 0x10;
+const TK_ALIAS: u8 = 0x30;
+const TK_ENUM: u8 = 0x40;
+const TK_STRUCTURE: u8 = 0x51;
+const TK_SEQUENCE: u8 = 0x60;
+const TK_ARRAY: u8 = 0x61;
+const TI_STRING8_SMALL: u8 = 0x70;
+const TI_STRING8_LARGE: u8 = 0x71;
+const TI_PLAIN_SEQUENCE_SMALL: u8 = 0x80;
+const TI_PLAIN_SEQUENCE_LARGE: u8 = 0x81;
+const TI_PLAIN_ARRAY_SMALL: u8 = 0x90;
+const TI_PLAIN_ARRAY_LARGE: u8 = 0x91;
+
+// Flags of types and members (XTypes 1.3 §7.3.4.5.2).
+const IS_FINAL: u16 = 1 << 0;
+const IS_APPENDABLE: u16 = 1 << 1;
+const IS_MUTABLE: u16 = 1 << 2;
+const TRY_CONSTRUCT_DISCARD: u16 = 1 << 0;
+const IS_OPTIONAL: u16 = 1 << 3;
+const IS_MUST_UNDERSTAND: u16 = 1 << 4;
+const IS_KEY: u16 = 1 << 5;
+const IS_DEFAULT: u16 = 1 << 6;

@@ -1,0 +1,283 @@
+//! Type objects, byte for byte as Eclipse Cyclone DDS makes them, and the way back.
+
+use crate::fixtures::types::{Primitives, appendable, final_, mutable};
+use crate::fixtures::{hex, type_objects, unhex};
+use proptest::prelude::*;
+use tickwire_cdr::xtypes::{
+    DescribeError, EquivalenceKind, Reply, Request, RequestIdentity, TypeId, TypeInformation,
+    TypeObjects,
+};
+use tickwire_cdr::{
+    ByteOrder, Extensibility, InvalidDescription, Literal, Member, Shared, Topic, Type,
+    TypeDescription,
+};
+
+fn information(description: &TypeDescription) -> (TypeInformation, TypeObjects) {
+    let mut objects = TypeObjects::new();
+    let information = objects.add(description).unwrap();
+    (information, objects)
+}
+
+/// Dependencies have no order.
+fn sorted(mut information: TypeInformation) -> TypeInformation {
+    for of in [&mut information.minimal, &mut information.complete]
+        .into_iter()
+        .flatten()
+    {
+        of.dependencies.sort();
+    }
+    information
+}
+
+fn check<T: Topic>(name: &str) {
+    let (ours, objects) = information(T::DESCRIPTION);
+    for (hash, bytes) in type_objects(name, "object-") {
+        let kind = match bytes[4] {
+            0xf1 => EquivalenceKind::Minimal,
+            _ => EquivalenceKind::Complete,
+        };
+        let id = TypeId {
+            kind,
+            hash: unhex(&hash).try_into().unwrap(),
+        };
+        let object = objects.get(id).map(hex);
+        assert_eq!(object, Some(hex(&bytes)), "{name} {id:?}");
+        assert_eq!(TypeObjects::new().insert(&bytes).unwrap(), id);
+    }
+    assert_eq!(
+        objects.len(),
+        type_objects(name, "object-").count(),
+        "{name}"
+    );
+
+    let (_, theirs) = type_objects(name, "type_information").next().unwrap();
+    let parsed = TypeInformation::parse(&theirs, ByteOrder::Little).unwrap();
+    assert_eq!(sorted(parsed.clone()), sorted(ours.clone()), "{name}");
+    let mut again = Vec::new();
+    parsed.encode(&mut again).unwrap();
+    assert_eq!(hex(&again), hex(&theirs), "{name}");
+
+    let complete = ours.complete.unwrap().id;
+    assert_eq!(
+        objects.minimal_of(complete),
+        ours.minimal.map(|minimal| minimal.id)
+    );
+    assert_eq!(&objects.describe(complete).unwrap(), T::DESCRIPTION);
+}
+
+#[test]
+fn objects_agree_with_cyclone() {
+    check::<Primitives>("primitives");
+    check::<final_::Book>("book_final");
+    check::<appendable::Book>("book_appendable");
+    check::<mutable::Book>("book_mutable");
+    check::<final_::Keyed>("keyed_final");
+    check::<appendable::Keyed>("keyed_appendable");
+    check::<mutable::Keyed>("keyed_mutable");
+}
+
+#[test]
+fn a_peer_learns_a_type_by_asking() {
+    let (information, ours) = information(mutable::Book::DESCRIPTION);
+    let complete = information.complete.unwrap();
+    let mut types = vec![complete.id];
+    types.extend(complete.dependencies.iter().map(|(id, _)| *id));
+    let identity = RequestIdentity {
+        writer: [7; 16],
+        sequence_number: (3 << 32) + 9,
+    };
+    let request = Request {
+        identity,
+        instance: "dds.builtin.TOS.".into(),
+        types,
+    };
+
+    let (mut asked, mut answered) = (Vec::new(), Vec::new());
+    request.encode(&mut asked).unwrap();
+    let received = Request::parse(&asked).unwrap().unwrap();
+    assert_eq!(received, request);
+    received.answer(&ours, &mut answered).unwrap();
+    let reply = Reply::parse(&answered).unwrap().unwrap();
+    assert_eq!(reply.identity, identity);
+    assert_eq!(reply.complete_to_minimal.len(), 5);
+
+    let mut learnt = TypeObjects::new();
+    assert_eq!(
+        learnt.describe(complete.id),
+        Err(DescribeError::Missing(complete.id))
+    );
+    for (id, object) in reply.objects {
+        assert_eq!(learnt.insert(object), Ok(id));
+    }
+    assert_eq!(
+        &learnt.describe(complete.id).unwrap(),
+        mutable::Book::DESCRIPTION
+    );
+}
+
+/// A complete struct object with one member, whose identifier is given.
+fn object_with(identifier: &[u8]) -> Vec<u8> {
+    let name = [2, 0, 0, 0, b'x', 0, 0, 0];
+    let mut member = [&[0, 0, 0, 0, 1, 0][..], identifier].concat();
+    member.resize(member.len().next_multiple_of(4), 0);
+    member.extend(name);
+    let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap().to_le_bytes();
+    let member = [&length(&member), &member[..]].concat();
+    let members = [&[1, 0, 0, 0], &member[..]].concat();
+    let header = [&[0, 0, 0, 0], &name[..6], &[0, 0]].concat();
+    let body = [
+        &[0xf2, 0x51, 1, 0],
+        &[10, 0, 0, 0],
+        &header[..],
+        &length(&members),
+        &members,
+    ]
+    .concat();
+    [&length(&body), &body[..]].concat()
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    let mut objects = TypeObjects::new();
+    let mut describe = |identifier: &[u8]| {
+        let id = objects.insert(&object_with(identifier)).unwrap();
+        objects.describe(id)
+    };
+    let plain = describe(&[0x07]).unwrap();
+    assert_eq!(*plain.members, [Member::new("x", 0, Type::U32)]);
+    assert_eq!(describe(&[0x11]), Err(DescribeError::Unsupported("wchar")));
+    assert_eq!(
+        describe(&[0x0b]),
+        Err(DescribeError::Unsupported("long double"))
+    );
+    assert_eq!(describe(&[0xa0]), Err(DescribeError::Unsupported("map")));
+    assert_eq!(
+        describe(&[0x99]),
+        Err(DescribeError::Unsupported("unknown kind of type"))
+    );
+    let minimal = [&[0xf1][..], &[9; 14]].concat();
+    let id = TypeId {
+        kind: EquivalenceKind::Minimal,
+        hash: [9; 14],
+    };
+    assert_eq!(describe(&minimal), Err(DescribeError::Minimal(id)));
+}
+
+#[test]
+fn descriptions_that_break_the_rules_are_refused() {
+    let new = |members| TypeDescription::new("T", Extensibility::Final, members);
+    let member = |name, id| Member::new(name, id, Type::U8);
+    assert_eq!(new(vec![]), Err(InvalidDescription::NoMember));
+    assert_eq!(
+        new(vec![member("a", 1), member("b", 1)]),
+        Err(InvalidDescription::DuplicateId(1))
+    );
+    assert_eq!(
+        new(vec![member("a", 1), member("a", 2)]),
+        Err(InvalidDescription::DuplicateName("a".into()))
+    );
+    let key = Member {
+        key: true,
+        optional: true,
+        ..member("k", 0)
+    };
+    assert_eq!(
+        new(vec![key]),
+        Err(InvalidDescription::OptionalKey("k".into()))
+    );
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z]{1,8}"
+}
+
+fn any_type() -> impl Strategy<Value = Type> {
+    let leaf = prop_oneof![
+        Just(Type::Bool),
+        Just(Type::Byte),
+        Just(Type::I8),
+        Just(Type::U16),
+        Just(Type::F64),
+        Just(Type::Char),
+        prop_oneof![Just(0), Just(255), Just(256)].prop_map(|bound| Type::String { bound }),
+        (name(), any::<i32>()).prop_map(|(name, value)| {
+            let literal = |name: &str, value| Literal {
+                name: name.into(),
+                value,
+            };
+            Type::Enum(Shared::from(tickwire_cdr::EnumDescription {
+                name: name.as_str().into(),
+                extensibility: Extensibility::Final,
+                bit_bound: 32,
+                literals: vec![literal("B", value), literal("A", value.wrapping_add(1))].into(),
+            }))
+        }),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            (inner.clone(), 0..300_u32).prop_map(|(ty, bound)| Type::Sequence {
+                element: Shared::from(ty),
+                bound
+            }),
+            (inner.clone(), 1..300_u32).prop_map(|(ty, length)| match ty {
+                Type::Array { .. } => ty,
+                ty => Type::Array {
+                    element: Shared::from(ty),
+                    length
+                },
+            }),
+            (name(), prop::collection::vec(inner, 1..4)).prop_map(|(name, types)| {
+                let member = |(id, ty)| Member::new(&format!("m{id}"), id, ty);
+                let members = (0..).zip(types).map(member).collect();
+                let description = TypeDescription::new(&name, Extensibility::Mutable, members);
+                Type::Struct(Shared::from(description.unwrap()))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn descriptions_return_from_their_objects(ty in any_type(), key in any::<bool>()) {
+        let members = vec![
+            Member { key, ..Member::new("first", 5, ty.clone()) },
+            Member { optional: true, must_understand: true, ..Member::new("second", 2, ty) },
+        ];
+        let description = TypeDescription::new("a::T", Extensibility::Appendable, members).unwrap();
+        let (information, objects) = information(&description);
+        prop_assert_eq!(objects.describe(information.complete.unwrap().id), Ok(description));
+    }
+
+    #[test]
+    fn damaged_objects_and_messages_are_survived(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        end in any::<prop::sample::Index>(),
+    ) {
+        let (information, objects) = information(appendable::Book::DESCRIPTION);
+        let complete = information.complete.as_ref().unwrap();
+        let hurt = |bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            for (at, byte) in &damage {
+                let at = at.index(bytes.len());
+                bytes[at] = *byte;
+            }
+            let end = end.index(bytes.len() * 2).min(bytes.len());
+            bytes.truncate(end);
+            bytes
+        };
+        let mut damaged = objects.clone();
+        if let Ok(id) = damaged.insert(&hurt(objects.get(complete.id).unwrap())) {
+            let _ = damaged.describe(id);
+        }
+        let mut bytes = Vec::new();
+        information.encode(&mut bytes).unwrap();
+        let _ = TypeInformation::parse(&hurt(&bytes), ByteOrder::Little);
+        let identity = RequestIdentity { writer: [0; 16], sequence_number: 1 };
+        let request = Request { identity, instance: String::new(), types: vec![complete.id] };
+        let (mut asked, mut answered) = (Vec::new(), Vec::new());
+        request.encode(&mut asked).unwrap();
+        request.answer(&objects, &mut answered).unwrap();
+        let _ = Request::parse(&hurt(&asked));
+        let _ = Reply::parse(&hurt(&answered));
+    }
+}
