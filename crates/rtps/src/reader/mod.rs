@@ -474,8 +474,8 @@ impl Reader {
 
     fn lose(&mut self, index: usize, count: u64, sink: &mut impl Sink) {
         let writer = &mut self.writers[index];
-        writer.lost += count;
-        self.counters.lost += count;
+        writer.lost = writer.lost.saturating_add(count);
+        self.counters.lost = self.counters.lost.saturating_add(count);
         sink.lost(writer.proxy.guid, count);
     }
 

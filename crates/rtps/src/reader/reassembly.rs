@@ -243,9 +243,14 @@ impl Partial {
             0 => self.fragment_count,
             last => last.min(self.fragment_count),
         };
-        let mut missing = (from.max(1)..=last).filter(|&fragment| {
+        let start = from.max(1);
+        // Whole words of 64 fragments are passed over at once.
+        let full = self.received.iter().skip((start as usize - 1) / 64);
+        let full = full.take_while(|&&word| word == u64::MAX).count();
+        let mut missing = (start..=last).skip(full * 64).filter(|&fragment| {
             let index = fragment as usize - 1;
-            self.received[index / 64] & (1 << (index % 64)) == 0
+            let word = self.received.get(index / 64).copied();
+            word.is_some_and(|word| word & (1 << (index % 64)) == 0)
         });
         let first = missing.next()?;
         let mut set = FragmentNumberSet::empty(first);

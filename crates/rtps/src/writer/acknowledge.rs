@@ -53,6 +53,10 @@ impl Writer {
                 .repairs
                 .request_samples(now, &acknack.state, sent, self.config.repair_interval);
         let idle = reader.repairs.is_empty();
+        let lost = reader.repairs.next_sample();
+        if lost.is_some_and(|number| number > self.released) {
+            self.window.lost(now);
+        }
         let lags = reader.lags(sent);
         self.release();
         self.send_repairs(now, index, outbox);
@@ -75,7 +79,7 @@ impl Writer {
             self.counters.from_unmatched += 1;
             return;
         };
-        let under_way = nack.sequence_number > self.sent();
+        let under_way = nack.sequence_number > self.cursor.number;
         let reader = &mut self.readers[index];
         if !reader.proxy.reliable
             || nack.sequence_number < SequenceNumber::FIRST
@@ -96,7 +100,10 @@ impl Writer {
                 .repairs
                 .request_fragments(now, nack.sequence_number, nack.state, interval);
         match queued {
-            true => self.send_repairs(now, index, outbox),
+            true => {
+                self.window.lost(now);
+                self.send_repairs(now, index, outbox);
+            }
             false => self.counters.suppressed += 1,
         }
     }
@@ -123,9 +130,9 @@ impl Writer {
         let Some(change) = self.history.get(number) else {
             return;
         };
-        self.unreleased_len = self
-            .unreleased_len
-            .saturating_sub(cost(change.payload.len()));
+        let cost = cost(change.payload.len());
+        self.unreleased_len = self.unreleased_len.saturating_sub(cost);
+        self.window.acknowledged(cost);
         let key = change.change.key_hash;
         let gone = change.change.kind.is_unregistered();
         if !self.config.transient_local || gone {

@@ -8,8 +8,9 @@ use super::WriterConfig;
 use crate::history::CacheChange;
 use crate::outbox::Outbox;
 use crate::wire::{
-    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Heartbeat, InlineQos, MessageWriter,
-    ParameterListWriter, SequenceNumber, SequenceNumberSet, SerializedPayload, StatusInfo,
+    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, InlineQos,
+    MessageWriter, ParameterListWriter, SequenceNumber, SequenceNumberSet, SerializedPayload,
+    StatusInfo,
 };
 
 /// Whom submessages are for and where they go.
@@ -28,6 +29,7 @@ pub(super) struct Composer {
     max_message_len: usize,
     /// Whether DATA carries the key hash.
     pub(super) key_hash: bool,
+    heartbeat_frag_count: u32,
     /// Scratch memory.
     inline_qos: Vec<u8>,
 }
@@ -38,6 +40,7 @@ impl Composer {
             writer: config.guid,
             max_message_len: config.max_message_len.clamp(512, 65_000),
             key_hash: config.key_hash_with_data,
+            heartbeat_frag_count: 0,
             inline_qos: Vec::new(),
         }
     }
@@ -120,6 +123,25 @@ impl Composer {
             });
     }
 
+    /// HEARTBEAT_FRAG: the fragments of `number` up to `last_fragment` have been sent.
+    pub(super) fn heartbeat_frag(
+        &mut self,
+        number: SequenceNumber,
+        last_fragment: u32,
+        target: Target<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.heartbeat_frag_count = self.heartbeat_frag_count.wrapping_add(1);
+        self.message(target, HEARTBEAT_FRAG_LEN, outbox)
+            .heartbeat_frag(&HeartbeatFrag {
+                reader: target.reader,
+                writer: self.writer.entity,
+                sequence_number: number,
+                last_fragment,
+                count: self.heartbeat_frag_count,
+            });
+    }
+
     /// Bytes of a full fragment: what a datagram holds beside the submessages around it.
     pub(super) fn fragment_len(&self) -> u16 {
         let len = (self.max_message_len - HEADERS_LEN - SUBMESSAGES_LEN) & !7;
@@ -180,7 +202,9 @@ impl Composer {
 
 /// The message header and INFO_DST.
 const HEADERS_LEN: usize = 20 + 16;
-/// INFO_TS, the larger head of DATA_FRAG, key hash, status and sentinel, HEARTBEAT, padding.
+/// INFO_TS, the larger head of DATA_FRAG, key hash, status and sentinel, HEARTBEAT or
+/// HEARTBEAT_FRAG, padding.
 const SUBMESSAGES_LEN: usize = 12 + 36 + 32 + HEARTBEAT_LEN + 4;
 const HEARTBEAT_LEN: usize = 32;
+const HEARTBEAT_FRAG_LEN: usize = 28;
 const GAP_LEN: usize = 32;

@@ -24,9 +24,10 @@ pub struct WriterConfig {
     /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
     /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
     pub max_message_len: usize,
-    /// Under KEEP_ALL, writes are refused while as many bytes are not acknowledged; each sample
-    /// counts with [`SAMPLE_OVERHEAD_LEN`] on top. Acknowledgement is asked for at every quarter of
-    /// it. One sample always passes, whatever its size. Default 1 MiB.
+    /// Under KEEP_ALL, writes are refused while as many bytes are not acknowledged, or fewer when
+    /// readers report losses; each sample counts with [`SAMPLE_OVERHEAD_LEN`] on top.
+    /// Acknowledgement is asked for at every quarter of it. One sample always passes, whatever its
+    /// size. Default 1 MiB.
     pub max_unacknowledged_len: usize,
     /// Time between heartbeats while a reader lags, doubled with each that brings no progress up to
     /// 64 times. Default 100 ms.

@@ -12,6 +12,7 @@ mod heartbeat;
 mod pacer;
 mod reader_proxy;
 mod send;
+mod window;
 
 use alloc::vec::Vec;
 
@@ -31,6 +32,7 @@ use compose::Composer;
 use heartbeat::HeartbeatTimer;
 use pacer::Pacer;
 use reader_proxy::MatchedReader;
+use window::FlowWindow;
 
 /// A writer with its history and the readers that it is matched with.
 pub struct Writer {
@@ -46,6 +48,8 @@ pub struct Writer {
     released: SequenceNumber,
     /// Bytes of the changes above `released`.
     unreleased_len: usize,
+    /// What `unreleased_len` may be under KEEP_ALL.
+    window: FlowWindow,
     /// Bytes sent since acknowledgement was last asked for.
     unasked_len: usize,
     heartbeat: HeartbeatTimer,
@@ -86,6 +90,7 @@ impl Writer {
             cursor: Cursor::at(SequenceNumber::FIRST),
             released: SequenceNumber::ZERO,
             unreleased_len: 0,
+            window: FlowWindow::new(config.max_unacknowledged_len),
             unasked_len: 0,
             heartbeat: HeartbeatTimer::new(config.heartbeat_period),
             heartbeat_count: 0,
@@ -274,7 +279,7 @@ impl Writer {
         {
             return Err(Refused::TooManyInstances);
         }
-        if keep_all && self.unreleased_len >= self.config.max_unacknowledged_len.max(1) {
+        if keep_all && self.unreleased_len >= self.window.len() {
             return Err(Refused::Full);
         }
         Ok(())

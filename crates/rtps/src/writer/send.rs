@@ -46,8 +46,16 @@ impl Writer {
             self.composer.data(change, target, outbox);
             return true;
         }
+        let reliable = self.readers.iter().any(|reader| reader.proxy.reliable);
+        let start = self.cursor.fragment;
         while self.cursor.fragment <= count {
             if !self.pacer.take(now, self.composer.fragment_len().into()) {
+                if reliable && self.cursor.fragment > start {
+                    // Lets readers ask for what got lost before the rest has been sent.
+                    let last = self.cursor.fragment - 1;
+                    self.composer
+                        .heartbeat_frag(self.cursor.number, last, target, outbox);
+                }
                 return false;
             }
             self.composer
@@ -68,7 +76,7 @@ impl Writer {
         }
         self.heartbeat.arm(now);
         if self.composer.fragment_count(len) > 1
-            || self.unasked_len >= self.config.max_unacknowledged_len / 4
+            || self.unasked_len >= self.window.len() / 4
             || reliable.any(|reader| !reader.introduced)
         {
             self.send_heartbeat_to_all(false, false, outbox);
@@ -98,7 +106,11 @@ impl Writer {
             let (number, set, sent_below) = (request.number, request.set, request.next);
             let mut next = sent_below;
             if let Some(change) = self.history.get(number) {
-                let count = self.composer.fragment_count(change.payload.len());
+                let count = match number == self.cursor.number {
+                    // The rest of what is still being sent comes anyway.
+                    true => self.cursor.fragment - 1,
+                    false => self.composer.fragment_count(change.payload.len()),
+                };
                 let wanted = set.iter().filter(|&f| f >= sent_below && f <= count);
                 for fragment in wanted {
                     if !self.pacer.take(now, self.composer.fragment_len().into()) {

@@ -1,12 +1,15 @@
 //! Writers and readers on a simulated network, in virtual time.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod script;
+
 use std::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::reader::{Delivery, Reader, ReaderConfig, ReceivedChange, Sink, WriterProxy};
 use tickwire_rtps::wire::{
-    EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload, Submessage,
+    Context, EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload,
+    Submessage,
 };
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, ChangeKind, KeyHash, Outbox};
@@ -70,7 +73,7 @@ impl Sink for Cache {
     }
 
     fn lost(&mut self, _: Guid, count: u64) {
-        self.lost += count;
+        self.lost = self.lost.saturating_add(count);
     }
 }
 
@@ -385,15 +388,27 @@ pub fn tell_writer(writer: &mut Writer, now: Instant, datagram: &[u8], outbox: &
         if !context.is_for(guid.prefix) {
             continue;
         }
-        match submessage {
-            Submessage::AckNack(acknack) if acknack.writer == guid.entity => {
-                writer.handle_acknack(now, &context, &acknack, outbox);
-            }
-            Submessage::NackFrag(nack) if nack.writer == guid.entity => {
-                writer.handle_nack_frag(now, &context, &nack, outbox);
-            }
-            _ => {}
+        route_to_writer(writer, now, &context, &submessage, outbox);
+    }
+}
+
+/// Hands a submessage to a writer if it is the one named.
+pub fn route_to_writer(
+    writer: &mut Writer,
+    now: Instant,
+    context: &Context<'_>,
+    submessage: &Submessage<'_>,
+    outbox: &mut Outbox,
+) {
+    let guid = writer.guid();
+    match submessage {
+        Submessage::AckNack(acknack) if acknack.writer == guid.entity => {
+            writer.handle_acknack(now, context, acknack, outbox);
         }
+        Submessage::NackFrag(nack) if nack.writer == guid.entity => {
+            writer.handle_nack_frag(now, context, nack, outbox);
+        }
+        _ => {}
     }
 }
 
@@ -406,30 +421,43 @@ pub fn tell_reader(
     outbox: &mut Outbox,
 ) {
     let guid = reader.guid();
-    let mine = |entity| entity == EntityId::UNKNOWN || entity == guid.entity;
     for item in MessageReader::new(datagram).expect("a header") {
         let (context, submessage) = item.expect("well-formed submessages");
         if !context.is_for(guid.prefix) {
             continue;
         }
-        match submessage {
-            Submessage::Data(data) if mine(data.reader) => {
-                reader.handle_data(now, &context, &data, sink);
-            }
-            Submessage::DataFrag(data) if mine(data.reader) => {
-                reader.handle_data_frag(now, &context, &data, sink);
-            }
-            Submessage::Heartbeat(heartbeat) if mine(heartbeat.reader) => {
-                reader.handle_heartbeat(now, &context, &heartbeat, sink, outbox);
-            }
-            Submessage::HeartbeatFrag(heartbeat) if mine(heartbeat.reader) => {
-                reader.handle_heartbeat_frag(now, &context, &heartbeat);
-            }
-            Submessage::Gap(gap) if mine(gap.reader) => {
-                reader.handle_gap(&context, &gap, sink);
-            }
-            _ => {}
+        route_to_reader(reader, sink, now, &context, &submessage, outbox);
+    }
+}
+
+/// Hands a submessage to a reader if it is among those named.
+pub fn route_to_reader(
+    reader: &mut Reader,
+    sink: &mut impl Sink,
+    now: Instant,
+    context: &Context<'_>,
+    submessage: &Submessage<'_>,
+    outbox: &mut Outbox,
+) {
+    let guid = reader.guid();
+    let mine = |entity| entity == EntityId::UNKNOWN || entity == guid.entity;
+    match submessage {
+        Submessage::Data(data) if mine(data.reader) => {
+            reader.handle_data(now, context, data, sink);
         }
+        Submessage::DataFrag(data) if mine(data.reader) => {
+            reader.handle_data_frag(now, context, data, sink);
+        }
+        Submessage::Heartbeat(heartbeat) if mine(heartbeat.reader) => {
+            reader.handle_heartbeat(now, context, heartbeat, sink, outbox);
+        }
+        Submessage::HeartbeatFrag(heartbeat) if mine(heartbeat.reader) => {
+            reader.handle_heartbeat_frag(now, context, heartbeat);
+        }
+        Submessage::Gap(gap) if mine(gap.reader) => {
+            reader.handle_gap(context, gap, sink);
+        }
+        _ => {}
     }
 }
 

@@ -1,0 +1,215 @@
+//! Submessages that no honest peer sends: no panic, no growing memory, and honest ones still count.
+
+mod common;
+
+use common::script::{READER, ReaderScript, WRITER, WriterScript};
+use common::{keep_all, reader_config};
+use tickwire_base::{Duration, Instant};
+use tickwire_rtps::Outbox;
+use tickwire_rtps::reader::ReaderConfig;
+use tickwire_rtps::wire::{GuidPrefix, MessageWriter};
+use tickwire_rtps::writer::WriterConfig;
+use tickwire_simnet::Rng;
+
+const EDGES: [i64; 12] = [
+    i64::MIN,
+    i64::MIN + 1,
+    -1,
+    0,
+    1,
+    2,
+    255,
+    256,
+    1 << 32,
+    i64::MAX - 256,
+    i64::MAX - 1,
+    i64::MAX,
+];
+
+fn reader() -> ReaderScript {
+    let mut script = ReaderScript::new(ReaderConfig {
+        max_held: 64,
+        max_sample_len: 1 << 16,
+        max_partial: 4,
+        max_partial_len: 1 << 17,
+        ..reader_config()
+    });
+    script.match_writer(true, false);
+    script
+}
+
+/// One number in two from the edges of the range, else a small one.
+fn number(rng: &mut Rng) -> i64 {
+    match rng.chance(500) {
+        true => EDGES[rng.below(EDGES.len() as u64) as usize],
+        false => rng.below(50) as i64,
+    }
+}
+
+#[test]
+fn a_reader_survives_whatever_a_writer_says() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let mut script = reader();
+        for _ in 0..300 {
+            let (a, b) = (number(&mut rng), number(&mut rng));
+            match rng.below(7) {
+                0 => script.data(a),
+                1 => script.heartbeat(a, b, rng.chance(500)),
+                2 => script.heartbeat_with_count(a, b, true, rng.next_u64() as u32),
+                3 => script.gap(a, b, &[]),
+                4 => script.heartbeat_frag(a, rng.next_u64() as u32),
+                5 => script.wait(Duration::from_millis(rng.below(3000))),
+                _ => {
+                    let (start, count) = (rng.below(9) as u32, rng.below(9) as u16);
+                    let size = if rng.chance(100) { u32::MAX } else { 64 };
+                    let fragment = rng.below(17) as u16;
+                    script.data_frag_of(a, start, count, fragment, size, &[0; 40])
+                }
+            };
+        }
+        assert!(script.cache.numbers().iter().all(|&number| number > 0));
+    }
+}
+
+#[test]
+fn a_writer_survives_whatever_a_reader_says() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let mut script = WriterScript::new(WriterConfig {
+            max_message_len: 512,
+            ..keep_all()
+        });
+        script.match_reader(seed % 2 == 0);
+        for _ in 0..300 {
+            let a = number(&mut rng);
+            match rng.below(5) {
+                0 => drop(script.write(if rng.chance(300) { 2000 } else { 40 })),
+                1 => drop(script.acknack(a, &[], rng.chance(500))),
+                2 => {
+                    let asked = a.saturating_add(rng.below(200) as i64);
+                    let said = script.acknack(a, &[asked], rng.chance(500));
+                    assert!(said.len() < 1000, "bursts are bounded");
+                }
+                3 => {
+                    let fragment = 1 + rng.below(1 << 33) as u32;
+                    drop(script.nack_frag(a, &[fragment.max(1)]));
+                }
+                _ => drop(script.wait(Duration::from_millis(rng.below(3000)))),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_heartbeat_that_contradicts_itself_is_not_taken() {
+    let mut script = reader();
+    assert_eq!(script.heartbeat(9, 7, false), []);
+    assert_eq!(script.heartbeat(0, 7, false), []);
+    assert_eq!(script.heartbeat(1, i64::MAX, false), []);
+    assert_eq!(script.reader.counters().heartbeats, 0);
+    assert_eq!(script.reader.counters().misbehaved, 3);
+}
+
+#[test]
+fn early_samples_are_held_within_bounds() {
+    let mut script = reader();
+    for number in 2..10_000 {
+        script.data(number);
+    }
+    assert_eq!(script.reader.counters().held, 64);
+    script.heartbeat(1, 9_999, false);
+    script.data(1);
+    assert_eq!(script.cache.numbers().len(), 65);
+}
+
+#[test]
+fn a_gap_over_everything_costs_nothing() {
+    let mut script = reader();
+    script.gap(2, i64::MAX - 1, &[]);
+    script.heartbeat(1, 1, true);
+    script.data(1);
+    assert_eq!(script.cache.numbers(), [1]);
+    let [writer] = script.reader.writers().collect::<Vec<_>>()[..] else {
+        panic!("one writer is matched");
+    };
+    assert_eq!(writer.expected.0, i64::MAX - 1);
+}
+
+#[test]
+fn fragments_that_lie_about_their_sizes_are_refused() {
+    let mut script = reader();
+    // start, count, fragment size, sample size
+    let lies: [(u32, u16, u16, u32); 9] = [
+        (0, 1, 8, 64),
+        (1, 0, 8, 64),
+        (1, 1, 0, 64),
+        (1, 1, 8, 0),
+        (9, 1, 8, 64),
+        (8, 2, 8, 64),
+        (u32::MAX, u16::MAX, 8, 64),
+        (1, 1, 64, 64),
+        (1, 6, 8, 64),
+    ];
+    for (i, (start, count, fragment_size, sample_size)) in lies.into_iter().enumerate() {
+        script.data_frag_of(
+            1 + i as i64,
+            start,
+            count,
+            fragment_size,
+            sample_size,
+            &[0; 40],
+        );
+    }
+    assert_eq!(script.reader.counters().misbehaved, 9);
+    // Larger than the reader takes, and than the machine has.
+    script.data_frag_of(1, 1, 1, 8, u32::MAX, &[0; 8]);
+    assert_eq!(script.reader.counters().partial_dropped, 1);
+    // A change of mind about a sample that is half there.
+    script.data_frag_of(20, 1, 1, 8, 16, &[0; 8]);
+    script.data_frag_of(20, 2, 1, 8, 24, &[0; 8]);
+    assert_eq!(script.reader.counters().misbehaved, 10);
+}
+
+#[test]
+fn partial_samples_make_way_for_those_that_are_needed_first() {
+    let mut script = reader();
+    for number in (1..=100).rev() {
+        script.data_frag_of(number, 1, 1, 8, 16, &[0; 8]);
+    }
+    for number in 1..=4 {
+        script.data_frag_of(number, 2, 1, 8, 16, &[0; 8]);
+    }
+    assert_eq!(script.cache.numbers(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn strangers_are_not_listened_to() {
+    let (mut reader, mut writer) = (reader(), WriterScript::new(keep_all()));
+    writer.match_reader(false);
+    let mut bytes = Vec::new();
+    MessageWriter::new(&mut bytes, GuidPrefix([9; 12]))
+        .heartbeat(&tickwire_rtps::wire::Heartbeat {
+            reader: READER.entity,
+            writer: WRITER.entity,
+            first: common::number(1),
+            last: common::number(9),
+            count: 1,
+            is_final: false,
+            liveliness: false,
+        })
+        .acknack(&tickwire_rtps::wire::AckNack {
+            reader: READER.entity,
+            writer: WRITER.entity,
+            state: tickwire_rtps::wire::SequenceNumberSet::empty(common::number(1)),
+            count: 1,
+            is_final: false,
+        });
+    let (now, mut outbox) = (Instant::from_nanos(1), Outbox::new());
+    common::tell_writer(&mut writer.writer, now, &bytes, &mut outbox);
+    let cache = &mut reader.cache;
+    common::tell_reader(&mut reader.reader, cache, now, &bytes, &mut outbox);
+    assert!(outbox.is_empty());
+    assert_eq!(writer.writer.counters().from_unmatched, 1);
+    assert_eq!(reader.reader.counters().from_unmatched, 1);
+}

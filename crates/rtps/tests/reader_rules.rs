@@ -1,0 +1,246 @@
+//! What a reader says to a scripted writer, submessage by submessage.
+
+mod common;
+
+use common::reader_config;
+use common::script::ReaderScript;
+use common::script::Said::{AckNack, NackFrag};
+use tickwire_base::Duration;
+use tickwire_rtps::reader::ReaderConfig;
+
+const SOON: Duration = Duration::from_millis(1);
+
+/// A reader that has heard of an empty writer.
+fn met() -> ReaderScript {
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, false);
+    assert_eq!(script.heartbeat(1, 0, false), [AckNack(1, vec![], true)]);
+    script
+}
+
+#[test]
+fn a_writer_is_greeted_until_its_first_heartbeat() {
+    let mut script = ReaderScript::new(reader_config());
+    assert_eq!(
+        script.match_writer(true, false),
+        [AckNack(1, vec![], false)]
+    );
+    let greetings = script.wait(Duration::from_millis(800));
+    assert_eq!(greetings, vec![AckNack(1, vec![], false); 3]);
+    script.heartbeat(1, 0, true);
+    assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
+fn best_effort_says_nothing() {
+    let mut script = ReaderScript::new(reader_config());
+    assert_eq!(script.match_writer(false, false), []);
+    assert_eq!(script.heartbeat(1, 5, false), []);
+    script.data(3);
+    script.data(5);
+    script.data(4);
+    assert_eq!(script.cache.numbers(), [3, 5]);
+    assert_eq!(script.cache.lost, 1);
+    assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
+fn a_heartbeat_is_answered_even_when_nothing_lacks_unless_it_is_final() {
+    let mut script = met();
+    script.data(1);
+    assert_eq!(script.heartbeat(1, 1, false), [AckNack(2, vec![], true)]);
+    assert_eq!(script.heartbeat(1, 1, true), []);
+    // A final one is answered when something lacks.
+    assert_eq!(script.heartbeat(1, 2, true), []);
+    assert_eq!(script.wait(SOON), [AckNack(2, vec![2], true)]);
+}
+
+#[test]
+fn a_hole_is_asked_for_without_waiting_for_a_heartbeat() {
+    let mut script = met();
+    for number in [1, 3, 6] {
+        script.data(number);
+    }
+    assert_eq!(script.cache.numbers(), [1]);
+    assert_eq!(script.wait(SOON), [AckNack(2, vec![2, 4, 5], true)]);
+    for number in [4, 2, 5] {
+        script.data(number);
+    }
+    assert_eq!(script.cache.numbers(), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn what_only_overtook_another_is_not_asked_for() {
+    let mut script = met();
+    script.data(2);
+    script.now = script.now + SOON / 2;
+    script.data(1);
+    let said = script.wait(Duration::from_secs(1));
+    assert_eq!(said, [AckNack(3, vec![], true)]);
+}
+
+#[test]
+fn the_same_is_asked_for_again_only_after_a_while() {
+    let mut script = met();
+    script.heartbeat(1, 2, false);
+    assert_eq!(script.wait(SOON), [AckNack(1, vec![1, 2], true)]);
+    script.heartbeat(1, 2, false);
+    assert_eq!(script.wait(SOON), []);
+    assert_eq!(
+        script.wait(Duration::from_millis(20)),
+        [AckNack(1, vec![1, 2], true)]
+    );
+    // Without any reminder the pauses grow.
+    let repeated = script.wait(Duration::from_secs(5)).len();
+    assert!((6..=12).contains(&repeated), "{repeated}");
+}
+
+#[test]
+fn history_is_asked_for_without_delay() {
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, false);
+    assert_eq!(
+        script.heartbeat(4, 6, false),
+        [AckNack(4, vec![4, 5, 6], true)]
+    );
+    assert_eq!(
+        script.cache.lost, 0,
+        "what was before the match is not lost"
+    );
+}
+
+#[test]
+fn history_can_be_skipped() {
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, true);
+    script.data(6);
+    assert_eq!(script.cache.numbers(), []);
+    assert_eq!(script.heartbeat(1, 6, false), [AckNack(7, vec![], true)]);
+    assert_eq!(script.cache.numbers(), [6]);
+}
+
+#[test]
+fn what_the_writer_no_longer_holds_is_lost_and_counted() {
+    let mut script = met();
+    script.data(1);
+    script.data(4);
+    script.heartbeat(6, 6, true);
+    assert_eq!(script.cache.numbers(), [1, 4]);
+    assert_eq!(script.cache.lost, 3);
+    assert_eq!(script.wait(SOON), [AckNack(6, vec![6], true)]);
+}
+
+#[test]
+fn gaps_are_passed_over_without_loss() {
+    let mut script = met();
+    script.data(1);
+    script.data(9);
+    script.gap(2, 5, &[7]);
+    assert_eq!(script.wait(SOON), [AckNack(5, vec![5, 6, 8], true)]);
+    script.gap(5, 9, &[]);
+    assert_eq!(script.cache.numbers(), [1, 9]);
+    assert_eq!(script.cache.lost, 0);
+}
+
+#[test]
+fn a_gap_does_not_take_back_what_has_come() {
+    let mut script = met();
+    script.data(3);
+    script.gap(1, 5, &[]);
+    assert_eq!(script.cache.numbers(), [3]);
+}
+
+#[test]
+fn repeated_heartbeat_counts_are_ignored() {
+    let mut script = met();
+    script.heartbeat_with_count(1, 0, true, 50);
+    assert_eq!(script.heartbeat_with_count(1, 0, false, 50), []);
+    assert_eq!(script.heartbeat_with_count(1, 0, false, 49), []);
+    assert_eq!(script.reader.counters().stale, 2);
+    assert_eq!(
+        script.heartbeat_with_count(1, 0, false, 51),
+        [AckNack(1, vec![], true)]
+    );
+}
+
+#[test]
+fn a_sample_that_was_refused_is_not_acknowledged_and_comes_again() {
+    let mut script = met();
+    script.cache.room = 1;
+    for number in 1..=3 {
+        script.data(number);
+    }
+    assert_eq!(
+        script.heartbeat(1, 3, false),
+        [AckNack(2, vec![], true)],
+        "neither acknowledged nor asked for"
+    );
+    assert_eq!(script.resume(2), [AckNack(3, vec![], true)]);
+    assert_eq!(script.resume(9), [AckNack(4, vec![], true)]);
+    assert_eq!(script.cache.numbers(), [1, 2, 3]);
+    assert_eq!(script.resume(9), []);
+}
+
+#[test]
+fn only_the_fragments_that_lack_are_asked_for() {
+    let mut script = met();
+    script.data_frag(1, 1, 2, 22);
+    script.data_frag(1, 5, 1, 22);
+    script.data_frag(2, 1, 1, 8);
+    assert_eq!(script.wait(SOON), [], "they may be on their way");
+    script.heartbeat(1, 3, false);
+    assert_eq!(
+        script.wait(SOON),
+        [
+            AckNack(1, vec![3], true),
+            NackFrag(1, vec![3, 4, 6]),
+            NackFrag(2, vec![2])
+        ]
+    );
+    script.data_frag_of(1, 6, 1, 4, 22, &[1; 2]);
+    script.data_frag(1, 3, 2, 22);
+    assert_eq!(script.cache.numbers(), [1]);
+    assert_eq!(script.cache.samples[0].payload, [1; 22]);
+}
+
+#[test]
+fn a_heartbeat_frag_says_up_to_where_to_ask() {
+    let mut script = met();
+    script.data_frag(1, 1, 1, 400);
+    script.data_frag(1, 3, 1, 400);
+    script.heartbeat_frag(1, 4);
+    let said = script.wait(Duration::from_millis(20));
+    assert_eq!(said, [AckNack(1, vec![], true), NackFrag(1, vec![2, 4])]);
+}
+
+#[test]
+fn fragments_that_stop_coming_are_given_up() {
+    let mut script = ReaderScript::new(ReaderConfig {
+        reliable: false,
+        ..reader_config()
+    });
+    script.match_writer(true, false);
+    script.data_frag(1, 1, 1, 8);
+    script.wait(Duration::from_secs(10));
+    assert_eq!(script.reader.counters().partial_dropped, 1);
+    assert_eq!(script.reader.poll_timeout(), None);
+    script.data_frag(1, 2, 1, 8);
+    assert_eq!(script.cache.numbers(), []);
+}
+
+#[test]
+fn two_heartbeats_that_step_back_are_a_restart() {
+    let mut script = met();
+    for number in 1..=9 {
+        script.data(number);
+    }
+    script.heartbeat(1, 9, false);
+    script.now = script.now + Duration::from_secs(2);
+    script.heartbeat_with_count(1, 2, false, 1);
+    assert_eq!(script.reader.counters().restarts, 0);
+    assert_eq!(
+        script.heartbeat_with_count(1, 2, false, 2),
+        [AckNack(1, vec![1, 2], true)]
+    );
+    assert_eq!(script.reader.counters().restarts, 1);
+}

@@ -1,0 +1,272 @@
+//! What a writer says to a scripted reader, submessage by submessage.
+
+mod common;
+
+use common::script::Said::{Data, DataFrag, Gap, Heartbeat, HeartbeatFrag};
+use common::script::WriterScript;
+use common::{keep_all, keep_last};
+use tickwire_base::Duration;
+use tickwire_rtps::writer::WriterConfig;
+
+const RTT: Duration = Duration::from_millis(1);
+/// What a datagram of 512 bytes holds of a sample.
+const FRAGMENT: usize = 360;
+
+/// A reader that has said hello, after `samples` samples of 40 bytes, none acknowledged.
+fn met(config: WriterConfig, samples: i64) -> WriterScript {
+    let mut script = WriterScript::new(config);
+    script.match_reader(false);
+    script.acknack(1, &[], true);
+    for number in 1..=samples {
+        assert_eq!(script.write(40), Ok(vec![Data(number)]));
+    }
+    script
+}
+
+#[test]
+fn a_new_reader_is_greeted_until_it_answers() {
+    let mut script = WriterScript::new(keep_all());
+    assert_eq!(script.match_reader(false), [Heartbeat(1, 0, false)]);
+    let beats = script.wait(Duration::from_millis(35));
+    assert_eq!(beats.len(), 2, "after 10 and 20 ms: {beats:?}");
+    script.acknack(1, &[], true);
+    assert_eq!(script.wait(Duration::from_secs(60)), []);
+    assert_eq!(script.writer.poll_timeout(), None);
+}
+
+#[test]
+fn the_first_sample_to_a_new_reader_carries_a_heartbeat() {
+    let mut script = WriterScript::new(keep_all());
+    script.match_reader(false);
+    assert_eq!(script.write(40), Ok(vec![Data(1), Heartbeat(1, 1, false)]));
+}
+
+#[test]
+fn a_greeting_is_answered_at_once_whatever_its_base() {
+    let mut script = met(keep_all(), 3);
+    assert_eq!(script.acknack(0, &[], false), [Heartbeat(1, 3, false)]);
+    assert_eq!(script.acknack(1, &[], false), [Heartbeat(1, 3, false)]);
+    assert_eq!(script.acknack(4, &[], true), []);
+    // One who has everything need not answer, and its acknowledgement stands.
+    assert_eq!(script.acknack(0, &[], false), [Heartbeat(4, 3, true)]);
+    assert!(script.writer.is_acknowledged(common::number(3)));
+}
+
+#[test]
+fn a_late_volatile_reader_is_told_where_it_begins() {
+    let mut script = WriterScript::new(WriterConfig {
+        transient_local: true,
+        ..keep_all()
+    });
+    for _ in 0..5 {
+        script.write(40).expect("room");
+    }
+    assert_eq!(
+        script.match_reader(false),
+        [Gap(1, 6), Heartbeat(1, 5, false)]
+    );
+    assert!(script.writer.is_acknowledged(common::number(5)));
+    // It may ask all the same and is told again.
+    assert_eq!(
+        script.acknack(1, &[1, 2, 5], true),
+        [Gap(1, 6), Heartbeat(1, 5, false)]
+    );
+}
+
+#[test]
+fn what_is_asked_for_is_sent_once_within_the_repair_interval() {
+    let mut script = met(keep_all(), 5);
+    assert_eq!(
+        script.acknack(2, &[2, 4], true),
+        [Data(2), Data(4), Heartbeat(2, 5, false)]
+    );
+    script.now = script.now + RTT;
+    assert_eq!(
+        script.acknack(2, &[2, 4, 5], true),
+        [Data(5), Heartbeat(2, 5, false)]
+    );
+    assert_eq!(script.writer.counters().suppressed, 2);
+    script.now = script.now + Duration::from_millis(10);
+    assert_eq!(
+        script.acknack(2, &[2], true),
+        [Data(2), Heartbeat(2, 5, false)]
+    );
+}
+
+#[test]
+fn repeated_and_old_counts_are_ignored_until_the_reader_restarts() {
+    let mut script = met(keep_all(), 5);
+    script.acknack_with_count(2, &[], true, 10);
+    assert_eq!(script.acknack_with_count(2, &[2], true, 10), []);
+    assert_eq!(script.acknack_with_count(6, &[], true, 9), []);
+    assert!(!script.writer.is_acknowledged(common::number(5)));
+    assert_eq!(script.writer.counters().stale, 2);
+    script.now = script.now + Duration::from_secs(2);
+    script.acknack_with_count(6, &[], true, 1);
+    assert!(script.writer.is_acknowledged(common::number(5)));
+}
+
+#[test]
+fn acknowledgement_of_what_was_never_sent_is_not_believed() {
+    let mut script = met(keep_all(), 5);
+    for base in [7, 1000, i64::MAX] {
+        assert_eq!(script.acknack(base, &[], true), []);
+    }
+    assert_eq!(script.writer.counters().misbehaved, 3);
+    assert!(!script.writer.is_acknowledged(common::number(1)));
+    assert_eq!(script.writer.history_len(), 5);
+    // Nor is a request for it answered: a GAP would make the reader skip it when it comes.
+    assert_eq!(script.acknack(6, &[6, 7], true), []);
+    assert_eq!(script.write(40), Ok(vec![Data(6)]));
+}
+
+#[test]
+fn replaced_samples_are_covered_by_one_gap() {
+    let mut script = met(keep_last(1), 100);
+    assert_eq!(
+        script.acknack(1, &[1, 3, 50, 100], true),
+        [Gap(1, 100), Data(100), Heartbeat(100, 100, false)]
+    );
+    assert_eq!(script.writer.counters().removed_before_ack, 99);
+}
+
+#[test]
+fn heartbeats_to_a_silent_reader_become_rarer_and_end_with_its_acknowledgement() {
+    let mut script = met(keep_all(), 1);
+    let first_second = script.wait(Duration::from_secs(1)).len();
+    let minute = script.wait(Duration::from_secs(59)).len();
+    assert!((3..=10).contains(&first_second), "{first_second}");
+    assert!((8..=20).contains(&minute), "{minute}");
+    assert_eq!(script.acknack(2, &[], true), []);
+    script.wait(Duration::from_secs(7));
+    assert_eq!(script.writer.poll_timeout(), None);
+}
+
+#[test]
+fn a_quarter_of_the_unacknowledged_bytes_asks_for_acknowledgement() {
+    let mut script = met(
+        WriterConfig {
+            max_unacknowledged_len: 4 * 10 * (256 + 40),
+            ..keep_all()
+        },
+        9,
+    );
+    assert_eq!(
+        script.write(40),
+        Ok(vec![Data(10), Heartbeat(1, 10, false)])
+    );
+    assert_eq!(script.write(40), Ok(vec![Data(11)]));
+}
+
+/// Fragments of [`FRAGMENT`] bytes.
+fn small_messages() -> WriterConfig {
+    WriterConfig {
+        max_message_len: 512,
+        ..keep_all()
+    }
+}
+
+#[test]
+fn large_samples_go_in_fragments_with_a_heartbeat_after_the_last() {
+    let mut script = met(small_messages(), 0);
+    assert_eq!(script.write(FRAGMENT), Ok(vec![Data(1)]));
+    assert_eq!(
+        script.write(FRAGMENT + 1),
+        Ok(vec![DataFrag(2, 1), DataFrag(2, 2), Heartbeat(1, 2, false)])
+    );
+}
+
+#[test]
+fn single_fragments_are_sent_again() {
+    let mut script = met(small_messages(), 0);
+    script.write(2000).expect("room");
+    assert_eq!(
+        script.nack_frag(1, &[2, 5]),
+        [DataFrag(1, 2), DataFrag(1, 5), Heartbeat(1, 1, false)]
+    );
+    script.now = script.now + RTT;
+    assert_eq!(script.nack_frag(1, &[2, 5]), [], "they are on their way");
+    assert_eq!(
+        script.nack_frag(1, &[6, 200]),
+        [DataFrag(1, 6), Heartbeat(1, 1, false)]
+    );
+}
+
+#[test]
+fn a_fragmented_sample_that_is_asked_for_whole_is_sent_whole() {
+    let mut script = met(small_messages(), 0);
+    script.write(1000).expect("room");
+    assert_eq!(
+        script.acknack(1, &[1], true),
+        [
+            DataFrag(1, 1),
+            DataFrag(1, 2),
+            DataFrag(1, 3),
+            Heartbeat(1, 1, false)
+        ]
+    );
+}
+
+#[test]
+fn repairs_keep_to_bursts() {
+    let mut script = met(
+        WriterConfig {
+            burst_len: 3 * FRAGMENT,
+            ..small_messages()
+        },
+        0,
+    );
+    assert_eq!(
+        script.write(FRAGMENT * 8),
+        Ok(vec![
+            DataFrag(1, 1),
+            DataFrag(1, 2),
+            DataFrag(1, 3),
+            HeartbeatFrag(1, 3)
+        ])
+    );
+    assert_eq!(script.wait(Duration::from_micros(500)).len(), 4);
+    assert_eq!(
+        script.wait(Duration::from_micros(500)),
+        [DataFrag(1, 7), DataFrag(1, 8), Heartbeat(1, 1, false)]
+    );
+    script.wait(Duration::from_millis(50));
+    assert_eq!(script.acknack(1, &[1], true).len(), 3);
+    assert_eq!(script.wait(Duration::from_micros(500)).len(), 3);
+    let rest = script.wait(Duration::from_micros(500));
+    assert_eq!(
+        rest,
+        [DataFrag(1, 7), DataFrag(1, 8), Heartbeat(1, 1, false)]
+    );
+}
+
+#[test]
+fn a_sample_still_being_sent_is_not_announced() {
+    let mut script = met(
+        WriterConfig {
+            burst_len: FRAGMENT,
+            burst_interval: Duration::from_secs(1),
+            ..small_messages()
+        },
+        0,
+    );
+    assert_eq!(
+        script.write(1000),
+        Ok(vec![DataFrag(1, 1), HeartbeatFrag(1, 1)])
+    );
+    assert_eq!(script.acknack(1, &[], false), [Heartbeat(1, 0, true)]);
+    assert_eq!(
+        script.nack_frag(1, &[1, 2]),
+        [],
+        "the burst is used up, and 2 will come anyway"
+    );
+    assert_eq!(script.write(40), Ok(vec![]), "what comes after it waits");
+    let rest = script.wait(Duration::from_secs(4));
+    let sent = rest
+        .iter()
+        .filter(|said| matches!(said, Data(_) | DataFrag(..)));
+    assert_eq!(
+        sent.cloned().collect::<Vec<_>>(),
+        [DataFrag(1, 1), DataFrag(1, 2), DataFrag(1, 3), Data(2)]
+    );
+}
