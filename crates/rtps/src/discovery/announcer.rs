@@ -16,6 +16,8 @@ use crate::wire::{
 pub(super) struct Announcer {
     prefix: GuidPrefix,
     payload: Vec<u8>,
+    /// Grows when we have something new to say.
+    sequence_number: SequenceNumber,
     to: Vec<Locator>,
     due_at: Instant,
     initial_left: u32,
@@ -30,12 +32,27 @@ impl Announcer {
         Ok(Self {
             prefix: config.participant.guid_prefix,
             payload,
+            sequence_number: SequenceNumber::FIRST,
             to: config.announce_to.clone(),
             due_at: Instant::ZERO,
             initial_left: config.initial_count,
             initial_period: config.initial_period.max(MIN_PERIOD),
             period: config.announce_period.max(MIN_PERIOD),
         })
+    }
+
+    /// From now on we announce `data`, to begin with at once.
+    pub(super) fn update(
+        &mut self,
+        now: Instant,
+        data: &ParticipantData,
+    ) -> Result<(), ParameterTooLong> {
+        let mut payload = Vec::new();
+        data.write(&mut payload)?;
+        self.payload = payload;
+        self.sequence_number = self.sequence_number.next();
+        self.due_at = now;
+        Ok(())
     }
 
     pub(super) fn poll_timeout(&self) -> Instant {
@@ -75,7 +92,7 @@ impl Announcer {
             GuidPrefix::UNKNOWN,
             to,
             &Data {
-                sequence_number: SequenceNumber(2),
+                sequence_number: self.sequence_number.next(),
                 inline_qos: InlineQos {
                     bytes: &qos,
                     little_endian: true,
@@ -88,8 +105,12 @@ impl Announcer {
     }
 
     fn send(&self, destination: GuidPrefix, to: &[Locator], outbox: &mut Outbox) {
-        let payload = SerializedPayload::Data(&self.payload);
-        self.send_data(destination, to, &Data { payload, ..EMPTY }, outbox);
+        let data = Data {
+            sequence_number: self.sequence_number,
+            payload: SerializedPayload::Data(&self.payload),
+            ..EMPTY
+        };
+        self.send_data(destination, to, &data, outbox);
     }
 
     fn send_data(

@@ -226,6 +226,10 @@ fn types_are_the_same_by_information_or_by_name() {
     reader.qos = EndpointQos::reader();
     reader.type_name = "Other".to_string();
     assert!(writer.verdict(&reader).expect("one topic").is_match());
+    reader.type_information.push(0);
+    assert!(writer.verdict(&reader).expect("one topic").is_match());
+    reader.type_information.push(1);
+    assert!(!writer.verdict(&reader).expect("one topic").is_match());
     reader.type_information.clear();
     let verdict = reader.verdict(&writer).expect("one topic");
     assert!(matches!(verdict.mismatches[..], [Mismatch::TypeName(_)]));

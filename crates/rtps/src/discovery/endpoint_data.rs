@@ -57,7 +57,8 @@ pub struct EndpointData {
     pub multicast_locators: Vec<Locator>,
     /// Whether a reader wants the writer's QoS with the data. Default no.
     pub expects_inline_qos: bool,
-    /// TypeInformation as it stands on the wire, in XCDR2; empty if not announced.
+    /// TypeInformation in little-endian XCDR2, as it stands on the wire; it may be followed by up
+    /// to three bytes of padding. Empty if not announced, or announced in big-endian.
     pub type_information: Vec<u8>,
     /// What it is called. Default "".
     pub entity_name: String,
@@ -98,9 +99,8 @@ impl EndpointData {
             return None;
         }
         let mut verdict = check(&writer.qos, &reader.qos);
-        let same_information = !writer.type_information.is_empty()
-            && writer.type_information == reader.type_information;
-        if !same_information && writer.type_name != reader.type_name {
+        let same_type = is_same(&writer.type_information, &reader.type_information);
+        if !same_type && writer.type_name != reader.type_name {
             verdict.add(Mismatch::TypeName(Unmet {
                 offered: writer.type_name.clone(),
                 requested: reader.type_name.clone(),
@@ -185,6 +185,9 @@ impl EndpointData {
         let mut from = parameter.cursor();
         match parameter.id {
             ParameterId::ENDPOINT_GUID => self.guid = read_guid(parameter)?,
+            ParameterId::KEY_HASH if self.guid == Guid::UNKNOWN => {
+                self.guid = read_guid(parameter)?;
+            }
             ParameterId::TOPIC_NAME => self.topic_name = read_string(&mut from)?,
             ParameterId::TYPE_NAME => self.type_name = read_string(&mut from)?,
             ParameterId::UNICAST_LOCATOR => push_locator(&mut self.unicast_locators, parameter)?,
@@ -192,7 +195,10 @@ impl EndpointData {
                 push_locator(&mut self.multicast_locators, parameter)?;
             }
             ParameterId::EXPECTS_INLINE_QOS => self.expects_inline_qos = read_bool(&mut from)?,
-            ParameterId::TYPE_INFORMATION => self.type_information = parameter.value().to_vec(),
+            ParameterId::TYPE_INFORMATION if from.little_endian => {
+                self.type_information = parameter.value().to_vec();
+            }
+            ParameterId::TYPE_INFORMATION => {}
             ParameterId::ENTITY_NAME => self.entity_name = read_string(&mut from)?,
             _ => return Ok(false),
         }
@@ -212,4 +218,14 @@ impl EndpointData {
         read_key(payload, ParameterId::ENDPOINT_GUID)?
             .ok_or(DiscoveryDataError::Missing(ParameterId::ENDPOINT_GUID))
     }
+}
+
+/// Whether both announce the same, but for padding.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let len = one.len().min(other.len());
+    let padding = one.iter().skip(len).chain(other.iter().skip(len));
+    len > 0
+        && one.len().abs_diff(other.len()) < 4
+        && one.iter().zip(other).all(|(a, b)| a == b)
+        && padding.copied().all(|byte| byte == 0)
 }

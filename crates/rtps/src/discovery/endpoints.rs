@@ -71,17 +71,16 @@ impl Endpoints {
     }
 
     /// Takes over an endpoint, new or changed. Without news there is no change.
-    pub(super) fn insert(&mut self, data: EndpointData) -> Vec<PairChange> {
+    pub(super) fn insert(&mut self, data: Arc<EndpointData>) -> Vec<PairChange> {
         let guid = data.guid;
         let mut changes = Vec::new();
         match self.by_guid.get(&guid) {
-            Some(known) if **known == data => return changes,
+            Some(known) if *known == data => return changes,
             Some(known) if known.topic_name != data.topic_name || known.role != data.role => {
                 changes = self.remove(guid);
             }
             _ => {}
         }
-        let data = Arc::new(data);
         self.by_guid.insert(guid, Arc::clone(&data));
         let topic = self.by_topic.entry(data.topic_name.clone()).or_default();
         topic.insert(guid);

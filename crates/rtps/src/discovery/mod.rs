@@ -20,6 +20,7 @@ mod endpoint_data;
 mod endpoints;
 mod event;
 mod liveliness;
+mod matching;
 mod participant_data;
 mod participants;
 mod proxies;
@@ -37,7 +38,6 @@ pub use participant_data::{BuiltinEndpoints, ParticipantData};
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use tickwire_base::Instant;
 
@@ -48,7 +48,7 @@ use crate::wire::{EntityId, Guid, GuidPrefix, ParameterTooLong};
 
 use announcer::Announcer;
 use builtin_topic::BuiltinTopic;
-use endpoints::{Endpoints, Outcome, PairChange};
+use endpoints::Endpoints;
 use liveliness::{LivelinessAsserter, LivelinessTracker};
 use participants::Participants;
 
@@ -124,7 +124,7 @@ impl Discovery {
             |payload| data.write(payload),
         )?;
         self.asserter.add(now, &data);
-        self.upsert(now, data);
+        self.upsert(now, Arc::new(data));
         Ok(())
     }
 
@@ -149,6 +149,26 @@ impl Discovery {
         let changes = self.endpoints.remove(guid);
         self.report(now, changes);
         true
+    }
+
+    /// Changes what our participant announces of itself, and announces it at once. Who it is and
+    /// which built-in endpoints it has stays.
+    ///
+    /// # Errors
+    /// When it says more than an announcement can hold; then nothing changes.
+    pub fn update_participant(
+        &mut self,
+        now: Instant,
+        change: impl FnOnce(&mut ParticipantData),
+    ) -> Result<(), ParameterTooLong> {
+        let mut data = self.config.participant.clone();
+        change(&mut data);
+        data.guid_prefix = self.prefix();
+        data.builtin_endpoints = OWN_BUILTIN_ENDPOINTS;
+        self.announcer.update(now, &data)?;
+        self.config.participant = data;
+        self.compare_again(now, self.prefix());
+        Ok(())
     }
 
     /// Says that all local MANUAL_BY_PARTICIPANT writers are alive (DDS 1.4 §2.2.2.2.1.20). May be
@@ -302,84 +322,6 @@ impl Discovery {
                 },
             );
             debug_assert_eq!(written, Ok(()));
-        }
-    }
-
-    /// Takes over an endpoint and reports what that changes.
-    fn upsert(&mut self, now: Instant, data: EndpointData) {
-        let changes = self.endpoints.insert(data);
-        self.report(now, changes);
-    }
-
-    /// Turns what changed between endpoints into events for the local ones.
-    fn report(&mut self, now: Instant, changes: Vec<PairChange>) {
-        for change in changes {
-            if change.writer.guid.prefix == self.prefix() {
-                self.report_to_writer(&change);
-            }
-            if change.reader.guid.prefix == self.prefix() {
-                self.report_to_reader(now, &change);
-            }
-        }
-    }
-
-    fn report_to_writer(&mut self, change: &PairChange) {
-        let (writer, reader) = (change.writer.guid, &change.reader);
-        let event = match &change.outcome {
-            Outcome::Matched => match self.owner_of(reader) {
-                None => return,
-                Some(owner) => Event::ReaderMatched {
-                    writer,
-                    reader: Arc::clone(reader),
-                    proxy: proxies::reader_proxy(reader, owner, &self.config),
-                },
-            },
-            Outcome::Unmatched => Event::ReaderUnmatched {
-                writer,
-                reader: reader.guid,
-            },
-            Outcome::Incompatible(verdict) => Event::Incompatible {
-                local: writer,
-                remote: Arc::clone(reader),
-                verdict: verdict.clone(),
-            },
-        };
-        self.events.push_back(event);
-    }
-
-    fn report_to_reader(&mut self, now: Instant, change: &PairChange) {
-        let (reader, writer) = (change.reader.guid, &change.writer);
-        let event = match &change.outcome {
-            Outcome::Matched => match self.owner_of(writer) {
-                None => return,
-                Some(owner) => Event::WriterMatched {
-                    reader,
-                    writer: Arc::clone(writer),
-                    proxy: proxies::writer_proxy(writer, &change.reader, owner, &self.config),
-                },
-            },
-            Outcome::Unmatched => Event::WriterUnmatched {
-                reader,
-                writer: writer.guid,
-            },
-            Outcome::Incompatible(verdict) => Event::Incompatible {
-                local: reader,
-                remote: Arc::clone(writer),
-                verdict: verdict.clone(),
-            },
-        };
-        self.events.push_back(event);
-        if matches!(change.outcome, Outcome::Matched) {
-            self.tracker.add(now, &change.writer);
-        }
-    }
-
-    /// The participant of an endpoint, our own included.
-    fn owner_of(&self, endpoint: &EndpointData) -> Option<&ParticipantData> {
-        let prefix = endpoint.guid.prefix;
-        match prefix == self.prefix() {
-            true => Some(&self.config.participant),
-            false => self.participants.get(prefix).map(|found| &*found.data),
         }
     }
 }

@@ -23,11 +23,7 @@ pub(super) fn reader_proxy(
         wants_history: reader.qos.durability >= Durability::TransientLocal,
         expects_inline_qos: reader.expects_inline_qos,
         unicast: unicast(reader, owner, config),
-        multicast: multicast
-            .iter()
-            .filter(|locator| locator.is_multicast())
-            .copied()
-            .collect(),
+        multicast: groups(multicast),
     }
 }
 
@@ -54,6 +50,20 @@ fn unicast(
 ) -> Vec<Locator> {
     let announced = or_default(&endpoint.unicast_locators, &owner.default_unicast);
     reachable(announced, &config.networks)
+}
+
+/// Where to reach the discovery of a participant: alone if it can be, else where it listens to a
+/// group.
+pub(super) fn metatraffic(participant: &ParticipantData, config: &DiscoveryConfig) -> Vec<Locator> {
+    match reachable(&participant.metatraffic_unicast, &config.networks) {
+        unicast if unicast.is_empty() => groups(&participant.metatraffic_multicast),
+        unicast => unicast,
+    }
+}
+
+fn groups(announced: &[Locator]) -> Vec<Locator> {
+    let groups = announced.iter().filter(|locator| locator.is_multicast());
+    groups.copied().collect()
 }
 
 /// What an endpoint announces replaces what its participant does (RTPS 2.5 §8.5.4.2).

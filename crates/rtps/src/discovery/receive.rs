@@ -8,7 +8,7 @@ use tickwire_base::Instant;
 use super::builtin_topic::Received;
 use super::event::{Event, LostReason};
 use super::liveliness::Assertion;
-use super::proxies::reachable;
+use super::proxies::metatraffic;
 use super::{BuiltinEndpoints, Discovery, DiscoveryDataError, EndpointData, ParticipantData, Role};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
@@ -106,7 +106,7 @@ impl Discovery {
             return;
         }
         let data = Arc::new(data);
-        let metatraffic = reachable(&data.metatraffic_unicast, &self.config.networks);
+        let metatraffic = metatraffic(&data, &self.config);
         self.participants
             .insert(now, Arc::clone(&data), metatraffic);
         match is_new {
@@ -164,15 +164,6 @@ impl Discovery {
         }
     }
 
-    /// A participant's locators have changed, hence the proxies of its endpoints.
-    fn compare_again(&mut self, now: Instant, prefix: GuidPrefix) {
-        let endpoints: Vec<_> = self.endpoints.of(prefix).cloned().collect();
-        for endpoint in endpoints {
-            let changes = self.endpoints.compare(&endpoint);
-            self.report(now, changes);
-        }
-    }
-
     /// A participant says what it writes or reads (RTPS 2.5 §8.5.4.3).
     fn handle_endpoint(&mut self, now: Instant, role: Role, received: &Received) {
         let source = received.writer.prefix;
@@ -194,7 +185,11 @@ impl Discovery {
         let Some(participant) = self.participants.get_mut(source) else {
             return;
         };
-        if self.endpoints.get(data.guid).is_none() {
+        let known = self.endpoints.get(data.guid);
+        if known.is_some_and(|known| **known == data) {
+            return;
+        }
+        if known.is_none() {
             if participant.endpoint_count >= self.config.max_endpoints_per_participant {
                 self.counters.endpoints_refused += 1;
                 return;
@@ -203,8 +198,9 @@ impl Discovery {
         } else {
             self.tracker.remove(data.guid);
         }
+        let data = Arc::new(data);
         self.events
-            .push_back(Event::EndpointFound(Arc::new(data.clone())));
+            .push_back(Event::EndpointFound(Arc::clone(&data)));
         self.upsert(now, data);
     }
 

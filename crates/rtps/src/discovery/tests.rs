@@ -1,5 +1,6 @@
 //! Several discoveries on a network of their own, in virtual time.
 
+use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -63,6 +64,8 @@ struct Net {
     /// How often each one is delivered.
     copies: usize,
     random: u64,
+    /// Who is to receive what.
+    queue: VecDeque<(usize, Vec<u8>)>,
 }
 
 impl Net {
@@ -73,6 +76,7 @@ impl Net {
             loss_percent: 0,
             copies: 1,
             random: 1,
+            queue: VecDeque::new(),
         };
         configs.into_iter().for_each(|config| net.join(config));
         net
@@ -85,8 +89,25 @@ impl Net {
         });
     }
 
-    /// Calls one of the nodes and delivers what it says.
+    /// Calls one of the nodes, and the others until all is said.
     fn call<R>(
+        &mut self,
+        index: usize,
+        f: impl FnOnce(&mut Discovery, Instant, &mut Outbox) -> R,
+    ) -> R {
+        let result = self.call_one(index, f);
+        self.settle();
+        result
+    }
+
+    fn settle(&mut self) {
+        while let Some((index, datagram)) = self.queue.pop_front() {
+            self.receive(index, &datagram);
+        }
+    }
+
+    /// Calls one of the nodes and queues what it says.
+    fn call_one<R>(
         &mut self,
         index: usize,
         f: impl FnOnce(&mut Discovery, Instant, &mut Outbox) -> R,
@@ -114,7 +135,7 @@ impl Net {
                 let hears = to.contains(&GROUP) || to.contains(&data.metatraffic_unicast[0]);
                 for _ in 0..self.copies {
                     if hears && !self.loses() {
-                        self.receive(index, datagram);
+                        self.queue.push_back((index, datagram.to_vec()));
                     }
                 }
             }
@@ -131,7 +152,7 @@ impl Net {
     fn receive(&mut self, index: usize, datagram: &[u8]) {
         for item in MessageReader::new(datagram).expect("our own header") {
             let (context, submessage) = item.expect("our own submessages");
-            self.call(index, |discovery, now, outbox| {
+            self.call_one(index, |discovery, now, outbox| {
                 discovery.handle(now, &context, &submessage, outbox);
             });
         }
@@ -386,6 +407,52 @@ fn duplicates_change_nothing() {
 }
 
 #[test]
+fn news_of_a_participant_reaches_the_others_at_once() {
+    let mut net = pair();
+    net.run(MOMENT);
+    net.count(1, |_| true);
+    let moved = user(9);
+    net.call(0, |discovery, now, _| {
+        discovery.update_participant(now, |data| {
+            data.default_unicast = vec![moved];
+            data.guid_prefix = prefix(9);
+        })
+    })
+    .expect("short names");
+    net.run(MOMENT);
+    let mut proxies = Vec::new();
+    net.count(1, |event| {
+        if let Event::WriterMatched { proxy, .. } = event {
+            proxies.push(proxy.unicast.clone());
+        }
+        is_match(event)
+    });
+    assert_eq!(proxies, [[moved]]);
+    assert_eq!(net.nodes[1].discovery.participants().count(), 1);
+}
+
+#[test]
+fn many_participants_find_each_other_with_few_datagrams() {
+    const COUNT: u8 = 60;
+    let mut net = Net::new((1..=COUNT).map(config));
+    for (index, id) in (1..=COUNT).enumerate() {
+        net.add(index, writer(id, "Quote"));
+        net.add(index, reader(id, "Quote"));
+    }
+    net.run(Duration::from_secs(2));
+    let others = usize::from(COUNT) - 1;
+    for index in 0..usize::from(COUNT) {
+        // With each other one, and twice with oneself.
+        assert_eq!(net.count(index, is_match), 2 * others + 2);
+        let counters = *net.nodes[index].discovery.counters();
+        assert!(
+            counters.answers_sent <= 2 * u64::from(COUNT),
+            "{counters:?}"
+        );
+    }
+}
+
+#[test]
 fn another_domain_or_tag_is_not_ours() {
     let mut other_id = config(2);
     other_id.participant.domain_id = Some(1);
@@ -487,6 +554,7 @@ fn a_participant_speaks_only_for_itself() {
         payload: SerializedPayload::Key(&key),
     });
     net.deliver(&outbox);
+    net.settle();
     assert_eq!(net.count(1, |_| true), 0);
     assert_eq!(net.nodes[1].discovery.counters().misbehaved, 1);
 }

@@ -5,6 +5,7 @@
 //! change.
 
 mod consistency;
+mod explain;
 mod names;
 mod partition;
 mod policy;

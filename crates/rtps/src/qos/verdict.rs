@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_base::Duration;
 
@@ -205,124 +204,6 @@ impl Mismatch {
                 "let the reader accept the writer's first representation"
             }
         }
-    }
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.name())?;
-        match self {
-            Self::TypeName(unmet) => both(f, &Quoted(&unmet.requested), &Quoted(&unmet.offered)),
-            Self::Keyed(unmet) => both(f, &Keyed(unmet.requested), &Keyed(unmet.offered)),
-            Self::Partition(unmet) => both(f, &Names(&unmet.requested), &Names(&unmet.offered)),
-            Self::Durability(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Presentation(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Deadline(unmet) | Self::LatencyBudget(unmet) => {
-                both(f, &Time(unmet.requested), &Time(unmet.offered))
-            }
-            Self::Ownership(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Liveliness(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Reliability(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::DestinationOrder(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::DataRepresentation(unmet) => both(
-                f,
-                &Representations(&unmet.requested),
-                &Representations(unmet.offered.get(..1).unwrap_or_default()),
-            ),
-        }?;
-        write!(f, "; {}", self.hint())
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_match() {
-            return f.write_str("match");
-        }
-        for (i, mismatch) in self.mismatches.iter().enumerate() {
-            let separator = if i == 0 { "" } else { "\n" };
-            write!(f, "{separator}{mismatch}")?;
-        }
-        Ok(())
-    }
-}
-
-fn both(
-    f: &mut fmt::Formatter<'_>,
-    requested: &dyn fmt::Display,
-    offered: &dyn fmt::Display,
-) -> fmt::Result {
-    write!(
-        f,
-        "the reader requests {requested}, the writer offers {offered}"
-    )
-}
-
-impl fmt::Display for Presentation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let coherent = if self.coherent_access {
-            " coherent"
-        } else {
-            ""
-        };
-        let ordered = if self.ordered_access { " ordered" } else { "" };
-        write!(f, "{}{coherent}{ordered}", self.access_scope)
-    }
-}
-
-impl fmt::Display for Liveliness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} within {}", self.kind, Time(self.lease_duration))
-    }
-}
-
-struct Quoted<'a>(&'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.0)
-    }
-}
-
-struct Keyed(bool);
-
-impl fmt::Display for Keyed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0 { "a key" } else { "no key" })
-    }
-}
-
-struct Time(Duration);
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Duration::MAX => f.write_str("infinite"),
-            duration => write!(f, "{duration:?}"),
-        }
-    }
-}
-
-struct Names<'a>(&'a [String]);
-
-impl fmt::Display for Names<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => f.write_str("[\"\"]"),
-            names => write!(f, "{names:?}"),
-        }
-    }
-}
-
-struct Representations<'a>(&'a [RepresentationId]);
-
-impl fmt::Display for Representations<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((first, others)) = self.0.split_first() else {
-            return RepresentationId::XCDR1.fmt(f);
-        };
-        first.fmt(f)?;
-        others.iter().try_for_each(|other| write!(f, " or {other}"))
     }
 }
 

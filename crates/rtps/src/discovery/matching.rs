@@ -1,0 +1,100 @@
+//! What the comparison of endpoints means for the local ones.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use tickwire_base::Instant;
+
+use super::endpoints::{Outcome, PairChange};
+use super::event::Event;
+use super::{Discovery, EndpointData, ParticipantData, proxies};
+use crate::wire::GuidPrefix;
+
+impl Discovery {
+    /// Takes over an endpoint and reports what that changes.
+    pub(super) fn upsert(&mut self, now: Instant, data: Arc<EndpointData>) {
+        let changes = self.endpoints.insert(data);
+        self.report(now, changes);
+    }
+
+    /// A participant's locators have changed, hence the proxies of its endpoints.
+    pub(super) fn compare_again(&mut self, now: Instant, prefix: GuidPrefix) {
+        let endpoints: Vec<_> = self.endpoints.of(prefix).cloned().collect();
+        for endpoint in endpoints {
+            let changes = self.endpoints.compare(&endpoint);
+            self.report(now, changes);
+        }
+    }
+
+    /// Turns what changed between endpoints into events for the local ones.
+    pub(super) fn report(&mut self, now: Instant, changes: Vec<PairChange>) {
+        for change in changes {
+            if change.writer.guid.prefix == self.prefix() {
+                self.report_to_writer(&change);
+            }
+            if change.reader.guid.prefix == self.prefix() {
+                self.report_to_reader(now, &change);
+            }
+        }
+    }
+
+    fn report_to_writer(&mut self, change: &PairChange) {
+        let (writer, reader) = (change.writer.guid, &change.reader);
+        let event = match &change.outcome {
+            Outcome::Matched => match self.owner_of(reader) {
+                None => return,
+                Some(owner) => Event::ReaderMatched {
+                    writer,
+                    reader: Arc::clone(reader),
+                    proxy: proxies::reader_proxy(reader, owner, &self.config),
+                },
+            },
+            Outcome::Unmatched => Event::ReaderUnmatched {
+                writer,
+                reader: reader.guid,
+            },
+            Outcome::Incompatible(verdict) => Event::Incompatible {
+                local: writer,
+                remote: Arc::clone(reader),
+                verdict: verdict.clone(),
+            },
+        };
+        self.events.push_back(event);
+    }
+
+    fn report_to_reader(&mut self, now: Instant, change: &PairChange) {
+        let (reader, writer) = (change.reader.guid, &change.writer);
+        let event = match &change.outcome {
+            Outcome::Matched => match self.owner_of(writer) {
+                None => return,
+                Some(owner) => Event::WriterMatched {
+                    reader,
+                    writer: Arc::clone(writer),
+                    proxy: proxies::writer_proxy(writer, &change.reader, owner, &self.config),
+                },
+            },
+            Outcome::Unmatched => Event::WriterUnmatched {
+                reader,
+                writer: writer.guid,
+            },
+            Outcome::Incompatible(verdict) => Event::Incompatible {
+                local: reader,
+                remote: Arc::clone(writer),
+                verdict: verdict.clone(),
+            },
+        };
+        self.events.push_back(event);
+        if matches!(change.outcome, Outcome::Matched) {
+            self.tracker.add(now, &change.writer);
+        }
+    }
+
+    /// The participant of an endpoint, our own included.
+    fn owner_of(&self, endpoint: &EndpointData) -> Option<&ParticipantData> {
+        let prefix = endpoint.guid.prefix;
+        match prefix == self.prefix() {
+            true => Some(&self.config.participant),
+            false => self.participants.get(prefix).map(|found| &*found.data),
+        }
+    }
+}
