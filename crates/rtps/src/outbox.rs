@@ -125,3 +125,63 @@ impl fmt::Debug for Outbox {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::net::Ipv4Addr;
+
+    use super::*;
+
+    const US: GuidPrefix = GuidPrefix([1; 12]);
+    const THEM: GuidPrefix = GuidPrefix([2; 12]);
+    const HERE: Locator = Locator::udp_v4(Ipv4Addr::LOCALHOST, 1);
+    const THERE: Locator = Locator::udp_v4(Ipv4Addr::LOCALHOST, 2);
+
+    fn lens(outbox: &Outbox) -> Vec<(usize, usize)> {
+        let datagrams = outbox.datagrams();
+        datagrams
+            .map(|(bytes, locators)| (bytes.len(), locators.len()))
+            .collect()
+    }
+
+    #[test]
+    fn datagrams_keep_their_bytes_and_destinations_apart() {
+        let mut outbox = Outbox::new();
+        outbox.message(US, &[HERE, THERE]).info_dst(THEM);
+        outbox.message(US, &[]);
+        outbox.message(US, &[HERE]).info_dst(THEM).info_ts(None);
+        assert_eq!(lens(&outbox), [(36, 2), (20, 0), (40, 1)]);
+        outbox.clear();
+        assert!(outbox.is_empty());
+        assert_eq!(lens(&outbox), []);
+    }
+
+    #[test]
+    fn submessages_share_a_datagram_when_they_go_the_same_way_and_fit() {
+        let mut outbox = Outbox::new();
+        for (to, destination) in [
+            (HERE, THEM),
+            (HERE, THEM),
+            (THERE, THEM),
+            (THERE, GuidPrefix::UNKNOWN),
+            (THERE, GuidPrefix::UNKNOWN),
+        ] {
+            outbox.append(US, destination, &[to], 4, 100).info_ts(None);
+        }
+        assert_eq!(lens(&outbox), [(44, 1), (40, 1), (28, 1)]);
+        outbox
+            .append(US, GuidPrefix::UNKNOWN, &[THERE], 73, 100)
+            .info_ts(None);
+        assert_eq!(outbox.len(), 4, "28 and 73 bytes are more than 100");
+    }
+
+    #[test]
+    fn a_message_that_others_wrote_to_is_not_continued() {
+        let mut outbox = Outbox::new();
+        outbox.message(US, &[HERE]).info_dst(THEM);
+        outbox
+            .append(US, GuidPrefix::UNKNOWN, &[HERE], 4, 100)
+            .info_ts(None);
+        assert_eq!(outbox.len(), 2);
+    }
+}

@@ -120,6 +120,28 @@ fn history_can_be_skipped() {
 }
 
 #[test]
+fn what_has_begun_to_come_before_the_first_heartbeat_is_not_skipped() {
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, true);
+    script.data_frag(5, 1, 1, 8);
+    assert_eq!(
+        script.heartbeat(1, 6, false),
+        [AckNack(5, vec![6], true), NackFrag(5, vec![2])]
+    );
+}
+
+#[test]
+fn a_writer_that_says_where_to_begin_is_not_skipped() {
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, true);
+    script.gap(1, 5, &[]);
+    assert_eq!(
+        script.heartbeat(1, 6, false),
+        [AckNack(5, vec![5, 6], true)]
+    );
+}
+
+#[test]
 fn what_the_writer_no_longer_holds_is_lost_and_counted() {
     let mut script = met();
     script.data(1);

@@ -6,6 +6,7 @@
 
 mod answer;
 mod config;
+mod deliver;
 mod reassembly;
 mod reorder;
 mod writer_proxy;
@@ -15,7 +16,6 @@ use alloc::vec::Vec;
 use tickwire_base::Instant;
 
 use crate::change::ChangeKind;
-use crate::count::is_after;
 use crate::outbox::Outbox;
 use crate::pool::BufferPool;
 use crate::wire::{
@@ -25,6 +25,7 @@ use crate::wire::{
 pub use config::{Delivery, ReaderConfig, ReaderCounters, ReceivedChange, Sink};
 pub use writer_proxy::{WriterProxy, WriterStatus};
 
+use deliver::Offer;
 use reassembly::FragmentError;
 use reorder::HeldChange;
 use writer_proxy::MatchedWriter;
@@ -299,186 +300,6 @@ impl Reader {
         Some(index)
     }
 
-    /// Whether a heartbeat is newer than the last one. A writer that counts or numbers anew has been
-    /// restarted under its old name, which two heartbeats must agree on as one may be a straggler.
-    fn is_news(&mut self, now: Instant, index: usize, heartbeat: &Heartbeat) -> bool {
-        let writer = &mut self.writers[index];
-        let older = heartbeat.last < writer.heartbeat_last;
-        if older && writer.heartbeat_count.would_accept(now, heartbeat.count) {
-            let agreed = writer
-                .restart_count
-                .is_some_and(|count| is_after(heartbeat.count, count));
-            if !agreed {
-                writer.restart_count = Some(heartbeat.count);
-                return false;
-            }
-            writer.restart();
-            writer.heartbeat_count.restart(now, heartbeat.count);
-            self.counters.restarts += 1;
-        } else if !writer.heartbeat_count.accept(now, heartbeat.count) {
-            self.counters.stale += 1;
-            return false;
-        }
-        let writer = &mut self.writers[index];
-        writer.heartbeat_last = writer.heartbeat_last.max(heartbeat.last);
-        true
-    }
-
-    /// The first heartbeat says where this reader begins: with the first change that the writer
-    /// holds, or with what came before the heartbeat if that is older.
-    fn synchronize(&mut self, index: usize, heartbeat: &Heartbeat, sink: &mut impl Sink) {
-        let writer = &mut self.writers[index];
-        writer.synchronized = true;
-        writer.greet_at = None;
-        writer.greeting_interval = self.config.greeting_interval;
-        let start = match writer.proxy.skip_history {
-            true => heartbeat.last.next(),
-            false => heartbeat.first,
-        };
-        let early = writer.reorder.front().map_or(start, |span| span.first);
-        writer.expected = writer.expected.max(start.min(early));
-        self.drain(index, sink);
-    }
-
-    /// Delivers a change if it is its turn. One from a best-effort writer is past help afterwards.
-    fn offer(&mut self, index: usize, change: &ReceivedChange<'_>, sink: &mut impl Sink) -> Offer {
-        let number = change.sequence_number;
-        let writer = &mut self.writers[index];
-        let begun = writer.proxy.reliable || writer.synchronized;
-        if begun && (number < writer.expected || writer.reorder.contains(number)) {
-            writer.duplicates += 1;
-            self.counters.duplicates += 1;
-            return Offer::Done;
-        }
-        writer.announced = writer.announced.max(number);
-        if writer.proxy.reliable && number > writer.expected {
-            return Offer::Keep;
-        }
-        let missed = number.0.saturating_sub(writer.expected.0);
-        if begun && missed > 0 {
-            self.lose(index, missed.unsigned_abs(), sink);
-        }
-        let delivery = sink.deliver(*change);
-        let writer = &mut self.writers[index];
-        match delivery {
-            Delivery::Accepted => {
-                writer.delivered += 1;
-                self.counters.delivered += 1;
-            }
-            Delivery::Full => {
-                self.counters.refused += 1;
-                if writer.proxy.reliable {
-                    return Offer::Keep;
-                }
-                self.lose(index, 1, sink);
-            }
-        }
-        let writer = &mut self.writers[index];
-        writer.synchronized |= !writer.proxy.reliable;
-        writer.expected = number.next();
-        self.drain(index, sink);
-        Offer::Done
-    }
-
-    /// Keeps a change for later if there is room, and soon asks for what lacks before it.
-    fn hold(&mut self, now: Instant, index: usize, number: SequenceNumber, change: HeldChange) {
-        let writer = &mut self.writers[index];
-        let reorder = &mut writer.reorder;
-        let len = reorder.held_len() + change.bytes.len();
-        let room = reorder.held() < self.config.max_held && len <= self.config.max_held_len;
-        if room || reorder.held() == 0 {
-            reorder.hold(number, change);
-            self.counters.held += 1;
-        } else {
-            self.pool.give(change.bytes);
-            self.counters.dropped += 1;
-        }
-        if writer.synchronized {
-            writer.ask_soon(now, &self.config);
-        }
-    }
-
-    /// Passes over irrelevant numbers from `start` up to but without `end`.
-    fn skip(
-        &mut self,
-        index: usize,
-        start: SequenceNumber,
-        end: SequenceNumber,
-        sink: &mut impl Sink,
-    ) {
-        let writer = &mut self.writers[index];
-        if end <= writer.expected {
-            return;
-        }
-        let start = start.max(writer.expected);
-        if writer.proxy.reliable {
-            writer.reorder.skip(start, end);
-            self.drain(index, sink);
-        } else if start == writer.expected {
-            writer.expected = end;
-            writer.reassembly.remove_below(end);
-        }
-    }
-
-    /// Delivers what has come early and is next now, as far as the sink takes it.
-    fn drain(&mut self, index: usize, sink: &mut impl Sink) {
-        let writer = &mut self.writers[index];
-        while let Some(span) = writer.reorder.front()
-            && span.first <= writer.expected
-        {
-            if let Some(change) = &span.change
-                && span.first == writer.expected
-            {
-                let received = change.as_received(writer.proxy.guid, span.first);
-                if sink.deliver(received) == Delivery::Full {
-                    self.counters.refused += 1;
-                    break;
-                }
-                writer.delivered += 1;
-                self.counters.delivered += 1;
-            }
-            writer.patience = self.config.nack_interval;
-            if let Some(span) = writer.reorder.pop_front() {
-                writer.expected = writer.expected.max(span.end);
-                if let Some(change) = span.change {
-                    self.pool.give(change.bytes);
-                }
-            }
-        }
-        writer.reassembly.remove_below(writer.expected);
-    }
-
-    /// The writer no longer holds anything below `first`: what has not come by now is lost.
-    fn advance(
-        &mut self,
-        index: usize,
-        first: SequenceNumber,
-        count_lost: bool,
-        sink: &mut impl Sink,
-    ) {
-        loop {
-            self.drain(index, sink);
-            let writer = &mut self.writers[index];
-            let next = writer.reorder.front().map_or(first, |span| span.first);
-            let end = next.min(first);
-            if end <= writer.expected {
-                return;
-            }
-            let missed = end.0.saturating_sub(writer.expected.0).unsigned_abs();
-            writer.expected = end;
-            if count_lost {
-                self.lose(index, missed, sink);
-            }
-        }
-    }
-
-    fn lose(&mut self, index: usize, count: u64, sink: &mut impl Sink) {
-        let writer = &mut self.writers[index];
-        writer.lost = writer.lost.saturating_add(count);
-        self.counters.lost = self.counters.lost.saturating_add(count);
-        sink.lost(writer.proxy.guid, count);
-    }
-
     fn find(&self, guid: Guid) -> Result<usize, usize> {
         self.writers
             .binary_search_by_key(&guid, |writer| writer.proxy.guid)
@@ -492,11 +313,4 @@ impl core::fmt::Debug for Reader {
             .field("writers", &self.writers.len())
             .finish_non_exhaustive()
     }
-}
-
-/// What is left to do with a change that was offered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Offer {
-    Done,
-    Keep,
 }

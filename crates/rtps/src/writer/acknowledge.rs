@@ -4,7 +4,7 @@ use tickwire_base::Instant;
 
 use super::{Writer, cost};
 use crate::outbox::Outbox;
-use crate::wire::{AckNack, Context, NackFrag, SequenceNumber};
+use crate::wire::{AckNack, Context, NackFrag, SequenceNumber, SequenceNumberSet};
 
 impl Writer {
     /// Takes an acknowledgement and sends what the reader lacks (RTPS 2.5 §8.4.9.2.7 to .9).
@@ -22,49 +22,60 @@ impl Writer {
             self.counters.from_unmatched += 1;
             return;
         };
-        let sent = self.sent();
         let base = acknack.state.base;
-        let reader = &mut self.readers[index];
         let asks = !acknack.state.is_empty();
         let greeting = base <= SequenceNumber::FIRST && !asks && !acknack.is_final;
         let valid = base >= SequenceNumber::FIRST || base == SequenceNumber::ZERO && !asks;
-        if !reader.proxy.reliable || !valid || base.previous() > sent {
+        let reliable = self.readers[index].proxy.reliable;
+        if !reliable || !valid || base.previous() > self.sent() {
             // Also what a reader says that knew another writer of this name, before a restart: its
             // acknowledgement means nothing here, and heartbeats go on until it gives a true one.
             self.counters.misbehaved += 1;
             return;
         }
+        let count = &mut self.readers[index].acknack_count;
         if greeting {
-            reader.acknack_count.restart(now, acknack.count);
-        } else if !reader.acknack_count.accept(now, acknack.count) {
+            count.restart(now, acknack.count);
+        } else if !count.accept(now, acknack.count) {
             self.counters.stale += 1;
             return;
         }
-        self.counters.acknacks += 1;
-        reader.acknacks += 1;
-        reader.introduced = true;
-        if base.previous() > reader.acked {
-            reader.acked = base.previous();
-            self.heartbeat.progress();
-            self.pressed_at = None;
-        }
-        self.counters.suppressed +=
-            reader
-                .repairs
-                .request_samples(now, &acknack.state, sent, self.config.repair_interval);
-        let idle = reader.repairs.is_empty();
-        let lost = reader.repairs.next_sample();
-        if lost.is_some_and(|number| number > self.released) {
-            self.window.lost(now);
-        }
-        let lags = reader.lags(sent);
-        self.release();
+        self.acknowledge(index, base.previous());
+        let idle = !self.request(now, index, &acknack.state);
+        let lags = self.readers[index].lags(self.sent());
         self.send_repairs(now, index, outbox);
         if greeting {
             self.introduce(index, !lags, outbox);
         } else if idle && !acknack.is_final {
             self.send_heartbeat(index, true, outbox);
         }
+    }
+
+    /// The reader has everything up to `number`.
+    fn acknowledge(&mut self, index: usize, number: SequenceNumber) {
+        let reader = &mut self.readers[index];
+        self.counters.acknacks += 1;
+        reader.acknacks += 1;
+        reader.introduced = true;
+        if number > reader.acked {
+            reader.acked = number;
+            self.heartbeat.progress();
+            self.pressed_at = None;
+            self.release();
+        }
+    }
+
+    /// Queues what the reader asks for; whether anything is to be sent.
+    fn request(&mut self, now: Instant, index: usize, set: &SequenceNumberSet) -> bool {
+        let (sent, interval) = (self.sent(), self.config.repair_interval);
+        let repairs = &mut self.readers[index].repairs;
+        self.counters.suppressed += repairs.request_samples(now, set, sent, interval);
+        if let Some(lost) = repairs.next_sample()
+            && lost > self.released
+        {
+            self.window.lost(now);
+        }
+        !repairs.is_empty()
     }
 
     /// Takes a request for fragments and sends them (RTPS 2.5 §8.4.14.3).

@@ -11,6 +11,7 @@ mod config;
 mod heartbeat;
 mod pacer;
 mod reader_proxy;
+mod repair;
 mod send;
 mod window;
 

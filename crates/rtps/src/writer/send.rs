@@ -1,4 +1,4 @@
-//! Sending of new changes, repairs and heartbeats.
+//! Sending of new changes and heartbeats, and where to.
 
 use tickwire_base::{Instant, Locator};
 
@@ -26,7 +26,7 @@ impl Writer {
                     break;
                 }
                 self.counters.sent += 1;
-                self.unasked_len += cost(len);
+                self.unasked_len = self.unasked_len.saturating_add(cost(len));
             }
             self.cursor = Cursor::at(self.cursor.number.next());
             self.after_change(now, len, outbox);
@@ -83,114 +83,15 @@ impl Writer {
         }
     }
 
-    /// Sends the reader what it asked for, as far as the burst allows, and a heartbeat after the
-    /// last of it.
-    pub(super) fn send_repairs(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
-        let Some(reader) = self.readers.get(index) else {
-            return;
-        };
-        if reader.repairs.is_empty() {
-            return;
-        }
-        let done = self.send_fragment_repairs(now, index, outbox)
-            && self.send_sample_repairs(now, index, outbox);
-        if done {
-            self.send_heartbeat(index, false, outbox);
-        }
-    }
-
-    /// False if the burst ended before the requests did.
-    fn send_fragment_repairs(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
-        let reader = &mut self.readers[index];
-        while let Some(request) = reader.repairs.next_fragments() {
-            let (number, set, sent_below) = (request.number, request.set, request.next);
-            let mut next = sent_below;
-            if let Some(change) = self.history.get(number) {
-                let count = match number == self.cursor.number {
-                    // The rest of what is still being sent comes anyway.
-                    true => self.cursor.fragment - 1,
-                    false => self.composer.fragment_count(change.payload.len()),
-                };
-                let wanted = set.iter().filter(|&f| f >= sent_below && f <= count);
-                for fragment in wanted {
-                    if !self.pacer.take(now, self.composer.fragment_len().into()) {
-                        request.next = next;
-                        return false;
-                    }
-                    self.composer
-                        .fragment(change, fragment, target_of(&reader.proxy), outbox);
-                    self.counters.fragments_resent += 1;
-                    next = fragment.saturating_add(1);
-                }
-            } else {
-                self.composer
-                    .gap(number, number.next(), target_of(&reader.proxy), outbox);
-                self.counters.gaps += 1;
-                reader.gaps += 1;
-            }
-            reader.repairs.fragments_done(now);
-        }
-        true
-    }
-
-    /// False if the burst ended before the requests did.
-    fn send_sample_repairs(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
-        let sent = self.sent();
-        let reader = &mut self.readers[index];
-        while let Some(number) = reader.repairs.next_sample() {
-            let relevant = self
-                .history
-                .get(number)
-                .filter(|_| number >= reader.first_relevant);
-            let Some(change) = relevant else {
-                // One GAP covers everything up to the next change that the reader can have.
-                let from = number.max(reader.first_relevant);
-                let end = self.history.at_or_after(from).unwrap_or(sent.next());
-                let end = end.min(sent.next()).max(number.next());
-                self.composer
-                    .gap(number, end, target_of(&reader.proxy), outbox);
-                reader.repairs.gap_done(end);
-                reader.gaps += 1;
-                self.counters.gaps += 1;
-                continue;
-            };
-            let count = self.composer.fragment_count(change.payload.len());
-            if count == 1 {
-                if !self.pacer.take(now, change.payload.len()) {
-                    return false;
-                }
-                self.composer.data(change, target_of(&reader.proxy), outbox);
-            }
-            let mut fragment = reader.repairs.fragment.max(1);
-            while count > 1 && fragment <= count {
-                if !self.pacer.take(now, self.composer.fragment_len().into()) {
-                    reader.repairs.fragment = fragment;
-                    return false;
-                }
-                self.composer
-                    .fragment(change, fragment, target_of(&reader.proxy), outbox);
-                self.counters.fragments_resent += 1;
-                fragment += 1;
-            }
-            reader.repairs.sample_done(now, number);
-            reader.resent += 1;
-            self.counters.resent += 1;
-        }
-        true
-    }
-
     /// Tells a reader what there is: a GAP over what is none of its business and a heartbeat.
     pub(super) fn introduce(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
         let Some(reader) = self.readers.get_mut(index) else {
             return;
         };
         if reader.first_relevant > SequenceNumber::FIRST {
-            self.composer.gap(
-                SequenceNumber::FIRST,
-                reader.first_relevant,
-                target_of(&reader.proxy),
-                outbox,
-            );
+            let (first, target) = (SequenceNumber::FIRST, target_of(&reader.proxy));
+            self.composer
+                .gap(first, reader.first_relevant, target, outbox);
             reader.gaps += 1;
             self.counters.gaps += 1;
         }
@@ -337,7 +238,7 @@ fn everybody(locators: &[Locator]) -> Target<'_> {
     }
 }
 
-fn target_of(proxy: &ReaderProxy) -> Target<'_> {
+pub(super) fn target_of(proxy: &ReaderProxy) -> Target<'_> {
     Target {
         prefix: proxy.guid.prefix,
         reader: proxy.guid.entity,
