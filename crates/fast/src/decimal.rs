@@ -94,7 +94,8 @@ impl fmt::Display for ParseDecimalError {
 
 impl core::error::Error for ParseDecimalError {}
 
-/// Reads `[-]digits[.digits]` or `[-].digits`; fraction digits count: `12.50` is 1250·10^-2.
+/// Reads `[-]digits[.digits]` or `[-].digits`; fraction digits count: `12.50` is 1250·10^-2. Trailing zeros for which the
+/// mantissa has no room go into the exponent.
 impl FromStr for Decimal {
     type Err = ParseDecimalError;
 
@@ -109,21 +110,33 @@ impl FromStr for Decimal {
             return Err(ParseDecimalError);
         }
         let mut magnitude: i128 = 0;
+        let mut exponent = -i32::try_from(fraction.len()).map_err(|_| ParseDecimalError)?;
+        let mut zeros = 0;
         for byte in whole.bytes().chain(fraction.bytes()) {
             if !byte.is_ascii_digit() {
                 return Err(ParseDecimalError);
             }
-            magnitude = magnitude * 10 + i128::from(byte - b'0');
-            if magnitude > 1 << 64 {
-                return Err(ParseDecimalError);
+            if byte == b'0' && magnitude > MANTISSA_FOR_TEN {
+                zeros += 1;
+                continue;
             }
+            // Zeros that were left out count again before another digit.
+            for _ in 0..=zeros {
+                magnitude = magnitude.saturating_mul(10);
+            }
+            zeros = 0;
+            magnitude = magnitude.saturating_add(i128::from(byte - b'0'));
         }
+        exponent += zeros;
         let mantissa = i64::try_from(if negative { -magnitude } else { magnitude })
             .map_err(|_| ParseDecimalError)?;
-        let exponent = i8::try_from(fraction.len()).map_err(|_| ParseDecimalError)?;
-        Self::new(mantissa, -exponent).ok_or(ParseDecimalError)
+        let exponent = i8::try_from(exponent).map_err(|_| ParseDecimalError)?;
+        Self::new(mantissa, exponent).ok_or(ParseDecimalError)
     }
 }
+
+/// The largest magnitude that can be multiplied by ten and stay a mantissa.
+const MANTISSA_FOR_TEN: i128 = (i64::MAX / 10) as i128;
 
 #[cfg(test)]
 mod tests {
@@ -157,6 +170,8 @@ mod tests {
         for (text, mantissa, exponent) in [
             ("12.50", 1250, -2),
             ("-.5", -5, -1),
+            ("50000000000000000000", 5_000_000_000_000_000_000, 1),
+            ("-0.50000000000000000000", -5_000_000_000_000_000_000, -19),
             ("0", 0, 0),
             ("-9223372036854775808", i64::MIN, 0),
         ] {

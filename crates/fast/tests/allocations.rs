@@ -58,9 +58,9 @@ fn packets(templates: &Templates) -> Vec<Vec<u8>> {
         let entry = |index: usize| market::Entry {
             security_id_source: 9,
             md_entry_type: "x".repeat((number + index) % 5),
-            md_entry_size: (number % 2 == 0).then_some(3),
-            trade_condition: text(number + index).filter(|_| index % 2 == 0),
-            quote_condition: text(number).filter(|_| number % 3 == 0),
+            md_entry_size: (number.is_multiple_of(2)).then_some(3),
+            trade_condition: text(number + index).filter(|_| index.is_multiple_of(2)),
+            quote_condition: text(number).filter(|_| number.is_multiple_of(3)),
             ..market::Entry::default()
         };
         let message = MarketData {

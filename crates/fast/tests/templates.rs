@@ -1,0 +1,494 @@
+//! Template files: what is refused, where and why; dictionaries; references; resets.
+
+use tickwire_fast::{
+    Code, DecodeError, Decoder, DecoderOptions, Encoder, Message, Mode, ResetPolicy, TemplateId,
+    Templates, json,
+};
+
+fn refused(xml: &str) -> (Code, u32, u32, String) {
+    let error = Templates::parse(xml, Mode::Strict).unwrap_err();
+    (error.code, error.line, error.column, error.detail.into())
+}
+
+/// Wraps a field in a template, on line 2 from column 1.
+fn field(xml: &str) -> String {
+    format!("<template name=\"T\" id=\"1\">\n{xml}</template>")
+}
+
+fn decode(decoder: &mut Decoder, bytes: &[u8]) -> Result<String, DecodeError> {
+    let mut message = Message::new();
+    decoder.decode(bytes, &mut message)?;
+    let mut text = String::new();
+    json::write(&message, &mut text).unwrap();
+    Ok(text)
+}
+
+#[test]
+fn s1_to_s5_have_line_and_column() {
+    let cases = [
+        (
+            "<uInt32 name=\"F\"><tail/></uInt32>",
+            Code::S2,
+            18,
+            "tail on uInt32 F",
+        ),
+        (
+            "<string name=\"F\"><increment/></string>",
+            Code::S2,
+            18,
+            "increment on string F",
+        ),
+        (
+            "<decimal name=\"F\"><increment/></decimal>",
+            Code::S2,
+            19,
+            "increment on decimal F",
+        ),
+        (
+            "<uInt32 name=\"F\"><copy value=\"-1\"/></uInt32>",
+            Code::S3,
+            18,
+            "\"-1\" for uInt32 F",
+        ),
+        (
+            "<decimal name=\"F\"><exponent><copy value=\"64\"/></exponent></decimal>",
+            Code::S3,
+            29,
+            "\"64\" for int32 F",
+        ),
+        ("<uInt32 name=\"F\"><constant/></uInt32>", Code::S4, 18, "F"),
+        ("<uInt32 name=\"F\"><default/></uInt32>", Code::S5, 18, "F"),
+        ("<uInt32/>", Code::S1, 1, "uInt32 without name"),
+        (
+            "<uInt32 name=\"F\" presence=\"maybe\"/>",
+            Code::S1,
+            1,
+            "presence \"maybe\"",
+        ),
+        (
+            "<uInt32 name=\"F\" presense=\"optional\"/>",
+            Code::S1,
+            18,
+            "uInt32 has no attribute presense",
+        ),
+        (
+            "<uInt32 name=\"F\"><copy/><delta/></uInt32>",
+            Code::S1,
+            25,
+            "F has two operators",
+        ),
+        (
+            "<uInt32 name=\"F\"><paste/></uInt32>",
+            Code::S1,
+            18,
+            "paste is not a field operator",
+        ),
+        (
+            "<float name=\"F\"/>",
+            Code::S1,
+            1,
+            "element float is not a field of FAST 1.1",
+        ),
+        (
+            "<uInt16 name=\"F\"/>",
+            Code::S1,
+            1,
+            "uInt16 is a dialect: FAST 1.1 has integers of 32 and 64 bits",
+        ),
+        (
+            "<uInt32 name=\"F\"/>\u{a0}",
+            Code::S1,
+            19,
+            "U+00A0 no-break space where XML wants a blank",
+        ),
+        (
+            "<uInt32\u{a0}name=\"F\"/>",
+            Code::S1,
+            8,
+            "U+00A0 no-break space where XML wants a blank",
+        ),
+        (
+            "<uInt32 name=\"F\"/>;",
+            Code::S1,
+            19,
+            "character U+003B between elements",
+        ),
+        ("<templateRef name=\"X\"/>", Code::D8, 1, "X"),
+        (
+            "<templateRef name=\"T\"/>",
+            Code::S1,
+            1,
+            "template T contains itself",
+        ),
+    ];
+    for (xml, code, column, detail) in cases {
+        assert_eq!(
+            refused(&field(xml)),
+            (code, 2, column, detail.to_owned()),
+            "{xml}"
+        );
+    }
+    let (code, line, ..) = refused("<templates>\n<template name='A'>\n</templates>");
+    assert_eq!((code, line), (Code::S1, 3));
+    assert_eq!(refused("<a/>").3, "root element a, not templates");
+    assert_eq!(
+        refused("<templates><template name='A' id='x'/></templates>").3,
+        "id \"x\" is not a 32-bit number"
+    );
+    assert_eq!(
+        refused("<templates><template name='A' id='1'/><template name='B' id='1'/></templates>").3,
+        "two templates have the id 1"
+    );
+    assert_eq!(
+        refused("<templates><template name='A'/><template name='A'/></templates>").3,
+        "two templates are called A"
+    );
+}
+
+#[test]
+fn lenient_mode_takes_the_dialects() {
+    let xml = "<template name=\"T\" id=\"1\" reset=\"Y\">\u{a0}<uInt8\u{a0}name=\"A\"/><int16 name=\"B\" decimalPlaces=\"2\"/><!--\u{a0}-->
+        <string name=\"C\" charset=\"unicode\"><constant value=\"a\u{a0}b\"/></string></template>";
+    assert_eq!(refused(xml).2, 37);
+    let templates = Templates::parse(xml, Mode::Lenient).unwrap();
+    assert!(templates.by_id(TemplateId(1)).unwrap().resets());
+    let mut decoder = Decoder::new(&templates);
+    assert_eq!(
+        decode(&mut decoder, &[0xc0, 0x81, 0x01, 0xff, 0x81]).unwrap(),
+        "{\"template\":\"T\",\"A\":255,\"B\":1,\"C\":\"a\u{a0}b\"}"
+    );
+    // D2: 256 is no uInt8.
+    let error = decode(&mut decoder, &[0xc0, 0x81, 0x02, 0x80, 0x81]).unwrap_err();
+    assert_eq!(
+        (error.code, error.offset, error.field.as_deref()),
+        (Code::D2, 2, Some("A"))
+    );
+    assert_eq!(
+        error.to_string(),
+        "byte 2, template T, field A: D2: integer out of the range of its type"
+    );
+}
+
+#[test]
+fn reset_attribute_of_scp_is_standard() {
+    let xml = r#"<templates xmlns:scp="http://www.fixprotocol.org/ns/fast/scp/1.1">
+        <template name="T" id="1" scp:reset="yes"><uInt32 name="A"><increment value="1"/></uInt32></template>
+        <template name="U" id="2" scp:reset="no"><uInt32 name="A"><increment value="1"/></uInt32></template></templates>"#;
+    let templates = Templates::parse(xml, Mode::Strict).unwrap();
+    let numbers = |reset| {
+        let mut decoder = Decoder::with_options(
+            &templates,
+            DecoderOptions {
+                reset,
+                ..DecoderOptions::default()
+            },
+        );
+        let packet = [0xc0, 0x82, 0xc0, 0x82, 0xc0, 0x81, 0xc0, 0x82, 0x80];
+        let (mut text, mut at) = (String::new(), 0);
+        while at < packet.len() {
+            let mut message = Message::new();
+            match decoder.decode(&packet[at..], &mut message) {
+                Ok(len) => at += len,
+                Err(error) => return format!("{text}{:?}", error.code),
+            }
+            if let Some(tickwire_fast::Value::Unsigned(value)) = message.get("A") {
+                text += &value.to_string();
+            }
+        }
+        text
+    };
+    assert_eq!(numbers(ResetPolicy::Template), "12123");
+    assert_eq!(numbers(ResetPolicy::Packet), "12123");
+    assert_eq!(numbers(ResetPolicy::Never), "12345");
+    // The template id is forgotten with everything else.
+    assert_eq!(numbers(ResetPolicy::Message), "1111D5");
+}
+
+#[test]
+fn session_reset_message_120_is_built_in() {
+    let templates = Templates::parse(
+        &field("<uInt32 name='A'><increment value='1'/></uInt32>"),
+        Mode::Strict,
+    )
+    .unwrap();
+    let mut decoder = Decoder::new(&templates);
+    let mut message = Message::new();
+    let packet = [0xc0, 0x81, 0x80, 0xc0, 0xf8, 0xc0, 0x81];
+    assert_eq!(decoder.decode_packet(&packet, &mut message), Ok(4));
+    assert_eq!(message.get("A"), Some(tickwire_fast::Value::Unsigned(1)));
+    let mut never = Decoder::with_options(
+        &templates,
+        DecoderOptions {
+            reset: ResetPolicy::Never,
+            ..DecoderOptions::default()
+        },
+    );
+    let error = never.decode_packet(&packet, &mut message).unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::D9, 4));
+}
+
+#[test]
+fn d9_unknown_template_and_d5_missing_template_id() {
+    let templates = Templates::parse(&field("<uInt32 name='A'/>"), Mode::Strict).unwrap();
+    let mut decoder = Decoder::new(&templates);
+    for (bytes, code, offset) in [
+        (&[0xc0, 0x85][..], Code::D9, 1),
+        (&[0x80, 0x81], Code::D5, 1),
+        (&[], Code::Truncated, 0),
+    ] {
+        let error = decode(&mut decoder, bytes).unwrap_err();
+        assert_eq!(
+            (error.code, error.offset, error.template),
+            (code, offset, None)
+        );
+    }
+}
+
+/// §6.3.1: which fields share an entry is decided by dictionary, namespace and key.
+#[test]
+fn dictionary_scopes() {
+    let increments = |attributes: [&str; 2], inner: [&str; 2], types: [&str; 2]| {
+        let template = |index: usize| {
+            format!(
+                r#"<template name="T{index}" id="{}" {}>{}<uInt32 name="A"><increment value="1" {}/></uInt32></template>"#,
+                index + 1,
+                attributes[index],
+                types[index],
+                inner[index]
+            )
+        };
+        let xml = format!("<templates>{}{}</templates>", template(0), template(1));
+        let mut decoder = Decoder::new(&Templates::parse(&xml, Mode::Strict).unwrap());
+        decode(&mut decoder, &[0xc0, 0x81]).unwrap();
+        decode(&mut decoder, &[0xc0, 0x82])
+            .unwrap()
+            .ends_with("\"A\":2}")
+    };
+    let none = ["", ""];
+    let ty = |name: &str| format!("<typeRef name=\"{name}\"/>");
+    assert!(increments(none, none, none), "global");
+    assert!(increments(["dictionary='global'"; 2], none, none));
+    assert!(!increments(["dictionary='template'"; 2], none, none));
+    assert!(
+        !increments(none, ["dictionary='template'"; 2], none),
+        "on the operator"
+    );
+    assert!(
+        increments(
+            ["dictionary='template'"; 2],
+            ["dictionary='global'"; 2],
+            none
+        ),
+        "the nearest counts"
+    );
+    assert!(increments(["dictionary='type'"; 2], none, none), "type any");
+    assert!(increments(
+        ["dictionary='type'"; 2],
+        none,
+        [&ty("X"), &ty("X")]
+    ));
+    assert!(!increments(
+        ["dictionary='type'"; 2],
+        none,
+        [&ty("X"), &ty("Y")]
+    ));
+    assert!(!increments(["dictionary='type'"; 2], none, [&ty("X"), ""]));
+    assert!(
+        increments(["dictionary='mine'"; 2], none, none),
+        "user-defined"
+    );
+    assert!(!increments(
+        ["dictionary='mine'", "dictionary='yours'"],
+        none,
+        none
+    ));
+    assert!(!increments(none, ["key='K'", ""], none));
+    assert!(increments(none, ["key='K'"; 2], none));
+    assert!(
+        !increments(["ns='a'", "ns='b'"], none, none),
+        "namespaces tell names apart"
+    );
+    assert!(increments(
+        ["ns='a'", "ns='b'"],
+        ["key='A' ns='c'"; 2],
+        none
+    ));
+}
+
+#[test]
+fn static_references_stand_in_their_place() {
+    let xml = r#"<templates dictionary="template">
+        <template name="T" id="1"><uInt32 name="A"/><templateRef name="Part"/><sequence name="S"><templateRef name="Part"/></sequence></template>
+        <template name="Part"><uInt32 name="P"><copy/></uInt32></template></templates>"#;
+    let templates = Templates::parse(xml, Mode::Strict).unwrap();
+    let mut decoder = Decoder::new(&templates);
+    // Part's own dictionary is the current one inside it, wherever it is referenced from.
+    let text = decode(
+        &mut decoder,
+        &[0xe0, 0x81, 0x81, 0x85, 0x82, 0x80, 0xc0, 0x86],
+    )
+    .unwrap();
+    assert_eq!(
+        text,
+        r#"{"template":"T","A":1,"P":5,"S":[{"P":5},{"P":6}]}"#
+    );
+    let template = templates.by_name("T").unwrap();
+    let paths: Vec<_> = template
+        .fields()
+        .flat_map(|f| [f].into_iter().chain(f.fields()))
+        .map(|f| f.path().to_owned())
+        .collect();
+    assert_eq!(paths, ["A", "P", "S", "S.P"]);
+}
+
+#[test]
+fn references_that_multiply_are_bounded() {
+    let level = |n: u32| {
+        format!(
+            "<template name='L{n}'>{}</template>",
+            format!("<templateRef name='L{}'/>", n + 1).repeat(10)
+        )
+    };
+    let levels: String = (0..10).map(level).collect();
+    let xml = format!(
+        "<templates>{levels}<template name='L10'><uInt32 name='A'/></template></templates>"
+    );
+    assert_eq!(refused(&xml).3, "more than 100000 instructions");
+    let deep = format!(
+        "{}{}",
+        "<group name='G'>".repeat(100),
+        "</group>".repeat(100)
+    );
+    assert_eq!(refused(&field(&deep)).3, "more than 64 levels");
+}
+
+#[test]
+fn dynamic_references_are_messages_within_the_message() {
+    let xml = r#"<templates><template name="Outer" id="1"><uInt32 name="A"/><templateRef/><uInt32 name="B"><copy/></uInt32></template>
+        <template name="Inner" id="2"><uInt32 name="X"><copy/></uInt32></template></templates>"#;
+    let templates = Templates::parse(xml, Mode::Strict).unwrap();
+    let (mut decoder, mut encoder) = (Decoder::new(&templates), Encoder::new(&templates));
+    let bytes = [0xe0, 0x81, 0x81, 0xe0, 0x82, 0x85, 0x86];
+    let text = decode(&mut decoder, &bytes).unwrap();
+    assert_eq!(
+        text,
+        r#"{"template":"Outer","A":1,"templateRef":{"template":"Inner","X":5},"B":6}"#
+    );
+    // The inner message's template id was the last.
+    assert_eq!(
+        decode(&mut decoder, &[0x80]).unwrap(),
+        r#"{"template":"Inner","X":5}"#
+    );
+    let mut message = Message::new();
+    let mut outer = message.build(templates.by_name("Outer").unwrap());
+    outer.set("A", 1u8).unwrap();
+    outer
+        .template(templates.by_name("Inner").unwrap(), |inner| {
+            inner.set("X", 5u8).map(|_| ())
+        })
+        .unwrap();
+    outer.set("B", 6u8).unwrap();
+    let mut out = Vec::new();
+    encoder.encode(&message, &mut out).unwrap();
+    assert_eq!(out, bytes);
+}
+
+#[test]
+fn recursion_is_bounded() {
+    let templates = Templates::parse(&field("<templateRef/>"), Mode::Strict).unwrap();
+    let mut decoder = Decoder::new(&templates);
+    let error = decode(&mut decoder, &[0xc0, 0x81].repeat(10_000)).unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::Depth, 34));
+}
+
+#[test]
+fn sequences_that_cost_nothing_are_bounded() {
+    let xml = field(
+        "<sequence name='S'><sequence name='R'><length><constant value='4000000000'/></length><uInt32 name='A'><constant value='1'/></uInt32></sequence></sequence>",
+    );
+    let mut decoder = Decoder::new(&Templates::parse(&xml, Mode::Strict).unwrap());
+    let error = decode(&mut decoder, &[0xc0, 0x81, 0x81]).unwrap_err();
+    assert_eq!(
+        (error.code, error.field.as_deref(), error.element),
+        (Code::Limit, Some("S.R"), Some(0))
+    );
+    let xml = field("<sequence name='S'><uInt32 name='A'/></sequence>");
+    let mut decoder = Decoder::new(&Templates::parse(&xml, Mode::Strict).unwrap());
+    let error = decode(
+        &mut decoder,
+        &[0xc0, 0x81, 0x0f, 0x7f, 0x7f, 0x7f, 0xff, 0x81],
+    )
+    .unwrap_err();
+    assert_eq!(
+        (error.code, error.field.as_deref()),
+        (Code::Truncated, Some("S"))
+    );
+}
+
+#[test]
+fn strings_copied_from_the_dictionary_are_bounded() {
+    let xml = field("<sequence name='S'><length/><string name='A'><copy/></string></sequence>");
+    let templates = Templates::parse(&xml, Mode::Strict).unwrap();
+    let mut decoder = Decoder::with_options(
+        &templates,
+        DecoderOptions {
+            budget: 1000,
+            ..DecoderOptions::default()
+        },
+    );
+    let text = [vec![0x41; 99], vec![0xc1]].concat();
+    let message = |copies: u8| {
+        [
+            vec![0xc0, 0x81, 0x80 | (copies + 1), 0xc0],
+            text.clone(),
+            vec![0x80; copies.into()],
+        ]
+        .concat()
+    };
+    assert!(decode(&mut decoder, &message(9)).is_ok());
+    assert_eq!(
+        decode(&mut decoder, &message(10)).unwrap_err().code,
+        Code::Limit
+    );
+}
+
+#[test]
+fn an_encoder_that_failed_waits_for_a_reset() {
+    let templates =
+        Templates::parse(&field("<string name='A'><tail/></string>"), Mode::Strict).unwrap();
+    let mut encoder = Encoder::new(&templates);
+    let mut out = vec![7];
+    let mut encode = |encoder: &mut Encoder, text: &str| {
+        let mut message = Message::new();
+        message
+            .build(templates.by_name("T").unwrap())
+            .set("A", text)
+            .unwrap();
+        encoder
+            .encode(&message, &mut out)
+            .map_err(|error| error.code)
+    };
+    assert_eq!(encode(&mut encoder, "ABC"), Ok(()));
+    // A tail cannot shorten.
+    assert_eq!(encode(&mut encoder, "AB"), Err(Code::Unencodable));
+    assert_eq!(encode(&mut encoder, "ABC"), Err(Code::Poisoned));
+    encoder.reset();
+    assert_eq!(encode(&mut encoder, "AB"), Ok(()));
+    assert_eq!(
+        encoder.encode(&Message::new(), &mut out).unwrap_err().code,
+        Code::Foreign
+    );
+    assert_eq!(
+        out,
+        [7, 0xe0, 0x81, 0x41, 0x42, 0xc3, 0xe0, 0x81, 0x41, 0xc2]
+    );
+}
+
+#[test]
+fn plans_are_shared_between_threads() {
+    fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Templates>();
+    is_send_and_sync::<Decoder>();
+    is_send_and_sync::<Encoder>();
+    is_send_and_sync::<Message>();
+}
