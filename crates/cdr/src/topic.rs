@@ -95,7 +95,41 @@ pub trait Decode: Describe + Sized {
 /// dependency. On an enum also `bit_bound = 8 | 16 | 32`. On a member: `key`, `id = N` (else one
 /// more than the member before), `rename = "..."`, `must_understand`, `bound = N` on a `String` or
 /// `Vec` (it can make a key short enough to be its own hash), `octet` on a `u8`, `Vec<u8>` or
-/// `[u8; N]` where peers say `octet` and not `uint8`. `Option<T>` is an optional member. The same derive serves nested structs and C-like enums.
+/// `[u8; N]` where peers say `octet` and not `uint8`. `Option<T>` is an optional member.
+/// The same derive serves nested structs and C-like enums.
+///
+/// What cannot be a topic type does not compile:
+///
+/// ```compile_fail
+/// # use tickwire_cdr::Topic;
+/// #[derive(Topic)]
+/// #[topic(crate = tickwire_cdr)]
+/// struct OptionalKey {
+///     #[topic(key)]
+///     id: Option<u32>,
+/// }
+/// ```
+///
+/// ```compile_fail
+/// # use tickwire_cdr::Topic;
+/// #[derive(Topic)]
+/// #[topic(crate = tickwire_cdr)]
+/// struct OneIdTwice {
+///     #[topic(id = 1)]
+///     one: u32,
+///     #[topic(id = 1)]
+///     other: u32,
+/// }
+/// ```
+///
+/// ```compile_fail
+/// # use tickwire_cdr::Topic;
+/// #[derive(Topic)]
+/// #[topic(crate = tickwire_cdr)]
+/// enum NotLikeC {
+///     Price(f64),
+/// }
+/// ```
 pub trait Topic: Encode + Decode + Send + 'static {
     /// The name under which peers know the type.
     const TYPE_NAME: &'static str;

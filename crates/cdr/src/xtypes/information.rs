@@ -103,7 +103,11 @@ impl TypeWithDependencies {
     }
 }
 
-fn write_with_size(id: TypeId, size: u32, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+pub(super) fn write_with_size(
+    id: TypeId,
+    size: u32,
+    writer: &mut Writer<'_>,
+) -> Result<(), EncodeError> {
     let mark = writer.begin_struct(Extensibility::Appendable);
     id.write(writer);
     writer.write_u32(size);

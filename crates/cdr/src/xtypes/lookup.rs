@@ -13,10 +13,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::information::write_with_size;
 use super::{TypeId, TypeObjects};
 use crate::{
     DecodeError, DecodeErrorKind, EncodeError, Extensibility, LengthCode, MemberHeader, Reader,
-    Representation, Writer, encapsulated, payload,
+    Representation, StructMark, Writer, encapsulated, payload,
 };
 
 /// Which request, so that a reply can name it (DDS-RPC 1.0 §7.5.1.1.1).
@@ -28,7 +29,17 @@ pub struct RequestIdentity {
     pub sequence_number: i64,
 }
 
-/// A question for type objects.
+/// What is asked about types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// Their objects.
+    Types,
+    /// The identifiers of the types that they refer to. Who has read the type information of an
+    /// endpoint knows them already; some peers ask all the same.
+    Dependencies,
+}
+
+/// A question about types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// Which request.
@@ -36,7 +47,9 @@ pub struct Request {
     /// `dds.builtin.TOS.` and the GUID of the asked participant in 32 lower-case hexadecimal
     /// digits.
     pub instance: String,
-    /// The objects asked for. Identifiers that are no hashes are left out.
+    /// What is asked.
+    pub question: Question,
+    /// The types that are asked about. Identifiers that are no hashes are left out.
     pub types: Vec<TypeId>,
 }
 
@@ -63,7 +76,7 @@ impl Request {
                 self.identity.write(writer);
                 writer.write_string(&self.instance, 255)?;
                 let call = writer.begin_struct(Extensibility::Appendable);
-                writer.write_u32(GET_TYPES);
+                writer.write_u32(self.question.operation());
                 let arguments = writer.begin_struct(Extensibility::Mutable);
                 member(writer, &arguments, TYPE_IDS, |writer| {
                     let sequence = writer.begin_sequence(false);
@@ -76,16 +89,18 @@ impl Request {
         )
     }
 
-    /// Reads a payload; `None` when it asks for something else than type objects.
+    /// Reads a payload; `None` when it asks for something that the standard does not know.
     pub fn parse(payload: &[u8]) -> Result<Option<Self>, DecodeError> {
         let mut reader = payload::reader(payload, Extensibility::Final)?;
         let reader = &mut reader;
         let identity = RequestIdentity::read(reader)?;
         let instance = reader.read_str(255)?.into();
         let call = reader.begin_struct(Extensibility::Appendable)?;
-        if reader.read_u32()? != GET_TYPES {
-            return Ok(None);
-        }
+        let question = match reader.read_u32()? {
+            GET_TYPES => Question::Types,
+            GET_DEPENDENCIES => Question::Dependencies,
+            _ => return Ok(None),
+        };
         let mut types = Vec::new();
         let arguments = reader.begin_struct(Extensibility::Mutable)?;
         while let Some(member) = reader.next_member(&arguments)? {
@@ -110,64 +125,85 @@ impl Request {
         Ok(Some(Self {
             identity,
             instance,
+            question,
             types,
         }))
     }
 
-    /// Appends the payload of the reply, with those objects asked for that are known.
+    /// Appends the payload of the reply, with what of the answer is known.
     pub fn answer(&self, known: &TypeObjects, buffer: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let ids = self.types.iter().copied();
-        let objects: Vec<_> = ids
-            .clone()
-            .filter_map(|id| known.get(id).map(|object| (id, object)))
-            .collect();
-        let pairs = ids.filter_map(|id| known.minimal_of(id).map(|minimal| (id, minimal)));
-        let identity = self.identity;
-        Reply {
-            identity,
-            objects,
-            complete_to_minimal: pairs.collect(),
+        if self.question == Question::Dependencies {
+            return self.answer_dependencies(known, buffer);
         }
-        .encode(buffer)
+        let ids = self.types.iter().copied();
+        let objects = ids
+            .clone()
+            .filter_map(|id| known.get(id).map(|object| (id, object)));
+        let pairs = ids
+            .clone()
+            .filter_map(|id| known.minimal_of(id).map(|minimal| (id, minimal)));
+        let reply = Reply {
+            identity: self.identity,
+            objects: objects.collect(),
+            complete_to_minimal: pairs.collect(),
+        };
+        reply.encode(buffer)
+    }
+
+    fn answer_dependencies(
+        &self,
+        known: &TypeObjects,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        write_reply(self.identity, self.question, buffer, |writer, out| {
+            member(writer, out, DEPENDENT_TYPE_IDS, |writer| {
+                let sequence = writer.begin_sequence(false);
+                let mut count = 0;
+                for (id, size) in self.types.iter().flat_map(|id| known.dependencies_of(*id)) {
+                    write_with_size(*id, *size, writer)?;
+                    count += 1;
+                }
+                writer.end_sequence(sequence, count)
+            })?;
+            // Empty: there is no more to ask for.
+            member(writer, out, CONTINUATION_POINT, |writer| {
+                let sequence = writer.begin_sequence(true);
+                writer.end_sequence(sequence, 0)
+            })
+        })
+    }
+}
+
+impl Question {
+    fn operation(self) -> u32 {
+        match self {
+            Self::Types => GET_TYPES,
+            Self::Dependencies => GET_DEPENDENCIES,
+        }
     }
 }
 
 impl<'a> Reply<'a> {
     /// Appends the payload.
     pub fn encode(&self, buffer: &mut Vec<u8>) -> Result<(), EncodeError> {
-        encapsulated(
-            Representation::Xcdr2,
-            Extensibility::Final,
-            buffer,
-            |writer| {
-                self.identity.write(writer);
-                writer.write_i32(REMOTE_OK);
-                let returned = writer.begin_struct(Extensibility::Appendable);
-                writer.write_u32(GET_TYPES);
-                let result = writer.begin_struct(Extensibility::Appendable);
-                writer.write_i32(RETCODE_OK);
-                let out = writer.begin_struct(Extensibility::Mutable);
-                member(writer, &out, TYPES, |writer| {
-                    let sequence = writer.begin_sequence(false);
-                    for (id, object) in &self.objects {
-                        id.write(writer);
-                        writer.write_delimited(object);
-                    }
-                    writer.end_sequence(sequence, self.objects.len())
-                })?;
-                member(writer, &out, COMPLETE_TO_MINIMAL, |writer| {
-                    let sequence = writer.begin_sequence(false);
-                    for (complete, minimal) in &self.complete_to_minimal {
-                        complete.write(writer);
-                        minimal.write(writer);
-                    }
-                    writer.end_sequence(sequence, self.complete_to_minimal.len())
-                })?;
-                writer.end_struct(out)?;
-                writer.end_struct(result)?;
-                writer.end_struct(returned)
-            },
-        )
+        write_reply(self.identity, Question::Types, buffer, |writer, out| {
+            member(writer, out, TYPES, |writer| {
+                let sequence = writer.begin_sequence(false);
+                for (id, object) in &self.objects {
+                    id.write(writer);
+                    writer.write_delimited(object);
+                }
+                writer.end_sequence(sequence, self.objects.len())
+            })?;
+            member(writer, out, COMPLETE_TO_MINIMAL, |writer| {
+                let sequence = writer.begin_sequence(false);
+                for (complete, minimal) in &self.complete_to_minimal {
+                    complete.write(writer);
+                    minimal.write(writer);
+                }
+                writer.end_sequence(sequence, self.complete_to_minimal.len())
+            })
+        })
     }
 
     /// Reads a payload; `None` when it answers another question, or with an exception.
@@ -248,6 +284,33 @@ impl RequestIdentity {
     }
 }
 
+/// Writes what is around the members of an answer.
+fn write_reply(
+    identity: RequestIdentity,
+    question: Question,
+    buffer: &mut Vec<u8>,
+    members: impl FnOnce(&mut Writer<'_>, &StructMark) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    encapsulated(
+        Representation::Xcdr2,
+        Extensibility::Final,
+        buffer,
+        |writer| {
+            identity.write(writer);
+            writer.write_i32(REMOTE_OK);
+            let returned = writer.begin_struct(Extensibility::Appendable);
+            writer.write_u32(question.operation());
+            let result = writer.begin_struct(Extensibility::Appendable);
+            writer.write_i32(RETCODE_OK);
+            let out = writer.begin_struct(Extensibility::Mutable);
+            members(writer, &out)?;
+            writer.end_struct(out)?;
+            writer.end_struct(result)?;
+            writer.end_struct(returned)
+        },
+    )
+}
+
 fn read_hash(reader: &mut Reader<'_>) -> Result<TypeId, DecodeError> {
     let id = TypeId::read(reader)?;
     id.ok_or_else(|| reader.error(DecodeErrorKind::MalformedMemberHeader))
@@ -255,7 +318,7 @@ fn read_hash(reader: &mut Reader<'_>) -> Result<TypeId, DecodeError> {
 
 fn member(
     writer: &mut Writer<'_>,
-    mark: &crate::StructMark,
+    mark: &StructMark,
     id: u32,
     encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
 ) -> Result<(), EncodeError> {
@@ -269,9 +332,12 @@ fn member(
 
 // Operations and members are numbered by the hashes of their names (XTypes 1.3 §7.3.1.2.1.1).
 const GET_TYPES: u32 = 0x0182_52d3;
+const GET_DEPENDENCIES: u32 = 0x05aa_fb31;
 const TYPE_IDS: u32 = 0x0c53_6065;
 const TYPES: u32 = 0x0280_4ad1;
 const COMPLETE_TO_MINIMAL: u32 = 0x0b8e_6577;
+const DEPENDENT_TYPE_IDS: u32 = 0x0ba4_dfc9;
+const CONTINUATION_POINT: u32 = 0x0508_e3d2;
 const REMOTE_OK: i32 = 0;
 const RETCODE_OK: i32 = 0;
 /// The fewest bytes of an identifier that is a hash, with an object or another identifier.

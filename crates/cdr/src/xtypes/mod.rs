@@ -19,7 +19,7 @@ use md5::{Digest, Md5};
 
 pub use describe::DescribeError;
 pub use information::{TypeInformation, TypeWithDependencies};
-pub use lookup::{Reply, Request, RequestIdentity};
+pub use lookup::{Question, Reply, Request, RequestIdentity};
 
 use crate::{DecodeError, DecodeErrorKind, EncodeError, Reader, TypeDescription, Writer};
 
@@ -95,6 +95,8 @@ impl EquivalenceKind {
 pub struct TypeObjects {
     objects: BTreeMap<TypeId, Vec<u8>>,
     complete_to_minimal: BTreeMap<TypeId, TypeId>,
+    /// Of the types that were added, not of those that came with them.
+    dependencies: BTreeMap<TypeId, Vec<(TypeId, u32)>>,
 }
 
 impl TypeObjects {
@@ -106,7 +108,14 @@ impl TypeObjects {
     /// Adds the objects of a type and of all types that it refers to, and tells what an endpoint
     /// announces of it.
     pub fn add(&mut self, description: &TypeDescription) -> Result<TypeInformation, EncodeError> {
-        object::add(self, description)
+        let information = object::add(self, description)?;
+        for of in [&information.minimal, &information.complete]
+            .into_iter()
+            .flatten()
+        {
+            self.dependencies.insert(of.id, of.dependencies.clone());
+        }
+        Ok(information)
     }
 
     /// The bytes of an object.
@@ -117,6 +126,11 @@ impl TypeObjects {
     /// The minimal object of the type that has this complete one.
     pub fn minimal_of(&self, complete: TypeId) -> Option<TypeId> {
         self.complete_to_minimal.get(&complete).copied()
+    }
+
+    /// The objects that a type which was [added](Self::add) refers to, with their lengths.
+    pub fn dependencies_of(&self, id: TypeId) -> &[(TypeId, u32)] {
+        self.dependencies.get(&id).map_or(&[], Vec::as_slice)
     }
 
     /// Adds an object that a peer sent, the serialized union `TypeObject` in little-endian, and

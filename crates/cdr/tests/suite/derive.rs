@@ -1,8 +1,9 @@
 //! What the derive writes: names, ids, descriptions, keys.
 
+use crate::fixtures::types::{Decimal as Price, Level, appendable, final_, mutable};
 use tickwire_cdr::{
-    DecodeErrorKind, Describe, Extensibility, Representation, Topic, Type, from_payload_into,
-    key_from_payload_into, key_hash, key_to_payload, to_payload,
+    Decode, DecodeErrorKind, Describe, Encode, EncodeErrorKind, Extensibility, Representation,
+    Topic, Type, from_payload_into, key_from_payload_into, key_hash, key_to_payload, to_payload,
 };
 
 #[derive(Topic, Debug, PartialEq)]
@@ -59,7 +60,7 @@ fn quote() -> Quote {
 }
 
 fn empty() -> Quote {
-    tickwire_cdr::Decode::initial()
+    Decode::initial()
 }
 
 #[test]
@@ -136,4 +137,100 @@ fn errors_name_the_innermost_member() {
     bad.symbol.push('\0');
     let error = to_payload(&bad, Representation::Xcdr2, &mut payload).unwrap_err();
     assert_eq!(error.member, "Quote.symbol");
+}
+
+#[derive(Topic, Debug, PartialEq)]
+#[topic(final, crate = tickwire_cdr)]
+struct Bounded {
+    #[topic(key, bound = 11)]
+    name: String,
+    #[topic(octet, bound = 3)]
+    bytes: Option<Vec<u8>>,
+}
+
+#[test]
+fn bounds_are_kept_and_shorten_keys() {
+    let value = |name: &str, bytes: &[u8]| Bounded {
+        name: name.into(),
+        bytes: Some(bytes.into()),
+    };
+    let mut payload = Vec::new();
+    let mut check = |value: &Bounded| {
+        payload.clear();
+        to_payload(value, Representation::Xcdr2, &mut payload).map_err(|e| (e.kind, e.member))
+    };
+    assert_eq!(check(&value("elevenchars", &[1, 2, 3])), Ok(()));
+    let over = |bound| EncodeErrorKind::OverBound { bound };
+    assert_eq!(
+        check(&value("twelve chars", &[])),
+        Err((over(11), "Bounded.name"))
+    );
+    assert_eq!(check(&value("", &[1; 4])), Err((over(3), "Bounded.bytes")));
+    assert!(payload.is_empty());
+
+    let hash = key_hash(&value("ESZ6", &[]), Representation::Xcdr2, &mut Vec::new()).unwrap();
+    assert_eq!(hash.0, *b"\0\0\0\x05ESZ6\0\0\0\0\0\0\0\0");
+
+    let long = [&[0, 7, 0, 0, 13, 0, 0, 0][..], b"twelve chars\0", &[0]].concat();
+    let error = from_payload_into(&long, &mut Bounded::initial()).unwrap_err();
+    assert_eq!(
+        (error.kind, error.member),
+        (DecodeErrorKind::InvalidLength(12), "Bounded.name")
+    );
+}
+
+/// The derive and the description must agree on how a type is laid out.
+#[test]
+fn constants_agree_with_descriptions() {
+    fn check<T: Encode + Decode>() {
+        assert_eq!(T::PRIMITIVE, T::TYPE.is_primitive(), "{:?}", T::TYPE);
+        assert_eq!(T::LENGTH_CODE, T::TYPE.length_code(), "{:?}", T::TYPE);
+    }
+    check::<bool>();
+    check::<char>();
+    check::<u8>();
+    check::<i16>();
+    check::<f32>();
+    check::<u64>();
+    check::<String>();
+    check::<Vec<bool>>();
+    check::<Vec<i16>>();
+    check::<Vec<f32>>();
+    check::<Vec<f64>>();
+    check::<Vec<String>>();
+    check::<Vec<Level>>();
+    check::<[u32; 3]>();
+    check::<[Price; 3]>();
+    check::<Level>();
+    check::<Side>();
+    check::<final_::Book>();
+    check::<appendable::Book>();
+    check::<mutable::Book>();
+}
+
+/// A data reader that reuses its samples does not allocate.
+#[test]
+fn a_warm_value_is_filled_in_place() {
+    let mut payload = Vec::new();
+    to_payload(&mutable::book(), Representation::Xcdr2, &mut payload).unwrap();
+    let mut book = mutable::Book::initial();
+    from_payload_into(&payload, &mut book).unwrap();
+    let places = |book: &mutable::Book| {
+        let texts = [
+            &book.symbol,
+            &book.names[1],
+            book.text.as_ref().unwrap(),
+            &book.best.note,
+        ];
+        let mut places: Vec<*const u8> = texts.iter().map(|text| text.as_ptr()).collect();
+        places.push(book.raw.as_ptr());
+        places.push(book.ticks.as_ptr().cast());
+        places.push(book.entries.as_ptr().cast());
+        places.push(book.entries[0].note.as_ptr());
+        places
+    };
+    let before = places(&book);
+    from_payload_into(&payload, &mut book).unwrap();
+    assert_eq!(places(&book), before);
+    assert_eq!(book, mutable::book());
 }

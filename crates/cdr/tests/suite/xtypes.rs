@@ -4,8 +4,8 @@ use crate::fixtures::types::{Primitives, appendable, final_, mutable};
 use crate::fixtures::{hex, type_objects, unhex};
 use proptest::prelude::*;
 use tickwire_cdr::xtypes::{
-    DescribeError, EquivalenceKind, Reply, Request, RequestIdentity, TypeId, TypeInformation,
-    TypeObjects,
+    DescribeError, EquivalenceKind, Question, Reply, Request, RequestIdentity, TypeId,
+    TypeInformation, TypeObjects,
 };
 use tickwire_cdr::{
     ByteOrder, Extensibility, InvalidDescription, Literal, Member, Shared, Topic, Type,
@@ -88,6 +88,7 @@ fn a_peer_learns_a_type_by_asking() {
     };
     let request = Request {
         identity,
+        question: Question::Types,
         instance: "dds.builtin.TOS.".into(),
         types,
     };
@@ -100,6 +101,24 @@ fn a_peer_learns_a_type_by_asking() {
     let reply = Reply::parse(&answered).unwrap().unwrap();
     assert_eq!(reply.identity, identity);
     assert_eq!(reply.complete_to_minimal.len(), 5);
+
+    let dependencies = Request {
+        question: Question::Dependencies,
+        ..received
+    };
+    let mut about = Vec::new();
+    dependencies.encode(&mut about).unwrap();
+    assert_eq!(Request::parse(&about), Ok(Some(dependencies.clone())));
+    about.clear();
+    dependencies.answer(&ours, &mut about).unwrap();
+    assert_eq!(Reply::parse(&about), Ok(None));
+    for (id, size) in &complete.dependencies {
+        let listed = [&[0xf2][..], &id.hash, &[0], &size.to_le_bytes()].concat();
+        assert!(
+            about.windows(listed.len()).any(|window| window == listed),
+            "{id:?}"
+        );
+    }
 
     let mut learnt = TypeObjects::new();
     assert_eq!(
@@ -273,7 +292,7 @@ proptest! {
         information.encode(&mut bytes).unwrap();
         let _ = TypeInformation::parse(&hurt(&bytes), ByteOrder::Little);
         let identity = RequestIdentity { writer: [0; 16], sequence_number: 1 };
-        let request = Request { identity, instance: String::new(), types: vec![complete.id] };
+        let request = Request { identity, question: Question::Types, instance: String::new(), types: vec![complete.id] };
         let (mut asked, mut answered) = (Vec::new(), Vec::new());
         request.encode(&mut asked).unwrap();
         request.answer(&objects, &mut answered).unwrap();

@@ -1,0 +1,106 @@
+//! `#[derive(Topic)]` on a C-like enum.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{DataEnum, Error, Fields, Ident, LitStr, Result};
+
+use super::{Container, for_each_meta};
+
+pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> Result<TokenStream> {
+    let Container {
+        name,
+        extensibility,
+        cdr,
+        bit_bound,
+    } = container;
+    let mut literals = Vec::new();
+    for variant in &data.variants {
+        if !matches!(variant.fields, Fields::Unit) {
+            return Err(Error::new(
+                variant.fields.span(),
+                "an enum in a topic type is C-like",
+            ));
+        }
+        let mut literal = variant.ident.unraw().to_string();
+        for_each_meta(&variant.attrs, |meta| {
+            if !meta.path.is_ident("rename") {
+                return Err(meta.error("expected rename"));
+            }
+            literal = meta.value()?.parse::<LitStr>()?.value();
+            Ok(())
+        })?;
+        literals.push(literal);
+    }
+    let variants: Vec<&Ident> = data.variants.iter().map(|variant| &variant.ident).collect();
+    let Some(first) = variants.first() else {
+        return Err(Error::new_spanned(
+            ident,
+            "an enum in a topic type has at least one literal",
+        ));
+    };
+    let size = quote!(#cdr::enum_size(#bit_bound));
+    Ok(quote! {
+        #[automatically_derived]
+        impl #cdr::Describe for #ident {
+            const TYPE: #cdr::Type =
+                #cdr::Type::Enum(#cdr::Shared::Static(&#cdr::EnumDescription {
+                    name: #cdr::Shared::Static(#name),
+                    extensibility: #cdr::Extensibility::#extensibility,
+                    bit_bound: #bit_bound,
+                    literals: #cdr::Shared::Static(&[#(
+                        #cdr::Literal {
+                            name: #cdr::Shared::Static(#literals),
+                            value: {
+                                let value = #ident::#variants as i128;
+                                let half = 1_i128 << (#bit_bound - 1);
+                                assert!(-half <= value && value < half, "beyond the bit bound");
+                                #ident::#variants as i32
+                            },
+                        },
+                    )*]),
+                }));
+        }
+
+        #[automatically_derived]
+        impl #cdr::Encode for #ident {
+            const LENGTH_CODE: #cdr::LengthCode = #cdr::LengthCode::of_size(#size);
+
+            fn encode(
+                &self,
+                writer: &mut #cdr::Writer<'_>,
+            ) -> ::core::result::Result<(), #cdr::EncodeError> {
+                let value = match self {
+                    #(Self::#variants => #ident::#variants as i32,)*
+                };
+                writer.write_enum(value, #size);
+                ::core::result::Result::Ok(())
+            }
+        }
+
+        #[automatically_derived]
+        impl #cdr::Decode for #ident {
+            const MIN_SIZE: usize = #size;
+
+            fn initial() -> Self {
+                Self::#first
+            }
+
+            fn decode_into(
+                &mut self,
+                reader: &mut #cdr::Reader<'_>,
+            ) -> ::core::result::Result<(), #cdr::DecodeError> {
+                let value = reader.read_enum(#size)?;
+                *self = match value {
+                    #(literal if literal == #ident::#variants as i32 => Self::#variants,)*
+                    _ => {
+                        let kind = #cdr::DecodeErrorKind::UnknownLiteral(value);
+                        return ::core::result::Result::Err(reader.error(kind));
+                    }
+                };
+                ::core::result::Result::Ok(())
+            }
+        }
+    })
+}

@@ -1,0 +1,158 @@
+//! `#[derive(Topic)]` on a struct.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Fields, Ident, Result};
+
+use super::Container;
+use super::member::Member;
+
+pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> Result<TokenStream> {
+    let members = Member::parse_all(fields, ident)?;
+    let Container {
+        name,
+        extensibility,
+        cdr,
+        ..
+    } = container;
+    let has_key = members.iter().any(|member| member.key);
+    let keys: Vec<&Member<'_>> = members.iter().filter(|m| m.key || !has_key).collect();
+    let all: Vec<&Member<'_>> = members.iter().collect();
+
+    let descriptions = all.iter().map(|member| member.description(cdr));
+    let encode = encode_body(&all, container, &format_ident!("encode"));
+    let encode_key = encode_key_body(&keys, container);
+    let decode = decode_body(&all, container, &format_ident!("decode_into"));
+    let decode_key = decode_body(&keys, container, &format_ident!("decode_key_into"));
+    let idents = all.iter().map(|member| member.ident);
+    let initials = all.iter().map(|member| member.initial(cdr));
+    let min_sizes = all.iter().map(|member| member.min_size(cdr));
+    Ok(quote! {
+        #[automatically_derived]
+        impl #cdr::Describe for #ident {
+            const TYPE: #cdr::Type =
+                #cdr::Type::Struct(#cdr::Shared::Static(<Self as #cdr::Topic>::DESCRIPTION));
+        }
+
+        #[automatically_derived]
+        impl #cdr::Encode for #ident {
+            const LENGTH_CODE: #cdr::LengthCode = #cdr::LengthCode::NextInt;
+
+            fn encode(
+                &self,
+                writer: &mut #cdr::Writer<'_>,
+            ) -> ::core::result::Result<(), #cdr::EncodeError> {
+                #encode
+            }
+
+            fn encode_key(
+                &self,
+                writer: &mut #cdr::Writer<'_>,
+            ) -> ::core::result::Result<(), #cdr::EncodeError> {
+                #encode_key
+            }
+        }
+
+        #[automatically_derived]
+        impl #cdr::Decode for #ident {
+            const MIN_SIZE: usize = #cdr::min_struct_size(
+                #cdr::Extensibility::#extensibility,
+                0 #(+ #min_sizes)*,
+            );
+
+            fn initial() -> Self {
+                Self { #(#idents: #initials,)* }
+            }
+
+            fn decode_into(
+                &mut self,
+                reader: &mut #cdr::Reader<'_>,
+            ) -> ::core::result::Result<(), #cdr::DecodeError> {
+                #decode
+            }
+
+            fn decode_key_into(
+                &mut self,
+                reader: &mut #cdr::Reader<'_>,
+            ) -> ::core::result::Result<(), #cdr::DecodeError> {
+                #decode_key
+            }
+        }
+
+        #[automatically_derived]
+        impl #cdr::Topic for #ident {
+            const TYPE_NAME: &'static str = #name;
+            const EXTENSIBILITY: #cdr::Extensibility = #cdr::Extensibility::#extensibility;
+            const HAS_KEY: bool = #has_key;
+            const DESCRIPTION: &'static #cdr::TypeDescription = &#cdr::TypeDescription {
+                name: #cdr::Shared::Static(#name),
+                extensibility: #cdr::Extensibility::#extensibility,
+                members: #cdr::Shared::Static(&[#(#descriptions,)*]),
+            };
+        }
+    })
+}
+
+fn encode_body(members: &[&Member<'_>], container: &Container, method: &Ident) -> TokenStream {
+    let Container {
+        extensibility, cdr, ..
+    } = container;
+    let statements = members.iter().map(|member| member.encode(cdr, method));
+    quote! {
+        let mark = writer.begin_struct(#cdr::Extensibility::#extensibility);
+        #(#statements)*
+        writer.end_struct(mark)
+    }
+}
+
+/// Key members go in order of definition into a payload and in order of ids into a hash.
+fn encode_key_body(keys: &[&Member<'_>], container: &Container) -> TokenStream {
+    let method = format_ident!("encode_key");
+    let defined = encode_body(keys, container, &method);
+    if keys.is_sorted_by_key(|member| member.id) {
+        return defined;
+    }
+    let mut by_id = keys.to_vec();
+    by_id.sort_by_key(|member| member.id);
+    let sorted = encode_body(&by_id, container, &method);
+    quote!(if writer.is_key_hash() { #sorted } else { #defined })
+}
+
+fn decode_body(members: &[&Member<'_>], container: &Container, method: &Ident) -> TokenStream {
+    let Container {
+        extensibility, cdr, ..
+    } = container;
+    let begin = quote! {
+        let scope = reader.begin_struct(#cdr::Extensibility::#extensibility)?;
+    };
+    let end = quote! {
+        reader.end_struct(scope);
+        ::core::result::Result::Ok(())
+    };
+    if extensibility != "Mutable" {
+        let statements = members.iter().map(|member| member.decode(cdr, method));
+        return quote!(#begin #(#statements)* #end);
+    }
+    let count = members.len();
+    let arms = members
+        .iter()
+        .enumerate()
+        .map(|(i, member)| member.decode_arm(i, cdr, method));
+    let missing = members.iter().enumerate().map(|(i, member)| {
+        let (ident, initial) = (member.ident, member.initial(cdr));
+        quote!(if !seen[#i] { self.#ident = #initial; })
+    });
+    quote! {
+        #begin
+        let mut seen = [false; #count];
+        while let ::core::option::Option::Some(member) = reader.next_member(&scope)? {
+            match member.id {
+                #(#arms)*
+                _ => reader.skip_unknown(&member)?,
+            }
+            reader.end_member(member);
+        }
+        #(#missing)*
+        #end
+    }
+}
