@@ -158,6 +158,25 @@ fn a_quarter_of_the_unacknowledged_bytes_asks_for_acknowledgement() {
     assert_eq!(script.write(40), Ok(vec![Data(11)]));
 }
 
+#[test]
+fn whoever_waits_for_acknowledgement_can_ask_for_it() {
+    let mut script = met(keep_all(), 2);
+    for _ in 0..3 {
+        script
+            .writer
+            .ask_acknowledgement(script.now, &mut script.outbox);
+    }
+    assert_eq!(
+        common::script::heard(&mut script.outbox),
+        [Heartbeat(1, 2, false)]
+    );
+    script.acknack(3, &[], true);
+    script
+        .writer
+        .ask_acknowledgement(script.now, &mut script.outbox);
+    assert!(script.outbox.is_empty(), "nobody lags");
+}
+
 /// Fragments of [`FRAGMENT`] bytes.
 fn small_messages() -> WriterConfig {
     WriterConfig {

@@ -60,7 +60,7 @@ impl Writer {
         if number > reader.acked {
             reader.acked = number;
             self.heartbeat.progress();
-            self.pressed_at = None;
+            self.asked_at = None;
             self.release();
         }
     }

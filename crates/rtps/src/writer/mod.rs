@@ -55,8 +55,8 @@ pub struct Writer {
     unasked_len: usize,
     heartbeat: HeartbeatTimer,
     heartbeat_count: u32,
-    /// When a refused write last asked for acknowledgement.
-    pressed_at: Option<Instant>,
+    /// When acknowledgement was last asked for out of turn.
+    asked_at: Option<Instant>,
     pacer: Pacer,
     /// Where new changes go.
     destinations: Vec<Locator>,
@@ -95,7 +95,7 @@ impl Writer {
             unasked_len: 0,
             heartbeat: HeartbeatTimer::new(config.heartbeat_period),
             heartbeat_count: 0,
-            pressed_at: None,
+            asked_at: None,
             pacer: Pacer::new(config.burst_len, config.burst_interval),
             destinations: Vec::new(),
             composer: Composer::new(&config),
@@ -196,7 +196,7 @@ impl Writer {
             return Err(match refused {
                 Refused::Full => {
                     self.counters.would_block += 1;
-                    self.press(now, outbox);
+                    self.ask_acknowledgement(now, outbox);
                     WriteError::WouldBlock
                 }
                 Refused::TooManyInstances => WriteError::TooManyInstances,

@@ -127,18 +127,19 @@ impl Writer {
         }
     }
 
-    /// A write was refused: asks for the acknowledgement that it waits for, not more often than
-    /// answers can come.
-    pub(super) fn press(&mut self, now: Instant, outbox: &mut Outbox) {
+    /// Asks the readers that lag to acknowledge now instead of when the next heartbeat is due: for
+    /// those who wait for acknowledgements. Refused writes do so themselves. Asks again only after a
+    /// twentieth of the heartbeat period.
+    pub fn ask_acknowledgement(&mut self, now: Instant, outbox: &mut Outbox) {
         let interval = self.config.heartbeat_period / 20;
         let sent = self.sent();
         if !self.readers.iter().any(|reader| reader.lags(sent)) {
             return;
         }
-        if self.pressed_at.is_some_and(|at| now.since(at) < interval) {
+        if self.asked_at.is_some_and(|at| now.since(at) < interval) {
             return;
         }
-        self.pressed_at = Some(now);
+        self.asked_at = Some(now);
         self.heartbeat.hasten(now);
         self.send_heartbeat_to_all(false, false, outbox);
     }
