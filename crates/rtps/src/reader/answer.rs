@@ -8,7 +8,7 @@ use crate::outbox::Outbox;
 use crate::wire::{AckNack, NackFrag, SequenceNumber, SequenceNumberSet};
 
 impl Reader {
-    /// Asks a writer for its first heartbeat (RTPS 2.5 §8.4.15.5), and again later.
+    /// Asks a writer for its first heartbeat, and again later.
     pub(super) fn greet(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
         let Some(writer) = self.writers.get_mut(index) else {
             return;

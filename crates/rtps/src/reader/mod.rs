@@ -99,7 +99,7 @@ impl Reader {
         true
     }
 
-    /// Takes a change (RTPS 2.5 §8.4.12.2.2).
+    /// Takes a change (RTPS 2.5 §8.4.12.2).
     pub fn handle_data(
         &mut self,
         now: Instant,
@@ -129,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// Takes fragments of a change (RTPS 2.5 §8.4.14.1).
+    /// Takes fragments of a change (RTPS 2.5 §8.4.14).
     pub fn handle_data_frag(
         &mut self,
         now: Instant,
@@ -166,7 +166,7 @@ impl Reader {
     }
 
     /// Takes note of what a writer holds, and answers: at once if nothing lacks, after
-    /// [`nack_delay`](ReaderConfig::nack_delay) otherwise (RTPS 2.5 §8.4.12.2.3).
+    /// [`nack_delay`](ReaderConfig::nack_delay) otherwise (RTPS 2.5 §8.4.12.2).
     pub fn handle_heartbeat(
         &mut self,
         now: Instant,
@@ -204,7 +204,7 @@ impl Reader {
         }
     }
 
-    /// Takes note of how far a writer has sent a change (RTPS 2.5 §8.4.14.2).
+    /// Takes note of how far a writer has sent a change (RTPS 2.5 §8.4.14).
     pub fn handle_heartbeat_frag(
         &mut self,
         now: Instant,
@@ -233,7 +233,7 @@ impl Reader {
         }
     }
 
-    /// Takes note of changes that are not for this reader (RTPS 2.5 §8.4.12.2.4).
+    /// Takes note of changes that are not for this reader (RTPS 2.5 §8.4.12.2).
     pub fn handle_gap(&mut self, context: &Context<'_>, gap: &Gap, sink: &mut impl Sink) {
         let Some(index) = self.writer_of(context.source(gap.writer), gap.start) else {
             return;

@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::wire::{AckNack, Context, NackFrag, SequenceNumber, SequenceNumberSet};
 
 impl Writer {
-    /// Takes an acknowledgement and sends what the reader lacks (RTPS 2.5 §8.4.9.2.7 to .9).
+    /// Takes an acknowledgement and sends what the reader lacks (RTPS 2.5 §8.4.9.2).
     ///
     /// One with a base of 1 or 0, without requests and not final is the greeting of a reader that
     /// knows of no heartbeat yet; it is answered with one at once and never taken for a step back.
@@ -78,7 +78,7 @@ impl Writer {
         !repairs.is_empty()
     }
 
-    /// Takes a request for fragments and sends them (RTPS 2.5 §8.4.14.3).
+    /// Takes a request for fragments and sends them (RTPS 2.5 §8.4.14).
     pub fn handle_nack_frag(
         &mut self,
         now: Instant,
