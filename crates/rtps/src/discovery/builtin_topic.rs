@@ -9,11 +9,11 @@ use crate::change::{Change, ChangeKind, KeyHash};
 use crate::outbox::Outbox;
 use crate::reader::{Delivery, Reader, ReaderConfig, ReceivedChange, Sink, WriterProxy};
 use crate::wire::{
-    Context, EntityId, Guid, GuidPrefix, ParameterTooLong, SerializedPayload, Submessage,
+    Context, EntityId, Guid, GuidPrefix, SequenceNumber, SerializedPayload, Submessage,
 };
-use crate::writer::{ReaderProxy, WriteError, Writer, WriterConfig};
+use crate::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 
-/// Both our ends of one built-in topic; transient-local, the last change of each instance kept.
+/// Both our ends of one built-in topic.
 pub(super) struct BuiltinTopic {
     writer: Writer,
     reader: Reader,
@@ -31,12 +31,27 @@ pub(super) struct Received {
 }
 
 impl BuiltinTopic {
-    pub(super) fn new(prefix: GuidPrefix, writer: EntityId, reader: EntityId) -> Self {
+    /// A topic of state: late comers get the last change of each instance.
+    pub(super) fn state(prefix: GuidPrefix, writer: EntityId, reader: EntityId) -> Self {
+        let writer = WriterConfig {
+            transient_local: true,
+            ..WriterConfig::new(Guid::new(prefix, writer))
+        };
+        Self::new(prefix, writer, reader)
+    }
+
+    /// A topic of requests or replies: each reaches those who are there.
+    pub(super) fn service(prefix: GuidPrefix, writer: EntityId, reader: EntityId) -> Self {
+        let writer = WriterConfig {
+            history: HistoryKind::KeepAll,
+            ..WriterConfig::new(Guid::new(prefix, writer))
+        };
+        Self::new(prefix, writer, reader)
+    }
+
+    fn new(prefix: GuidPrefix, writer: WriterConfig, reader: EntityId) -> Self {
         Self {
-            writer: Writer::new(WriterConfig {
-                transient_local: true,
-                ..WriterConfig::new(Guid::new(prefix, writer))
-            }),
+            writer: Writer::new(writer),
             reader: Reader::new(ReaderConfig {
                 max_sample_len: MAX_SAMPLE_LEN,
                 max_held: MAX_HELD,
@@ -49,29 +64,31 @@ impl BuiltinTopic {
         }
     }
 
-    /// Writes a change of the instance `key`.
-    pub(super) fn write(
+    pub(super) fn writer_guid(&self) -> Guid {
+        self.writer.guid()
+    }
+
+    /// The sequence number of the next change.
+    pub(super) fn next_number(&self) -> SequenceNumber {
+        self.writer.last().next()
+    }
+
+    /// Writes a change; of the instance `key` in a topic of state.
+    pub(super) fn write<E>(
         &mut self,
         now: Instant,
         kind: ChangeKind,
-        key: KeyHash,
+        key: Option<KeyHash>,
         outbox: &mut Outbox,
-        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), ParameterTooLong>,
-    ) -> Result<(), ParameterTooLong> {
+        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), WriteError<E>> {
         let change = Change {
             kind,
             source_timestamp: None,
-            key_hash: Some(key),
+            key_hash: key,
         };
-        match self.writer.write(now, change, payload, outbox) {
-            Err(WriteError::Payload(too_long)) => Err(too_long),
-            // Nothing else can fail: the history has no bounds, and a list of some dozen
-            // parameters stays far below 4 GiB.
-            result => {
-                debug_assert!(result.is_ok());
-                Ok(())
-            }
-        }
+        let written = self.writer.write(now, change, payload, outbox);
+        written.map(drop)
     }
 
     /// Begins to talk to the other participant's ends of the topic, as far as it has them.

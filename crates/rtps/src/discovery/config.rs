@@ -8,6 +8,7 @@ use tickwire_base::{Duration, Locator};
 
 use super::{DiscoveryDataError, ParticipantData};
 use crate::wire::{GuidPrefix, ParameterTooLong};
+use crate::writer::WriteError;
 
 /// Settings of a [`Discovery`](super::Discovery).
 #[derive(Clone, Debug)]
@@ -56,11 +57,19 @@ pub enum AddError {
     Foreign,
     /// It says more than an announcement can hold.
     TooLong(ParameterTooLong),
+    /// There is no room for its announcement. Does not happen with the present bounds.
+    Refused,
 }
 
-impl From<ParameterTooLong> for AddError {
-    fn from(too_long: ParameterTooLong) -> Self {
-        Self::TooLong(too_long)
+impl From<WriteError<ParameterTooLong>> for AddError {
+    fn from(error: WriteError<ParameterTooLong>) -> Self {
+        match error {
+            WriteError::Payload(too_long) => Self::TooLong(too_long),
+            // The history of endpoints has no bounds, and some dozen parameters are no 4 GiB.
+            WriteError::WouldBlock | WriteError::TooManyInstances | WriteError::TooLarge => {
+                Self::Refused
+            }
+        }
     }
 }
 
@@ -69,6 +78,7 @@ impl fmt::Display for AddError {
         match self {
             Self::Foreign => f.write_str("endpoint belongs to another participant"),
             Self::TooLong(too_long) => too_long.fmt(f),
+            Self::Refused => f.write_str("there is no room for the announcement"),
         }
     }
 }
@@ -96,6 +106,10 @@ pub struct DiscoveryCounters {
     pub endpoints_refused: u64,
     /// Announcements in another participant's name, or of an endpoint of the wrong kind.
     pub misbehaved: u64,
+    /// Requests for types answered.
+    pub types_answered: u64,
+    /// Requests for types dropped, as too many answers wait for acknowledgement.
+    pub types_unanswered: u64,
     /// Participants that said good-bye.
     pub participants_left: u64,
     /// Participants whose lease ended.

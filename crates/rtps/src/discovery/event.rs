@@ -1,6 +1,9 @@
 //! What discovery tells its owner.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use tickwire_cdr::xtypes::TypeId;
 
 use super::{EndpointData, ParticipantData};
 use crate::qos::Verdict;
@@ -70,6 +73,14 @@ pub enum Event {
         remote: Arc<EndpointData>,
         /// Why.
         verdict: Verdict,
+    },
+    /// A participant has answered [`Discovery::request_types`](super::Discovery::request_types).
+    TypesReceived {
+        /// Which one.
+        participant: GuidPrefix,
+        /// Of the objects asked for, those that came. They are in
+        /// [`Discovery::types`](super::Discovery::types).
+        types: Vec<TypeId>,
     },
     /// A matched writer's LIVELINESS lease ended without a sign of it, or it is back.
     LivelinessChanged {

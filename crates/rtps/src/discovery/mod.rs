@@ -28,6 +28,9 @@ mod qos_parameters;
 mod receive;
 #[cfg(test)]
 mod tests;
+mod type_lookup;
+#[cfg(test)]
+mod type_lookup_tests;
 mod values;
 
 pub use config::{AddError, DiscoveryConfig, DiscoveryCounters};
@@ -35,9 +38,11 @@ pub use data_error::DiscoveryDataError;
 pub use endpoint_data::{EndpointData, Role};
 pub use event::{Event, LostReason};
 pub use participant_data::{BuiltinEndpoints, ParticipantData};
+pub use type_lookup::RequestError;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
+use core::convert::Infallible;
 
 use tickwire_base::Instant;
 
@@ -51,6 +56,7 @@ use builtin_topic::BuiltinTopic;
 use endpoints::Endpoints;
 use liveliness::{LivelinessAsserter, LivelinessTracker};
 use participants::Participants;
+use type_lookup::TypeLookup;
 
 /// The discovery of one participant.
 ///
@@ -64,6 +70,7 @@ pub struct Discovery {
     publications: BuiltinTopic,
     subscriptions: BuiltinTopic,
     messages: BuiltinTopic,
+    type_lookup: TypeLookup,
     endpoints: Endpoints,
     asserter: LivelinessAsserter,
     tracker: LivelinessTracker,
@@ -81,7 +88,7 @@ impl Discovery {
     pub fn new(mut config: DiscoveryConfig) -> Result<Self, ParameterTooLong> {
         config.participant.builtin_endpoints = OWN_BUILTIN_ENDPOINTS;
         let prefix = config.participant.guid_prefix;
-        let topic = |writer, reader| BuiltinTopic::new(prefix, writer, reader);
+        let topic = |writer, reader| BuiltinTopic::state(prefix, writer, reader);
         Ok(Self {
             announcer: Announcer::new(&config)?,
             participants: Participants::default(),
@@ -91,6 +98,7 @@ impl Discovery {
                 EntityId::SUBSCRIPTIONS_READER,
             ),
             messages: topic(EntityId::MESSAGE_WRITER, EntityId::MESSAGE_READER),
+            type_lookup: TypeLookup::new(prefix),
             endpoints: Endpoints::new(prefix),
             asserter: LivelinessAsserter::default(),
             tracker: LivelinessTracker::default(),
@@ -119,7 +127,7 @@ impl Discovery {
         topic.write(
             now,
             ChangeKind::Alive,
-            data.guid.to_bytes(),
+            Some(data.guid.to_bytes()),
             outbox,
             |payload| data.write(payload),
         )?;
@@ -138,13 +146,13 @@ impl Discovery {
             return false;
         };
         let (role, kind) = (data.role, ChangeKind::DisposedUnregistered);
-        let written = self
-            .topic_of(role)
-            .write(now, kind, guid.to_bytes(), outbox, |payload| {
-                EndpointData::write_key(payload, guid);
-                Ok(())
-            });
-        debug_assert_eq!(written, Ok(()));
+        let written =
+            self.topic_of(role)
+                .write(now, kind, Some(guid.to_bytes()), outbox, |payload| {
+                    EndpointData::write_key(payload, guid);
+                    Ok::<_, Infallible>(())
+                });
+        debug_assert!(written.is_ok(), "topics of state have no bounds");
         self.asserter.remove(guid);
         let changes = self.endpoints.remove(guid);
         self.report(now, changes);
@@ -230,11 +238,7 @@ impl Discovery {
         self.announce(now, outbox);
         self.send_assertions(now, outbox);
         self.tracker.handle_timeout(now, &mut self.events);
-        for topic in [
-            &mut self.publications,
-            &mut self.subscriptions,
-            &mut self.messages,
-        ] {
+        for (topic, ..) in self.topics_mut() {
             topic.handle_timeout(now, outbox);
         }
     }
@@ -281,8 +285,46 @@ impl Discovery {
         self.config.participant.guid_prefix
     }
 
-    fn topics(&self) -> [&BuiltinTopic; 3] {
-        [&self.publications, &self.subscriptions, &self.messages]
+    fn topics(&self) -> [&BuiltinTopic; 5] {
+        [
+            &self.publications,
+            &self.subscriptions,
+            &self.messages,
+            &self.type_lookup.requests,
+            &self.type_lookup.replies,
+        ]
+    }
+
+    /// All built-in topics, each with the bits that announce its writer and its reader.
+    fn topics_mut(&mut self) -> [(&mut BuiltinTopic, BuiltinEndpoints, BuiltinEndpoints); 5] {
+        type Bits = BuiltinEndpoints;
+        [
+            (
+                &mut self.publications,
+                Bits::PUBLICATIONS_ANNOUNCER,
+                Bits::PUBLICATIONS_DETECTOR,
+            ),
+            (
+                &mut self.subscriptions,
+                Bits::SUBSCRIPTIONS_ANNOUNCER,
+                Bits::SUBSCRIPTIONS_DETECTOR,
+            ),
+            (
+                &mut self.messages,
+                Bits::MESSAGE_WRITER,
+                Bits::MESSAGE_READER,
+            ),
+            (
+                &mut self.type_lookup.requests,
+                Bits::TYPE_LOOKUP_REQUEST_WRITER,
+                Bits::TYPE_LOOKUP_REQUEST_READER,
+            ),
+            (
+                &mut self.type_lookup.replies,
+                Bits::TYPE_LOOKUP_REPLY_WRITER,
+                Bits::TYPE_LOOKUP_REPLY_READER,
+            ),
+        ]
     }
 
     fn topic_of(&mut self, role: Role) -> &mut BuiltinTopic {
@@ -314,14 +356,14 @@ impl Discovery {
             let written = self.messages.write(
                 now,
                 ChangeKind::Alive,
-                assertion.key_hash(prefix),
+                Some(assertion.key_hash(prefix)),
                 outbox,
                 |payload| {
                     assertion.write(prefix, payload);
-                    Ok(())
+                    Ok::<_, Infallible>(())
                 },
             );
-            debug_assert_eq!(written, Ok(()));
+            debug_assert!(written.is_ok(), "topics of state have no bounds");
         }
     }
 }
@@ -344,4 +386,8 @@ const OWN_BUILTIN_ENDPOINTS: BuiltinEndpoints = BuiltinEndpoints::PARTICIPANT_AN
     .and(BuiltinEndpoints::SUBSCRIPTIONS_ANNOUNCER)
     .and(BuiltinEndpoints::SUBSCRIPTIONS_DETECTOR)
     .and(BuiltinEndpoints::MESSAGE_WRITER)
-    .and(BuiltinEndpoints::MESSAGE_READER);
+    .and(BuiltinEndpoints::MESSAGE_READER)
+    .and(BuiltinEndpoints::TYPE_LOOKUP_REQUEST_WRITER)
+    .and(BuiltinEndpoints::TYPE_LOOKUP_REQUEST_READER)
+    .and(BuiltinEndpoints::TYPE_LOOKUP_REPLY_WRITER)
+    .and(BuiltinEndpoints::TYPE_LOOKUP_REPLY_READER);

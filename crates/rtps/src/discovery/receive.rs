@@ -9,7 +9,7 @@ use super::builtin_topic::Received;
 use super::event::{Event, LostReason};
 use super::liveliness::Assertion;
 use super::proxies::metatraffic;
-use super::{BuiltinEndpoints, Discovery, DiscoveryDataError, EndpointData, ParticipantData, Role};
+use super::{Discovery, DiscoveryDataError, EndpointData, ParticipantData, Role};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
 use crate::wire::{
@@ -44,6 +44,14 @@ impl Discovery {
         }
         for received in self.messages.handle(now, context, submessage, outbox) {
             self.handle_assertion(now, &received);
+        }
+        let lookup = &mut self.type_lookup;
+        let requests = lookup.requests.handle(now, context, submessage, outbox);
+        for reply in lookup.replies.handle(now, context, submessage, outbox) {
+            self.handle_type_reply(&reply);
+        }
+        for request in requests {
+            self.handle_type_request(now, &request, outbox);
         }
     }
 
@@ -138,29 +146,11 @@ impl Discovery {
         let Some(participant) = self.participants.get(prefix) else {
             return;
         };
-        let unicast = participant.metatraffic.as_slice();
-        let has = |writer, reader| {
-            let endpoints = data.builtin_endpoints;
-            (endpoints.contains(writer), endpoints.contains(reader))
-        };
-        let publications = has(
-            BuiltinEndpoints::PUBLICATIONS_ANNOUNCER,
-            BuiltinEndpoints::PUBLICATIONS_DETECTOR,
-        );
-        let subscriptions = has(
-            BuiltinEndpoints::SUBSCRIPTIONS_ANNOUNCER,
-            BuiltinEndpoints::SUBSCRIPTIONS_DETECTOR,
-        );
-        let messages = has(
-            BuiltinEndpoints::MESSAGE_WRITER,
-            BuiltinEndpoints::MESSAGE_READER,
-        );
-        for (topic, has) in [
-            (&mut self.publications, publications),
-            (&mut self.subscriptions, subscriptions),
-            (&mut self.messages, messages),
-        ] {
-            topic.match_participant(now, prefix, has, unicast, outbox);
+        let unicast = participant.metatraffic.clone();
+        let endpoints = data.builtin_endpoints;
+        for (topic, writer, reader) in self.topics_mut() {
+            let has = (endpoints.contains(writer), endpoints.contains(reader));
+            topic.match_participant(now, prefix, has, &unicast, outbox);
         }
     }
 
@@ -247,13 +237,10 @@ impl Discovery {
         for guid in guids {
             self.forget_endpoint(now, guid);
         }
-        for topic in [
-            &mut self.publications,
-            &mut self.subscriptions,
-            &mut self.messages,
-        ] {
+        for (topic, ..) in self.topics_mut() {
             topic.unmatch_participant(prefix);
         }
+        self.type_lookup.forget(prefix);
         self.events
             .push_back(Event::ParticipantLost { prefix, reason });
     }
@@ -271,7 +258,7 @@ impl Discovery {
         self.events.push_back(Event::EndpointLost(data));
     }
 
-    fn unusable(&mut self, source: GuidPrefix, error: DiscoveryDataError) {
+    pub(super) fn unusable(&mut self, source: GuidPrefix, error: DiscoveryDataError) {
         self.counters.unusable += 1;
         self.counters.last_unusable = Some((source, error));
     }

@@ -14,7 +14,7 @@ use crate::qos::{Durability, LivelinessKind, Mismatch, ReliabilityKind};
 use crate::wire::{Data, InlineQos, MessageReader, SequenceNumber, SerializedPayload, StatusInfo};
 
 const GROUP: Locator = Locator::udp_v4(Ipv4Addr::new(239, 255, 0, 1), 7400);
-const LEASE: Duration = Duration::from_secs(9);
+pub(super) const LEASE: Duration = Duration::from_secs(9);
 
 fn metatraffic(id: u8) -> Locator {
     Locator::udp_v4(Ipv4Addr::LOCALHOST, 7410 + 2 * u16::from(id))
@@ -24,11 +24,11 @@ fn user(id: u8) -> Locator {
     Locator::udp_v4(Ipv4Addr::LOCALHOST, 7411 + 2 * u16::from(id))
 }
 
-fn prefix(id: u8) -> GuidPrefix {
+pub(super) fn prefix(id: u8) -> GuidPrefix {
     GuidPrefix([id; 12])
 }
 
-fn config(id: u8) -> DiscoveryConfig {
+pub(super) fn config(id: u8) -> DiscoveryConfig {
     let mut participant = ParticipantData::new(prefix(id));
     participant.domain_id = Some(0);
     participant.lease_duration = LEASE;
@@ -50,26 +50,26 @@ fn reader(id: u8, topic: &str) -> EndpointData {
     EndpointData::new(Role::Reader, guid, topic.to_string(), "T".to_string())
 }
 
-struct Node {
-    discovery: Discovery,
-    events: Vec<Event>,
+pub(super) struct Node {
+    pub(super) discovery: Discovery,
+    pub(super) events: Vec<Event>,
 }
 
 /// Delivers at once what it does not lose.
-struct Net {
+pub(super) struct Net {
     now: Instant,
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// Of 100 datagrams, so many are lost.
-    loss_percent: u64,
+    pub(super) loss_percent: u64,
     /// How often each one is delivered.
     copies: usize,
-    random: u64,
+    pub(super) random: u64,
     /// Who is to receive what.
     queue: VecDeque<(usize, Vec<u8>)>,
 }
 
 impl Net {
-    fn new(configs: impl IntoIterator<Item = DiscoveryConfig>) -> Self {
+    pub(super) fn new(configs: impl IntoIterator<Item = DiscoveryConfig>) -> Self {
         let mut net = Self {
             now: Instant::from_nanos(1),
             nodes: Vec::new(),
@@ -90,7 +90,7 @@ impl Net {
     }
 
     /// Calls one of the nodes, and the others until all is said.
-    fn call<R>(
+    pub(super) fn call<R>(
         &mut self,
         index: usize,
         f: impl FnOnce(&mut Discovery, Instant, &mut Outbox) -> R,
@@ -121,7 +121,7 @@ impl Net {
         result
     }
 
-    fn add(&mut self, index: usize, data: EndpointData) {
+    pub(super) fn add(&mut self, index: usize, data: EndpointData) {
         self.call(index, |discovery, now, outbox| {
             discovery.add(now, data, outbox)
         })
@@ -159,7 +159,7 @@ impl Net {
     }
 
     /// Runs all timers that end within `duration`.
-    fn run(&mut self, duration: Duration) {
+    pub(super) fn run(&mut self, duration: Duration) {
         let end = self.now + duration;
         let due = |(index, node): (usize, &Node)| Some((node.discovery.poll_timeout()?, index));
         while let Some((at, index)) = self.nodes.iter().enumerate().filter_map(due).min()
@@ -172,7 +172,11 @@ impl Net {
     }
 
     /// Counts a node's events and forgets them.
-    fn count(&mut self, index: usize, mut is_meant: impl FnMut(&Event) -> bool) -> usize {
+    pub(super) fn count(
+        &mut self,
+        index: usize,
+        mut is_meant: impl FnMut(&Event) -> bool,
+    ) -> usize {
         let events = core::mem::take(&mut self.nodes[index].events);
         events.iter().filter(|event| is_meant(event)).count()
     }
@@ -200,7 +204,7 @@ fn pair() -> Net {
     net
 }
 
-const MOMENT: Duration = Duration::from_millis(50);
+pub(super) const MOMENT: Duration = Duration::from_millis(50);
 
 #[test]
 fn a_writer_and_a_reader_of_one_topic_find_each_other() {

@@ -1,0 +1,213 @@
+//! The type lookup service (XTypes 1.3 §7.6.3.3): asks other participants for the objects behind
+//! announced hashes of types, and answers when they ask. Knows nothing of what is in an object.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_base::Instant;
+use tickwire_cdr::xtypes::{Question, Reply, Request, RequestIdentity, TypeId, TypeObjects};
+
+use super::builtin_topic::{BuiltinTopic, Received};
+use super::event::Event;
+use super::{BuiltinEndpoints, Discovery, DiscoveryDataError};
+use crate::change::ChangeKind;
+use crate::outbox::Outbox;
+use crate::wire::{EntityId, GuidPrefix};
+
+/// Both services and what is under way.
+pub(super) struct TypeLookup {
+    pub(super) requests: BuiltinTopic,
+    pub(super) replies: BuiltinTopic,
+    /// Those of our own types, and those that others sent.
+    objects: TypeObjects,
+    pending: BTreeMap<i64, Pending>,
+}
+
+/// A request without an answer yet.
+struct Pending {
+    asked: GuidPrefix,
+    types: Vec<TypeId>,
+}
+
+/// Why types could not be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestError {
+    /// The participant is not known, or gone.
+    UnknownParticipant,
+    /// The participant does not offer the service.
+    NoService,
+    /// Too many requests wait for their answers.
+    TooMany,
+}
+
+impl TypeLookup {
+    pub(super) fn new(prefix: GuidPrefix) -> Self {
+        Self {
+            requests: BuiltinTopic::service(
+                prefix,
+                EntityId::TYPE_LOOKUP_REQUEST_WRITER,
+                EntityId::TYPE_LOOKUP_REQUEST_READER,
+            ),
+            replies: BuiltinTopic::service(
+                prefix,
+                EntityId::TYPE_LOOKUP_REPLY_WRITER,
+                EntityId::TYPE_LOOKUP_REPLY_READER,
+            ),
+            objects: TypeObjects::new(),
+            pending: BTreeMap::new(),
+        }
+    }
+
+    /// A participant that is gone answers nothing more.
+    pub(super) fn forget(&mut self, prefix: GuidPrefix) {
+        self.pending.retain(|_, pending| pending.asked != prefix);
+    }
+
+    /// Takes the objects that were asked for out of a reply, and says which those are.
+    fn take(&mut self, from: GuidPrefix, reply: &Reply<'_>) -> Option<Vec<TypeId>> {
+        if reply.identity.writer != self.requests.writer_guid().to_bytes() {
+            return None;
+        }
+        let number = reply.identity.sequence_number;
+        let pending = self.pending.get(&number).filter(|one| one.asked == from)?;
+        let mut taken = Vec::new();
+        for (id, object) in &reply.objects {
+            // The hash is computed from the object, whatever the peer says that it has.
+            if pending.types.contains(id) && self.objects.insert(object) == Ok(*id) {
+                taken.push(*id);
+            }
+        }
+        self.pending.remove(&number);
+        Some(taken)
+    }
+}
+
+impl Discovery {
+    /// The type objects of our own types and of those that others sent.
+    pub fn types(&self) -> &TypeObjects {
+        &self.type_lookup.objects
+    }
+
+    /// The same, to add our own types before the endpoints that announce them.
+    pub fn types_mut(&mut self) -> &mut TypeObjects {
+        &mut self.type_lookup.objects
+    }
+
+    /// Asks a participant for type objects. [`Event::TypesReceived`] says what came.
+    ///
+    /// # Errors
+    /// When the participant cannot be asked.
+    pub fn request_types(
+        &mut self,
+        now: Instant,
+        participant: GuidPrefix,
+        types: Vec<TypeId>,
+        outbox: &mut Outbox,
+    ) -> Result<(), RequestError> {
+        let asked = self
+            .participants
+            .get(participant)
+            .ok_or(RequestError::UnknownParticipant)?;
+        if !asked.data.builtin_endpoints.contains(SERVICE) {
+            return Err(RequestError::NoService);
+        }
+        let lookup = &mut self.type_lookup;
+        if lookup.pending.len() >= MAX_PENDING {
+            return Err(RequestError::TooMany);
+        }
+        let number = lookup.requests.next_number().0;
+        let request = Request {
+            identity: RequestIdentity {
+                writer: lookup.requests.writer_guid().to_bytes(),
+                sequence_number: number,
+            },
+            instance: instance_name(participant),
+            question: Question::Types,
+            types,
+        };
+        let alive = ChangeKind::Alive;
+        let written = lookup
+            .requests
+            .write(now, alive, None, outbox, |payload| request.encode(payload));
+        // What waits for acknowledgement is bounded, and so is the length of a request.
+        written.map_err(|_| RequestError::TooMany)?;
+        let pending = Pending {
+            asked: participant,
+            types: request.types,
+        };
+        lookup.pending.insert(number, pending);
+        Ok(())
+    }
+
+    /// Somebody asks for types.
+    pub(super) fn handle_type_request(
+        &mut self,
+        now: Instant,
+        received: &Received,
+        outbox: &mut Outbox,
+    ) {
+        let request = match Request::parse(&received.payload) {
+            Ok(Some(request)) => request,
+            Ok(None) => return,
+            Err(error) => {
+                let error = DiscoveryDataError::Payload(error);
+                return self.unusable(received.writer.prefix, error);
+            }
+        };
+        let objects = &self.type_lookup.objects;
+        let for_us = request.instance == instance_name(self.config.participant.guid_prefix);
+        let known = request.types.iter().any(|&id| objects.get(id).is_some());
+        let for_other = request.instance.starts_with(INSTANCE_PREFIX) && !for_us;
+        if for_other || !(for_us || known) {
+            return;
+        }
+        let answer = |payload: &mut Vec<u8>| request.answer(objects, payload);
+        let alive = ChangeKind::Alive;
+        let replies = &mut self.type_lookup.replies;
+        match replies.write(now, alive, None, outbox, answer) {
+            Ok(()) => self.counters.types_answered += 1,
+            Err(_) => self.counters.types_unanswered += 1,
+        }
+    }
+
+    /// Somebody answers, maybe us.
+    pub(super) fn handle_type_reply(&mut self, received: &Received) {
+        let from = received.writer.prefix;
+        match Reply::parse(&received.payload) {
+            Ok(Some(reply)) => {
+                if let Some(types) = self.type_lookup.take(from, &reply) {
+                    self.events.push_back(Event::TypesReceived {
+                        participant: from,
+                        types,
+                    });
+                }
+            }
+            Ok(None) => {}
+            Err(error) => self.unusable(from, DiscoveryDataError::Payload(error)),
+        }
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownParticipant => "participant is not known",
+            Self::NoService => "participant does not tell its types",
+            Self::TooMany => "too many requests for types wait for their answers",
+        })
+    }
+}
+
+impl core::error::Error for RequestError {}
+
+/// The name of a participant's service (XTypes 1.3 §7.6.3.3.4).
+fn instance_name(prefix: GuidPrefix) -> alloc::string::String {
+    format!("{INSTANCE_PREFIX}{prefix:?}{:?}", EntityId::PARTICIPANT)
+}
+
+const INSTANCE_PREFIX: &str = "dds.builtin.TOS.";
+const SERVICE: BuiltinEndpoints =
+    BuiltinEndpoints::TYPE_LOOKUP_REQUEST_READER.and(BuiltinEndpoints::TYPE_LOOKUP_REPLY_WRITER);
+const MAX_PENDING: usize = 1024;

@@ -1,0 +1,104 @@
+//! Asking for types and answering.
+
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use tickwire_base::Duration;
+use tickwire_cdr::xtypes::{TypeId, TypeInformation, TypeWithDependencies};
+use tickwire_cdr::{Extensibility, Member, Shared, Type, TypeDescription};
+
+use super::tests::*;
+use super::*;
+
+/// A keyed struct that refers to another one.
+fn quote() -> TypeDescription {
+    let describe = |name, members| {
+        TypeDescription::new(name, Extensibility::Appendable, members).expect("distinct members")
+    };
+    let level = describe("Level", vec![Member::new("price", 0, Type::F64)]);
+    let levels = Type::Sequence {
+        element: Shared::Counted(Arc::new(Type::Struct(Shared::Counted(Arc::new(level))))),
+        bound: 0,
+    };
+    let security = Member::new("security", 0, Type::U32);
+    describe("Quote", vec![security, Member::new("levels", 1, levels)])
+}
+
+fn complete_of(information: &TypeInformation) -> &TypeWithDependencies {
+    information.complete.as_ref().expect("we announce both")
+}
+
+fn received(event: &Event) -> Option<Vec<TypeId>> {
+    match event {
+        Event::TypesReceived { types, .. } => Some(types.clone()),
+        _ => None,
+    }
+}
+
+/// Three participants of which the first knows a type that the others do not.
+fn net() -> (Net, TypeInformation) {
+    let mut net = Net::new([config(1), config(2), config(3)]);
+    let types = net.nodes[0].discovery.types_mut();
+    let information = types.add(&quote()).expect("a small type");
+    net.run(MOMENT);
+    (net, information)
+}
+
+fn ask(net: &mut Net, whom: u8, types: Vec<TypeId>) -> Result<(), RequestError> {
+    net.call(1, |discovery, now, outbox| {
+        discovery.request_types(now, prefix(whom), types, outbox)
+    })
+}
+
+#[test]
+fn a_type_never_seen_before_is_learnt_from_its_owner() {
+    let (mut net, information) = net();
+    let complete = complete_of(&information).id;
+    let mut asked = vec![complete];
+    let all = &complete_of(&information).dependencies;
+    asked.extend(all.iter().map(|(id, _)| *id));
+    assert_eq!(ask(&mut net, 1, asked.clone()), Ok(()));
+    let got: Vec<_> = net.nodes[1].events.iter().filter_map(received).collect();
+    assert_eq!(got, [asked]);
+    let described = net.nodes[1].discovery.types().describe(complete);
+    let described = described.expect("all objects are there");
+    assert_eq!(described.name, quote().name);
+    assert!(
+        net.nodes[2]
+            .events
+            .iter()
+            .filter_map(received)
+            .next()
+            .is_none()
+    );
+    assert_eq!(net.nodes[2].discovery.types().len(), 0);
+}
+
+#[test]
+fn who_does_not_know_the_type_says_so() {
+    let (mut net, information) = net();
+    assert_eq!(ask(&mut net, 3, vec![complete_of(&information).id]), Ok(()));
+    let got: Vec<_> = net.nodes[1].events.iter().filter_map(received).collect();
+    assert_eq!(got, [vec![]]);
+    assert_eq!(
+        ask(&mut net, 9, vec![]),
+        Err(RequestError::UnknownParticipant)
+    );
+}
+
+#[test]
+fn questions_and_answers_survive_loss() {
+    for seed in 1..=50 {
+        let (mut net, information) = net();
+        net.random = seed * 0x9e37_79b9;
+        net.loss_percent = 40;
+        ask(&mut net, 1, vec![complete_of(&information).id]).expect("known");
+        net.run(Duration::from_secs(5));
+        assert_eq!(
+            net.count(1, |event| received(event).is_some()),
+            1,
+            "seed {seed}"
+        );
+    }
+}
