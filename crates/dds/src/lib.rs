@@ -1,1 +1,75 @@
-//! Publish/subscribe for market data: an OMG DDS in Rust.
+//! Publish/subscribe for market data: an OMG DDS in Rust, on the wire with Cyclone DDS, Fast DDS
+//! and others.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tickwire::{DomainParticipant, Topic};
+//!
+//! #[derive(Topic, Debug, PartialEq)]
+//! struct Quote {
+//!     #[topic(key)]
+//!     symbol: String,
+//!     price: f64,
+//! }
+//!
+//! let participant = DomainParticipant::new(0)?;
+//! let topic = participant.topic::<Quote>("Quotes")?;
+//! let reader = participant.reader(&topic)?;
+//! let writer = participant.writer(&topic)?;
+//! writer.wait_for_matched(1, Duration::from_secs(5))?;
+//! writer.write(&Quote { symbol: "TICK".into(), price: 101.25 })?;
+//! reader.wait_for_data(Duration::from_secs(5))?;
+//! reader.take().data().for_each(|quote| println!("{quote:?}"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Start with [`DomainParticipant`]. A sample goes from [`DataWriter::write`] to the system call on
+//! the caller's thread, and from the system call into the [`DataReader`] on the thread that receives.
+//! This crate drives the engines of `tickwire-rtps` with the sockets of `tickwire-transport`; it
+//! knows neither what a submessage looks like nor how a value is encoded.
+
+#![forbid(unsafe_code)]
+
+pub use tickwire_base::{Instant, Locator, Timestamp};
+pub use tickwire_cdr as cdr;
+pub use tickwire_derive::Topic;
+pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
+
+mod core;
+mod endpoints;
+pub mod error;
+mod lane;
+mod lifeline;
+mod listener;
+mod network;
+mod outgoing;
+mod participant;
+mod polled;
+mod publisher;
+pub mod qos;
+pub mod reader;
+mod routes;
+mod signal;
+pub mod status;
+mod subscriber;
+mod timer;
+mod topic;
+mod type_support;
+mod view;
+mod wait_set;
+pub mod writer;
+
+pub use participant::{DomainParticipant, DomainParticipantBuilder, Driving, ParticipantCounters};
+pub use publisher::{Publisher, PublisherQos};
+pub use qos::{DataReaderQos, DataWriterQos};
+pub use reader::{
+    DataReader, DataReaderListener, InstanceHandle, InstanceState, Sample, SampleInfo, SampleState,
+    Samples, StateMask, ViewState,
+};
+pub use status::StatusMask;
+pub use subscriber::{Subscriber, SubscriberQos};
+pub use topic::Topic;
+pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
+pub use view::{DiscoveryView, EndpointData, Pair, ParticipantData, Role};
+pub use wait_set::{Condition, GuardCondition, WaitSet};
+pub use writer::{DataWriter, DataWriterListener};

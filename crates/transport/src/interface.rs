@@ -18,6 +18,8 @@ pub struct Interface {
     pub index: u32,
     /// IPv4 addresses, the primary one first.
     pub ipv4: Vec<Ipv4Addr>,
+    /// The networks of those addresses: address and length of the prefix in bits.
+    pub ipv4_networks: Vec<(Ipv4Addr, u8)>,
     /// IPv6 addresses.
     pub ipv6: Vec<Ipv6Addr>,
     /// Whether datagrams never leave the machine.
@@ -78,7 +80,11 @@ pub fn interfaces() -> Result<Vec<Interface>, InterfaceError> {
             list.len() - 1
         });
         match entry.address.as_ref().and_then(ip_address) {
-            Some(IpAddr::V4(v4)) => list[position].ipv4.push(v4),
+            Some(IpAddr::V4(v4)) => {
+                list[position].ipv4.push(v4);
+                let network = (v4, prefix_len(entry.netmask.as_ref()));
+                list[position].ipv4_networks.push(network);
+            }
             Some(IpAddr::V6(v6)) => list[position].ipv6.push(v6),
             None => {}
         }
@@ -104,6 +110,7 @@ fn without_addresses(name: String, flags: InterfaceFlags) -> Interface {
         mtu: mtu(&name),
         name,
         ipv4: Vec::new(),
+        ipv4_networks: Vec::new(),
         ipv6: Vec::new(),
         is_loopback: flags.contains(InterfaceFlags::IFF_LOOPBACK),
         is_up: flags.contains(InterfaceFlags::IFF_UP),
@@ -114,6 +121,14 @@ fn without_addresses(name: String, flags: InterfaceFlags) -> Interface {
 fn ip_address(address: &SockaddrStorage) -> Option<IpAddr> {
     let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
     v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
+}
+
+/// Bits of a network's prefix; all 32, which is a network of one, if the kernel does not say.
+fn prefix_len(netmask: Option<&SockaddrStorage>) -> u8 {
+    match netmask.and_then(ip_address) {
+        Some(IpAddr::V4(mask)) => u8::try_from(mask.to_bits().leading_ones()).unwrap_or(32),
+        _ => 32,
+    }
 }
 
 /// Ethernet's where the kernel does not say.
@@ -133,6 +148,7 @@ mod tests {
     fn loopback_is_found_by_kind_name_and_address() {
         let loopback = Interface::loopback().expect("every Linux has one");
         assert!(loopback.has(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        assert!(loopback.ipv4_networks.contains(&(Ipv4Addr::LOCALHOST, 8)));
         assert_eq!(Interface::find(&loopback.name).ok(), Some(loopback.clone()));
         assert_eq!(Interface::find("127.0.0.1").ok(), Some(loopback));
     }

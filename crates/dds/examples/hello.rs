@@ -1,0 +1,25 @@
+//! Publishes one quote and reads it back.
+use std::time::Duration;
+use tickwire::{DomainParticipant, Topic};
+
+#[derive(Topic, Debug)]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: f64,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let participant = DomainParticipant::new(0)?;
+    let topic = participant.topic::<Quote>("Quotes")?;
+    let reader = participant.reader(&topic)?;
+    let writer = participant.writer(&topic)?;
+    writer.wait_for_matched(1, Duration::from_secs(5))?;
+    writer.write(&Quote {
+        symbol: "TICK".into(),
+        price: 101.25,
+    })?;
+    reader.wait_for_data(Duration::from_secs(5))?;
+    reader.take().data().for_each(|quote| println!("{quote:?}"));
+    Ok(())
+}

@@ -1,0 +1,424 @@
+//! What all parts of a participant share: sockets, discovery, routes and timers. It routes; the
+//! state is in discovery and in the endpoints.
+//!
+//! Locks are taken in the order discovery, routes, endpoint, and none is held while a datagram is
+//! sent or a listener is called.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tickwire_base::{Counter, Instant};
+use tickwire_rtps::Outbox;
+use tickwire_rtps::discovery::{Discovery, EndpointData, Event};
+use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
+use tickwire_transport::{UdpSocket, clock};
+
+use crate::error::EndpointError;
+use crate::network::Network;
+use crate::outgoing::Scratch;
+use crate::polled::Polled;
+use crate::reader::endpoint::ReaderEndpoint;
+use crate::routes::{Directory, Routes};
+use crate::signal::{Signal, lock};
+use crate::timer::{Due, Timer};
+use crate::topic::Registry;
+use crate::writer::endpoint::WriterEndpoint;
+
+/// The shared part of a participant.
+pub(crate) struct Core {
+    pub(crate) domain: u32,
+    pub(crate) prefix: GuidPrefix,
+    pub(crate) network: Network,
+    pub(crate) busy_poll: Duration,
+    pub(crate) directory: Directory,
+    pub(crate) topics: Registry,
+    /// Timers of discovery and writers.
+    pub(crate) control: Timer,
+    /// Timers of readers.
+    pub(crate) data: Timer,
+    /// Raised whenever something changed that a thread of the application may wait for.
+    pub(crate) signal: Signal,
+    pub(crate) counters: CoreCounters,
+    /// What the application drives, unless threads do.
+    pub(crate) polled: Option<Polled>,
+    pub(crate) is_stopping: AtomicBool,
+    discovery: Mutex<Discovery>,
+    discovery_due: Due,
+    next_entity: AtomicU32,
+    /// Endpoints whose listeners are to be called, by the thread that delivers data.
+    to_call: Mutex<Vec<EntityId>>,
+    has_to_call: AtomicBool,
+}
+
+/// What a participant has seen on its sockets.
+#[derive(Debug, Default)]
+pub(crate) struct CoreCounters {
+    pub(crate) datagrams_received: Counter,
+    pub(crate) bytes_received: Counter,
+    pub(crate) malformed: Counter,
+    pub(crate) unknown_submessages: Counter,
+    pub(crate) unrouted: Counter,
+    pub(crate) receive_errors: Counter,
+    pub(crate) send_errors: Counter,
+}
+
+/// What a core is made of.
+pub(crate) struct CoreParts {
+    pub(crate) domain: u32,
+    pub(crate) network: Network,
+    pub(crate) discovery: Discovery,
+    pub(crate) busy_poll: Duration,
+    pub(crate) control: Timer,
+    pub(crate) data: Timer,
+    pub(crate) polled: Option<Polled>,
+}
+
+impl Core {
+    pub(crate) fn new(parts: CoreParts) -> Self {
+        let CoreParts {
+            domain,
+            network,
+            discovery,
+            busy_poll,
+            control,
+            data,
+            polled,
+        } = parts;
+        let core = Self {
+            domain,
+            prefix: discovery.participant().guid_prefix,
+            network,
+            busy_poll,
+            directory: Directory::default(),
+            topics: Registry::default(),
+            control,
+            data,
+            signal: Signal::default(),
+            counters: CoreCounters::default(),
+            polled,
+            is_stopping: AtomicBool::new(false),
+            discovery_due: Due::default(),
+            discovery: Mutex::new(discovery),
+            next_entity: AtomicU32::new(1),
+            to_call: Mutex::default(),
+            has_to_call: AtomicBool::new(false),
+        };
+        let first = lock(&core.discovery).poll_timeout();
+        core.discovery_due.set(first, &core.control);
+        core
+    }
+
+    /// A key that no endpoint of this participant has had.
+    pub(crate) fn next_entity_key(&self) -> Result<u32, EndpointError> {
+        let next = |key: u32| (key < MAX_ENTITY_KEY).then_some(key + 1);
+        self.next_entity
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .map_err(|_| EndpointError::TooManyEndpoints)
+    }
+
+    /// Makes a writer known to the routes and to the other participants.
+    pub(crate) fn add_writer(
+        &self,
+        endpoint: &Arc<WriterEndpoint>,
+        data: EndpointData,
+    ) -> Result<(), EndpointError> {
+        let entity = data.guid.entity;
+        let endpoint = Arc::clone(endpoint);
+        self.directory
+            .change(|routes| routes.writers.insert(entity, endpoint));
+        let added = self.announce(data);
+        if added.is_err() {
+            self.directory
+                .change(|routes| routes.writers.remove(&entity));
+        }
+        added
+    }
+
+    /// Makes a reader known to the routes and to the other participants.
+    pub(crate) fn add_reader(
+        &self,
+        endpoint: Arc<dyn ReaderEndpoint>,
+        data: EndpointData,
+    ) -> Result<(), EndpointError> {
+        let guid = data.guid;
+        self.directory
+            .change(|routes| routes.readers.insert(guid.entity, endpoint));
+        let added = self.announce(data);
+        if added.is_err() {
+            self.directory.change(|routes| routes.remove_reader(guid));
+        }
+        added
+    }
+
+    pub(crate) fn remove_writer(&self, guid: Guid) {
+        self.directory
+            .change(|routes| routes.writers.remove(&guid.entity));
+        self.withdraw(guid);
+    }
+
+    pub(crate) fn remove_reader(&self, guid: Guid) {
+        self.directory.change(|routes| routes.remove_reader(guid));
+        self.withdraw(guid);
+    }
+
+    fn announce(&self, data: EndpointData) -> Result<(), EndpointError> {
+        let added =
+            self.with_discovery(|discovery, outbox| discovery.add(clock::now(), data, outbox));
+        added.map_err(EndpointError::Announcement)
+    }
+
+    fn withdraw(&self, guid: Guid) {
+        self.with_discovery(|discovery, outbox| discovery.remove(clock::now(), guid, outbox));
+    }
+
+    /// Runs `call` on discovery, does what it tells to do, and sends what it leaves.
+    pub(crate) fn with_discovery<R>(
+        &self,
+        call: impl FnOnce(&mut Discovery, &mut Outbox) -> R,
+    ) -> R {
+        Scratch::lend(|scratch| {
+            let result = self.on_discovery(&mut scratch.outbox, call);
+            self.send_metatraffic(&mut scratch.outbox);
+            result
+        })
+    }
+
+    /// Runs `call` on discovery and does what it tells to do; what it leaves is for the caller to
+    /// send. Events are applied under discovery's lock, lest they overtake each other.
+    pub(crate) fn on_discovery<R>(
+        &self,
+        outbox: &mut Outbox,
+        call: impl FnOnce(&mut Discovery, &mut Outbox) -> R,
+    ) -> R {
+        let mut discovery = lock(&self.discovery);
+        let result = call(&mut discovery, outbox);
+        let mut has_news = false;
+        while let Some(event) = discovery.poll_event() {
+            has_news = true;
+            self.apply(event, outbox);
+        }
+        self.discovery_due
+            .set(discovery.poll_timeout(), &self.control);
+        drop(discovery);
+        if has_news {
+            self.signal.raise();
+        }
+        result
+    }
+
+    /// Looks at what discovery knows.
+    pub(crate) fn view<R>(&self, look: impl FnOnce(&Discovery) -> R) -> R {
+        look(&lock(&self.discovery))
+    }
+
+    pub(crate) fn handle_discovery(
+        &self,
+        now: Instant,
+        context: &Context<'_>,
+        submessage: &Submessage<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.on_discovery(outbox, |discovery, outbox| {
+            discovery.handle(now, context, submessage, outbox);
+        });
+    }
+
+    /// Runs the timers of discovery and of all writers that are due.
+    pub(crate) fn handle_control_timeout(
+        &self,
+        now: Instant,
+        routes: &Routes,
+        outbox: &mut Outbox,
+    ) {
+        match self.discovery_due.at() {
+            at if at <= now => {
+                self.on_discovery(outbox, |discovery, outbox| {
+                    discovery.handle_timeout(now, outbox);
+                });
+                self.send_metatraffic(outbox);
+            }
+            at => self.control.arm(at),
+        }
+        for writer in routes.writers.values() {
+            match writer.due() {
+                at if at <= now => {
+                    writer.handle_timeout(now, outbox);
+                    self.send_user(outbox);
+                }
+                at => self.control.arm(at),
+            }
+        }
+    }
+
+    /// Runs the timers of all readers that are due.
+    pub(crate) fn handle_data_timeout(&self, now: Instant, routes: &Routes, outbox: &mut Outbox) {
+        for reader in routes.readers.values() {
+            match reader.due() {
+                at if at <= now => {
+                    reader.handle_timeout(now, outbox);
+                    self.send_user(outbox);
+                }
+                at => self.data.arm(at),
+            }
+        }
+    }
+
+    fn apply(&self, event: Event, outbox: &mut Outbox) {
+        let now = clock::now();
+        match event {
+            Event::ReaderMatched {
+                writer, mut proxy, ..
+            } => {
+                proxy.unicast.retain(|to| self.network.reaches(to));
+                proxy.multicast.retain(|to| self.network.reaches(to));
+                let tell = |writer: &WriterEndpoint| writer.match_reader(now, proxy, outbox);
+                self.tell_writer(writer, tell);
+            }
+            Event::ReaderUnmatched { writer, reader } => {
+                self.tell_writer(writer, |writer| writer.unmatch_reader(now, reader, outbox));
+            }
+            Event::WriterMatched {
+                reader,
+                writer,
+                mut proxy,
+            } => {
+                proxy.unicast.retain(|to| self.network.reaches(to));
+                self.directory
+                    .change(|routes| routes.connect(writer.guid, reader, &writer.qos));
+                self.tell_reader(reader, |reader| {
+                    reader.match_writer(now, proxy, &writer.qos, outbox)
+                });
+            }
+            Event::WriterUnmatched { reader, writer } => {
+                self.directory
+                    .change(|routes| routes.disconnect(writer, reader));
+                self.tell_reader(reader, |reader| reader.unmatch_writer(writer));
+            }
+            Event::Incompatible {
+                local,
+                remote,
+                verdict,
+            } => {
+                let verdict = Arc::new(verdict);
+                match local.entity.is_writer() {
+                    true => self.tell_writer(local, |w| w.incompatible(remote.guid, verdict)),
+                    false => self.tell_reader(local, |r| r.incompatible(remote.guid, verdict)),
+                }
+            }
+            Event::LivelinessChanged { writer, alive } => {
+                for reader in self
+                    .directory
+                    .snapshot()
+                    .readers_of(EntityId::UNKNOWN, writer)
+                {
+                    if reader.liveliness_changed(writer, alive) {
+                        self.call_listener_later(reader.guid().entity);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_writer(&self, writer: Guid, tell: impl FnOnce(&WriterEndpoint) -> bool) {
+        let routes = self.directory.snapshot();
+        if routes
+            .writers
+            .get(&writer.entity)
+            .is_some_and(|writer| tell(writer))
+        {
+            self.call_listener_later(writer.entity);
+        }
+    }
+
+    fn tell_reader(&self, reader: Guid, tell: impl FnOnce(&dyn ReaderEndpoint) -> bool) {
+        let routes = self.directory.snapshot();
+        if routes
+            .readers
+            .get(&reader.entity)
+            .is_some_and(|reader| tell(&**reader))
+        {
+            self.call_listener_later(reader.entity);
+        }
+    }
+
+    /// Has the listener of an endpoint called by the thread that delivers data.
+    pub(crate) fn call_listener_later(&self, entity: EntityId) {
+        lock(&self.to_call).push(entity);
+        self.has_to_call.store(true, Ordering::Release);
+        self.data.interrupt();
+    }
+
+    /// Calls the listeners that are to be called. Only for the thread that delivers data.
+    pub(crate) fn call_listeners(&self, routes: &Routes) {
+        if !self.has_to_call.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        for entity in std::mem::take(&mut *lock(&self.to_call)) {
+            if let Some(writer) = routes.writers.get(&entity) {
+                writer.listener.call();
+            } else if let Some(reader) = routes.readers.get(&entity) {
+                reader.call_listener();
+            }
+        }
+    }
+
+    /// Whether there are listeners to call.
+    pub(crate) fn has_listeners_to_call(&self) -> bool {
+        self.has_to_call.load(Ordering::Acquire)
+    }
+
+    /// Waits until `ready` has a result, for `timeout` at most; drives the participant meanwhile if
+    /// nobody else does.
+    pub(crate) fn wait<R>(
+        self: &Arc<Self>,
+        timeout: Duration,
+        mut ready: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        let Some(polled) = &self.polled else {
+            return self.signal.wait(timeout, ready);
+        };
+        let deadline = clock::now() + timeout;
+        loop {
+            if let Some(result) = ready() {
+                return Some(result);
+            }
+            if clock::now() >= deadline {
+                return None;
+            }
+            polled.wait_turn(self, deadline);
+        }
+    }
+
+    /// Sends what endpoints have left and empties the outbox.
+    pub(crate) fn send_user(&self, outbox: &mut Outbox) {
+        self.send(&self.network.user, outbox);
+    }
+
+    /// Sends what discovery has left and empties the outbox.
+    pub(crate) fn send_metatraffic(&self, outbox: &mut Outbox) {
+        self.send(&self.network.metatraffic, outbox);
+    }
+
+    fn send(&self, socket: &UdpSocket, outbox: &mut Outbox) {
+        if outbox.is_empty() {
+            return;
+        }
+        if Network::send(socket, outbox).is_err() {
+            self.counters.send_errors.add(1);
+        }
+        outbox.clear();
+    }
+
+    /// Says good-bye and has the threads end.
+    pub(crate) fn stop(&self) {
+        self.with_discovery(|discovery, outbox| discovery.close(outbox));
+        self.is_stopping.store(true, Ordering::Release);
+        self.control.waker().wake();
+        self.data.waker().wake();
+    }
+}
+
+/// Entity keys have 24 bits.
+const MAX_ENTITY_KEY: u32 = 0x00ff_ffff;

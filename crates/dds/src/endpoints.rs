@@ -1,0 +1,90 @@
+//! Making writers and readers.
+
+use std::sync::Arc;
+
+use tickwire_rtps::discovery::{EndpointData, Role};
+use tickwire_rtps::qos::EndpointQos;
+use tickwire_rtps::wire::{EntityId, Guid};
+
+use crate::core::Core;
+use crate::error::EndpointError;
+use crate::lifeline::Lifeline;
+use crate::qos::{DataReaderQos, DataWriterQos, offered_representation};
+use crate::reader::endpoint::{ReaderEndpoint, ReaderShared};
+use crate::topic::Topic;
+use crate::type_support::TopicSupport;
+use crate::writer::endpoint::WriterEndpoint;
+use crate::{DataReader, DataWriter};
+
+pub(crate) struct DataWriterParts<'a, T: TopicSupport> {
+    pub(crate) topic: &'a Topic<T>,
+    pub(crate) qos: DataWriterQos,
+}
+
+pub(crate) struct DataReaderParts<'a, T: TopicSupport> {
+    pub(crate) topic: &'a Topic<T>,
+    pub(crate) qos: DataReaderQos,
+}
+
+pub(crate) fn writer<T: TopicSupport>(
+    lifeline: &Arc<Lifeline>,
+    parts: DataWriterParts<'_, T>,
+) -> Result<DataWriter<T>, EndpointError> {
+    let DataWriterParts { topic, qos } = parts;
+    let core = &lifeline.core;
+    let policies = qos.resolved(T::extensibility(topic.ty()));
+    check(&policies)?;
+    let wanted = policies.offered_representation();
+    let representation =
+        offered_representation(&policies).ok_or(EndpointError::Representation { wanted })?;
+    let entity = EntityId::user_writer(core.next_entity_key()?, T::has_key(topic.ty()));
+    let guid = Guid::new(core.prefix, entity);
+    let endpoint = WriterEndpoint::new(Arc::clone(core), guid, &qos, &policies, representation);
+    let endpoint = Arc::new(endpoint);
+    let mut data = announcement(core, Role::Writer, guid, topic, policies);
+    // Acknowledgements come to the thread that no listener can hold up.
+    data.unicast_locators = vec![core.network.metatraffic_unicast()];
+    core.add_writer(&endpoint, data)?;
+    Ok(DataWriter::new(
+        endpoint,
+        topic.clone(),
+        Arc::clone(lifeline),
+    ))
+}
+
+pub(crate) fn reader<T: TopicSupport>(
+    lifeline: &Arc<Lifeline>,
+    parts: DataReaderParts<'_, T>,
+) -> Result<DataReader<T>, EndpointError> {
+    let DataReaderParts { topic, qos } = parts;
+    let core = &lifeline.core;
+    let policies = qos.resolved();
+    check(&policies)?;
+    let entity = EntityId::user_reader(core.next_entity_key()?, T::has_key(topic.ty()));
+    let guid = Guid::new(core.prefix, entity);
+    let shared = ReaderShared::new(Arc::clone(core), guid, topic.ty().clone(), &policies);
+    let shared = Arc::new(shared);
+    let data = announcement(core, Role::Reader, guid, topic, policies);
+    core.add_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>, data)?;
+    Ok(DataReader::new(shared, topic.clone(), Arc::clone(lifeline)))
+}
+
+fn check(policies: &EndpointQos) -> Result<(), EndpointError> {
+    policies
+        .check_consistency()
+        .map_err(EndpointError::InconsistentQos)
+}
+
+fn announcement<T: TopicSupport>(
+    _core: &Core,
+    role: Role,
+    guid: Guid,
+    topic: &Topic<T>,
+    policies: EndpointQos,
+) -> EndpointData {
+    let (name, ty) = (topic.name().to_owned(), topic.type_name().to_owned());
+    EndpointData {
+        qos: policies,
+        ..EndpointData::new(role, guid, name, ty)
+    }
+}

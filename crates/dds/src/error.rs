@@ -1,0 +1,253 @@
+//! What can go wrong, per operation. Each message says what to do about it.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::type_support::SampleError;
+use tickwire_rtps::discovery::AddError;
+use tickwire_rtps::qos::{Inconsistent, RepresentationId};
+use tickwire_rtps::wire::ParameterTooLong;
+use tickwire_transport::{InterfaceError, ReceiveError, SocketError, WaitError};
+
+/// Why there is no participant.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ParticipantError {
+    /// The domain's ports would lie beyond UDP's last one.
+    Domain {
+        /// What was asked for.
+        domain: u32,
+    },
+    /// The network interface was not found, or has no IPv4 address.
+    Interface(InterfaceError),
+    /// A socket could not be opened.
+    Socket(SocketError),
+    /// Every participant index of the domain is taken on this address.
+    NoFreePorts {
+        /// The domain.
+        domain: u32,
+    },
+    /// The participant's name or user data is too long to announce.
+    Announcement(ParameterTooLong),
+    /// The kernel gave nothing to wait with.
+    Wait(WaitError),
+    /// The kernel gave no thread.
+    Thread(io::Error),
+}
+
+impl fmt::Display for ParticipantError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Domain { domain } => write!(
+                f,
+                "domain {domain} has no ports: they are 7400 + 250 x domain and up, so that the \
+                 last domain is 232"
+            ),
+            Self::Interface(error) => error.fmt(f),
+            Self::Socket(error) => error.fmt(f),
+            Self::NoFreePorts { domain } => write!(
+                f,
+                "all ports of domain {domain} are taken; `ss -ulnp` shows by whom"
+            ),
+            Self::Announcement(error) => write!(f, "cannot be announced: {error}"),
+            Self::Wait(error) => error.fmt(f),
+            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
+        }
+    }
+}
+
+impl Error for ParticipantError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Interface(error) => Some(error),
+            Self::Socket(error) => Some(error),
+            Self::Announcement(error) => Some(error),
+            Self::Wait(error) => Some(error),
+            Self::Thread(error) => Some(error),
+            Self::Domain { .. } | Self::NoFreePorts { .. } => None,
+        }
+    }
+}
+
+/// Why there is no topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TopicError {
+    /// A topic needs a name of 1 to 255 bytes without NUL.
+    Name {
+        /// What was asked for.
+        name: String,
+    },
+    /// The participant already has a topic of that name with another type.
+    InconsistentType {
+        /// The topic.
+        name: String,
+        /// The type that it has.
+        existing: String,
+        /// The type that it was to have.
+        wanted: String,
+    },
+}
+
+impl fmt::Display for TopicError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name { name } => write!(
+                f,
+                "{name:?} is no topic name: use 1 to 255 bytes without a NUL"
+            ),
+            Self::InconsistentType {
+                name,
+                existing,
+                wanted,
+            } => write!(
+                f,
+                "topic {name:?} has the type {existing} in this participant, not {wanted}"
+            ),
+        }
+    }
+}
+
+impl Error for TopicError {}
+
+/// Why there is no writer or reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// Two policies contradict each other.
+    InconsistentQos(Inconsistent),
+    /// The writer is to encode in something else than XCDR1 or XCDR2.
+    Representation {
+        /// What it is to encode in.
+        wanted: RepresentationId,
+    },
+    /// Discovery cannot announce it: a name or its QoS is too long.
+    Announcement(AddError),
+    /// The participant has made 2^24 endpoints and has no name left for another.
+    TooManyEndpoints,
+}
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InconsistentQos(inconsistent) => write!(f, "inconsistent QoS: {inconsistent}"),
+            Self::Representation { wanted } => write!(
+                f,
+                "samples cannot be written as {wanted}; use XCDR1 or XCDR2"
+            ),
+            Self::Announcement(error) => write!(f, "cannot be announced: {error}"),
+            Self::TooManyEndpoints => {
+                f.write_str("the participant has named 2^24 endpoints; make another participant")
+            }
+        }
+    }
+}
+
+impl Error for EndpointError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::InconsistentQos(inconsistent) => Some(inconsistent),
+            Self::Announcement(error) => Some(error),
+            Self::Representation { .. } | Self::TooManyEndpoints => None,
+        }
+    }
+}
+
+/// Why a sample was not written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A reliable reader did not make room within `max_blocking_time`.
+    Timeout {
+        /// The time waited.
+        waited: Duration,
+    },
+    /// RESOURCE_LIMITS allow no further instance.
+    TooManyInstances,
+    /// More than 2^32 - 1 bytes.
+    TooLarge,
+    /// The sample cannot be encoded.
+    Sample(SampleError),
+    /// The type has no key, hence no instances to speak of.
+    NoKey,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout { waited } => write!(
+                f,
+                "no room after {waited:?}: a reliable reader lags; raise max_blocking_time, keep \
+                 only the last samples, or see which reader it is in `matched_subscriptions`"
+            ),
+            Self::TooManyInstances => {
+                f.write_str("RESOURCE_LIMITS.max_instances allows no further instance")
+            }
+            Self::TooLarge => f.write_str("the sample takes more than 2^32 - 1 bytes"),
+            Self::Sample(error) => write!(f, "the sample cannot be encoded: {error}"),
+            Self::NoKey => f.write_str("the type has no key, so there is no instance to end"),
+        }
+    }
+}
+
+impl Error for WriteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Sample(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// What was waited for did not happen in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeout {
+    /// What it was.
+    pub(crate) awaited: &'static str,
+    /// How long it was waited for.
+    pub waited: Duration,
+}
+
+impl fmt::Display for Timeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} after {:?}", self.awaited, self.waited)
+    }
+}
+
+impl Error for Timeout {}
+
+/// Why polling failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PollError {
+    /// The participant drives itself with threads of its own.
+    Threaded,
+    /// Waiting is not possible.
+    Wait(WaitError),
+    /// A socket does not work.
+    Receive(ReceiveError),
+}
+
+impl fmt::Display for PollError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Threaded => f.write_str(
+                "the participant has threads of its own; build it with Driving::Polled to poll it",
+            ),
+            Self::Wait(error) => error.fmt(f),
+            Self::Receive(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for PollError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Threaded => None,
+            Self::Wait(error) => Some(error),
+            Self::Receive(error) => Some(error),
+        }
+    }
+}

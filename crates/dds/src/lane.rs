@@ -1,0 +1,236 @@
+//! Receiving: from the kernel's datagrams to the machines that they are for.
+//!
+//! The control lane takes discovery and what is addressed to writers, the data lane what is
+//! addressed to readers; only the data lane calls listeners. Either understands everything, since
+//! peers may send to any of our addresses.
+
+use std::time::Duration;
+
+use tickwire_base::{Instant, Timestamp};
+use tickwire_rtps::Outbox;
+use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, MessageReader, Submessage};
+use tickwire_transport::{Poller, ReceiveBatch, UdpSocket, clock};
+
+use crate::core::Core;
+use crate::reader::endpoint::Received;
+use crate::routes::{RouteCache, Routes};
+use crate::timer::Timer;
+
+/// Which half of a participant's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaneKind {
+    /// Discovery and writers.
+    Control,
+    /// Readers and listeners.
+    Data,
+}
+
+impl LaneKind {
+    pub(crate) fn sockets(self, core: &Core) -> impl Iterator<Item = &UdpSocket> {
+        let network = &core.network;
+        let (unicast, group) = match self {
+            Self::Control => (&network.metatraffic, &network.metatraffic_group),
+            Self::Data => (&network.user, &network.user_group),
+        };
+        std::iter::once(unicast).chain(group)
+    }
+
+    pub(crate) fn timer(self, core: &Core) -> &Timer {
+        match self {
+            Self::Control => &core.control,
+            Self::Data => &core.data,
+        }
+    }
+}
+
+/// The memory with which one thread at a time does one half of the work.
+pub(crate) struct Lane {
+    kind: LaneKind,
+    batch: ReceiveBatch,
+    routes: RouteCache,
+    outbox: Outbox,
+}
+
+impl Lane {
+    pub(crate) fn new(kind: LaneKind) -> Self {
+        Self {
+            kind,
+            batch: ReceiveBatch::new(),
+            routes: RouteCache::default(),
+            outbox: Outbox::new(),
+        }
+    }
+
+    /// Works until the participant ends.
+    pub(crate) fn run(&mut self, core: &Core, busy_poll: Duration) {
+        let timer = self.kind.timer(core);
+        let sockets = self.kind.sockets(core);
+        let mut poller = Poller::new(sockets, Some(timer.waker())).busy_poll(busy_poll);
+        while !core.is_stopping.load(std::sync::atomic::Ordering::Acquire) {
+            let mut until = timer.sleep();
+            if self.kind == LaneKind::Data && core.has_listeners_to_call() {
+                until = Instant::ZERO;
+            }
+            let ready = poller.wait(Some(until).filter(|&until| until != Instant::MAX));
+            timer.awake();
+            match ready {
+                Ok(ready) => self.turn(core, |index| ready.socket(index)),
+                Err(_) => core.counters.receive_errors.add(1),
+            }
+        }
+    }
+
+    /// Takes what waits on the sockets that `is_ready`, and does what time demands.
+    pub(crate) fn turn(&mut self, core: &Core, is_ready: impl Fn(usize) -> bool) {
+        for (index, socket) in self.kind.sockets(core).enumerate() {
+            if is_ready(index) {
+                self.receive(core, socket);
+            }
+        }
+        let now = clock::now();
+        if self.kind.timer(core).expired(now) {
+            let routes = self.routes.refresh(&core.directory);
+            match self.kind {
+                LaneKind::Control => core.handle_control_timeout(now, routes, &mut self.outbox),
+                LaneKind::Data => core.handle_data_timeout(now, routes, &mut self.outbox),
+            }
+        }
+        if self.kind == LaneKind::Data {
+            core.call_listeners(self.routes.refresh(&core.directory));
+        }
+    }
+
+    /// Takes one batch of datagrams; what remains waits for the next turn.
+    fn receive(&mut self, core: &Core, socket: &UdpSocket) {
+        if self.batch.receive(socket).is_err() {
+            core.counters.receive_errors.add(1);
+            return;
+        }
+        let (now, timestamp) = (clock::now(), clock::timestamp());
+        for datagram in self.batch.iter() {
+            let routes = self.routes.refresh(&core.directory);
+            let mut dispatch = Dispatch {
+                core,
+                routes,
+                now,
+                timestamp,
+                outbox: &mut self.outbox,
+                calls_listeners: self.kind == LaneKind::Data,
+            };
+            dispatch.datagram(datagram.bytes);
+        }
+    }
+}
+
+/// What it takes to hand on the submessages of a datagram.
+struct Dispatch<'a> {
+    core: &'a Core,
+    routes: &'a Routes,
+    now: Instant,
+    timestamp: Timestamp,
+    outbox: &'a mut Outbox,
+    calls_listeners: bool,
+}
+
+impl Dispatch<'_> {
+    fn datagram(&mut self, bytes: &[u8]) {
+        let counters = &self.core.counters;
+        counters.datagrams_received.add(1);
+        counters.bytes_received.add(bytes.len() as u64);
+        let Ok(mut submessages) = MessageReader::new(bytes) else {
+            return counters.malformed.add(1);
+        };
+        for submessage in submessages.by_ref() {
+            match submessage {
+                Ok((context, submessage)) if context.is_for(self.core.prefix) => {
+                    self.submessage(&context, &submessage);
+                }
+                Ok(_) => {}
+                Err(_) => counters.malformed.add(1),
+            }
+        }
+        if submessages.skipped() > 0 {
+            counters
+                .unknown_submessages
+                .add(u64::from(submessages.skipped()));
+        }
+    }
+
+    fn submessage(&mut self, context: &Context<'_>, submessage: &Submessage<'_>) {
+        let (writer, to_reader) = match submessage {
+            Submessage::Data(data) => (data.writer, Some(data.reader)),
+            Submessage::DataFrag(data) => (data.writer, Some(data.reader)),
+            Submessage::Heartbeat(heartbeat) => (heartbeat.writer, Some(heartbeat.reader)),
+            Submessage::HeartbeatFrag(heartbeat) => (heartbeat.writer, Some(heartbeat.reader)),
+            Submessage::Gap(gap) => (gap.writer, Some(gap.reader)),
+            Submessage::AckNack(acknack) => (acknack.writer, None),
+            Submessage::NackFrag(nack) => (nack.writer, None),
+            _ => return,
+        };
+        match to_reader {
+            _ if writer.is_builtin() => self.hand_to_discovery(context, submessage),
+            Some(reader) => {
+                self.hand_to_readers(context.source(writer), reader, context, submessage)
+            }
+            None => self.hand_to_writer(writer, context, submessage),
+        }
+    }
+
+    fn hand_to_discovery(&mut self, context: &Context<'_>, submessage: &Submessage<'_>) {
+        if context.source_prefix == self.core.prefix {
+            return;
+        }
+        let core = self.core;
+        core.handle_discovery(self.now, context, submessage, self.outbox);
+        core.send_metatraffic(self.outbox);
+    }
+
+    fn hand_to_readers(
+        &mut self,
+        writer: Guid,
+        reader: EntityId,
+        context: &Context<'_>,
+        submessage: &Submessage<'_>,
+    ) {
+        let readers = self.routes.readers_of(reader, writer);
+        if readers.is_empty() {
+            return self.core.counters.unrouted.add(1);
+        }
+        let received = Received {
+            now: self.now,
+            timestamp: self.timestamp,
+            context,
+            submessage,
+        };
+        for reader in readers {
+            let has_news = reader.receive(&received, self.outbox);
+            // Answers leave before a listener may take its time.
+            self.core.send_user(self.outbox);
+            match has_news {
+                true if self.calls_listeners => reader.call_listener(),
+                true => self.core.call_listener_later(reader.guid().entity),
+                false => {}
+            }
+        }
+        if self.routes.leased.contains(&writer) && writer.prefix != GuidPrefix::UNKNOWN {
+            self.core.on_discovery(self.outbox, |discovery, _| {
+                discovery.writer_heard(self.now, writer);
+            });
+        }
+    }
+
+    fn hand_to_writer(
+        &mut self,
+        writer: EntityId,
+        context: &Context<'_>,
+        submessage: &Submessage<'_>,
+    ) {
+        match self.routes.writers.get(&writer) {
+            Some(writer) => {
+                writer.receive(self.now, context, submessage, self.outbox);
+                self.core.send_user(self.outbox);
+            }
+            None => self.core.counters.unrouted.add(1),
+        }
+    }
+}

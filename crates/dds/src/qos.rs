@@ -1,0 +1,253 @@
+//! Quality of service, as the standard names it (DDS 1.4 §2.2.3). Every value starts with the
+//! standard's defaults and is changed policy by policy:
+//!
+//! ```
+//! use std::time::Duration;
+//! use tickwire::qos::{DataReaderQos, DataWriterQos};
+//!
+//! let offered = DataWriterQos::default()
+//!     .reliable(Duration::from_secs(1))
+//!     .keep_all()
+//!     .transient_local();
+//! let requested = DataReaderQos::default().reliable().keep_last(100);
+//! assert!(tickwire::qos::check(offered.policies(), requested.policies()).is_match());
+//! ```
+
+use std::time::Duration;
+
+use tickwire_cdr::{Extensibility, Representation};
+pub use tickwire_rtps::qos::{
+    DestinationOrder, Durability, DurabilityService, EndpointQos, History, Inconsistent,
+    Liveliness, LivelinessKind, Mismatch, Ownership, PolicyId, Presentation, PresentationScope,
+    Reliability, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistency,
+    TypeConsistencyKind, Unmet, Verdict, check, nearest_name,
+};
+
+/// The QoS of a [`DataWriter`](crate::DataWriter).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataWriterQos {
+    pub(crate) policies: EndpointQos,
+    pub(crate) autodispose_unregistered_instances: bool,
+    pub(crate) max_unacknowledged_bytes: usize,
+}
+
+/// The QoS of a [`DataReader`](crate::DataReader).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataReaderQos {
+    pub(crate) policies: EndpointQos,
+}
+
+impl Default for DataWriterQos {
+    fn default() -> Self {
+        Self {
+            policies: EndpointQos::writer(),
+            autodispose_unregistered_instances: true,
+            max_unacknowledged_bytes: 1 << 20,
+        }
+    }
+}
+
+impl Default for DataReaderQos {
+    fn default() -> Self {
+        Self {
+            policies: EndpointQos::reader(),
+        }
+    }
+}
+
+/// The policies that writers and readers set alike.
+macro_rules! common_policies {
+    ($name:ident) => {
+        impl $name {
+            /// All policies that discovery announces.
+            pub fn policies(&self) -> &EndpointQos {
+                &self.policies
+            }
+
+            /// The same with any policies changed.
+            pub fn with(mut self, change: impl FnOnce(&mut EndpointQos)) -> Self {
+                change(&mut self.policies);
+                self
+            }
+
+            /// RELIABILITY: what is lost stays lost.
+            pub fn best_effort(self) -> Self {
+                self.with(|qos| qos.reliability.kind = ReliabilityKind::BestEffort)
+            }
+
+            /// HISTORY: the last `depth` samples of each instance. The default is 1.
+            pub fn keep_last(self, depth: u32) -> Self {
+                self.with(|qos| qos.history = History::KeepLast(depth))
+            }
+
+            /// HISTORY: all samples, as far as RESOURCE_LIMITS allow.
+            pub fn keep_all(self) -> Self {
+                self.with(|qos| qos.history = History::KeepAll)
+            }
+
+            /// RESOURCE_LIMITS. The default is none.
+            pub fn resource_limits(self, limits: ResourceLimits) -> Self {
+                self.with(|qos| qos.resource_limits = limits)
+            }
+
+            /// DURABILITY: what the writer's history holds is for readers that come later, too.
+            pub fn transient_local(self) -> Self {
+                self.with(|qos| qos.durability = Durability::TransientLocal)
+            }
+
+            /// DEADLINE: each instance is written at least this often.
+            pub fn deadline(self, period: Duration) -> Self {
+                self.with(|qos| qos.deadline = period)
+            }
+
+            /// LIVELINESS: who shows that the writer lives, and how often at least.
+            pub fn liveliness(self, kind: LivelinessKind, lease_duration: Duration) -> Self {
+                self.with(|qos| {
+                    qos.liveliness = Liveliness {
+                        kind,
+                        lease_duration,
+                    }
+                })
+            }
+
+            /// DESTINATION_ORDER: a sample made earlier than one that is already there is dropped.
+            pub fn by_source_timestamp(self) -> Self {
+                self.with(|qos| qos.destination_order = DestinationOrder::BySourceTimestamp)
+            }
+
+            /// DATA_REPRESENTATION: the encodings, of which a writer uses the first. By default a
+            /// writer uses XCDR1 for final types and XCDR2 for others, which every peer reads, and
+            /// a reader understands both.
+            pub fn representation(self, list: impl IntoIterator<Item = RepresentationId>) -> Self {
+                let list = list.into_iter().collect();
+                self.with(|qos| qos.data_representation = list)
+            }
+
+            /// USER_DATA: octets that discovery carries along.
+            pub fn user_data(self, octets: impl Into<Vec<u8>>) -> Self {
+                let octets = octets.into();
+                self.with(|qos| qos.user_data = octets)
+            }
+        }
+    };
+}
+
+common_policies!(DataWriterQos);
+common_policies!(DataReaderQos);
+
+impl DataWriterQos {
+    /// RELIABILITY: what is lost is sent again to readers that ask for it, which is the default. A
+    /// write waits up to `max_blocking_time` for room; the default is 100 ms.
+    pub fn reliable(self, max_blocking_time: Duration) -> Self {
+        let kind = ReliabilityKind::Reliable;
+        self.with(|qos| {
+            qos.reliability = Reliability {
+                kind,
+                max_blocking_time,
+            }
+        })
+    }
+
+    /// LIFESPAN: how long a sample is worth reading. The default is for ever.
+    pub fn lifespan(self, duration: Duration) -> Self {
+        self.with(|qos| qos.lifespan = duration)
+    }
+
+    /// OWNERSHIP: of all writers of an instance the strongest one alone is heard.
+    pub fn exclusive(self, strength: i32) -> Self {
+        self.with(|qos| {
+            qos.ownership = Ownership::Exclusive;
+            qos.ownership_strength = strength;
+        })
+    }
+
+    /// WRITER_DATA_LIFECYCLE: whether unregistering an instance also disposes of it. The default is
+    /// that it does.
+    pub fn autodispose_unregistered_instances(mut self, autodispose: bool) -> Self {
+        self.autodispose_unregistered_instances = autodispose;
+        self
+    }
+
+    /// Bytes that a KEEP_ALL writer may have under way, besides RESOURCE_LIMITS: a write waits while
+    /// more are not acknowledged. Readers' socket buffers should hold as much. Default 1 MiB.
+    pub fn max_unacknowledged_bytes(mut self, bytes: usize) -> Self {
+        self.max_unacknowledged_bytes = bytes;
+        self
+    }
+
+    /// The policies for a type, with what the defaults leave to the type.
+    pub(crate) fn resolved(&self, extensibility: Extensibility) -> EndpointQos {
+        let mut policies = self.policies.clone();
+        if policies.data_representation.is_empty() {
+            policies.data_representation = vec![match extensibility {
+                Extensibility::Final => RepresentationId::XCDR1,
+                Extensibility::Appendable | Extensibility::Mutable => RepresentationId::XCDR2,
+            }];
+        }
+        policies
+    }
+}
+
+impl DataReaderQos {
+    /// RELIABILITY: asks for what was lost. The default is best effort.
+    pub fn reliable(self) -> Self {
+        self.with(|qos| qos.reliability.kind = ReliabilityKind::Reliable)
+    }
+
+    /// OWNERSHIP: of all writers of an instance the strongest one alone is heard.
+    pub fn exclusive(self) -> Self {
+        self.with(|qos| qos.ownership = Ownership::Exclusive)
+    }
+
+    pub(crate) fn resolved(&self) -> EndpointQos {
+        let mut policies = self.policies.clone();
+        if policies.data_representation.is_empty() {
+            policies.data_representation = vec![RepresentationId::XCDR1, RepresentationId::XCDR2];
+        }
+        policies
+    }
+}
+
+/// The QoS of a [`Publisher`](crate::Publisher) or a [`Subscriber`](crate::Subscriber).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupQos {
+    partition: Vec<String>,
+    presentation: Presentation,
+    group_data: Vec<u8>,
+}
+
+impl GroupQos {
+    /// PARTITION: names or patterns, of which one must be shared. The default is the name "".
+    pub fn partition<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.partition = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// PRESENTATION, which is compared with the other side. Samples of a writer always come in the
+    /// order of writing; sets of changes are not made visible together.
+    pub fn presentation(mut self, presentation: Presentation) -> Self {
+        self.presentation = presentation;
+        self
+    }
+
+    /// GROUP_DATA: octets that discovery carries along.
+    pub fn group_data(mut self, octets: impl Into<Vec<u8>>) -> Self {
+        self.group_data = octets.into();
+        self
+    }
+
+    pub(crate) fn apply(&self, policies: &mut EndpointQos) {
+        policies.partition.clone_from(&self.partition);
+        policies.presentation = self.presentation;
+        policies.group_data.clone_from(&self.group_data);
+    }
+}
+
+/// What a writer with these policies encodes in; `None` if we have no encoder for it.
+pub(crate) fn offered_representation(policies: &EndpointQos) -> Option<Representation> {
+    match policies.offered_representation() {
+        RepresentationId::XCDR1 => Some(Representation::Xcdr1),
+        RepresentationId::XCDR2 => Some(Representation::Xcdr2),
+        _ => None,
+    }
+}

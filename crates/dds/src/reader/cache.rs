@@ -1,0 +1,508 @@
+//! What a reader holds for its application: values by instance and in order of arrival.
+//!
+//! Knows nothing of the network, of serialized bytes or of waiting. Values are recycled: once the
+//! application has given back as many as it ever held at once, storing a sample allocates nothing.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use tickwire_base::Timestamp;
+use tickwire_rtps::ChangeKind;
+use tickwire_rtps::wire::{Guid, SequenceNumber};
+
+use super::info::{InstanceHandle, SampleInfo, SampleState, StateMask, ViewState};
+use super::instance::Instance;
+use super::sample::Sample;
+use super::slots::{Slot, Slots};
+
+/// The part of the reader's QoS that decides what is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CachePolicy {
+    /// Samples per instance under KEEP_LAST; `None` is KEEP_ALL.
+    pub(crate) depth: Option<usize>,
+    pub(crate) max_samples: usize,
+    pub(crate) max_instances: usize,
+    pub(crate) max_samples_per_instance: usize,
+    pub(crate) by_source_timestamp: bool,
+    pub(crate) exclusive: bool,
+}
+
+/// A change on its way into the cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) writer: Guid,
+    pub(crate) sequence_number: SequenceNumber,
+    pub(crate) kind: ChangeKind,
+    pub(crate) source_timestamp: Option<Timestamp>,
+    pub(crate) reception_timestamp: Timestamp,
+    pub(crate) instance: InstanceHandle,
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Insertion {
+    /// It can be read.
+    Stored,
+    /// It can be read, and an older one that was not read before no longer can.
+    Replaced,
+    /// It says nothing new.
+    Ignored,
+    /// A stronger writer owns the instance, or a later sample came first.
+    Filtered,
+    /// There is no room.
+    Rejected(SampleRejectedReason),
+}
+
+/// Which limit left no room for a sample (DDS 1.4 §2.2.4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SampleRejectedReason {
+    /// `max_instances`.
+    Instances,
+    /// `max_samples`.
+    Samples,
+    /// `max_samples_per_instance`.
+    SamplesPerInstance,
+}
+
+/// Which samples `read` and `take` are after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Query {
+    pub(crate) mask: StateMask,
+    pub(crate) instance: Option<InstanceHandle>,
+    pub(crate) max_samples: usize,
+}
+
+impl Query {
+    /// All samples.
+    pub(crate) const ALL: Self = Self {
+        mask: StateMask::ANY,
+        instance: None,
+        max_samples: usize::MAX,
+    };
+}
+
+/// A stored sample. Its states are those of its instance until it is returned.
+#[derive(Debug)]
+struct Entry<T> {
+    instance: usize,
+    state: SampleState,
+    valid: bool,
+    value: Option<Arc<T>>,
+    writer: Guid,
+    sequence_number: SequenceNumber,
+    source_timestamp: Option<Timestamp>,
+    reception_timestamp: Timestamp,
+    disposed_generation: u32,
+    no_writers_generation: u32,
+}
+
+pub(crate) struct Cache<T> {
+    policy: CachePolicy,
+    entries: Slots<Entry<T>>,
+    instances: Vec<Option<Instance>>,
+    free_instances: Vec<usize>,
+    by_handle: HashMap<InstanceHandle, usize>,
+    /// Lifespan and ownership strength of each writer that has any.
+    writers: HashMap<Guid, WriterPolicy>,
+    has_lifespans: bool,
+    pool: Vec<Arc<T>>,
+    collections: u64,
+}
+
+/// What a writer's QoS says about its samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WriterPolicy {
+    pub(crate) strength: i32,
+    /// Counted from the source timestamp; `None` is for ever.
+    pub(crate) lifespan: Option<std::time::Duration>,
+}
+
+impl<T> Cache<T> {
+    pub(crate) fn new(policy: CachePolicy) -> Self {
+        Self {
+            policy,
+            entries: Slots::new(),
+            instances: Vec::new(),
+            free_instances: Vec::new(),
+            by_handle: HashMap::new(),
+            writers: HashMap::new(),
+            has_lifespans: false,
+            pool: Vec::new(),
+            collections: 0,
+        }
+    }
+
+    /// A value to decode into, which still holds what it was last used for.
+    pub(crate) fn value(&mut self, initial: impl FnOnce() -> T) -> Arc<T> {
+        while let Some(mut value) = self.pool.pop() {
+            // The application may have kept a clone of the reference: then the value is its own.
+            if Arc::get_mut(&mut value).is_some() {
+                return value;
+            }
+        }
+        Arc::new(initial())
+    }
+
+    /// Gives a value back.
+    pub(crate) fn recycle(&mut self, value: Arc<T>) {
+        if self.pool.len() < MAX_POOLED {
+            self.pool.push(value);
+        }
+    }
+
+    /// Whether every further sample would be rejected, whatever its instance.
+    pub(crate) fn is_full(&self) -> bool {
+        self.policy.depth.is_none() && self.entries.len() >= self.policy.max_samples
+    }
+
+    #[cfg(test)]
+    pub(crate) fn knows(&self, instance: InstanceHandle) -> bool {
+        self.by_handle.contains_key(&instance)
+    }
+
+    pub(crate) fn set_writer(&mut self, writer: Guid, policy: WriterPolicy) {
+        self.has_lifespans |= policy.lifespan.is_some();
+        self.writers.insert(writer, policy);
+    }
+
+    /// Stores a change. A `value` that it does not keep is recycled.
+    pub(crate) fn insert(&mut self, arrival: &Arrival, value: Option<Arc<T>>) -> Insertion {
+        let (outcome, rest) = self.try_insert(arrival, value);
+        if let Some(value) = rest {
+            self.recycle(value);
+        }
+        outcome
+    }
+
+    fn try_insert(
+        &mut self,
+        arrival: &Arrival,
+        value: Option<Arc<T>>,
+    ) -> (Insertion, Option<Arc<T>>) {
+        let index = match self.admit(arrival) {
+            Ok(index) => index,
+            Err(outcome) => return (outcome, value),
+        };
+        let replaced = match self.make_room(index) {
+            Ok(replaced) => replaced,
+            Err(reason) => {
+                self.forget_if_over(index);
+                return (Insertion::Rejected(reason), value);
+            }
+        };
+        let Some(Some(instance)) = self.instances.get_mut(index) else {
+            return (Insertion::Ignored, value);
+        };
+        let writer = arrival.writer;
+        let news = match arrival.kind {
+            ChangeKind::Alive => {
+                instance.revive(writer);
+                true
+            }
+            ChangeKind::Disposed => instance.dispose(writer),
+            ChangeKind::Unregistered => instance.unregister(writer),
+            ChangeKind::DisposedUnregistered => {
+                let disposed = instance.dispose(writer);
+                instance.unregister(writer);
+                disposed
+            }
+        };
+        if !news {
+            self.forget_if_over(index);
+            return (Insertion::Ignored, value);
+        }
+        self.push(index, arrival, value);
+        match replaced {
+            true => (Insertion::Replaced, None),
+            false => (Insertion::Stored, None),
+        }
+    }
+
+    /// The instance that the change is about, unless ownership, order or a limit keeps it out.
+    fn admit(&mut self, arrival: &Arrival) -> Result<usize, Insertion> {
+        let index = match self.by_handle.get(&arrival.instance) {
+            Some(&index) => index,
+            None if arrival.kind == ChangeKind::Unregistered => return Err(Insertion::Ignored),
+            None if self.by_handle.len() >= self.policy.max_instances => {
+                return Err(Insertion::Rejected(SampleRejectedReason::Instances));
+            }
+            None => self.add_instance(arrival.instance),
+        };
+        let Some(Some(instance)) = self.instances.get_mut(index) else {
+            return Err(Insertion::Ignored);
+        };
+        if self.policy.exclusive {
+            let policy = self.writers.get(&arrival.writer);
+            let strength = policy.map_or(0, |policy| policy.strength);
+            let leaves = arrival.kind == ChangeKind::Unregistered;
+            if !leaves && !instance.yields_to(arrival.writer, strength) {
+                return Err(Insertion::Filtered);
+            }
+        }
+        let timestamp = arrival.source_timestamp;
+        if self.policy.by_source_timestamp
+            && !timestamp.is_none_or(|time| instance.advances_to(time, arrival.writer))
+        {
+            return Err(Insertion::Filtered);
+        }
+        Ok(index)
+    }
+
+    /// Removes the oldest sample of a full KEEP_LAST history; says whether it had not been read.
+    fn make_room(&mut self, index: usize) -> Result<bool, SampleRejectedReason> {
+        let Some(Some(instance)) = self.instances.get(index) else {
+            return Ok(false);
+        };
+        let held = instance.samples.len;
+        match self.policy.depth {
+            Some(depth) if held >= depth => {
+                let oldest = instance.samples.first;
+                let removed = oldest.and_then(|slot| self.remove(slot));
+                let unread = removed
+                    .as_ref()
+                    .is_some_and(|entry| entry.state == SampleState::NotRead);
+                if let Some(value) = removed.and_then(|entry| entry.value) {
+                    self.recycle(value);
+                }
+                Ok(unread)
+            }
+            _ if held >= self.policy.max_samples_per_instance => {
+                Err(SampleRejectedReason::SamplesPerInstance)
+            }
+            _ if self.entries.len() >= self.policy.max_samples => {
+                Err(SampleRejectedReason::Samples)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn push(&mut self, index: usize, arrival: &Arrival, value: Option<Arc<T>>) {
+        let Some(Some(instance)) = self.instances.get_mut(index) else {
+            return;
+        };
+        let entry = Entry {
+            instance: index,
+            state: SampleState::NotRead,
+            valid: arrival.kind.is_alive(),
+            value,
+            writer: arrival.writer,
+            sequence_number: arrival.sequence_number,
+            source_timestamp: arrival.source_timestamp,
+            reception_timestamp: arrival.reception_timestamp,
+            disposed_generation: instance.disposed_generation,
+            no_writers_generation: instance.no_writers_generation,
+        };
+        self.entries.push(entry, &mut instance.samples);
+    }
+
+    /// The writer is gone. Says whether that leaves instances without writers.
+    pub(crate) fn remove_writer(&mut self, writer: Guid, now: Timestamp) -> bool {
+        self.writers.remove(&writer);
+        self.silence_writer(writer, now)
+    }
+
+    /// The writer has nothing more to say about any instance for now. Says whether that leaves
+    /// instances without writers.
+    pub(crate) fn silence_writer(&mut self, writer: Guid, now: Timestamp) -> bool {
+        let mut news = false;
+        for index in 0..self.instances.len() {
+            let Some(Some(instance)) = self.instances.get_mut(index) else {
+                continue;
+            };
+            if instance.unregister(writer) {
+                let arrival = Arrival {
+                    writer,
+                    sequence_number: SequenceNumber::UNKNOWN,
+                    kind: ChangeKind::Unregistered,
+                    source_timestamp: None,
+                    reception_timestamp: now,
+                    instance: instance.handle,
+                };
+                // The notice is never rejected: it comes once.
+                let _ = self.make_room(index);
+                self.push(index, &arrival, None);
+                news = true;
+            } else {
+                self.forget_if_over(index);
+            }
+        }
+        news
+    }
+
+    /// Whether `collect` would return anything.
+    pub(crate) fn has(&self, query: &Query) -> bool {
+        let mut slot = self.entries.first();
+        while let Some(current) = slot {
+            if self.matches(current, query) {
+                return true;
+            }
+            slot = self.entries.after(current);
+        }
+        false
+    }
+
+    /// Appends the samples that the query is after to `samples`, oldest arrival first.
+    pub(crate) fn collect(
+        &mut self,
+        query: &Query,
+        take: bool,
+        now: Timestamp,
+        samples: &mut Vec<Sample<T>>,
+    ) {
+        if self.has_lifespans {
+            self.expire(now);
+        }
+        let mut slot = self.entries.first();
+        while let Some(current) = slot
+            && samples.len() < query.max_samples
+        {
+            slot = self.entries.after(current);
+            if self.matches(current, query) {
+                samples.extend(self.sample(current, take));
+            }
+        }
+        self.rank(samples);
+        for sample in samples.iter() {
+            if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
+                instance.view = ViewState::NotNew;
+            }
+        }
+        if take {
+            for sample in samples.iter() {
+                self.forget_if_over(sample.instance_index);
+            }
+        }
+    }
+
+    fn matches(&self, slot: Slot, query: &Query) -> bool {
+        let Some(entry) = self.entries.get(slot) else {
+            return false;
+        };
+        let Some(Some(instance)) = self.instances.get(entry.instance) else {
+            return false;
+        };
+        query
+            .mask
+            .accepts(entry.state, instance.view, instance.state)
+            && query
+                .instance
+                .is_none_or(|wanted| wanted == instance.handle)
+    }
+
+    /// What the application gets to see of an entry; ranks come later.
+    fn sample(&mut self, slot: Slot, take: bool) -> Option<Sample<T>> {
+        let sample_state = self.entries.get(slot)?.state;
+        let entry = self.entries.get_mut(slot)?;
+        let instance = self.instances.get(entry.instance)?.as_ref()?;
+        let info = SampleInfo {
+            sample_state,
+            view_state: instance.view,
+            instance_state: instance.state,
+            source_timestamp: entry.source_timestamp,
+            reception_timestamp: entry.reception_timestamp,
+            instance: instance.handle,
+            writer: entry.writer,
+            sequence_number: entry.sequence_number,
+            disposed_generation_count: entry.disposed_generation,
+            no_writers_generation_count: entry.no_writers_generation,
+            sample_rank: 0,
+            generation_rank: 0,
+            absolute_generation_rank: 0,
+            valid_data: entry.valid,
+        };
+        let instance_index = entry.instance;
+        let value = if take {
+            self.remove(slot)?.value
+        } else {
+            entry.state = SampleState::Read;
+            entry.value.clone()
+        };
+        Some(Sample {
+            value,
+            info,
+            instance_index,
+        })
+    }
+
+    /// Fills in the ranks (DDS 1.4 §2.2.2.5.1.6 to §2.2.2.5.1.8), from the last sample to the first.
+    fn rank(&mut self, samples: &mut [Sample<T>]) {
+        self.collections += 1;
+        for sample in samples.iter_mut().rev() {
+            let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) else {
+                continue;
+            };
+            let generation = sample.info.generation();
+            let current = instance.generation();
+            let rank = &mut instance.rank;
+            if rank.collection != self.collections {
+                rank.collection = self.collections;
+                rank.count = 0;
+                rank.newest_generation = generation;
+            }
+            sample.info.sample_rank = rank.count;
+            sample.info.generation_rank = rank.newest_generation.saturating_sub(generation);
+            sample.info.absolute_generation_rank = current.saturating_sub(generation);
+            rank.count = rank.count.saturating_add(1);
+        }
+    }
+
+    /// Removes what has outlived its writer's LIFESPAN (DDS 1.4 §2.2.3.16).
+    fn expire(&mut self, now: Timestamp) {
+        let mut slot = self.entries.first();
+        while let Some(current) = slot {
+            slot = self.entries.after(current);
+            let expired = self.entries.get(current).is_some_and(|entry| {
+                let policy = self.writers.get(&entry.writer);
+                let lifespan = policy.and_then(|policy| policy.lifespan);
+                let made = entry.source_timestamp.unwrap_or(entry.reception_timestamp);
+                entry.valid && lifespan.is_some_and(|lifespan| now.since(made) >= lifespan)
+            });
+            if expired && let Some(entry) = self.remove(current) {
+                let index = entry.instance;
+                if let Some(value) = entry.value {
+                    self.recycle(value);
+                }
+                self.forget_if_over(index);
+            }
+        }
+    }
+
+    fn remove(&mut self, slot: Slot) -> Option<Entry<T>> {
+        let index = self.entries.get(slot)?.instance;
+        let instance = self.instances.get_mut(index)?.as_mut()?;
+        self.entries.remove(slot, &mut instance.samples)
+    }
+
+    fn add_instance(&mut self, handle: InstanceHandle) -> usize {
+        let instance = Some(Instance::new(handle));
+        let index = match self.free_instances.pop() {
+            Some(index) => index,
+            None => {
+                self.instances.push(None);
+                self.instances.len() - 1
+            }
+        };
+        if let Some(place) = self.instances.get_mut(index) {
+            *place = instance;
+        }
+        self.by_handle.insert(handle, index);
+        index
+    }
+
+    fn forget_if_over(&mut self, index: usize) {
+        let Some(place) = self.instances.get_mut(index) else {
+            return;
+        };
+        if let Some(instance) = place.take_if(|instance| instance.is_over()) {
+            self.by_handle.remove(&instance.handle);
+            self.free_instances.push(index);
+        }
+    }
+}
+
+/// Values kept for reuse at most.
+const MAX_POOLED: usize = 4096;
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

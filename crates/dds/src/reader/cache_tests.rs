@@ -1,0 +1,375 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tickwire_base::Timestamp;
+use tickwire_rtps::ChangeKind;
+use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
+
+use super::*;
+use crate::reader::info::{InstanceState, SampleState, ViewState};
+
+const KEEP_ALL: CachePolicy = CachePolicy {
+    depth: None,
+    max_samples: usize::MAX,
+    max_instances: usize::MAX,
+    max_samples_per_instance: usize::MAX,
+    by_source_timestamp: false,
+    exclusive: false,
+};
+
+const ALL: Query = Query::ALL;
+
+/// A cache and the count of what went into it.
+struct Fixture {
+    cache: Cache<u64>,
+    count: u64,
+}
+
+fn writer(number: u8) -> Guid {
+    Guid::new(GuidPrefix([number; 12]), EntityId::user_writer(1, true))
+}
+
+fn key(number: u8) -> InstanceHandle {
+    InstanceHandle([number; 16])
+}
+
+impl Fixture {
+    fn new(policy: CachePolicy) -> Self {
+        Self {
+            cache: Cache::new(policy),
+            count: 0,
+        }
+    }
+
+    /// Inserts a change whose value and source timestamp are its number, from 1.
+    fn change(&mut self, kind: ChangeKind, instance: u8, from: u8) -> Insertion {
+        self.count += 1;
+        self.change_at(kind, instance, from, self.count)
+    }
+
+    fn change_at(&mut self, kind: ChangeKind, instance: u8, from: u8, number: u64) -> Insertion {
+        let arrival = Arrival {
+            writer: writer(from),
+            sequence_number: SequenceNumber(number.cast_signed()),
+            kind,
+            source_timestamp: Some(Timestamp::from_nanos(number.cast_signed())),
+            reception_timestamp: Timestamp::from_nanos(1_000),
+            instance: key(instance),
+        };
+        let value = kind.is_alive().then(|| {
+            let mut value = self.cache.value(u64::default);
+            *Arc::get_mut(&mut value).expect("a pooled value is unique") = number;
+            value
+        });
+        self.cache.insert(&arrival, value)
+    }
+
+    fn write(&mut self, instance: u8) -> Insertion {
+        self.change(ChangeKind::Alive, instance, 1)
+    }
+
+    fn collect(&mut self, query: Query, take: bool) -> Vec<Sample<u64>> {
+        let mut samples = Vec::new();
+        let now = Timestamp::from_nanos(1_000);
+        self.cache.collect(&query, take, now, &mut samples);
+        samples
+    }
+
+    fn take(&mut self) -> Vec<Sample<u64>> {
+        self.collect(ALL, true)
+    }
+
+    fn take_values(&mut self) -> Vec<u64> {
+        self.take()
+            .iter()
+            .filter_map(|s| s.data().copied())
+            .collect()
+    }
+}
+
+#[test]
+fn samples_come_in_order_of_arrival_and_take_removes_them() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    for instance in [1, 2, 1, 3] {
+        assert_eq!(fixture.write(instance), Insertion::Stored);
+    }
+    assert_eq!(fixture.take_values(), [1, 2, 3, 4]);
+    assert!(fixture.take().is_empty());
+}
+
+#[test]
+fn keep_last_replaces_the_oldest_of_the_same_instance() {
+    let mut fixture = Fixture::new(CachePolicy {
+        depth: Some(2),
+        ..KEEP_ALL
+    });
+    for instance in [1, 2, 1] {
+        assert_eq!(fixture.write(instance), Insertion::Stored);
+    }
+    assert_eq!(fixture.write(1), Insertion::Replaced);
+    fixture.collect(ALL, false);
+    // What was read is no loss.
+    assert_eq!(fixture.write(1), Insertion::Stored);
+    assert_eq!(fixture.take_values(), [2, 4, 5]);
+}
+
+#[test]
+fn limits_reject_and_say_which() {
+    use SampleRejectedReason::{Instances, Samples, SamplesPerInstance};
+    let mut fixture = Fixture::new(CachePolicy {
+        max_samples: 3,
+        max_instances: 2,
+        max_samples_per_instance: 2,
+        ..KEEP_ALL
+    });
+    fixture.write(1);
+    fixture.write(1);
+    assert_eq!(fixture.write(1), Insertion::Rejected(SamplesPerInstance));
+    assert!(!fixture.cache.is_full());
+    fixture.write(2);
+    assert!(fixture.cache.is_full());
+    assert_eq!(fixture.write(2), Insertion::Rejected(Samples));
+    assert_eq!(fixture.write(3), Insertion::Rejected(Instances));
+    assert_eq!(fixture.take_values(), [1, 2, 4]);
+    assert_eq!(fixture.write(2), Insertion::Stored);
+}
+
+#[test]
+fn masks_choose_by_sample_view_and_instance_state() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    fixture.write(1);
+    let read = fixture.collect(ALL, false);
+    assert_eq!(read[0].info.sample_state, SampleState::NotRead);
+    assert_eq!(read[0].info.view_state, ViewState::New);
+    fixture.write(1);
+    fixture.write(2);
+    fixture.change(ChangeKind::Disposed, 2, 1);
+    let values = |fixture: &mut Fixture, mask| -> Vec<i64> {
+        let found = fixture.collect(Query { mask, ..ALL }, false);
+        // As if it had not been read.
+        found.iter().map(|s| s.info.sequence_number.0).collect()
+    };
+    assert_eq!(values(&mut fixture, StateMask::READ), [1]);
+    assert_eq!(
+        values(&mut fixture, StateMask::NOT_READ.and(StateMask::NOT_NEW)),
+        [2]
+    );
+    assert_eq!(values(&mut fixture, StateMask::NEW), [3, 4]);
+    assert_eq!(values(&mut fixture, StateMask::NOT_ALIVE), [3, 4]);
+    assert_eq!(values(&mut fixture, StateMask::ALIVE), [1, 2]);
+    let one = Query {
+        instance: Some(key(2)),
+        max_samples: 1,
+        ..ALL
+    };
+    assert!(fixture.cache.has(&one));
+    assert_eq!(fixture.collect(one, true)[0].data(), Some(&3));
+}
+
+#[test]
+fn an_instance_that_comes_back_is_new_and_counts_its_generations() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    fixture.write(1);
+    fixture.change(ChangeKind::Disposed, 1, 1);
+    fixture.write(1);
+    fixture.change(ChangeKind::Unregistered, 1, 1);
+    fixture.write(1);
+    let samples = fixture.take();
+    let generations: Vec<_> = samples
+        .iter()
+        .map(|s| {
+            (
+                s.info.disposed_generation_count,
+                s.info.no_writers_generation_count,
+            )
+        })
+        .collect();
+    assert_eq!(generations, [(0, 0), (0, 0), (1, 0), (1, 0), (1, 1)]);
+    let ranks: Vec<_> = samples
+        .iter()
+        .map(|s| {
+            (
+                s.info.sample_rank,
+                s.info.generation_rank,
+                s.info.absolute_generation_rank,
+            )
+        })
+        .collect();
+    assert_eq!(
+        ranks,
+        [(4, 2, 2), (3, 2, 2), (2, 1, 1), (1, 1, 1), (0, 0, 0)]
+    );
+    let valid: Vec<_> = samples.iter().map(|s| s.info.valid_data).collect();
+    assert_eq!(valid, [true, false, true, false, true]);
+    assert!(
+        samples
+            .iter()
+            .all(|s| s.info.instance_state == InstanceState::Alive)
+    );
+
+    fixture.write(1);
+    assert_eq!(fixture.take()[0].info.view_state, ViewState::NotNew);
+    fixture.change(ChangeKind::Disposed, 1, 1);
+    assert_eq!(fixture.take()[0].info.view_state, ViewState::NotNew);
+    fixture.write(1);
+    assert_eq!(fixture.take()[0].info.view_state, ViewState::New);
+}
+
+#[test]
+fn ranks_count_only_what_is_in_the_collection() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    fixture.write(1);
+    fixture.change(ChangeKind::Disposed, 1, 1);
+    fixture.write(1);
+    let first = fixture.collect(
+        Query {
+            max_samples: 1,
+            ..ALL
+        },
+        false,
+    );
+    let info = first[0].info;
+    assert_eq!((info.sample_rank, info.generation_rank), (0, 0));
+    assert_eq!(info.absolute_generation_rank, 1);
+}
+
+#[test]
+fn an_instance_outlives_all_but_its_last_writer() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    fixture.change(ChangeKind::Alive, 1, 1);
+    fixture.change(ChangeKind::Alive, 1, 2);
+    assert_eq!(
+        fixture.change(ChangeKind::Unregistered, 1, 1),
+        Insertion::Ignored
+    );
+    assert_eq!(
+        fixture.change(ChangeKind::Unregistered, 1, 2),
+        Insertion::Stored
+    );
+    let last = fixture.take().pop().expect("the notice");
+    assert_eq!(last.info.instance_state, InstanceState::NoWriters);
+    assert!(!last.info.valid_data);
+    // Nothing is left of it.
+    assert_eq!(
+        fixture.change(ChangeKind::Unregistered, 1, 2),
+        Insertion::Ignored
+    );
+    assert!(!fixture.cache.knows(key(1)));
+}
+
+#[test]
+fn a_lost_writer_leaves_its_instances_without_writers() {
+    let mut fixture = Fixture::new(CachePolicy {
+        max_samples: 2,
+        ..KEEP_ALL
+    });
+    fixture.change(ChangeKind::Alive, 1, 1);
+    fixture.change(ChangeKind::Alive, 2, 2);
+    let now = Timestamp::from_nanos(5);
+    assert!(fixture.cache.remove_writer(writer(1), now));
+    assert!(!fixture.cache.remove_writer(writer(1), now));
+    let states: Vec<_> = fixture
+        .take()
+        .iter()
+        .map(|s| (s.info.instance, s.info.instance_state, s.info.valid_data))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (key(1), InstanceState::NoWriters, true),
+            (key(2), InstanceState::Alive, true),
+            (key(1), InstanceState::NoWriters, false),
+        ]
+    );
+}
+
+#[test]
+fn disposing_twice_says_it_once() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    assert_eq!(
+        fixture.change(ChangeKind::Disposed, 1, 1),
+        Insertion::Stored
+    );
+    assert_eq!(
+        fixture.change(ChangeKind::Disposed, 1, 1),
+        Insertion::Ignored
+    );
+    assert_eq!(
+        fixture.change(ChangeKind::DisposedUnregistered, 1, 1),
+        Insertion::Ignored
+    );
+    assert_eq!(fixture.take().len(), 1);
+    assert!(!fixture.cache.knows(key(1)));
+}
+
+#[test]
+fn an_older_source_timestamp_does_not_overwrite() {
+    let mut fixture = Fixture::new(CachePolicy {
+        by_source_timestamp: true,
+        ..KEEP_ALL
+    });
+    fixture.change_at(ChangeKind::Alive, 1, 1, 20);
+    assert_eq!(
+        fixture.change_at(ChangeKind::Alive, 1, 2, 10),
+        Insertion::Filtered
+    );
+    assert_eq!(
+        fixture.change_at(ChangeKind::Alive, 2, 2, 10),
+        Insertion::Stored
+    );
+    assert_eq!(fixture.take_values(), [20, 10]);
+}
+
+#[test]
+fn the_strongest_writer_owns_an_instance_until_it_leaves() {
+    let mut fixture = Fixture::new(CachePolicy {
+        exclusive: true,
+        ..KEEP_ALL
+    });
+    for (number, strength) in [(1, 10), (2, 20), (3, 10)] {
+        let policy = WriterPolicy {
+            strength,
+            lifespan: None,
+        };
+        fixture.cache.set_writer(writer(number), policy);
+    }
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 3), Insertion::Stored);
+    // As strong, but with the lower GUID.
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 1), Insertion::Stored);
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 3), Insertion::Filtered);
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Stored);
+    assert_eq!(
+        fixture.change(ChangeKind::Disposed, 1, 1),
+        Insertion::Filtered
+    );
+    fixture.cache.remove_writer(writer(2), Timestamp::default());
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 1), Insertion::Stored);
+    assert_eq!(fixture.take_values(), [1, 2, 4, 6]);
+}
+
+#[test]
+fn samples_end_with_their_writers_lifespan() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    let policy = WriterPolicy {
+        strength: 0,
+        lifespan: Some(Duration::from_nanos(600)),
+    };
+    fixture.cache.set_writer(writer(1), policy);
+    fixture.change_at(ChangeKind::Alive, 1, 1, 400);
+    fixture.change_at(ChangeKind::Alive, 1, 1, 401);
+    fixture.change_at(ChangeKind::Alive, 1, 2, 1);
+    // It is 1,000 now.
+    assert_eq!(fixture.take_values(), [401, 1]);
+}
+
+#[test]
+fn values_are_recycled_unless_somebody_holds_them() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    fixture.write(1);
+    let taken = fixture.take().pop().and_then(|s| s.value).expect("a value");
+    let (first, held) = (Arc::as_ptr(&taken), Arc::clone(&taken));
+    fixture.cache.recycle(taken);
+    assert_ne!(Arc::as_ptr(&fixture.cache.value(u64::default)), first);
+    fixture.cache.recycle(held);
+    assert_eq!(Arc::as_ptr(&fixture.cache.value(u64::default)), first);
+}

@@ -1,0 +1,365 @@
+//! A reader's machine and cache behind their lock.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hashbrown::HashMap;
+use tickwire_base::{Instant, Timestamp};
+use tickwire_rtps::Outbox;
+use tickwire_rtps::qos::{DestinationOrder, EndpointQos, History, Ownership, Verdict};
+use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
+use tickwire_rtps::wire::{Context, Guid, Submessage};
+use tickwire_transport::clock;
+
+use super::cache::{CachePolicy, Query, WriterPolicy};
+use super::inbox::Inbox;
+use super::info::StateMask;
+use super::sample::Sample;
+use super::status::ReaderStatuses;
+use crate::core::Core;
+use crate::listener::ListenerSlot;
+use crate::outgoing::Scratch;
+use crate::signal::{Observers, lock};
+use crate::status::StatusMask;
+use crate::timer::Due;
+use crate::type_support::TopicSupport;
+
+/// A submessage for a reader, and when it came.
+pub(crate) struct Received<'a> {
+    pub(crate) now: Instant,
+    pub(crate) timestamp: Timestamp,
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) submessage: &'a Submessage<'a>,
+}
+
+/// A reader as the participant's threads see it, whatever the type of its samples.
+pub(crate) trait ReaderEndpoint: Send + Sync {
+    fn guid(&self) -> Guid;
+
+    /// Takes a submessage; says whether the listener has something to hear.
+    fn receive(&self, received: &Received<'_>, outbox: &mut Outbox) -> bool;
+
+    /// A writer matches; says whether the listener has something to hear.
+    fn match_writer(
+        &self,
+        now: Instant,
+        proxy: WriterProxy,
+        qos: &EndpointQos,
+        outbox: &mut Outbox,
+    ) -> bool;
+
+    /// A writer is gone; says whether the listener has something to hear.
+    fn unmatch_writer(&self, writer: Guid) -> bool;
+
+    /// A writer does not match; says whether the listener has something to hear.
+    fn incompatible(&self, writer: Guid, verdict: Arc<Verdict>) -> bool;
+
+    /// A matched writer has fallen silent or is back; says whether the listener has something to
+    /// hear.
+    fn liveliness_changed(&self, writer: Guid, is_alive: bool) -> bool;
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called.
+    fn due(&self) -> Instant;
+
+    fn handle_timeout(&self, now: Instant, outbox: &mut Outbox);
+
+    /// Tells the listener.
+    fn call_listener(&self);
+}
+
+/// What the participant's threads and the application share of a reader.
+pub(crate) struct ReaderShared<T: TopicSupport> {
+    pub(crate) core: Arc<Core>,
+    pub(crate) guid: Guid,
+    pub(crate) listener: ListenerSlot,
+    pub(crate) observers: Observers,
+    state: Mutex<ReaderState<T>>,
+    due: Due,
+    changes: AtomicU32,
+}
+
+pub(super) struct ReaderState<T: TopicSupport> {
+    pub(super) machine: Reader,
+    pub(super) inbox: Inbox<T>,
+    /// Whether each matched writer is alive.
+    writers: HashMap<Guid, bool>,
+    /// Collections that came back empty, to be filled again.
+    spare: Vec<Vec<Sample<T>>>,
+}
+
+impl<T: TopicSupport> ReaderShared<T> {
+    pub(crate) fn new(core: Arc<Core>, guid: Guid, ty: T::Type, policies: &EndpointQos) -> Self {
+        let config = ReaderConfig {
+            reliable: policies.is_reliable(),
+            ..ReaderConfig::new(guid)
+        };
+        let state = ReaderState {
+            machine: Reader::new(config),
+            inbox: Inbox::new(ty, cache_policy(policies)),
+            writers: HashMap::new(),
+            spare: Vec::new(),
+        };
+        Self {
+            core,
+            guid,
+            listener: ListenerSlot::default(),
+            observers: Observers::default(),
+            state: Mutex::new(state),
+            due: Due::default(),
+            changes: AtomicU32::new(0),
+        }
+    }
+
+    /// Reads or takes what the query is after.
+    pub(super) fn collect(&self, query: &Query, take: bool) -> Vec<Sample<T>> {
+        let mut state = lock(&self.state);
+        // Cleared under the lock: what arrives later is news again.
+        self.clear(StatusMask::DATA_AVAILABLE);
+        let mut samples = state.spare.pop().unwrap_or_default();
+        let now = clock::timestamp();
+        state.inbox.cache.collect(query, take, now, &mut samples);
+        let has_room = take && state.inbox.is_stalled && !samples.is_empty();
+        drop(state);
+        if has_room {
+            self.resume(now);
+        }
+        samples
+    }
+
+    /// Takes what was refused before.
+    fn resume(&self, timestamp: Timestamp) {
+        Scratch::lend(|scratch| {
+            let outbox = &mut scratch.outbox;
+            let has_news = self.update(|state| {
+                let ReaderState { machine, inbox, .. } = state;
+                inbox.is_stalled = false;
+                inbox.now = timestamp;
+                machine.resume(clock::now(), inbox, outbox);
+                StatusMask::NONE
+            });
+            self.core.send_user(outbox);
+            if has_news {
+                self.core.call_listener_later(self.guid.entity);
+            }
+        });
+    }
+
+    /// Takes back what [`collect`](Self::collect) returned.
+    pub(super) fn give_back(&self, mut samples: Vec<Sample<T>>) {
+        if samples.capacity() == 0 {
+            return;
+        }
+        let mut state = lock(&self.state);
+        for value in samples.drain(..).filter_map(|sample| sample.value) {
+            state.inbox.cache.recycle(value);
+        }
+        if state.spare.len() < MAX_SPARE {
+            state.spare.push(samples);
+        }
+    }
+
+    pub(super) fn has(&self, query: &Query) -> bool {
+        lock(&self.state).inbox.cache.has(query)
+    }
+
+    /// Whether there are samples in these states.
+    pub(crate) fn has_in(&self, mask: StateMask) -> bool {
+        self.has(&Query { mask, ..Query::ALL })
+    }
+
+    pub(super) fn with_state<R>(&self, call: impl FnOnce(&mut ReaderState<T>) -> R) -> R {
+        call(&mut lock(&self.state))
+    }
+
+    /// Reads a status, which clears its change.
+    pub(super) fn status<R>(
+        &self,
+        mask: StatusMask,
+        read: impl FnOnce(&mut ReaderStatuses) -> R,
+    ) -> R {
+        let mut state = lock(&self.state);
+        self.clear(mask);
+        read(&mut state.inbox.statuses)
+    }
+
+    /// Statuses that changed since they were last read.
+    pub(crate) fn changes(&self) -> StatusMask {
+        StatusMask::from_bits(self.changes.load(Ordering::Acquire))
+    }
+
+    fn clear(&self, mask: StatusMask) {
+        self.changes.fetch_and(!mask.bits(), Ordering::AcqRel);
+    }
+
+    /// To be called under the lock after anything was done to the machine: takes over its deadline
+    /// and notes the news.
+    fn settle(&self, state: &mut ReaderState<T>) -> StatusMask {
+        self.due.set(state.machine.poll_timeout(), &self.core.data);
+        let news = std::mem::take(&mut state.inbox.news);
+        if !news.is_empty() {
+            self.changes.fetch_or(news.bits(), Ordering::AcqRel);
+        }
+        news
+    }
+
+    /// To be called without the lock: wakes those who wait for the news; says whether the listener
+    /// has something to hear.
+    fn announce(&self, news: StatusMask) -> bool {
+        if news.is_empty() {
+            return false;
+        }
+        self.core.signal.raise();
+        self.observers.raise();
+        self.listener.note(news)
+    }
+
+    fn update(&self, update: impl FnOnce(&mut ReaderState<T>) -> StatusMask) -> bool {
+        let mut state = lock(&self.state);
+        let news = update(&mut state);
+        state.inbox.news |= news;
+        let news = self.settle(&mut state);
+        drop(state);
+        self.announce(news)
+    }
+}
+
+impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
+    fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    fn receive(&self, received: &Received<'_>, outbox: &mut Outbox) -> bool {
+        let Received {
+            now,
+            timestamp,
+            context,
+            submessage,
+        } = *received;
+        self.update(|state| {
+            let ReaderState { machine, inbox, .. } = state;
+            inbox.now = timestamp;
+            match submessage {
+                Submessage::Data(data) => machine.handle_data(now, context, data, inbox),
+                Submessage::DataFrag(data) => machine.handle_data_frag(now, context, data, inbox),
+                Submessage::Heartbeat(heartbeat) => {
+                    machine.handle_heartbeat(now, context, heartbeat, inbox, outbox);
+                }
+                Submessage::HeartbeatFrag(heartbeat) => {
+                    machine.handle_heartbeat_frag(now, context, heartbeat);
+                }
+                Submessage::Gap(gap) => machine.handle_gap(context, gap, inbox),
+                _ => {}
+            }
+            StatusMask::NONE
+        })
+    }
+
+    fn match_writer(
+        &self,
+        now: Instant,
+        proxy: WriterProxy,
+        qos: &EndpointQos,
+        outbox: &mut Outbox,
+    ) -> bool {
+        let writer = proxy.guid;
+        let policy = WriterPolicy {
+            strength: qos.ownership_strength,
+            lifespan: Some(qos.lifespan).filter(|&lifespan| lifespan != Duration::MAX),
+        };
+        self.update(|state| {
+            state.machine.match_writer(now, proxy, outbox);
+            state.inbox.cache.set_writer(writer, policy);
+            if state.writers.insert(writer, true).is_some() {
+                return StatusMask::NONE;
+            }
+            state.inbox.statuses.matched.matched(writer);
+            state.inbox.statuses.liveliness.alive(writer);
+            StatusMask::SUBSCRIPTION_MATCHED | StatusMask::LIVELINESS_CHANGED
+        })
+    }
+
+    fn unmatch_writer(&self, writer: Guid) -> bool {
+        self.update(|state| {
+            state.machine.unmatch_writer(writer);
+            let Some(was_alive) = state.writers.remove(&writer) else {
+                return StatusMask::NONE;
+            };
+            let mut news = StatusMask::SUBSCRIPTION_MATCHED | StatusMask::LIVELINESS_CHANGED;
+            if state.inbox.cache.remove_writer(writer, clock::timestamp()) {
+                news |= StatusMask::DATA_AVAILABLE;
+            }
+            state.inbox.statuses.matched.unmatched(writer);
+            state.inbox.statuses.liveliness.gone(writer, was_alive);
+            news
+        })
+    }
+
+    fn incompatible(&self, writer: Guid, verdict: Arc<Verdict>) -> bool {
+        if verdict.incompatible_policies().next().is_none() {
+            return false;
+        }
+        self.update(|state| {
+            state.inbox.statuses.incompatible_qos.found(writer, verdict);
+            StatusMask::REQUESTED_INCOMPATIBLE_QOS
+        })
+    }
+
+    fn liveliness_changed(&self, writer: Guid, is_alive: bool) -> bool {
+        self.update(|state| {
+            match state.writers.get_mut(&writer) {
+                Some(known) if *known != is_alive => *known = is_alive,
+                _ => return StatusMask::NONE,
+            }
+            let mut news = StatusMask::LIVELINESS_CHANGED;
+            let liveliness = &mut state.inbox.statuses.liveliness;
+            match is_alive {
+                true => liveliness.back(writer),
+                false => liveliness.silent(writer),
+            }
+            // A silent writer owns nothing and keeps no instance alive (DDS 1.4 §2.2.3.11).
+            if !is_alive && state.inbox.cache.silence_writer(writer, clock::timestamp()) {
+                news |= StatusMask::DATA_AVAILABLE;
+            }
+            news
+        })
+    }
+
+    fn due(&self) -> Instant {
+        self.due.at()
+    }
+
+    fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) {
+        self.update(|state| {
+            state.machine.handle_timeout(now, outbox);
+            StatusMask::NONE
+        });
+    }
+
+    fn call_listener(&self) {
+        self.listener.call();
+    }
+}
+
+fn cache_policy(policies: &EndpointQos) -> CachePolicy {
+    let limit = |limit: Option<u32>| {
+        limit.map_or(usize::MAX, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        })
+    };
+    let limits = policies.resource_limits;
+    CachePolicy {
+        depth: match policies.history {
+            History::KeepLast(depth) => Some(limit(Some(depth)).max(1)),
+            History::KeepAll => None,
+        },
+        max_samples: limit(limits.max_samples),
+        max_instances: limit(limits.max_instances),
+        max_samples_per_instance: limit(limits.max_samples_per_instance),
+        by_source_timestamp: policies.destination_order == DestinationOrder::BySourceTimestamp,
+        exclusive: policies.ownership == Ownership::Exclusive,
+    }
+}
+
+/// Empty collections kept at most.
+const MAX_SPARE: usize = 16;

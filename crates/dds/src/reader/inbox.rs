@@ -1,0 +1,185 @@
+//! From a received payload to a value in the cache: what the reader's machine delivers to.
+
+use std::sync::Arc;
+
+use tickwire_base::Timestamp;
+use tickwire_cdr::{Encapsulation, KeyHash, Representation};
+use tickwire_rtps::ChangeKind;
+use tickwire_rtps::reader::{Delivery, ReceivedChange, Sink};
+use tickwire_rtps::wire::{Guid, SerializedPayload};
+
+use super::cache::{Arrival, Cache, CachePolicy, Insertion};
+use super::info::InstanceHandle;
+use super::status::ReaderStatuses;
+use crate::status::StatusMask;
+use crate::type_support::TopicSupport;
+
+/// The cache, and what decoding into it needs.
+pub(super) struct Inbox<T: TopicSupport> {
+    pub(super) cache: Cache<T>,
+    ty: T::Type,
+    scratch: Vec<u8>,
+    pub(super) counters: InboxCounters,
+    pub(super) statuses: ReaderStatuses,
+    /// When what is delivered arrived.
+    pub(super) now: Timestamp,
+    /// What has changed since it was last looked at.
+    pub(super) news: StatusMask,
+    /// Something was refused, hence waits in the machine or in the writer.
+    pub(super) is_stalled: bool,
+}
+
+/// What became of samples after they arrived in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InboxCounters {
+    /// Could be read by the application.
+    pub stored: u64,
+    /// Replaced under KEEP_LAST before they were read.
+    pub replaced: u64,
+    /// Of another than the strongest writer, or older than what was there.
+    pub filtered: u64,
+    /// Not of the topic's type.
+    pub undecodable: u64,
+    /// Ends of instances that had ended, or that nobody here knew.
+    pub ignored: u64,
+}
+
+/// A value and its instance.
+struct Decoded<T> {
+    value: Option<Arc<T>>,
+    instance: InstanceHandle,
+}
+
+impl<T: TopicSupport> Inbox<T> {
+    pub(super) fn new(ty: T::Type, policy: CachePolicy) -> Self {
+        Self {
+            cache: Cache::new(policy),
+            ty,
+            scratch: Vec::new(),
+            counters: InboxCounters::default(),
+            statuses: ReaderStatuses::default(),
+            now: Timestamp::default(),
+            news: StatusMask::NONE,
+            is_stalled: false,
+        }
+    }
+
+    fn insert(&mut self, change: &ReceivedChange<'_>, decoded: Decoded<T>) -> Delivery {
+        let arrival = Arrival {
+            writer: change.writer,
+            sequence_number: change.sequence_number,
+            kind: change.kind,
+            source_timestamp: change.source_timestamp,
+            reception_timestamp: self.now,
+            instance: decoded.instance,
+        };
+        match self.cache.insert(&arrival, decoded.value) {
+            Insertion::Stored => self.stored(),
+            Insertion::Replaced => {
+                self.counters.replaced += 1;
+                self.stored();
+            }
+            Insertion::Ignored => self.counters.ignored += 1,
+            Insertion::Filtered => self.counters.filtered += 1,
+            Insertion::Rejected(reason) => {
+                self.statuses.reject(reason, Some(decoded.instance));
+                return self.full();
+            }
+        }
+        Delivery::Accepted
+    }
+
+    fn stored(&mut self) {
+        self.counters.stored += 1;
+        self.news |= StatusMask::DATA_AVAILABLE;
+    }
+
+    fn full(&mut self) -> Delivery {
+        self.is_stalled = true;
+        self.news |= StatusMask::SAMPLE_REJECTED;
+        Delivery::Full
+    }
+
+    /// The value and the instance of a change; `None` if there is none or it is not of our type.
+    fn decode(&mut self, change: &ReceivedChange<'_>) -> Option<Decoded<T>> {
+        let (payload, is_key) = match change.payload {
+            SerializedPayload::Data(payload) => (payload, false),
+            SerializedPayload::Key(payload) if !change.kind.is_alive() => (payload, true),
+            // A key hash alone names an instance that must be known (RTPS 2.5 §9.6.4.8).
+            SerializedPayload::None if !change.kind.is_alive() => {
+                let instance = InstanceHandle(change.key_hash?);
+                return Some(Decoded {
+                    value: None,
+                    instance,
+                });
+            }
+            _ => return None,
+        };
+        let ty = &self.ty;
+        let mut value = self.cache.value(|| T::initial(ty));
+        let fresh = Arc::get_mut(&mut value)?;
+        let read = match is_key {
+            true => fresh.read_key_payload(ty, payload),
+            false => fresh.read_payload(ty, payload),
+        };
+        let instance = read
+            .ok()
+            .and_then(|()| self.instance(&value, payload, change));
+        match instance {
+            Some(instance) => Some(Decoded {
+                value: Some(value),
+                instance,
+            }),
+            None => {
+                self.cache.recycle(value);
+                None
+            }
+        }
+    }
+
+    /// Computed rather than believed, so that writers of all vendors mean the same instance.
+    fn instance(
+        &mut self,
+        value: &T,
+        payload: &[u8],
+        change: &ReceivedChange<'_>,
+    ) -> Option<InstanceHandle> {
+        if !T::has_key(&self.ty) {
+            return Some(InstanceHandle::KEYLESS);
+        }
+        let representation = Encapsulation::parse(payload)
+            .map_or(Representation::Xcdr1, |(header, _)| header.representation);
+        match value.key_hash(&self.ty, representation, &mut self.scratch) {
+            Ok(hash) => hash.map(|KeyHash(hash)| InstanceHandle(hash)),
+            Err(crate::SampleError::UnknownKey) => Some(
+                change
+                    .key_hash
+                    .map_or(InstanceHandle::KEYLESS, InstanceHandle),
+            ),
+            Err(_) => None,
+        }
+    }
+}
+
+impl<T: TopicSupport> Sink for Inbox<T> {
+    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+        if self.cache.is_full() {
+            self.statuses
+                .reject(super::SampleRejectedReason::Samples, None);
+            return self.full();
+        }
+        let says_nothing =
+            change.kind == ChangeKind::Alive && change.payload == SerializedPayload::None;
+        match self.decode(&change) {
+            Some(decoded) => return self.insert(&change, decoded),
+            None if says_nothing => self.counters.ignored += 1,
+            None => self.counters.undecodable += 1,
+        }
+        Delivery::Accepted
+    }
+
+    fn lost(&mut self, _writer: Guid, count: u64) {
+        self.statuses.lost.add(count);
+        self.news |= StatusMask::SAMPLE_LOST;
+    }
+}

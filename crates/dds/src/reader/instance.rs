@@ -1,0 +1,127 @@
+//! The life of one instance, as a reader sees it (DDS 1.4 §2.2.2.5.1.3 to §2.2.2.5.1.5).
+
+use tickwire_base::Timestamp;
+use tickwire_rtps::wire::Guid;
+
+use super::info::{InstanceHandle, InstanceState, ViewState};
+use super::slots::List;
+
+/// An instance and the list of its samples.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    pub(crate) handle: InstanceHandle,
+    pub(crate) view: ViewState,
+    pub(crate) state: InstanceState,
+    pub(crate) disposed_generation: u32,
+    pub(crate) no_writers_generation: u32,
+    pub(crate) samples: List,
+    /// Writers that have something to say about it.
+    writers: Vec<Guid>,
+    /// Under EXCLUSIVE ownership, who is listened to, and how strong it is.
+    owner: Option<(i32, Guid)>,
+    /// Source timestamp and writer of the newest sample, which order samples BY_SOURCE_TIMESTAMP.
+    newest: Option<(Timestamp, Guid)>,
+    pub(crate) rank: Rank,
+}
+
+/// Scratch for the ranks of one collection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rank {
+    /// The collection that the other fields belong to.
+    pub(crate) collection: u64,
+    /// Samples of the instance counted so far, from the end.
+    pub(crate) count: u32,
+    /// Generation of the instance's last sample in the collection.
+    pub(crate) newest_generation: u32,
+}
+
+impl Instance {
+    pub(crate) fn new(handle: InstanceHandle) -> Self {
+        Self {
+            handle,
+            view: ViewState::New,
+            state: InstanceState::Alive,
+            disposed_generation: 0,
+            no_writers_generation: 0,
+            samples: List::default(),
+            writers: Vec::new(),
+            owner: None,
+            newest: None,
+            rank: Rank::default(),
+        }
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        self.disposed_generation
+            .saturating_add(self.no_writers_generation)
+    }
+
+    /// A value arrived: the instance exists, again if it had ended.
+    pub(crate) fn revive(&mut self, writer: Guid) {
+        self.register(writer);
+        let generation = match self.state {
+            InstanceState::Alive => return,
+            InstanceState::Disposed => &mut self.disposed_generation,
+            InstanceState::NoWriters => &mut self.no_writers_generation,
+        };
+        *generation = generation.saturating_add(1);
+        self.state = InstanceState::Alive;
+        self.view = ViewState::New;
+    }
+
+    /// Whether that changed anything.
+    pub(crate) fn dispose(&mut self, writer: Guid) -> bool {
+        self.register(writer);
+        let changed = self.state != InstanceState::Disposed;
+        self.state = InstanceState::Disposed;
+        changed
+    }
+
+    /// Whether that left the instance without writers while it was alive.
+    pub(crate) fn unregister(&mut self, writer: Guid) -> bool {
+        let before = self.writers.len();
+        self.writers.retain(|&known| known != writer);
+        if self.owner.is_some_and(|(_, owner)| owner == writer) {
+            self.owner = None;
+        }
+        let orphaned = self.writers.is_empty() && before > 0 && self.state == InstanceState::Alive;
+        if orphaned {
+            self.state = InstanceState::NoWriters;
+        }
+        orphaned
+    }
+
+    /// Whether the writer is the instance's owner, or strong enough to become it (DDS 1.4
+    /// §2.2.3.9.2). Of equally strong writers the lower GUID wins, on every reader alike.
+    pub(crate) fn yields_to(&mut self, writer: Guid, strength: i32) -> bool {
+        let wins = self.owner.is_none_or(|(owner_strength, owner)| {
+            owner == writer || (strength, owner) > (owner_strength, writer)
+        });
+        if wins {
+            self.owner = Some((strength, writer));
+        }
+        wins
+    }
+
+    /// Whether a sample is not older than the newest one (DDS 1.4 §2.2.3.18); notes it if so.
+    pub(crate) fn advances_to(&mut self, timestamp: Timestamp, writer: Guid) -> bool {
+        let advances = self
+            .newest
+            .is_none_or(|newest| (timestamp, writer) >= newest);
+        if advances {
+            self.newest = Some((timestamp, writer));
+        }
+        advances
+    }
+
+    /// Whether nothing would be forgotten with it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.samples.len == 0 && self.writers.is_empty() && self.state != InstanceState::Alive
+    }
+
+    fn register(&mut self, writer: Guid) {
+        if !self.writers.contains(&writer) {
+            self.writers.push(writer);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What an application wants to be told about a reader.
+
+use super::DataReader;
+use crate::status::{
+    CountStatus, IncompatibleQosStatus, LivelinessChangedStatus, MatchedStatus,
+    SampleRejectedStatus, StatusMask,
+};
+use crate::type_support::TopicSupport;
+
+/// Told of what happens to a reader, on the thread that delivers data: in threaded driving the
+/// participant's, else the one that polls. A closure is told of data.
+///
+/// A listener may call anything, and may wait in a write; nothing more is delivered meanwhile, but
+/// acknowledgements are taken.
+pub trait DataReaderListener<T: TopicSupport>: Send + 'static {
+    /// Samples have come.
+    fn on_data_available(&mut self, reader: &DataReader<T>) {
+        let _ = reader;
+    }
+
+    /// A writer matched or left.
+    fn on_subscription_matched(&mut self, reader: &DataReader<T>, status: MatchedStatus) {
+        let _ = (reader, status);
+    }
+
+    /// A writer offers less than the reader asks for; the status says of what.
+    fn on_requested_incompatible_qos(
+        &mut self,
+        reader: &DataReader<T>,
+        status: IncompatibleQosStatus,
+    ) {
+        let _ = (reader, status);
+    }
+
+    /// A writer fell silent or is back.
+    fn on_liveliness_changed(&mut self, reader: &DataReader<T>, status: LivelinessChangedStatus) {
+        let _ = (reader, status);
+    }
+
+    /// Samples were lost on the way.
+    fn on_sample_lost(&mut self, reader: &DataReader<T>, status: CountStatus) {
+        let _ = (reader, status);
+    }
+
+    /// Samples found no room.
+    fn on_sample_rejected(&mut self, reader: &DataReader<T>, status: SampleRejectedStatus) {
+        let _ = (reader, status);
+    }
+}
+
+impl<T, F> DataReaderListener<T> for F
+where
+    T: TopicSupport,
+    F: FnMut(&DataReader<T>) + Send + 'static,
+{
+    fn on_data_available(&mut self, reader: &DataReader<T>) {
+        self(reader);
+    }
+}
+
+/// Calls the listener for each changed status, data last.
+pub(super) fn dispatch<T: TopicSupport>(
+    listener: &mut impl DataReaderListener<T>,
+    reader: &DataReader<T>,
+    news: StatusMask,
+) {
+    let has = |mask| news.intersects(mask);
+    if has(StatusMask::SUBSCRIPTION_MATCHED) {
+        listener.on_subscription_matched(reader, reader.subscription_matched_status());
+    }
+    if has(StatusMask::REQUESTED_INCOMPATIBLE_QOS) {
+        let status = reader.requested_incompatible_qos_status();
+        listener.on_requested_incompatible_qos(reader, status);
+    }
+    if has(StatusMask::LIVELINESS_CHANGED) {
+        listener.on_liveliness_changed(reader, reader.liveliness_changed_status());
+    }
+    if has(StatusMask::SAMPLE_LOST) {
+        listener.on_sample_lost(reader, reader.sample_lost_status());
+    }
+    if has(StatusMask::SAMPLE_REJECTED) {
+        listener.on_sample_rejected(reader, reader.sample_rejected_status());
+    }
+    if has(StatusMask::DATA_AVAILABLE) {
+        listener.on_data_available(reader);
+    }
+}

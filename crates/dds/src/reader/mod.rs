@@ -1,0 +1,241 @@
+//! The reader's side of the API.
+
+mod cache;
+pub(crate) mod endpoint;
+mod inbox;
+mod info;
+mod instance;
+mod listener;
+mod sample;
+mod samples;
+mod select;
+mod slots;
+mod status;
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tickwire_rtps::wire::Guid;
+
+pub use cache::SampleRejectedReason;
+pub use inbox::InboxCounters;
+pub use info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
+pub use listener::DataReaderListener;
+pub use sample::Sample;
+pub use samples::Samples;
+pub use select::Select;
+pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
+
+use crate::error::Timeout;
+use crate::lifeline::Lifeline;
+use crate::status::{
+    CountStatus, IncompatibleQosStatus, LivelinessChangedStatus, MatchedStatus,
+    SampleRejectedStatus, StatusMask,
+};
+use crate::topic::Topic;
+use crate::type_support::TopicSupport;
+use crate::wait_set::{Condition, ReaderCondition, ReaderTrigger};
+use cache::Query;
+use endpoint::ReaderShared;
+
+/// Subscribes to a topic. Clones are the same reader; it ends with the last of them.
+///
+/// [`read`](Self::read) leaves the samples in the reader, [`take`](Self::take) removes them;
+/// [`select`](Self::select) does either with some of them.
+pub struct DataReader<T: TopicSupport> {
+    handle: Arc<Handle<T>>,
+}
+
+/// Ends the reader when the application has let go of it.
+struct Handle<T: TopicSupport> {
+    shared: Arc<ReaderShared<T>>,
+    topic: Topic<T>,
+    _lifeline: Arc<Lifeline>,
+}
+
+impl<T: TopicSupport> DataReader<T> {
+    pub(crate) fn new(
+        shared: Arc<ReaderShared<T>>,
+        topic: Topic<T>,
+        lifeline: Arc<Lifeline>,
+    ) -> Self {
+        let handle = Handle {
+            shared,
+            topic,
+            _lifeline: lifeline,
+        };
+        Self {
+            handle: Arc::new(handle),
+        }
+    }
+
+    /// Removes and returns all samples.
+    pub fn take(&self) -> Samples<T> {
+        self.select().take()
+    }
+
+    /// Returns all samples and leaves them, marked as read.
+    pub fn read(&self) -> Samples<T> {
+        self.select().read()
+    }
+
+    /// Begins a choice among the samples; without further ado it is all of them.
+    pub fn select(&self) -> Select<'_, T> {
+        Select::new(&self.handle.shared)
+    }
+
+    /// Waits until there is a sample that was not read.
+    ///
+    /// # Errors
+    /// When that takes longer than `timeout`.
+    pub fn wait_for_data(&self, timeout: Duration) -> Result<(), Timeout> {
+        let shared = &self.handle.shared;
+        let query = Query {
+            mask: StateMask::NOT_READ,
+            ..Query::ALL
+        };
+        let has_data = || shared.has(&query).then_some(());
+        shared.core.wait(timeout, has_data).ok_or(Timeout {
+            awaited: "no sample has come",
+            waited: timeout,
+        })
+    }
+
+    /// Waits until at least `count` writers match.
+    ///
+    /// # Errors
+    /// When that takes longer than `timeout`.
+    pub fn wait_for_matched(&self, count: u32, timeout: Duration) -> Result<(), Timeout> {
+        let shared = &self.handle.shared;
+        let matched = || {
+            let current = shared.status(StatusMask::NONE, |all| all.matched.current_count);
+            (current >= count).then_some(())
+        };
+        shared.core.wait(timeout, matched).ok_or(Timeout {
+            awaited: "not enough writers match",
+            waited: timeout,
+        })
+    }
+
+    /// The writers matched now, and how far each has got.
+    pub fn matched_publications(&self) -> Vec<WriterStatus> {
+        let shared = &self.handle.shared;
+        shared.with_state(|state| state.machine.writers().collect())
+    }
+
+    /// What arrived, by the protocol.
+    pub fn counters(&self) -> ReaderCounters {
+        let shared = &self.handle.shared;
+        shared.with_state(|state| *state.machine.counters())
+    }
+
+    /// What became of what arrived.
+    pub fn inbox_counters(&self) -> InboxCounters {
+        let shared = &self.handle.shared;
+        shared.with_state(|state| state.inbox.counters)
+    }
+
+    /// The writers that matched, and clears the change.
+    pub fn subscription_matched_status(&self) -> MatchedStatus {
+        let mask = StatusMask::SUBSCRIPTION_MATCHED;
+        self.handle.shared.status(mask, |all| all.matched.read())
+    }
+
+    /// The writers that offer less than is asked for, and clears the change.
+    pub fn requested_incompatible_qos_status(&self) -> IncompatibleQosStatus {
+        let mask = StatusMask::REQUESTED_INCOMPATIBLE_QOS;
+        let shared = &self.handle.shared;
+        shared.status(mask, |all| all.incompatible_qos.read())
+    }
+
+    /// The writers that show that they live and that do not, and clears the change.
+    pub fn liveliness_changed_status(&self) -> LivelinessChangedStatus {
+        let mask = StatusMask::LIVELINESS_CHANGED;
+        self.handle.shared.status(mask, |all| all.liveliness.read())
+    }
+
+    /// Samples that will never come, and clears the change.
+    pub fn sample_lost_status(&self) -> CountStatus {
+        let mask = StatusMask::SAMPLE_LOST;
+        self.handle.shared.status(mask, |all| all.lost.read())
+    }
+
+    /// Samples that found no room, and clears the change.
+    pub fn sample_rejected_status(&self) -> SampleRejectedStatus {
+        let mask = StatusMask::SAMPLE_REJECTED;
+        self.handle.shared.status(mask, |all| all.rejected.read())
+    }
+
+    /// Statuses that changed since they were last read.
+    pub fn status_changes(&self) -> StatusMask {
+        self.handle.shared.changes()
+    }
+
+    /// A condition that holds while one of these statuses has changed.
+    pub fn status_condition(&self, mask: StatusMask) -> Condition {
+        self.condition(ReaderTrigger::Status(mask))
+    }
+
+    /// A condition that holds while there are samples in these states.
+    pub fn read_condition(&self, mask: StateMask) -> Condition {
+        self.condition(ReaderTrigger::States(mask))
+    }
+
+    fn condition(&self, trigger: ReaderTrigger) -> Condition {
+        let reader = Arc::clone(&self.handle.shared);
+        Condition::new(ReaderCondition { reader, trigger })
+    }
+
+    /// Has the listener told of what happens from now on, and of data that is there already.
+    pub fn set_listener(&self, listener: impl DataReaderListener<T>) {
+        let mut listener = listener;
+        let weak: Weak<Handle<T>> = Arc::downgrade(&self.handle);
+        let shared = &self.handle.shared;
+        shared.listener.set(Some(Box::new(move |news| {
+            if let Some(handle) = weak.upgrade() {
+                listener::dispatch(&mut listener, &Self { handle }, news);
+            }
+        })));
+        shared.core.call_listener_later(shared.guid.entity);
+    }
+
+    /// Has nobody told any more.
+    pub fn remove_listener(&self) {
+        self.handle.shared.listener.set(None);
+    }
+
+    /// The topic.
+    pub fn topic(&self) -> &Topic<T> {
+        &self.handle.topic
+    }
+
+    /// The reader's name on the network.
+    pub fn guid(&self) -> Guid {
+        self.handle.shared.guid
+    }
+}
+
+impl<T: TopicSupport> Clone for DataReader<T> {
+    fn clone(&self) -> Self {
+        Self {
+            handle: Arc::clone(&self.handle),
+        }
+    }
+}
+
+impl<T: TopicSupport> fmt::Debug for DataReader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DataReader")
+            .field("guid", &self.guid())
+            .field("topic", &self.topic().name())
+            .finish()
+    }
+}
+
+impl<T: TopicSupport> Drop for Handle<T> {
+    fn drop(&mut self) {
+        self.shared.listener.set(None);
+        self.shared.core.remove_reader(self.shared.guid);
+    }
+}

@@ -1,0 +1,66 @@
+//! A choice among a reader's samples.
+
+use std::sync::Arc;
+
+use super::cache::Query;
+use super::endpoint::ReaderShared;
+use super::info::{InstanceHandle, StateMask};
+use super::samples::Samples;
+use crate::type_support::TopicSupport;
+
+/// Which samples to read or take.
+///
+/// ```no_run
+/// # fn example(reader: &tickwire::DataReader<tickwire::Serialized>) {
+/// use tickwire::StateMask;
+///
+/// let unseen = reader.select().states(StateMask::NOT_READ).max_samples(100).read();
+/// # }
+/// ```
+#[must_use = "nothing is read or taken yet"]
+pub struct Select<'a, T: TopicSupport> {
+    reader: &'a Arc<ReaderShared<T>>,
+    query: Query,
+}
+
+impl<'a, T: TopicSupport> Select<'a, T> {
+    pub(super) fn new(reader: &'a Arc<ReaderShared<T>>) -> Self {
+        Self {
+            reader,
+            query: Query::ALL,
+        }
+    }
+
+    /// Only samples in these states.
+    pub fn states(mut self, mask: StateMask) -> Self {
+        self.query.mask = mask;
+        self
+    }
+
+    /// Only samples of this instance.
+    pub fn instance(mut self, instance: InstanceHandle) -> Self {
+        self.query.instance = Some(instance);
+        self
+    }
+
+    /// At most so many.
+    pub fn max_samples(mut self, count: usize) -> Self {
+        self.query.max_samples = count;
+        self
+    }
+
+    /// Returns the samples and leaves them, marked as read.
+    pub fn read(self) -> Samples<T> {
+        self.collect(false)
+    }
+
+    /// Removes and returns the samples.
+    pub fn take(self) -> Samples<T> {
+        self.collect(true)
+    }
+
+    fn collect(self, take: bool) -> Samples<T> {
+        let samples = self.reader.collect(&self.query, take);
+        Samples::new(samples, Arc::clone(self.reader))
+    }
+}

@@ -1,0 +1,187 @@
+//! Numbered slots for samples, threaded into lists: all of them by arrival, and each instance's.
+
+/// A slot's number.
+pub(crate) type Slot = usize;
+
+/// The ends of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct List {
+    pub(crate) first: Option<Slot>,
+    pub(crate) last: Option<Slot>,
+    pub(crate) len: usize,
+}
+
+/// A slot's neighbours in a list.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Links {
+    previous: Option<Slot>,
+    next: Option<Slot>,
+}
+
+/// A value in a list of all values and in one of several others.
+#[derive(Debug)]
+pub(crate) struct Node<V> {
+    pub(crate) value: V,
+    all: Links,
+    own: Links,
+}
+
+/// Slots, reused once freed, so that a warm store does not allocate.
+#[derive(Debug)]
+pub(crate) struct Slots<V> {
+    nodes: Vec<Option<Node<V>>>,
+    free: Vec<Slot>,
+    all: List,
+}
+
+impl<V> Slots<V> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            free: Vec::new(),
+            all: List {
+                first: None,
+                last: None,
+                len: 0,
+            },
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len
+    }
+
+    pub(crate) fn first(&self) -> Option<Slot> {
+        self.all.first
+    }
+
+    pub(crate) fn get(&self, slot: Slot) -> Option<&V> {
+        self.node(slot).map(|node| &node.value)
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: Slot) -> Option<&mut V> {
+        self.node_mut(slot).map(|node| &mut node.value)
+    }
+
+    /// The next one by arrival.
+    pub(crate) fn after(&self, slot: Slot) -> Option<Slot> {
+        self.node(slot)?.all.next
+    }
+
+    /// Adds a value at the end of the list of all and of `own`.
+    pub(crate) fn push(&mut self, value: V, own: &mut List) -> Slot {
+        let node = Node {
+            value,
+            all: Links {
+                previous: self.all.last,
+                next: None,
+            },
+            own: Links {
+                previous: own.last,
+                next: None,
+            },
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.nodes.push(None);
+                self.nodes.len() - 1
+            }
+        };
+        if let Some(place) = self.nodes.get_mut(slot) {
+            *place = Some(node);
+        }
+        if let Some(last) = self.all.last.and_then(|last| self.node_mut(last)) {
+            last.all.next = Some(slot);
+        }
+        if let Some(last) = own.last.and_then(|last| self.node_mut(last)) {
+            last.own.next = Some(slot);
+        }
+        append(&mut self.all, slot);
+        append(own, slot);
+        slot
+    }
+
+    /// Takes a value out of both its lists; `own` is the one it was pushed to.
+    pub(crate) fn remove(&mut self, slot: Slot, own: &mut List) -> Option<V> {
+        let node = self.nodes.get_mut(slot)?.take()?;
+        self.free.push(slot);
+        let mut all = self.all;
+        self.unlink(node.all, &mut all, |node| &mut node.all);
+        self.all = all;
+        self.unlink(node.own, own, |node| &mut node.own);
+        Some(node.value)
+    }
+
+    fn unlink(&mut self, links: Links, list: &mut List, which: fn(&mut Node<V>) -> &mut Links) {
+        match links.previous.and_then(|slot| self.node_mut(slot)) {
+            Some(previous) => which(previous).next = links.next,
+            None => list.first = links.next,
+        }
+        match links.next.and_then(|slot| self.node_mut(slot)) {
+            Some(next) => which(next).previous = links.previous,
+            None => list.last = links.previous,
+        }
+        list.len -= 1;
+    }
+
+    fn node(&self, slot: Slot) -> Option<&Node<V>> {
+        self.nodes.get(slot)?.as_ref()
+    }
+
+    fn node_mut(&mut self, slot: Slot) -> Option<&mut Node<V>> {
+        self.nodes.get_mut(slot)?.as_mut()
+    }
+}
+
+fn append(list: &mut List, slot: Slot) {
+    list.first = list.first.or(Some(slot));
+    list.last = Some(slot);
+    list.len += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a plain vector of (list, value).
+        #[test]
+        fn both_lists_keep_their_order(
+            operations in prop::collection::vec((0..3usize, prop::option::of(0..20usize)), 0..200),
+        ) {
+            let mut slots = Slots::new();
+            let mut lists = [List::default(); 3];
+            let mut model: Vec<(usize, Slot, usize)> = Vec::new();
+            for (number, (list, victim)) in operations.into_iter().enumerate() {
+                match victim {
+                    None => {
+                        let slot = slots.push(number, &mut lists[list]);
+                        model.push((list, slot, number));
+                    }
+                    Some(index) if index < model.len() => {
+                        let (list, slot, value) = model.remove(index);
+                        prop_assert_eq!(slots.remove(slot, &mut lists[list]), Some(value));
+                    }
+                    Some(_) => {}
+                }
+                let mut slot = slots.first();
+                for &(_, expected, value) in &model {
+                    prop_assert_eq!(slot, Some(expected));
+                    prop_assert_eq!(slots.get(expected), Some(&value));
+                    slot = slots.after(expected);
+                }
+                prop_assert_eq!(slot, None);
+                prop_assert_eq!(slots.len(), model.len());
+                for (number, list) in lists.iter().enumerate() {
+                    let own: Vec<_> = model.iter().filter(|entry| entry.0 == number).collect();
+                    prop_assert_eq!(list.len, own.len());
+                    prop_assert_eq!(list.first, own.first().map(|entry| entry.1));
+                    prop_assert_eq!(list.last, own.last().map(|entry| entry.1));
+                }
+            }
+        }
+    }
+}

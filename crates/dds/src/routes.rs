@@ -1,0 +1,105 @@
+//! Who gets a received submessage: a map that receiving threads read without a lock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hashbrown::{HashMap, HashSet};
+use tickwire_rtps::qos::EndpointQos;
+use tickwire_rtps::wire::{EntityId, Guid};
+
+use crate::reader::endpoint::ReaderEndpoint;
+use crate::signal::lock;
+use crate::writer::endpoint::WriterEndpoint;
+
+/// The endpoints of a participant.
+#[derive(Clone, Default)]
+pub(crate) struct Routes {
+    pub(crate) writers: HashMap<EntityId, Arc<WriterEndpoint>>,
+    pub(crate) readers: HashMap<EntityId, Arc<dyn ReaderEndpoint>>,
+    /// Readers by the remote writers that they are matched with, for submessages to all of them.
+    pub(crate) by_writer: HashMap<Guid, Vec<Arc<dyn ReaderEndpoint>>>,
+    /// Of those writers, the ones that must show that they live, which their samples do.
+    pub(crate) leased: HashSet<Guid>,
+}
+
+impl Routes {
+    /// The readers that a submessage from `writer` to `reader` is for.
+    pub(crate) fn readers_of(&self, reader: EntityId, writer: Guid) -> &[Arc<dyn ReaderEndpoint>] {
+        match reader {
+            EntityId::UNKNOWN => self.by_writer.get(&writer).map_or(&[], Vec::as_slice),
+            reader => self.readers.get(&reader).map_or(&[], std::slice::from_ref),
+        }
+    }
+
+    pub(crate) fn connect(&mut self, writer: Guid, reader: Guid, qos: &EndpointQos) {
+        let Some(reader) = self.readers.get(&reader.entity) else {
+            return;
+        };
+        let readers = self.by_writer.entry(writer).or_default();
+        if !readers.iter().any(|known| known.guid() == reader.guid()) {
+            readers.push(Arc::clone(reader));
+        }
+        if qos.liveliness.lease_duration != Duration::MAX {
+            self.leased.insert(writer);
+        }
+    }
+
+    pub(crate) fn disconnect(&mut self, writer: Guid, reader: Guid) {
+        if let Some(readers) = self.by_writer.get_mut(&writer) {
+            readers.retain(|known| known.guid() != reader);
+            if readers.is_empty() {
+                self.by_writer.remove(&writer);
+                self.leased.remove(&writer);
+            }
+        }
+    }
+
+    pub(crate) fn remove_reader(&mut self, reader: Guid) {
+        self.readers.remove(&reader.entity);
+        for readers in self.by_writer.values_mut() {
+            readers.retain(|known| known.guid() != reader);
+        }
+        self.by_writer.retain(|_, readers| !readers.is_empty());
+    }
+}
+
+/// The present routes, and a number that tells whether they have changed.
+#[derive(Default)]
+pub(crate) struct Directory {
+    version: AtomicU64,
+    current: Mutex<Arc<Routes>>,
+}
+
+impl Directory {
+    /// Copies the map first if a thread still reads it.
+    pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Routes) -> R) -> R {
+        let mut current = lock(&self.current);
+        let result = change(Arc::make_mut(&mut current));
+        self.version.fetch_add(1, Ordering::Release);
+        result
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Routes> {
+        Arc::clone(&lock(&self.current))
+    }
+}
+
+/// A thread's own view of the routes.
+#[derive(Default)]
+pub(crate) struct RouteCache {
+    version: u64,
+    routes: Arc<Routes>,
+}
+
+impl RouteCache {
+    /// The routes as they are now. One atomic load unless they have changed.
+    pub(crate) fn refresh(&mut self, directory: &Directory) -> &Arc<Routes> {
+        let version = directory.version.load(Ordering::Acquire);
+        if version != self.version {
+            self.version = version;
+            self.routes = directory.snapshot();
+        }
+        &self.routes
+    }
+}

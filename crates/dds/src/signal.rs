@@ -1,0 +1,158 @@
+//! How a thread learns that something has changed, without a cost to those who change it while
+//! nobody waits.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// Locks, also after a listener panicked on another thread: what the lock guards is changed in steps
+/// that leave it whole.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Wakes whoever waits for a condition that this signal's owner changes.
+#[derive(Debug, Default)]
+pub(crate) struct Signal {
+    waiters: AtomicUsize,
+    generation: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Signal {
+    /// Something has changed. To be called after the change.
+    pub(crate) fn raise(&self) {
+        // Pairs with the fence in `wait`: either we see the waiter, or it sees the change.
+        fence(Ordering::SeqCst);
+        if self.waiters.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        *lock(&self.generation) += 1;
+        self.changed.notify_all();
+    }
+
+    /// Waits until `ready` has a result, for `timeout` at most.
+    pub(crate) fn wait<R>(
+        &self,
+        timeout: Duration,
+        mut ready: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        let started = std::time::Instant::now();
+        let _waiter = Waiter::new(&self.waiters);
+        loop {
+            let seen = *lock(&self.generation);
+            if let Some(result) = ready() {
+                return Some(result);
+            }
+            let mut generation = lock(&self.generation);
+            while *generation == seen {
+                let rest = timeout.checked_sub(started.elapsed())?;
+                generation = match rest > FOREVER {
+                    true => self
+                        .changed
+                        .wait(generation)
+                        .unwrap_or_else(PoisonError::into_inner),
+                    false => {
+                        let waited = self.changed.wait_timeout(generation, rest);
+                        waited.unwrap_or_else(PoisonError::into_inner).0
+                    }
+                };
+            }
+        }
+    }
+}
+
+/// Longer time-outs, which the system may not be able to represent, count as none.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// Counts itself among the waiters.
+struct Waiter<'a>(&'a AtomicUsize);
+
+impl<'a> Waiter<'a> {
+    fn new(waiters: &'a AtomicUsize) -> Self {
+        waiters.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        Self(waiters)
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The wait sets that watch an entity.
+#[derive(Debug, Default)]
+pub(crate) struct Observers {
+    any: AtomicBool,
+    signals: Mutex<Vec<Weak<Signal>>>,
+}
+
+impl Observers {
+    pub(crate) fn add(&self, signal: &Arc<Signal>) {
+        let mut signals = lock(&self.signals);
+        signals.retain(|known| known.strong_count() > 0);
+        let known = signals
+            .iter()
+            .any(|known| known.as_ptr() == Arc::as_ptr(signal));
+        if !known {
+            signals.push(Arc::downgrade(signal));
+        }
+        self.any.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn raise(&self) {
+        if !self.any.load(Ordering::Acquire) {
+            return;
+        }
+        for signal in lock(&self.signals).iter().filter_map(Weak::upgrade) {
+            signal.raise();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn no_change_is_missed() {
+        let signal = Signal::default();
+        let value = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 1..=1000 {
+                    value.store(number, Ordering::Relaxed);
+                    signal.raise();
+                }
+            });
+            let seen = signal.wait(Duration::from_secs(60), || {
+                (value.load(Ordering::Relaxed) == 1000).then_some(())
+            });
+            assert_eq!(seen, Some(()));
+        });
+    }
+
+    #[test]
+    fn a_wait_ends_in_time_and_does_not_overflow() {
+        let signal = Signal::default();
+        assert_eq!(signal.wait(Duration::from_millis(1), || None::<()>), None);
+        assert_eq!(signal.wait(Duration::MAX, || Some(1)), Some(1));
+    }
+
+    #[test]
+    fn observers_are_forgotten_once_dropped() {
+        let observers = Observers::default();
+        for _ in 0..3 {
+            observers.add(&Arc::default());
+        }
+        let last = Arc::default();
+        observers.add(&last);
+        observers.add(&last);
+        assert_eq!(lock(&observers.signals).len(), 1);
+    }
+}

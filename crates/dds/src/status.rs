@@ -1,0 +1,229 @@
+//! Communication statuses (DDS 1.4 §2.2.4.1): what has happened to an entity, with counts, and how
+//! much of it since the status was last read.
+
+use std::ops::{BitOr, BitOrAssign};
+use std::sync::Arc;
+
+use tickwire_rtps::qos::{PolicyId, Verdict};
+use tickwire_rtps::wire::Guid;
+
+use crate::reader::{InstanceHandle, SampleRejectedReason};
+
+/// A set of statuses that have changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StatusMask(u32);
+
+impl StatusMask {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// A reader asks for more than the writer offers.
+    pub const OFFERED_INCOMPATIBLE_QOS: Self = Self(1 << 5);
+    /// A writer offers less than the reader asks for.
+    pub const REQUESTED_INCOMPATIBLE_QOS: Self = Self(1 << 6);
+    /// Samples were lost on the way.
+    pub const SAMPLE_LOST: Self = Self(1 << 7);
+    /// Samples found no room.
+    pub const SAMPLE_REJECTED: Self = Self(1 << 8);
+    /// There are samples that were not read.
+    pub const DATA_AVAILABLE: Self = Self(1 << 10);
+    /// A writer stopped or began to show that it lives.
+    pub const LIVELINESS_CHANGED: Self = Self(1 << 12);
+    /// A writer matched the reader, or no longer does.
+    pub const SUBSCRIPTION_MATCHED: Self = Self(1 << 14);
+    /// A reader matched the writer, or no longer does.
+    pub const PUBLICATION_MATCHED: Self = Self(1 << 13);
+
+    /// Whether the two sets share a status.
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether no status is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+impl BitOr for StatusMask {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for StatusMask {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// Endpoints matched with a writer or a reader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatchedStatus {
+    /// Matches so far.
+    pub total_count: u32,
+    /// Of them, since the status was last read.
+    pub total_count_change: u32,
+    /// Matched now.
+    pub current_count: u32,
+    /// How that has changed since the status was last read.
+    pub current_count_change: i32,
+    /// The last one that matched or left.
+    pub last: Option<Guid>,
+}
+
+impl MatchedStatus {
+    pub(crate) fn matched(&mut self, peer: Guid) {
+        self.total_count += 1;
+        self.total_count_change += 1;
+        self.current_count += 1;
+        self.current_count_change += 1;
+        self.last = Some(peer);
+    }
+
+    pub(crate) fn unmatched(&mut self, peer: Guid) {
+        self.current_count = self.current_count.saturating_sub(1);
+        self.current_count_change -= 1;
+        self.last = Some(peer);
+    }
+
+    pub(crate) fn read(&mut self) -> Self {
+        let status = *self;
+        self.total_count_change = 0;
+        self.current_count_change = 0;
+        status
+    }
+}
+
+/// Endpoints of the same topic that do not match.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IncompatibleQosStatus {
+    /// How often one was found.
+    pub total_count: u32,
+    /// Of them, since the status was last read.
+    pub total_count_change: u32,
+    /// The first policy that the last one disagreed on.
+    pub last_policy: Option<PolicyId>,
+    /// The last one.
+    pub last: Option<Guid>,
+    /// Everything that the last one disagreed on, and what to change.
+    pub verdict: Option<Arc<Verdict>>,
+}
+
+impl IncompatibleQosStatus {
+    pub(crate) fn found(&mut self, peer: Guid, verdict: Arc<Verdict>) {
+        self.total_count += 1;
+        self.total_count_change += 1;
+        self.last_policy = verdict.incompatible_policies().next();
+        self.last = Some(peer);
+        self.verdict = Some(verdict);
+    }
+
+    pub(crate) fn read(&mut self) -> Self {
+        let status = self.clone();
+        self.total_count_change = 0;
+        status
+    }
+}
+
+/// A number of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountStatus {
+    /// How many so far.
+    pub total_count: u64,
+    /// Of them, since the status was last read.
+    pub total_count_change: u64,
+}
+
+impl CountStatus {
+    pub(crate) fn add(&mut self, count: u64) {
+        self.total_count += count;
+        self.total_count_change += count;
+    }
+
+    pub(crate) fn read(&mut self) -> Self {
+        let status = *self;
+        self.total_count_change = 0;
+        status
+    }
+}
+
+/// Samples that found no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleRejectedStatus {
+    /// How many, and how many are new. A sample that is sent again and finds none counts again.
+    pub count: CountStatus,
+    /// Which limit the last one met.
+    pub last_reason: Option<SampleRejectedReason>,
+    /// The instance of the last one.
+    pub last_instance: Option<InstanceHandle>,
+}
+
+/// Writers that show that they live, and that do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LivelinessChangedStatus {
+    /// Matched writers that live.
+    pub alive_count: u32,
+    /// Matched writers that have fallen silent.
+    pub not_alive_count: u32,
+    /// How the first has changed since the status was last read.
+    pub alive_count_change: i32,
+    /// How the second has changed since the status was last read.
+    pub not_alive_count_change: i32,
+    /// The writer that changed last.
+    pub last: Option<Guid>,
+}
+
+impl LivelinessChangedStatus {
+    pub(crate) fn alive(&mut self, writer: Guid) {
+        self.alive_count += 1;
+        self.alive_count_change += 1;
+        self.last = Some(writer);
+    }
+
+    pub(crate) fn silent(&mut self, writer: Guid) {
+        self.gone(writer, true);
+        self.not_alive_count += 1;
+        self.not_alive_count_change += 1;
+    }
+
+    pub(crate) fn back(&mut self, writer: Guid) {
+        self.gone(writer, false);
+        self.alive(writer);
+    }
+
+    pub(crate) fn gone(&mut self, writer: Guid, was_alive: bool) {
+        let (count, change) = match was_alive {
+            true => (&mut self.alive_count, &mut self.alive_count_change),
+            false => (&mut self.not_alive_count, &mut self.not_alive_count_change),
+        };
+        *count = count.saturating_sub(1);
+        *change -= 1;
+        self.last = Some(writer);
+    }
+
+    pub(crate) fn read(&mut self) -> Self {
+        let status = *self;
+        self.alive_count_change = 0;
+        self.not_alive_count_change = 0;
+        status
+    }
+}
+
+impl SampleRejectedStatus {
+    pub(crate) fn read(&mut self) -> Self {
+        Self {
+            count: self.count.read(),
+            ..*self
+        }
+    }
+}

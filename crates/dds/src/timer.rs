@@ -1,0 +1,111 @@
+//! When a lane of the participant has to look at its machines next.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+
+use tickwire_base::Instant;
+use tickwire_transport::Waker;
+
+/// The earliest deadline of many, which any thread may bring forward.
+pub(crate) struct Timer {
+    next: AtomicU64,
+    asleep: AtomicBool,
+    waker: Waker,
+}
+
+impl Timer {
+    pub(crate) fn new(waker: Waker) -> Self {
+        Self {
+            next: AtomicU64::new(u64::MAX),
+            asleep: AtomicBool::new(false),
+            waker,
+        }
+    }
+
+    pub(crate) fn waker(&self) -> &Waker {
+        &self.waker
+    }
+
+    /// Makes sure that the lane looks at `at`. A system call only if it would sleep past it.
+    pub(crate) fn arm(&self, at: Instant) {
+        let before = self.next.fetch_min(at.as_nanos(), Ordering::AcqRel);
+        if at.as_nanos() < before {
+            self.interrupt();
+        }
+    }
+
+    /// Makes the lane look at once, if it sleeps.
+    pub(crate) fn interrupt(&self) {
+        // Pairs with the fence in `sleep`: either we see it asleep, or it sees the new deadline.
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) {
+            self.waker.wake();
+        }
+    }
+
+    /// Announces that the lane goes to sleep; says until when it may.
+    pub(crate) fn sleep(&self) -> Instant {
+        self.asleep.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        self.next()
+    }
+
+    pub(crate) fn awake(&self) {
+        self.asleep.store(false, Ordering::Relaxed);
+    }
+
+    fn next(&self) -> Instant {
+        Instant::from_nanos(self.next.load(Ordering::Acquire))
+    }
+
+    /// Whether a deadline has passed. Then the lane looks at all of its machines, and arms the timer
+    /// anew for each.
+    pub(crate) fn expired(&self, now: Instant) -> bool {
+        if now < self.next() {
+            return false;
+        }
+        self.next.store(u64::MAX, Ordering::Release);
+        true
+    }
+}
+
+/// One machine's deadline, to be read without its lock.
+pub(crate) struct Due(AtomicU64);
+
+impl Default for Due {
+    fn default() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
+}
+
+impl Due {
+    pub(crate) fn at(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Acquire))
+    }
+
+    /// Takes over a machine's deadline. To be called under its lock.
+    pub(crate) fn set(&self, at: Option<Instant>, timer: &Timer) {
+        let at = at.unwrap_or(Instant::MAX);
+        self.0.store(at.as_nanos(), Ordering::Release);
+        if at != Instant::MAX {
+            timer.arm(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_deadline_counts() {
+        let timer = Timer::new(Waker::new().expect("an eventfd"));
+        assert_eq!(timer.sleep(), Instant::MAX);
+        timer.arm(Instant::from_nanos(20));
+        timer.arm(Instant::from_nanos(10));
+        timer.arm(Instant::from_nanos(30));
+        assert_eq!(timer.sleep(), Instant::from_nanos(10));
+        assert!(!timer.expired(Instant::from_nanos(9)));
+        assert!(timer.expired(Instant::from_nanos(10)));
+        assert!(!timer.expired(Instant::from_nanos(100)));
+    }
+}

@@ -1,0 +1,259 @@
+//! A writer's machine behind its lock, whatever the type of its samples.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tickwire_base::Instant;
+use tickwire_cdr::Representation;
+use tickwire_rtps::qos::{EndpointQos, Verdict};
+use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
+use tickwire_rtps::writer::{self, HistoryKind, ReaderProxy, Writer, WriterConfig};
+use tickwire_rtps::{Change, Outbox};
+use tickwire_transport::clock;
+
+use crate::core::Core;
+use crate::error::WriteError;
+use crate::listener::ListenerSlot;
+use crate::outgoing::Scratch;
+use crate::qos::{DataWriterQos, History};
+use crate::signal::{Observers, lock};
+use crate::status::{IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::timer::Due;
+use crate::type_support::SampleError;
+
+/// What the participant's threads and the application share of a writer.
+pub(crate) struct WriterEndpoint {
+    pub(crate) core: Arc<Core>,
+    pub(crate) guid: Guid,
+    pub(crate) representation: Representation,
+    pub(crate) autodispose: bool,
+    pub(crate) listener: ListenerSlot,
+    pub(crate) observers: Observers,
+    max_blocking_time: Duration,
+    machine: Mutex<Writer>,
+    due: Due,
+    changes: AtomicU32,
+    statuses: Mutex<WriterStatuses>,
+}
+
+#[derive(Default)]
+pub(crate) struct WriterStatuses {
+    pub(crate) matched: MatchedStatus,
+    pub(crate) incompatible_qos: IncompatibleQosStatus,
+}
+
+impl WriterEndpoint {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        guid: Guid,
+        qos: &DataWriterQos,
+        policies: &EndpointQos,
+        representation: Representation,
+    ) -> Self {
+        let config = config(guid, qos, policies, core.network.max_datagram_len());
+        Self {
+            guid,
+            representation,
+            autodispose: qos.autodispose_unregistered_instances,
+            listener: ListenerSlot::default(),
+            observers: Observers::default(),
+            max_blocking_time: policies.reliability.max_blocking_time,
+            machine: Mutex::new(Writer::new(config)),
+            due: Due::default(),
+            changes: AtomicU32::new(0),
+            statuses: Mutex::default(),
+            core,
+        }
+    }
+
+    /// Writes a change, and waits for room if there is none.
+    pub(crate) fn write(
+        &self,
+        change: Change,
+        payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
+    ) -> Result<SequenceNumber, WriteError> {
+        match self.try_write(change, &payload) {
+            Err(writer::WriteError::WouldBlock) => self.write_blocked(change, &payload),
+            result => result.map_err(write_error),
+        }
+    }
+
+    fn write_blocked(
+        &self,
+        change: Change,
+        payload: &impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
+    ) -> Result<SequenceNumber, WriteError> {
+        let waited = self.max_blocking_time;
+        let result = self
+            .core
+            .wait(waited, || match self.try_write(change, payload) {
+                Err(writer::WriteError::WouldBlock) => None,
+                result => Some(result),
+            });
+        result.map_or(Err(WriteError::Timeout { waited }), |result| {
+            result.map_err(write_error)
+        })
+    }
+
+    fn try_write(
+        &self,
+        change: Change,
+        payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
+    ) -> Result<SequenceNumber, writer::WriteError<SampleError>> {
+        self.with_machine(|machine, now, outbox| machine.write(now, change, payload, outbox))
+    }
+
+    /// Runs `call` on the machine, and sends what it leaves once the lock is dropped.
+    pub(crate) fn with_machine<R>(
+        &self,
+        call: impl FnOnce(&mut Writer, Instant, &mut Outbox) -> R,
+    ) -> R {
+        Scratch::lend(|scratch| {
+            let result = self.on_machine(clock::now(), &mut scratch.outbox, call);
+            self.core.send_user(&mut scratch.outbox);
+            result
+        })
+    }
+
+    /// Runs `call` on the machine; what it leaves is for the caller to send.
+    fn on_machine<R>(
+        &self,
+        now: Instant,
+        outbox: &mut Outbox,
+        call: impl FnOnce(&mut Writer, Instant, &mut Outbox) -> R,
+    ) -> R {
+        let mut machine = lock(&self.machine);
+        let result = call(&mut machine, now, outbox);
+        self.due.set(machine.poll_timeout(), &self.core.control);
+        result
+    }
+
+    /// Takes an acknowledgement or a request; wakes those who wait for it.
+    pub(crate) fn receive(
+        &self,
+        now: Instant,
+        context: &Context<'_>,
+        submessage: &Submessage<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.on_machine(now, outbox, |machine, now, outbox| match submessage {
+            Submessage::AckNack(acknack) => machine.handle_acknack(now, context, acknack, outbox),
+            Submessage::NackFrag(nack) => machine.handle_nack_frag(now, context, nack, outbox),
+            _ => {}
+        });
+        self.core.signal.raise();
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called.
+    pub(crate) fn due(&self) -> Instant {
+        self.due.at()
+    }
+
+    pub(crate) fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) {
+        self.on_machine(now, outbox, Writer::handle_timeout);
+    }
+
+    pub(crate) fn is_acknowledged(&self, number: SequenceNumber) -> bool {
+        lock(&self.machine).is_acknowledged(number)
+    }
+
+    /// A reader matches; says whether there is a listener to tell.
+    pub(crate) fn match_reader(
+        &self,
+        now: Instant,
+        proxy: ReaderProxy,
+        outbox: &mut Outbox,
+    ) -> bool {
+        let reader = proxy.guid;
+        let known = self.on_machine(now, outbox, |machine, now, outbox| {
+            let known = machine.readers().any(|status| status.guid == reader);
+            machine.match_reader(now, proxy, outbox);
+            known
+        });
+        if known {
+            return false;
+        }
+        lock(&self.statuses).matched.matched(reader);
+        self.changed(StatusMask::PUBLICATION_MATCHED)
+    }
+
+    /// A reader is gone; says whether there is a listener to tell.
+    pub(crate) fn unmatch_reader(&self, now: Instant, reader: Guid, outbox: &mut Outbox) -> bool {
+        let known = self.on_machine(now, outbox, |machine, _, _| machine.unmatch_reader(reader));
+        if !known {
+            return false;
+        }
+        lock(&self.statuses).matched.unmatched(reader);
+        self.changed(StatusMask::PUBLICATION_MATCHED)
+    }
+
+    /// A reader does not match; says whether there is a listener to tell.
+    pub(crate) fn incompatible(&self, reader: Guid, verdict: Arc<Verdict>) -> bool {
+        if verdict.incompatible_policies().next().is_none() {
+            return false;
+        }
+        lock(&self.statuses).incompatible_qos.found(reader, verdict);
+        self.changed(StatusMask::OFFERED_INCOMPATIBLE_QOS)
+    }
+
+    /// Statuses that changed since they were last read.
+    pub(crate) fn changes(&self) -> StatusMask {
+        StatusMask::from_bits(self.changes.load(Ordering::Acquire))
+    }
+
+    /// Reads a status, which clears its change.
+    pub(crate) fn status<R>(
+        &self,
+        mask: StatusMask,
+        read: impl FnOnce(&mut WriterStatuses) -> R,
+    ) -> R {
+        self.changes.fetch_and(!mask.bits(), Ordering::AcqRel);
+        read(&mut lock(&self.statuses))
+    }
+
+    fn changed(&self, mask: StatusMask) -> bool {
+        self.changes.fetch_or(mask.bits(), Ordering::AcqRel);
+        self.core.signal.raise();
+        self.observers.raise();
+        self.listener.note(mask)
+    }
+}
+
+fn config(
+    guid: Guid,
+    qos: &DataWriterQos,
+    policies: &EndpointQos,
+    max_message_len: usize,
+) -> WriterConfig {
+    let limit =
+        |limit: Option<u32>| limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let limits = policies.resource_limits;
+    WriterConfig {
+        reliable: policies.is_reliable(),
+        transient_local: policies.durability != tickwire_rtps::qos::Durability::Volatile,
+        history: match policies.history {
+            History::KeepLast(depth) => HistoryKind::KeepLast(depth),
+            History::KeepAll => HistoryKind::KeepAll,
+        },
+        limits: writer::ResourceLimits {
+            max_samples: limit(limits.max_samples),
+            max_instances: limit(limits.max_instances),
+            max_samples_per_instance: limit(limits.max_samples_per_instance),
+        },
+        max_message_len,
+        max_unacknowledged_len: qos.max_unacknowledged_bytes,
+        ..WriterConfig::new(guid)
+    }
+}
+
+fn write_error(error: writer::WriteError<SampleError>) -> WriteError {
+    match error {
+        writer::WriteError::WouldBlock => WriteError::Timeout {
+            waited: Duration::ZERO,
+        },
+        writer::WriteError::TooManyInstances => WriteError::TooManyInstances,
+        writer::WriteError::TooLarge => WriteError::TooLarge,
+        writer::WriteError::Payload(error) => WriteError::Sample(error),
+    }
+}

@@ -1,0 +1,302 @@
+//! The writer's side of the API.
+
+pub(crate) mod endpoint;
+mod listener;
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tickwire_base::Timestamp;
+use tickwire_rtps::wire::{Guid, SequenceNumber};
+use tickwire_rtps::{Change, ChangeKind};
+use tickwire_transport::clock;
+
+pub use listener::DataWriterListener;
+pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
+
+use crate::error::{Timeout, WriteError};
+use crate::lifeline::Lifeline;
+use crate::outgoing::Scratch;
+use crate::reader::InstanceHandle;
+use crate::status::{IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::topic::Topic;
+use crate::type_support::TopicSupport;
+use crate::wait_set::{Condition, WriterCondition};
+use endpoint::WriterEndpoint;
+
+/// Publishes samples of a topic. Clones are the same writer; it ends with the last of them.
+///
+/// Any number of threads may write. The samples of one thread keep their order.
+pub struct DataWriter<T: TopicSupport> {
+    handle: Arc<Handle<T>>,
+}
+
+/// Ends the writer when the application has let go of it.
+struct Handle<T: TopicSupport> {
+    endpoint: Arc<WriterEndpoint>,
+    topic: Topic<T>,
+    _lifeline: Arc<Lifeline>,
+}
+
+impl<T: TopicSupport> DataWriter<T> {
+    pub(crate) fn new(
+        endpoint: Arc<WriterEndpoint>,
+        topic: Topic<T>,
+        lifeline: Arc<Lifeline>,
+    ) -> Self {
+        let handle = Handle {
+            endpoint,
+            topic,
+            _lifeline: lifeline,
+        };
+        Self {
+            handle: Arc::new(handle),
+        }
+    }
+
+    /// Writes a sample, made now. From here to the system call that sends it everything runs on the
+    /// calling thread.
+    ///
+    /// # Errors
+    /// [`WriteError::Timeout`] if a reliable KEEP_ALL writer found no room within its
+    /// `max_blocking_time`.
+    pub fn write(&self, sample: &T) -> Result<SequenceNumber, WriteError> {
+        self.write_with_timestamp(sample, clock::timestamp())
+    }
+
+    /// Writes a sample that was made at `timestamp`.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_with_timestamp(
+        &self,
+        sample: &T,
+        timestamp: Timestamp,
+    ) -> Result<SequenceNumber, WriteError> {
+        self.change(ChangeKind::Alive, sample, timestamp)
+    }
+
+    /// Ends the instance that `sample`'s key names; its other members do not count.
+    ///
+    /// # Errors
+    /// [`WriteError::NoKey`] for types without a key; else as [`write`](Self::write).
+    pub fn dispose(&self, sample: &T) -> Result<SequenceNumber, WriteError> {
+        self.dispose_with_timestamp(sample, clock::timestamp())
+    }
+
+    /// [Disposes](Self::dispose) of an instance as of `timestamp`.
+    ///
+    /// # Errors
+    /// As [`dispose`](Self::dispose).
+    pub fn dispose_with_timestamp(
+        &self,
+        sample: &T,
+        timestamp: Timestamp,
+    ) -> Result<SequenceNumber, WriteError> {
+        self.end(ChangeKind::Disposed, sample, timestamp)
+    }
+
+    /// Says that this writer has nothing more to say about the instance that `sample`'s key names,
+    /// and disposes of it unless the QoS says not to.
+    ///
+    /// # Errors
+    /// As [`dispose`](Self::dispose).
+    pub fn unregister(&self, sample: &T) -> Result<SequenceNumber, WriteError> {
+        self.unregister_with_timestamp(sample, clock::timestamp())
+    }
+
+    /// [Unregisters](Self::unregister) an instance as of `timestamp`.
+    ///
+    /// # Errors
+    /// As [`dispose`](Self::dispose).
+    pub fn unregister_with_timestamp(
+        &self,
+        sample: &T,
+        timestamp: Timestamp,
+    ) -> Result<SequenceNumber, WriteError> {
+        let kind = match self.handle.endpoint.autodispose {
+            true => ChangeKind::DisposedUnregistered,
+            false => ChangeKind::Unregistered,
+        };
+        self.end(kind, sample, timestamp)
+    }
+
+    /// The name of the sample's instance. Instances need no registration before they are written.
+    ///
+    /// # Errors
+    /// [`WriteError::Sample`] if the key has no encoding.
+    pub fn register(&self, sample: &T) -> Result<InstanceHandle, WriteError> {
+        let hash = self.key_hash(sample)?;
+        Ok(hash.map_or(InstanceHandle::KEYLESS, InstanceHandle))
+    }
+
+    /// Waits until every matched reliable reader has acknowledged everything written so far.
+    ///
+    /// # Errors
+    /// When that takes longer than `timeout`.
+    pub fn wait_for_acknowledgments(&self, timeout: Duration) -> Result<(), Timeout> {
+        let endpoint = &self.handle.endpoint;
+        let last = endpoint.with_machine(|machine, _, _| machine.last());
+        let acknowledged = || endpoint.is_acknowledged(last).then_some(());
+        endpoint.core.wait(timeout, acknowledged).ok_or(Timeout {
+            awaited: "samples are not acknowledged by all readers",
+            waited: timeout,
+        })
+    }
+
+    /// Waits until at least `count` readers match.
+    ///
+    /// # Errors
+    /// When that takes longer than `timeout`.
+    pub fn wait_for_matched(&self, count: u32, timeout: Duration) -> Result<(), Timeout> {
+        let endpoint = &self.handle.endpoint;
+        let matched = || {
+            let current = endpoint.status(StatusMask::NONE, |all| all.matched.current_count);
+            (current >= count).then_some(())
+        };
+        endpoint.core.wait(timeout, matched).ok_or(Timeout {
+            awaited: "not enough readers match",
+            waited: timeout,
+        })
+    }
+
+    /// Says that the writer lives, where its LIVELINESS is MANUAL_BY_TOPIC.
+    pub fn assert_liveliness(&self) {
+        let endpoint = &self.handle.endpoint;
+        endpoint.with_machine(|machine, _, outbox| machine.assert_liveliness(outbox));
+    }
+
+    /// The readers matched now, and how far each has got.
+    pub fn matched_subscriptions(&self) -> Vec<ReaderStatus> {
+        let endpoint = &self.handle.endpoint;
+        endpoint.with_machine(|machine, _, _| machine.readers().collect())
+    }
+
+    /// What the writer has done so far.
+    pub fn counters(&self) -> WriterCounters {
+        let endpoint = &self.handle.endpoint;
+        endpoint.with_machine(|machine, _, _| *machine.counters())
+    }
+
+    /// The readers that matched, and clears the change.
+    pub fn publication_matched_status(&self) -> MatchedStatus {
+        let mask = StatusMask::PUBLICATION_MATCHED;
+        self.handle.endpoint.status(mask, |all| all.matched.read())
+    }
+
+    /// The readers that ask for more than is offered, and clears the change.
+    pub fn offered_incompatible_qos_status(&self) -> IncompatibleQosStatus {
+        let mask = StatusMask::OFFERED_INCOMPATIBLE_QOS;
+        let endpoint = &self.handle.endpoint;
+        endpoint.status(mask, |all| all.incompatible_qos.read())
+    }
+
+    /// Statuses that changed since they were last read.
+    pub fn status_changes(&self) -> StatusMask {
+        self.handle.endpoint.changes()
+    }
+
+    /// A condition that holds while one of these statuses has changed.
+    pub fn status_condition(&self, mask: StatusMask) -> Condition {
+        let endpoint = Arc::clone(&self.handle.endpoint);
+        Condition::new(WriterCondition { endpoint, mask })
+    }
+
+    /// Has the listener told of what happens from now on.
+    pub fn set_listener(&self, listener: impl DataWriterListener<T>) {
+        let mut listener = listener;
+        let weak: Weak<Handle<T>> = Arc::downgrade(&self.handle);
+        let endpoint = &self.handle.endpoint;
+        endpoint.listener.set(Some(Box::new(move |news| {
+            if let Some(handle) = weak.upgrade() {
+                listener::dispatch(&mut listener, &Self { handle }, news);
+            }
+        })));
+        endpoint.core.call_listener_later(endpoint.guid.entity);
+    }
+
+    /// Has nobody told any more.
+    pub fn remove_listener(&self) {
+        self.handle.endpoint.listener.set(None);
+    }
+
+    /// The topic.
+    pub fn topic(&self) -> &Topic<T> {
+        &self.handle.topic
+    }
+
+    /// The writer's name on the network.
+    pub fn guid(&self) -> Guid {
+        self.handle.endpoint.guid
+    }
+
+    fn end(
+        &self,
+        kind: ChangeKind,
+        sample: &T,
+        timestamp: Timestamp,
+    ) -> Result<SequenceNumber, WriteError> {
+        match T::has_key(self.handle.topic.ty()) {
+            true => self.change(kind, sample, timestamp),
+            false => Err(WriteError::NoKey),
+        }
+    }
+
+    fn change(
+        &self,
+        kind: ChangeKind,
+        sample: &T,
+        timestamp: Timestamp,
+    ) -> Result<SequenceNumber, WriteError> {
+        let Handle {
+            endpoint, topic, ..
+        } = &*self.handle;
+        let key_hash = self.key_hash(sample)?;
+        let change = Change {
+            kind,
+            source_timestamp: Some(timestamp),
+            key_hash,
+        };
+        let representation = endpoint.representation;
+        endpoint.write(change, |buffer| match kind {
+            ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
+            _ => sample.write_key_payload(topic.ty(), representation, buffer),
+        })
+    }
+
+    fn key_hash(&self, sample: &T) -> Result<Option<[u8; 16]>, WriteError> {
+        let ty = self.handle.topic.ty();
+        if !T::has_key(ty) {
+            return Ok(None);
+        }
+        let representation = self.handle.endpoint.representation;
+        let hash = Scratch::lend(|scratch| sample.key_hash(ty, representation, &mut scratch.key));
+        hash.map(|hash| hash.map(|hash| hash.0))
+            .map_err(WriteError::Sample)
+    }
+}
+
+impl<T: TopicSupport> Clone for DataWriter<T> {
+    fn clone(&self) -> Self {
+        Self {
+            handle: Arc::clone(&self.handle),
+        }
+    }
+}
+
+impl<T: TopicSupport> fmt::Debug for DataWriter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DataWriter")
+            .field("guid", &self.guid())
+            .field("topic", &self.topic().name())
+            .finish()
+    }
+}
+
+impl<T: TopicSupport> Drop for Handle<T> {
+    fn drop(&mut self) {
+        self.endpoint.listener.set(None);
+        self.endpoint.core.remove_writer(self.endpoint.guid);
+    }
+}

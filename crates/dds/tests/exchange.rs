@@ -1,0 +1,400 @@
+//! Samples between participants, over the loopback interface.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use tickwire::{
+    DataReaderQos, DataWriterQos, DomainParticipant, Driving, InstanceState, StateMask, Topic,
+};
+
+/// Long enough that only a fault reaches it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Quote")]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: i64,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Blob", final)]
+struct Blob {
+    bytes: Vec<u8>,
+}
+
+fn quote(symbol: &str, price: i64) -> Quote {
+    Quote {
+        symbol: symbol.to_owned(),
+        price,
+    }
+}
+
+/// A domain of its own for each test, so that they do not see each other.
+fn participant(domain: u32) -> DomainParticipant {
+    DomainParticipant::new(domain).expect("a participant")
+}
+
+#[test]
+fn hello_world_within_one_participant() {
+    let participant = participant(101);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let reader = participant.reader(&topic).expect("a reader");
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("TICK", 5)).expect("room");
+    reader.wait_for_data(PATIENCE).expect("a sample");
+    let samples = reader.take();
+    assert_eq!(samples.data().collect::<Vec<_>>(), [&quote("TICK", 5)]);
+    assert_eq!(samples[0].info().writer, writer.guid());
+}
+
+#[test]
+fn many_samples_between_two_participants_arrive_in_order() {
+    let (one, two) = (participant(102), participant(102));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let writer_qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = one.writer_with(&topic, writer_qos).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let reader_qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two.reader_with(&topic, reader_qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    const COUNT: i64 = 20_000;
+    for number in 0..COUNT {
+        writer.write(&quote("TICK", number)).expect("room");
+    }
+    let mut expected = 0;
+    while expected < COUNT {
+        reader.wait_for_data(PATIENCE).expect("more samples");
+        for quote in reader.take().data() {
+            assert_eq!(quote.price, expected);
+            expected += 1;
+        }
+    }
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all acknowledged");
+    assert_eq!(reader.counters().lost, 0);
+}
+
+#[test]
+fn a_late_joiner_gets_the_history_and_then_what_follows() {
+    let (one, two) = (participant(103), participant(103));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_last(2).transient_local();
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    for price in 0..5 {
+        writer.write(&quote("A", price)).expect("room");
+        writer.write(&quote("B", price)).expect("room");
+    }
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default()
+        .reliable()
+        .keep_all()
+        .transient_local();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("A", 5)).expect("room");
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all acknowledged");
+    let prices = |symbol: &str| -> Vec<i64> {
+        let samples = reader.read();
+        let own = samples.data().filter(|quote| quote.symbol == symbol);
+        own.map(|quote| quote.price).collect()
+    };
+    // The writer may have replaced 3 by 5 before the reader asked.
+    assert_eq!(prices("B"), [3, 4]);
+    assert!(prices("A").ends_with(&[4, 5]));
+}
+
+#[test]
+fn a_volatile_reader_gets_only_what_follows() {
+    let (one, two) = (participant(104), participant(104));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_all().transient_local();
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    writer.write(&quote("A", 1)).expect("room");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("A", 2)).expect("room");
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all acknowledged");
+    let samples = reader.take();
+    assert_eq!(samples.data().collect::<Vec<_>>(), [&quote("A", 2)]);
+}
+
+#[test]
+fn a_full_reader_holds_the_writer_up_until_it_takes() {
+    let (one, two) = (participant(105), participant(105));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let limits = |max_samples| tickwire::qos::ResourceLimits {
+        max_samples: Some(max_samples),
+        ..Default::default()
+    };
+    let qos = DataWriterQos::default()
+        .keep_all()
+        .resource_limits(limits(10));
+    let writer = one
+        .writer_with(&topic, qos.reliable(Duration::from_millis(50)))
+        .expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two
+        .reader_with(&topic, qos.resource_limits(limits(5)))
+        .expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    let mut written = 0;
+    let error = loop {
+        match writer.write(&quote("A", written)) {
+            Ok(_) => written += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, tickwire::error::WriteError::Timeout { .. }));
+    // Five in the reader and ten in the writer's history.
+    assert_eq!(written, 15);
+    assert!(reader.sample_rejected_status().count.total_count > 0);
+    let mut expected = 0;
+    while expected < written {
+        reader.wait_for_data(PATIENCE).expect("more samples");
+        for quote in reader.take().data() {
+            assert_eq!(quote.price, expected);
+            expected += 1;
+        }
+    }
+    writer.write(&quote("A", written)).expect("room again");
+}
+
+/// The listener echoes what it hears through a writer whose history is full most of the time. If it
+/// kept acknowledgements from being taken, the echo would end with a time-out.
+#[test]
+fn a_listener_that_waits_in_a_write_does_not_block_its_acknowledgements() {
+    let (one, two) = (participant(106), participant(106));
+    let limits = tickwire::qos::ResourceLimits {
+        max_samples: Some(1),
+        ..Default::default()
+    };
+    let writer_qos = DataWriterQos::default()
+        .reliable(PATIENCE)
+        .keep_all()
+        .resource_limits(limits);
+    let reader_qos = DataReaderQos::default().reliable().keep_all();
+
+    let (there, back) = ("There", "Back");
+    let topic =
+        |participant: &DomainParticipant, name| participant.topic::<Quote>(name).expect("a topic");
+    let writer = one
+        .writer_with(&topic(&one, there), writer_qos.clone())
+        .expect("a writer");
+    let echoes = one
+        .reader_with(&topic(&one, back), reader_qos.clone())
+        .expect("a reader");
+    let heard = two
+        .reader_with(&topic(&two, there), reader_qos)
+        .expect("a reader");
+    let echo = two
+        .writer_with(&topic(&two, back), writer_qos)
+        .expect("a writer");
+    for writer in [&writer, &echo] {
+        writer.wait_for_matched(1, PATIENCE).expect("a match");
+    }
+    for reader in [&heard, &echoes] {
+        reader.wait_for_matched(1, PATIENCE).expect("a match");
+    }
+    let failures = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&failures);
+    heard.set_listener(move |reader: &tickwire::DataReader<Quote>| {
+        for quote in reader.take().data() {
+            for _ in 0..2 {
+                if echo.write(quote).is_err() {
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+    });
+    for price in 0..50 {
+        writer.write(&quote("A", price)).expect("room");
+    }
+    let mut prices = Vec::new();
+    while prices.len() < 100 {
+        echoes.wait_for_data(PATIENCE).expect("more echoes");
+        prices.extend(echoes.take().data().map(|quote| quote.price));
+    }
+    assert_eq!(
+        prices,
+        (0..50).flat_map(|price| [price, price]).collect::<Vec<_>>()
+    );
+    assert_eq!(failures.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn ten_megabytes_pass() {
+    let (one, two) = (participant(107), participant(107));
+    let topic = one.topic::<Blob>("Blobs").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE);
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let topic = two.topic::<Blob>("Blobs").expect("a topic");
+    let qos = DataReaderQos::default().reliable();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    let bytes = (0..10 << 20).map(|i: u32| i.to_le_bytes()[0] ^ i.to_le_bytes()[2]);
+    let blob = Blob {
+        bytes: bytes.collect(),
+    };
+    writer.write(&blob).expect("room");
+    reader.wait_for_data(PATIENCE).expect("the sample");
+    assert!(reader.take().data().eq([&blob]));
+}
+
+#[test]
+fn instances_end_by_dispose_unregister_and_loss_of_the_writer() {
+    let (one, two) = (participant(108), participant(108));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default()
+        .keep_all()
+        .autodispose_unregistered_instances(false);
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    for symbol in ["A", "B", "C"] {
+        writer.write(&quote(symbol, 1)).expect("room");
+    }
+    writer.dispose(&quote("A", 0)).expect("room");
+    writer.unregister(&quote("B", 0)).expect("room");
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all acknowledged");
+    let state = |symbol: &str| {
+        let instance = writer.register(&quote(symbol, 0)).expect("a key");
+        let samples = reader.select().instance(instance).read();
+        samples.last().map(|sample| sample.info().instance_state)
+    };
+    assert_eq!(state("A"), Some(InstanceState::Disposed));
+    assert_eq!(state("B"), Some(InstanceState::NoWriters));
+    assert_eq!(state("C"), Some(InstanceState::Alive));
+    let ended = reader.select().states(StateMask::NOT_ALIVE).read();
+    let keys: Vec<_> = ended
+        .iter()
+        .filter(|sample| sample.data().is_none())
+        .collect();
+    assert_eq!(
+        keys[0].key_holder().map(|quote| quote.symbol.as_str()),
+        Some("A")
+    );
+    let instance = writer.register(&quote("C", 0)).expect("a key");
+    drop(writer);
+    let unseen = StateMask::NOT_READ;
+    reader.wait_for_data(PATIENCE).expect("the notice");
+    let notice = reader.select().states(unseen).instance(instance).read();
+    assert_eq!(notice[0].info().instance_state, InstanceState::NoWriters);
+}
+
+#[test]
+fn what_does_not_match_is_explained_on_both_sides() {
+    let (one, two) = (participant(109), participant(109));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().best_effort();
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let (told, heard) = mpsc::channel();
+    struct Ear(mpsc::Sender<String>);
+    impl tickwire::DataReaderListener<Quote> for Ear {
+        fn on_requested_incompatible_qos(
+            &mut self,
+            _: &tickwire::DataReader<Quote>,
+            status: tickwire::status::IncompatibleQosStatus,
+        ) {
+            let verdict = status.verdict.expect("a reason");
+            self.0.send(verdict.to_string()).expect("the test listens");
+        }
+    }
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    reader.set_listener(Ear(told));
+    let verdict = heard.recv_timeout(PATIENCE).expect("the listener is told");
+    assert!(verdict.contains("RELIABILITY"), "{verdict}");
+    let pairs = two.discovery().pairs();
+    assert_eq!(pairs.len(), 1);
+    assert_eq!(
+        (pairs[0].writer, pairs[0].reader),
+        (writer.guid(), reader.guid())
+    );
+    assert!(!pairs[0].verdict.is_match());
+    assert!(writer.wait_for_matched(1, Duration::ZERO).is_err());
+}
+
+#[test]
+fn two_polled_participants_live_on_one_thread() {
+    let polled = || {
+        DomainParticipant::builder(110)
+            .driving(Driving::Polled)
+            .build()
+            .expect("a participant")
+    };
+    let (one, two) = (polled(), polled());
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let writer = one.writer(&topic).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let reader = two.reader(&topic).expect("a reader");
+    let matched = writer.status_condition(tickwire::StatusMask::PUBLICATION_MATCHED);
+    let ready = tickwire::WaitSet::new();
+    ready.attach(&matched);
+    ready.attach(&reader.status_condition(tickwire::StatusMask::SUBSCRIPTION_MATCHED));
+    while writer.matched_subscriptions().is_empty() || reader.matched_publications().is_empty() {
+        ready.wait(PATIENCE).expect("a match");
+        writer.publication_matched_status();
+        reader.subscription_matched_status();
+    }
+    writer.write(&quote("A", 1)).expect("room");
+    reader.wait_for_data(PATIENCE).expect("the sample");
+    assert!(reader.take().data().eq([&quote("A", 1)]));
+}
+
+#[test]
+fn a_participant_that_goes_is_missed_at_once() {
+    let (one, two) = (participant(111), participant(111));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let reader = one.reader(&topic).expect("a reader");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let writer = two.writer(&topic).expect("a writer");
+    drop(two);
+    // The writer keeps its participant.
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    let changed = reader.status_condition(tickwire::StatusMask::SUBSCRIPTION_MATCHED);
+    reader.subscription_matched_status();
+    drop(writer);
+    let gone = tickwire::WaitSet::new();
+    gone.attach(&changed);
+    gone.wait(PATIENCE).expect("good-bye");
+    assert_eq!(reader.subscription_matched_status().current_count, 0);
+}
+
+#[test]
+fn an_impossible_domain_is_explained() {
+    let error = DomainParticipant::new(233).expect_err("its ports do not exist");
+    assert!(error.to_string().contains("232"));
+}
+
+#[test]
+fn a_guard_condition_ends_a_wait_from_another_thread() {
+    let guard = tickwire::GuardCondition::new();
+    let waiting = tickwire::WaitSet::new();
+    waiting.attach(&guard.condition());
+    assert!(waiting.wait(Duration::ZERO).is_err());
+    std::thread::scope(|scope| {
+        scope.spawn(|| guard.set(true));
+        assert_eq!(waiting.wait(PATIENCE).expect("set"), [guard.condition()]);
+    });
+}
