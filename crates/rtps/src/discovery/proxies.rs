@@ -8,6 +8,7 @@ use tickwire_base::Locator;
 use super::{DiscoveryConfig, EndpointData, ParticipantData};
 use crate::qos::Durability;
 use crate::reader::WriterProxy;
+use crate::wire::VendorId;
 use crate::writer::ReaderProxy;
 
 /// A reader as a local writer must see it.
@@ -35,10 +36,14 @@ pub(super) fn writer_proxy(
     config: &DiscoveryConfig,
 ) -> WriterProxy {
     let keeps_history = writer.qos.durability >= Durability::TransientLocal;
+    // Ours says by a GAP where the reader begins, which loses nothing that is sent meanwhile.
+    let says_where_to_begin = owner.vendor == VendorId::TICKWIRE;
     WriterProxy {
         guid: writer.guid,
         reliable: writer.qos.is_reliable(),
-        skip_history: keeps_history && reader.qos.durability == Durability::Volatile,
+        skip_history: keeps_history
+            && reader.qos.durability == Durability::Volatile
+            && !says_where_to_begin,
         unicast: unicast(writer, owner, config),
     }
 }
