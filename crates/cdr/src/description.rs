@@ -11,6 +11,10 @@ use core::ops::Deref;
 use crate::Extensibility;
 
 /// A type that has a description known at compile time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a topic type",
+    note = "members are numbers, bool, char, String, Vec, arrays, Option, and types with `#[derive(Topic)]`"
+)]
 pub trait Describe {
     /// The type as data.
     const TYPE: Type;

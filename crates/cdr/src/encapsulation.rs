@@ -116,7 +116,7 @@ impl Encapsulation {
         ))
     }
 
-    /// Appends the header; [`pad`] completes it once the body is known.
+    /// Appends the header, saying that nothing pads the body.
     pub fn write(self, buffer: &mut Vec<u8>) {
         let kind = match (self.representation, self.extensibility) {
             (Representation::Xcdr1, Extensibility::Mutable) => PL_CDR,

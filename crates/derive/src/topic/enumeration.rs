@@ -42,6 +42,9 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
     };
     let size = quote!(#cdr::enum_size(#bit_bound));
     Ok(quote! {
+        // What is wrong with the type is found where it is defined, not where it is used.
+        const _: &#cdr::Type = <#ident as #cdr::Describe>::TYPE_REF;
+
         #[automatically_derived]
         impl #cdr::Describe for #ident {
             const TYPE: #cdr::Type =

@@ -76,6 +76,12 @@ impl<'a> Member<'a> {
             }
             Ok(())
         })?;
+        if member.bound > 0 && !names_one_of(member.ty, &["String", "Vec"]) {
+            return Err(Error::new_spanned(
+                member.ty,
+                "only String and Vec have a bound",
+            ));
+        }
         member.path = format!("{of}.{}", member.name);
         Ok(member)
     }
@@ -252,6 +258,13 @@ fn option_argument(ty: &Type) -> Option<&Type> {
         Some(GenericArgument::Type(inner)) => Some(inner),
         _ => None,
     }
+}
+
+/// Whether the last part of a path is one of these names.
+fn names_one_of(ty: &Type, names: &[&str]) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 const EXPECTED: &str = "expected key, id, rename, must_understand, bound or octet";

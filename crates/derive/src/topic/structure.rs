@@ -28,6 +28,9 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
     let initials = all.iter().map(|member| member.initial(cdr));
     let min_sizes = all.iter().map(|member| member.min_size(cdr));
     Ok(quote! {
+        // What is wrong with the type is found where it is defined, not where it is used.
+        const _: &#cdr::Type = <#ident as #cdr::Describe>::TYPE_REF;
+
         #[automatically_derived]
         impl #cdr::Describe for #ident {
             const TYPE: #cdr::Type =
