@@ -80,7 +80,8 @@ fn or_default<'a>(own: &'a [Locator], default: &'a [Locator]) -> &'a [Locator] {
 }
 
 /// Of the announced addresses those that we can use: UDP, and on one of our networks if any is.
-/// Other transports and vendors' own kinds are left out.
+/// Other transports and vendors' own kinds are left out, and more than [`MAX_ADDRESSES`], lest who
+/// announces many has us send to many.
 pub(super) fn reachable(announced: &[Locator], networks: &[(Ipv4Addr, u8)]) -> Vec<Locator> {
     let udp = || {
         announced
@@ -91,10 +92,12 @@ pub(super) fn reachable(announced: &[Locator], networks: &[(Ipv4Addr, u8)]) -> V
     let near: Vec<_> = udp()
         .filter(|locator| networks.iter().any(|network| is_on(locator, network)))
         .collect();
-    match near.is_empty() {
+    let mut chosen = match near.is_empty() {
         true => udp().collect(),
         false => near,
-    }
+    };
+    chosen.truncate(MAX_ADDRESSES);
+    chosen
 }
 
 fn is_on(locator: &Locator, &(network, prefix_len): &(Ipv4Addr, u8)) -> bool {
@@ -105,3 +108,5 @@ fn is_on(locator: &Locator, &(network, prefix_len): &(Ipv4Addr, u8)) -> bool {
     let mask = u32::MAX.checked_shl(host_len).unwrap_or(0);
     (address.to_bits() ^ network.to_bits()) & mask == 0
 }
+
+const MAX_ADDRESSES: usize = 8;

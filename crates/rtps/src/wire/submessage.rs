@@ -57,19 +57,18 @@ pub enum SerializedPayload<'a> {
 /// DATA (RTPS 2.5 §9.4.5.4).
 ///
 /// ```text
-///  0                   1                   2                   3
-/// +-------+-------+---------------+
-/// |  15   |000NKDQE| octets next  |  Q inline QoS, D data, K key
-/// +-------+-------+---------------+
-/// |  extra flags  | octets to QoS |  16: from here to the inline QoS
-/// |           reader id           |
-/// |           writer id           |
-/// |  sequence number, high word   |
-/// |  sequence number, low word    |
-/// +-------------------------------+
-/// ~     inline QoS, if Q          ~
-/// ~  serialized payload, if D, K  ~
-/// +-------------------------------+
+/// +-------+--------+---------------+
+/// |  15   |000NKDQE| octets next   |  Q inline QoS, D data, K key
+/// +-------+--------+---------------+
+/// |  extra flags   |octets to QoS  |  16: from here to the inline QoS
+/// |           reader id            |
+/// |           writer id            |
+/// |   sequence number, high word   |
+/// |   sequence number, low word    |
+/// +--------------------------------+
+/// ~        inline QoS, if Q        ~
+/// ~  serialized payload, if D, K   ~
+/// +--------------------------------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a> {
@@ -88,22 +87,21 @@ pub struct Data<'a> {
 /// DATA_FRAG (RTPS 2.5 §9.4.5.5).
 ///
 /// ```text
-///  0                   1                   2                   3
-/// +-------+-------+---------------+
-/// |  16   |0000NKQE| octets next  |  Q inline QoS, K key
-/// +-------+-------+---------------+
-/// |  extra flags  | octets to QoS |  28: from here to the inline QoS
-/// |           reader id           |
-/// |           writer id           |
-/// |  sequence number, high word   |
-/// |  sequence number, low word    |
-/// |     first fragment, from 1    |
-/// |   fragments   | fragment size |
-/// |          sample size          |
-/// +-------------------------------+
-/// ~     inline QoS, if Q          ~
-/// ~      bytes of fragments       ~
-/// +-------------------------------+
+/// +-------+--------+---------------+
+/// |  16   |0000NKQE| octets next   |  Q inline QoS, K key
+/// +-------+--------+---------------+
+/// |  extra flags   |octets to QoS  |  28: from here to the inline QoS
+/// |           reader id            |
+/// |           writer id            |
+/// |   sequence number, high word   |
+/// |   sequence number, low word    |
+/// |     first fragment, from 1     |
+/// |   fragments    | fragment size |
+/// |          sample size           |
+/// +--------------------------------+
+/// ~        inline QoS, if Q        ~
+/// ~       bytes of fragments       ~
+/// +--------------------------------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFrag<'a> {
@@ -141,15 +139,15 @@ pub struct InlineQos<'a> {
 /// HEARTBEAT (RTPS 2.5 §9.4.5.7). `first = last + 1` says that the writer holds nothing.
 ///
 /// ```text
-/// +-------+-------+---------------+
-/// |  07   |0000GLFE| octets next  |  F final, L liveliness
-/// +-------+-------+---------------+  G: group fields follow; not read
-/// |           reader id           |
-/// |           writer id           |
-/// ~     first sequence number     ~
-/// ~      last sequence number     ~
-/// |             count             |
-/// +-------------------------------+
+/// +-------+--------+---------------+
+/// |  07   |0000GLFE| octets next   |  F final, L liveliness
+/// +-------+--------+---------------+  G: group fields follow; not read
+/// |           reader id            |
+/// |           writer id            |
+/// ~     first sequence number      ~
+/// ~      last sequence number      ~
+/// |             count              |
+/// +--------------------------------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
@@ -172,15 +170,15 @@ pub struct Heartbeat {
 /// HEARTBEAT_FRAG (RTPS 2.5 §9.4.5.8).
 ///
 /// ```text
-/// +-------+-------+---------------+
-/// |  13   |0000000E| octets next  |
-/// +-------+-------+---------------+
-/// |           reader id           |
-/// |           writer id           |
-/// ~        sequence number        ~
-/// |         last fragment         |
-/// |             count             |
-/// +-------------------------------+
+/// +-------+--------+---------------+
+/// |  13   |0000000E| octets next   |
+/// +-------+--------+---------------+
+/// |           reader id            |
+/// |           writer id            |
+/// ~        sequence number         ~
+/// |         last fragment          |
+/// |             count              |
+/// +--------------------------------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatFrag {
@@ -200,14 +198,14 @@ pub struct HeartbeatFrag {
 /// asked for.
 ///
 /// ```text
-/// +-------+-------+---------------+
-/// |  06   |000000FE| octets next  |  F final
-/// +-------+-------+---------------+
-/// |           reader id           |
-/// |           writer id           |
-/// ~      SequenceNumberSet        ~
-/// |             count             |
-/// +-------------------------------+
+/// +-------+--------+---------------+
+/// |  06   |000000FE| octets next   |  F final
+/// +-------+--------+---------------+
+/// |           reader id            |
+/// |           writer id            |
+/// ~       SequenceNumberSet        ~
+/// |             count              |
+/// +--------------------------------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckNack {
@@ -226,15 +224,15 @@ pub struct AckNack {
 /// NACK_FRAG (RTPS 2.5 §9.4.5.13).
 ///
 /// ```text
-/// +-------+-------+---------------+
-/// |  12   |0000000E| octets next  |
-/// +-------+-------+---------------+
-/// |           reader id           |
-/// |           writer id           |
-/// ~        sequence number        ~
-/// ~       FragmentNumberSet       ~
-/// |             count             |
-/// +-------------------------------+
+/// +-------+--------+---------------+
+/// |  12   |0000000E| octets next   |
+/// +-------+--------+---------------+
+/// |           reader id            |
+/// |           writer id            |
+/// ~        sequence number         ~
+/// ~       FragmentNumberSet        ~
+/// |             count              |
+/// +--------------------------------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NackFrag {
@@ -254,14 +252,14 @@ pub struct NackFrag {
 /// are not for the reader.
 ///
 /// ```text
-/// +-------+-------+---------------+
-/// |  08   |0000000E| octets next  |
-/// +-------+-------+---------------+
-/// |           reader id           |
-/// |           writer id           |
-/// ~     start sequence number     ~
-/// ~      SequenceNumberSet        ~
-/// +-------------------------------+
+/// +-------+--------+---------------+
+/// |  08   |0000000E| octets next   |
+/// +-------+--------+---------------+
+/// |           reader id            |
+/// |           writer id            |
+/// ~     start sequence number      ~
+/// ~       SequenceNumberSet        ~
+/// +--------------------------------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
