@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tickwire_base::{Counter, Instant};
+use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{Discovery, EndpointData, Event};
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
@@ -31,6 +32,7 @@ pub(crate) struct Core {
     pub(crate) prefix: GuidPrefix,
     pub(crate) network: Network,
     pub(crate) busy_poll: Duration,
+    pub(crate) announces_types: bool,
     pub(crate) directory: Directory,
     pub(crate) topics: Registry,
     /// Timers of discovery and writers.
@@ -63,12 +65,20 @@ pub(crate) struct CoreCounters {
     pub(crate) send_errors: Counter,
 }
 
+/// What is told of an endpoint.
+pub(crate) struct Announcement<'a> {
+    pub(crate) data: EndpointData,
+    /// Its type, if it is known.
+    pub(crate) ty: Option<&'a TypeDescription>,
+}
+
 /// What a core is made of.
 pub(crate) struct CoreParts {
     pub(crate) domain: u32,
     pub(crate) network: Network,
     pub(crate) discovery: Discovery,
     pub(crate) busy_poll: Duration,
+    pub(crate) announces_types: bool,
     pub(crate) control: Timer,
     pub(crate) data: Timer,
     pub(crate) polled: Option<Polled>,
@@ -81,6 +91,7 @@ impl Core {
             network,
             discovery,
             busy_poll,
+            announces_types,
             control,
             data,
             polled,
@@ -90,6 +101,7 @@ impl Core {
             prefix: discovery.participant().guid_prefix,
             network,
             busy_poll,
+            announces_types,
             directory: Directory::default(),
             topics: Registry::default(),
             control,
@@ -121,13 +133,13 @@ impl Core {
     pub(crate) fn add_writer(
         &self,
         endpoint: &Arc<WriterEndpoint>,
-        data: EndpointData,
+        announced: Announcement<'_>,
     ) -> Result<(), EndpointError> {
-        let entity = data.guid.entity;
+        let entity = announced.data.guid.entity;
         let endpoint = Arc::clone(endpoint);
         self.directory
             .change(|routes| routes.writers.insert(entity, endpoint));
-        let added = self.announce(data);
+        let added = self.announce(announced);
         if added.is_err() {
             self.directory
                 .change(|routes| routes.writers.remove(&entity));
@@ -139,12 +151,12 @@ impl Core {
     pub(crate) fn add_reader(
         &self,
         endpoint: Arc<dyn ReaderEndpoint>,
-        data: EndpointData,
+        announced: Announcement<'_>,
     ) -> Result<(), EndpointError> {
-        let guid = data.guid;
+        let guid = announced.data.guid;
         self.directory
             .change(|routes| routes.readers.insert(guid.entity, endpoint));
-        let added = self.announce(data);
+        let added = self.announce(announced);
         if added.is_err() {
             self.directory.change(|routes| routes.remove_reader(guid));
         }
@@ -162,10 +174,18 @@ impl Core {
         self.withdraw(guid);
     }
 
-    fn announce(&self, data: EndpointData) -> Result<(), EndpointError> {
-        let added =
-            self.with_discovery(|discovery, outbox| discovery.add(clock::now(), data, outbox));
-        added.map_err(EndpointError::Announcement)
+    fn announce(&self, announced: Announcement<'_>) -> Result<(), EndpointError> {
+        let Announcement { mut data, ty } = announced;
+        self.with_discovery(|discovery, outbox| {
+            if let Some(ty) = ty.filter(|_| self.announces_types) {
+                let types = discovery.types_mut();
+                let information = types.add(ty).map_err(EndpointError::Type)?;
+                let encoded = information.encode(&mut data.type_information);
+                encoded.map_err(EndpointError::Type)?;
+            }
+            let added = discovery.add(clock::now(), data, outbox);
+            added.map_err(EndpointError::Announcement)
+        })
     }
 
     fn withdraw(&self, guid: Guid) {

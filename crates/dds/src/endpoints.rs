@@ -6,7 +6,7 @@ use tickwire_rtps::discovery::{EndpointData, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 
-use crate::core::Core;
+use crate::core::Announcement;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
 use crate::qos::{DataReaderQos, DataWriterQos, offered_representation};
@@ -41,10 +41,10 @@ pub(crate) fn writer<T: TopicSupport>(
     let guid = Guid::new(core.prefix, entity);
     let endpoint = WriterEndpoint::new(Arc::clone(core), guid, &qos, &policies, representation);
     let endpoint = Arc::new(endpoint);
-    let mut data = announcement(core, Role::Writer, guid, topic, policies);
+    let mut announced = announcement(Role::Writer, guid, topic, policies);
     // Acknowledgements come to the thread that no listener can hold up.
-    data.unicast_locators = vec![core.network.metatraffic_unicast()];
-    core.add_writer(&endpoint, data)?;
+    announced.data.unicast_locators = vec![core.network.metatraffic_unicast()];
+    core.add_writer(&endpoint, announced)?;
     Ok(DataWriter::new(
         endpoint,
         topic.clone(),
@@ -64,8 +64,8 @@ pub(crate) fn reader<T: TopicSupport>(
     let guid = Guid::new(core.prefix, entity);
     let shared = ReaderShared::new(Arc::clone(core), guid, topic.ty().clone(), &policies);
     let shared = Arc::new(shared);
-    let data = announcement(core, Role::Reader, guid, topic, policies);
-    core.add_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>, data)?;
+    let announced = announcement(Role::Reader, guid, topic, policies);
+    core.add_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>, announced)?;
     Ok(DataReader::new(shared, topic.clone(), Arc::clone(lifeline)))
 }
 
@@ -76,15 +76,17 @@ fn check(policies: &EndpointQos) -> Result<(), EndpointError> {
 }
 
 fn announcement<T: TopicSupport>(
-    _core: &Core,
     role: Role,
     guid: Guid,
     topic: &Topic<T>,
     policies: EndpointQos,
-) -> EndpointData {
+) -> Announcement<'_> {
     let (name, ty) = (topic.name().to_owned(), topic.type_name().to_owned());
-    EndpointData {
-        qos: policies,
-        ..EndpointData::new(role, guid, name, ty)
+    Announcement {
+        data: EndpointData {
+            qos: policies,
+            ..EndpointData::new(role, guid, name, ty)
+        },
+        ty: T::description(topic.ty()),
     }
 }

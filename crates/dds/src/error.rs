@@ -6,7 +6,9 @@ use std::io;
 use std::time::Duration;
 
 use crate::type_support::SampleError;
-use tickwire_rtps::discovery::AddError;
+use tickwire_cdr::EncodeError;
+use tickwire_cdr::xtypes::DescribeError;
+use tickwire_rtps::discovery::{AddError, RequestError};
 use tickwire_rtps::qos::{Inconsistent, RepresentationId};
 use tickwire_rtps::wire::ParameterTooLong;
 use tickwire_transport::{InterfaceError, ReceiveError, SocketError, WaitError};
@@ -125,6 +127,8 @@ pub enum EndpointError {
     },
     /// Discovery cannot announce it: a name or its QoS is too long.
     Announcement(AddError),
+    /// The type cannot be described to others.
+    Type(EncodeError),
     /// The participant has made 2^24 endpoints and has no name left for another.
     TooManyEndpoints,
 }
@@ -138,6 +142,7 @@ impl fmt::Display for EndpointError {
                 "samples cannot be written as {wanted}; use XCDR1 or XCDR2"
             ),
             Self::Announcement(error) => write!(f, "cannot be announced: {error}"),
+            Self::Type(error) => write!(f, "the type cannot be described: {error}"),
             Self::TooManyEndpoints => {
                 f.write_str("the participant has named 2^24 endpoints; make another participant")
             }
@@ -150,6 +155,7 @@ impl Error for EndpointError {
         match self {
             Self::InconsistentQos(inconsistent) => Some(inconsistent),
             Self::Announcement(error) => Some(error),
+            Self::Type(error) => Some(error),
             Self::Representation { .. } | Self::TooManyEndpoints => None,
         }
     }
@@ -248,6 +254,49 @@ impl Error for PollError {
             Self::Threaded => None,
             Self::Wait(error) => Some(error),
             Self::Receive(error) => Some(error),
+        }
+    }
+}
+
+/// Why the type of a remote endpoint is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TypeError {
+    /// Discovery does not know the endpoint, or no longer.
+    UnknownEndpoint,
+    /// The endpoint announces no complete type.
+    NotAnnounced,
+    /// Its participant cannot be asked.
+    Request(RequestError),
+    /// Its participant has not answered in time, or not with what was asked for.
+    NoAnswer {
+        /// The time waited.
+        waited: Duration,
+    },
+    /// The type says something that we do not support, or that is malformed.
+    Description(DescribeError),
+}
+
+impl fmt::Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownEndpoint => f.write_str("no such endpoint is known"),
+            Self::NotAnnounced => f.write_str(
+                "the endpoint does not announce its type, which some implementations never do",
+            ),
+            Self::Request(error) => write!(f, "the type cannot be asked for: {error}"),
+            Self::NoAnswer { waited } => write!(f, "no answer about the type after {waited:?}"),
+            Self::Description(error) => write!(f, "the announced type cannot be used: {error}"),
+        }
+    }
+}
+
+impl Error for TypeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Request(error) => Some(error),
+            Self::Description(error) => Some(error),
+            _ => None,
         }
     }
 }

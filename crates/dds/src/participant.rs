@@ -53,6 +53,7 @@ pub struct DomainParticipantBuilder {
     peers: Vec<IpOrSocketAddr>,
     driving: Driving,
     busy_poll: Duration,
+    announces_types: bool,
     multicast: bool,
     multicast_ttl: u8,
     lease_duration: Duration,
@@ -84,6 +85,7 @@ impl DomainParticipant {
             peers: Vec::new(),
             driving: Driving::default(),
             busy_poll: Duration::ZERO,
+            announces_types: true,
             multicast: true,
             multicast_ttl: 0,
             lease_duration: Duration::from_secs(20),
@@ -283,6 +285,13 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether to tell others what the types look like, not only what they are called. Default yes:
+    /// peers can check them, and tools can show samples of types that they have never seen.
+    pub fn announce_types(mut self, announce: bool) -> Self {
+        self.announces_types = announce;
+        self
+    }
+
     /// Whether to use multicast. Without it, participants find each other by their peers alone.
     /// Default yes.
     pub fn multicast(mut self, multicast: bool) -> Self {
@@ -352,6 +361,7 @@ impl DomainParticipantBuilder {
             network,
             discovery,
             busy_poll: self.busy_poll,
+            announces_types: self.announces_types,
             control: Timer::new(control),
             data: Timer::new(data),
             polled,

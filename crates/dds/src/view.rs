@@ -1,17 +1,22 @@
 //! What discovery has found.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tickwire_cdr::xtypes::{DescribeError, TypeId, TypeInformation, TypeWithDependencies};
+use tickwire_cdr::{ByteOrder, TypeDescription};
 use tickwire_rtps::discovery::DiscoveryCounters;
 pub use tickwire_rtps::discovery::{EndpointData, ParticipantData, Role};
 use tickwire_rtps::qos::Verdict;
 use tickwire_rtps::wire::Guid;
+use tickwire_transport::clock;
 
 use crate::core::Core;
+use crate::error::{Timeout, TypeError};
 
 /// A look at what discovery knows; each call sees the present state.
 pub struct DiscoveryView<'a> {
-    core: &'a Core,
+    core: &'a Arc<Core>,
 }
 
 /// A writer and a reader of one topic, and whether they match.
@@ -26,7 +31,7 @@ pub struct Pair {
 }
 
 impl<'a> DiscoveryView<'a> {
-    pub(crate) fn new(core: &'a Core) -> Self {
+    pub(crate) fn new(core: &'a Arc<Core>) -> Self {
         Self { core }
     }
 
@@ -64,6 +69,75 @@ impl<'a> DiscoveryView<'a> {
             .view(|discovery| discovery.nearest_topic(name).map(owned))
     }
 
+    /// Waits until `ready` has a result; it is called again whenever discovery has found something.
+    ///
+    /// # Errors
+    /// When that takes longer than `timeout`.
+    pub fn wait_for<R>(
+        &self,
+        timeout: Duration,
+        ready: impl FnMut() -> Option<R>,
+    ) -> Result<R, Timeout> {
+        self.core.wait(timeout, ready).ok_or(Timeout {
+            awaited: "discovery has not found it",
+            waited: timeout,
+        })
+    }
+
+    /// What the type of an endpoint looks like: as its participant tells, which is asked unless the
+    /// type is known already.
+    ///
+    /// # Errors
+    /// When the endpoint does not announce its type, or its participant does not answer within
+    /// `timeout`.
+    pub fn type_of(&self, endpoint: Guid, timeout: Duration) -> Result<TypeDescription, TypeError> {
+        let data = self
+            .core
+            .view(|discovery| discovery.endpoint(endpoint).cloned());
+        let data = data.ok_or(TypeError::UnknownEndpoint)?;
+        let complete = complete_type(&data.type_information).ok_or(TypeError::NotAnnounced)?;
+        let deadline = clock::now() + timeout;
+        let mut asked = Vec::new();
+        loop {
+            let missing = match self.describe(complete.id) {
+                Err(DescribeError::Missing(missing)) if !asked.contains(&missing) => missing,
+                Err(DescribeError::Missing(_)) => {
+                    return Err(TypeError::NoAnswer { waited: timeout });
+                }
+                result => return result.map_err(TypeError::Description),
+            };
+            // With the first question go all objects that the type is known to need.
+            let mut types: Vec<_> = complete.dependencies.iter().map(|(id, _)| *id).collect();
+            types.push(complete.id);
+            types.retain(|_| asked.is_empty());
+            if !types.contains(&missing) {
+                types.push(missing);
+            }
+            asked.push(missing);
+            self.request(endpoint, types)?;
+            let rest = deadline.since(clock::now());
+            let arrived = || match self.describe(complete.id) {
+                Err(DescribeError::Missing(id)) if id == missing => None,
+                _ => Some(()),
+            };
+            let no_answer = TypeError::NoAnswer { waited: timeout };
+            self.core.wait(rest, arrived).ok_or(no_answer)?;
+        }
+    }
+
+    fn describe(&self, complete: TypeId) -> Result<TypeDescription, DescribeError> {
+        self.core
+            .view(|discovery| discovery.types().describe(complete))
+    }
+
+    fn request(&self, endpoint: Guid, types: Vec<TypeId>) -> Result<(), TypeError> {
+        let now = clock::now();
+        let requested = self.core.with_discovery(|discovery, outbox| {
+            discovery.request_types(now, endpoint.prefix, types, outbox)
+        });
+        requested.map_err(TypeError::Request)
+    }
+
     /// What discovery has done and seen.
     pub fn counters(&self) -> DiscoveryCounters {
         self.core.view(|discovery| *discovery.counters())
@@ -78,4 +152,11 @@ impl<'a> DiscoveryView<'a> {
                 .collect()
         })
     }
+}
+
+/// The complete type that an endpoint announces, in either byte order.
+fn complete_type(information: &[u8]) -> Option<TypeWithDependencies> {
+    let parse = |order| TypeInformation::parse(information, order).ok();
+    let information = parse(ByteOrder::Little).or_else(|| parse(ByteOrder::Big));
+    information.and_then(|information| information.complete)
 }

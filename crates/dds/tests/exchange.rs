@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use tickwire::cdr::dynamic::Form;
 use tickwire::{
-    DataReaderQos, DataWriterQos, DomainParticipant, Driving, InstanceState, StateMask, Topic,
+    DataReaderQos, DataWriterQos, DomainParticipant, Driving, DynamicType, InstanceState,
+    Serialized, StateMask, Topic,
 };
 
 /// Long enough that only a fault reaches it.
@@ -397,4 +399,36 @@ fn a_guard_condition_ends_a_wait_from_another_thread() {
         scope.spawn(|| guard.set(true));
         assert_eq!(waiting.wait(PATIENCE).expect("set"), [guard.condition()]);
     });
+}
+
+/// As `topic echo` does: discovery alone tells what to print.
+#[test]
+fn the_type_of_a_topic_is_learnt_from_its_writer() {
+    let (one, two) = (participant(112), participant(112));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().transient_local();
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    writer.write(&quote("A", 7)).expect("room");
+
+    let found = two.discovery();
+    let known = || found.publications().first().map(|writer| writer.guid);
+    let guid = found.wait_for(PATIENCE, known).expect("the writer");
+    let ty = found.type_of(guid, PATIENCE).expect("an answer");
+    assert_eq!(&*ty.name, "test::Quote");
+
+    let topic = two
+        .topic_of::<Serialized>("Quotes", DynamicType::described(ty.clone()))
+        .expect("a topic");
+    let qos = DataReaderQos::default().reliable().transient_local();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    reader.wait_for_data(PATIENCE).expect("the sample");
+    let samples = reader.take();
+    let payload = samples[0].data().expect("a value").payload();
+    let mut json = String::new();
+    tickwire::cdr::dynamic::to_json(&ty, payload, Form::Sample, &mut json).expect("JSON");
+    assert_eq!(json, r#"{"symbol":"A","price":7}"#);
+    assert_eq!(
+        samples[0].info().instance,
+        writer.register(&quote("A", 0)).expect("a key")
+    );
 }

@@ -61,8 +61,6 @@ pub(super) struct Net {
     pub(super) nodes: Vec<Node>,
     /// Of 100 datagrams, so many are lost.
     pub(super) loss_percent: u64,
-    /// Whether anybody hears what is sent to the group.
-    group_works: bool,
     /// How often each one is delivered.
     copies: usize,
     pub(super) random: u64,
@@ -76,7 +74,6 @@ impl Net {
             now: Instant::from_nanos(1),
             nodes: Vec::new(),
             loss_percent: 0,
-            group_works: true,
             copies: 1,
             random: 1,
             queue: VecDeque::new(),
@@ -103,7 +100,7 @@ impl Net {
         result
     }
 
-    pub(super) fn settle(&mut self) {
+    fn settle(&mut self) {
         while let Some((index, datagram)) = self.queue.pop_front() {
             self.receive(index, &datagram);
         }
@@ -135,8 +132,7 @@ impl Net {
         for (datagram, to) in outbox.datagrams() {
             for index in 0..self.nodes.len() {
                 let data = &self.nodes[index].discovery.config.participant;
-                let hears = (self.group_works && to.contains(&GROUP))
-                    || to.contains(&data.metatraffic_unicast[0]);
+                let hears = to.contains(&GROUP) || to.contains(&data.metatraffic_unicast[0]);
                 for _ in 0..self.copies {
                     if hears && !self.loses() {
                         self.queue.push_back((index, datagram.to_vec()));
@@ -383,51 +379,6 @@ fn one_that_knows_the_others_address_is_enough() {
     net.run(LEASE * 3);
     assert_eq!(net.nodes[0].discovery.counters().leases_expired, 0);
     assert_eq!(net.nodes[1].discovery.counters().leases_expired, 0);
-}
-
-/// Two nodes without a working group of which only the second knows the other's address, and each
-/// of which announces itself once in a period.
-fn one_sided() -> Net {
-    let mut configs = [config(1), config(2)];
-    for config in &mut configs {
-        config.initial_count = 1;
-    }
-    configs[0].announce_to.push(metatraffic(7));
-    configs[1].announce_to.push(metatraffic(1));
-    let mut net = Net::new(configs);
-    net.group_works = false;
-    net.add(0, writer(1, "Quote"));
-    net.add(1, reader(2, "Quote"));
-    net
-}
-
-#[test]
-fn a_lost_answer_is_repeated_soon() {
-    let mut net = one_sided();
-    net.call_one(1, Discovery::handle_timeout);
-    net.loss_percent = 100;
-    net.settle();
-    net.loss_percent = 0;
-    assert_eq!(net.nodes[0].discovery.participants().count(), 1);
-    assert_eq!(net.nodes[1].discovery.participants().count(), 0);
-    net.run(Duration::from_millis(300));
-    assert_eq!(net.count(0, is_match), 1);
-    assert_eq!(net.count(1, is_match), 1);
-}
-
-#[test]
-fn who_cannot_hear_the_group_is_told_for_as_long_as_it_lives() {
-    let mut net = one_sided();
-    net.call_one(1, Discovery::handle_timeout);
-    net.loss_percent = 100;
-    net.run(Duration::from_secs(1));
-    net.loss_percent = 0;
-    net.run(LEASE);
-    assert_eq!(net.count(1, is_match), 1);
-    net.run(LEASE * 3);
-    for node in &net.nodes {
-        assert_eq!(node.discovery.counters().leases_expired, 0);
-    }
 }
 
 #[test]
