@@ -16,7 +16,8 @@ pub struct DiscoveryConfig {
     /// Our participant. Its locators are where the owner receives; which built-in endpoints it has
     /// is filled in by discovery.
     pub participant: ParticipantData,
-    /// Where it is announced: multicast groups and the initial peers. Default nowhere.
+    /// Where it is announced: multicast groups and the initial peers. Default nowhere. With any
+    /// peer in it, groups count as unreliable, and each participant found is told by unicast, too.
     pub announce_to: Vec<Locator>,
     /// Time between announcements. Default a third of the announced lease.
     pub announce_period: Duration,

@@ -140,12 +140,14 @@ impl Participants {
 }
 
 impl Participant {
-    /// Whether one of `announce_to` reaches its discovery.
+    /// Whether one of `announce_to` reaches its discovery. Where peers are named beside groups,
+    /// groups are not relied on.
     fn listens_at(&self, announce_to: &[Locator]) -> bool {
+        let only_groups = announce_to.iter().all(Locator::is_multicast);
         let groups = &self.data.metatraffic_multicast;
         announce_to
             .iter()
-            .any(|to| groups.contains(to) || self.metatraffic.contains(to))
+            .any(|to| self.metatraffic.contains(to) || (only_groups && groups.contains(to)))
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) struct Net {
     pub(super) nodes: Vec<Node>,
     /// Of 100 datagrams, so many are lost.
     pub(super) loss_percent: u64,
+    /// Whether anybody hears what is sent to the group.
+    group_works: bool,
     /// How often each one is delivered.
     copies: usize,
     pub(super) random: u64,
@@ -74,6 +76,7 @@ impl Net {
             now: Instant::from_nanos(1),
             nodes: Vec::new(),
             loss_percent: 0,
+            group_works: true,
             copies: 1,
             random: 1,
             queue: VecDeque::new(),
@@ -100,7 +103,7 @@ impl Net {
         result
     }
 
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         while let Some((index, datagram)) = self.queue.pop_front() {
             self.receive(index, &datagram);
         }
@@ -132,7 +135,8 @@ impl Net {
         for (datagram, to) in outbox.datagrams() {
             for index in 0..self.nodes.len() {
                 let data = &self.nodes[index].discovery.config.participant;
-                let hears = to.contains(&GROUP) || to.contains(&data.metatraffic_unicast[0]);
+                let hears = (self.group_works && to.contains(&GROUP))
+                    || to.contains(&data.metatraffic_unicast[0]);
                 for _ in 0..self.copies {
                     if hears && !self.loses() {
                         self.queue.push_back((index, datagram.to_vec()));
@@ -379,6 +383,61 @@ fn one_that_knows_the_others_address_is_enough() {
     net.run(LEASE * 3);
     assert_eq!(net.nodes[0].discovery.counters().leases_expired, 0);
     assert_eq!(net.nodes[1].discovery.counters().leases_expired, 0);
+}
+
+/// Two nodes without a working group of which only the second knows the other's address, and each
+/// of which announces itself once in a period.
+fn one_sided(announce_to: Locator) -> Net {
+    let mut configs = [config(1), config(2)];
+    for config in &mut configs {
+        config.initial_count = 1;
+    }
+    configs[0].announce_to = vec![announce_to];
+    configs[1].announce_to.push(metatraffic(1));
+    let mut net = Net::new(configs);
+    net.group_works = false;
+    net.call(0, Discovery::handle_timeout);
+    net.add(0, writer(1, "Quote"));
+    net.add(1, reader(2, "Quote"));
+    net
+}
+
+#[test]
+fn a_lost_answer_is_repeated_soon() {
+    let mut net = one_sided(metatraffic(7));
+    net.call_one(1, Discovery::handle_timeout);
+    net.loss_percent = 100;
+    net.settle();
+    net.loss_percent = 0;
+    assert_eq!(net.nodes[0].discovery.participants().count(), 1);
+    assert_eq!(net.nodes[1].discovery.participants().count(), 0);
+    net.run(Duration::from_millis(300));
+    assert_eq!(net.count(0, is_match), 1);
+    assert_eq!(net.count(1, is_match), 1);
+}
+
+#[test]
+fn who_cannot_hear_the_group_is_told_for_as_long_as_it_lives() {
+    let mut net = one_sided(metatraffic(7));
+    net.call(1, Discovery::handle_timeout);
+    assert_eq!(net.count(1, is_match), 1);
+    net.run(LEASE * 3);
+    for node in &net.nodes {
+        assert_eq!(node.discovery.counters().leases_expired, 0);
+    }
+}
+
+#[test]
+fn who_does_not_know_us_is_told_alone_though_it_claims_to_hear_the_group() {
+    let mut net = one_sided(GROUP);
+    net.call_one(1, Discovery::handle_timeout);
+    net.loss_percent = 100;
+    net.settle();
+    net.run(Duration::from_secs(1));
+    net.loss_percent = 0;
+    assert_eq!(net.nodes[1].discovery.participants().count(), 0);
+    net.run(LEASE / 3);
+    assert_eq!(net.count(1, is_match), 1);
 }
 
 #[test]

@@ -74,8 +74,9 @@ impl TypeLookup {
         let pending = self.pending.get(&number).filter(|one| one.asked == from)?;
         let mut taken = Vec::new();
         for (id, object) in &reply.objects {
-            // The hash is computed from the object, whatever the peer says that it has.
-            if pending.types.contains(id) && self.objects.insert(object) == Ok(*id) {
+            // An object's identifier is the hash of its bytes, whatever the peer calls it.
+            let is_itself = TypeObjects::new().insert(object) == Ok(*id);
+            if pending.types.contains(id) && is_itself && self.objects.insert(object).is_ok() {
                 taken.push(*id);
             }
         }

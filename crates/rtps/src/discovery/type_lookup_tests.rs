@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use tickwire_base::Duration;
-use tickwire_cdr::xtypes::{TypeId, TypeInformation, TypeWithDependencies};
+use tickwire_cdr::xtypes::{Reply, RequestIdentity, TypeId, TypeInformation, TypeWithDependencies};
 use tickwire_cdr::{Extensibility, Member, Shared, Type, TypeDescription};
 
 use super::tests::*;
@@ -101,4 +101,35 @@ fn questions_and_answers_survive_loss() {
             "seed {seed}"
         );
     }
+}
+
+#[test]
+fn what_was_not_asked_for_is_not_kept() {
+    let (mut net, information) = net();
+    let complete = complete_of(&information);
+    let (level, _) = complete.dependencies[0];
+    net.loss_percent = 100;
+    ask(&mut net, 3, vec![complete.id]).expect("known");
+    net.loss_percent = 0;
+    // The other one answers with another type, and with that under the name of the right one.
+    let known = net.nodes[0].discovery.types().clone();
+    let object = known.get(level).expect("a dependency");
+    let requester = Guid::new(prefix(2), EntityId::TYPE_LOOKUP_REQUEST_WRITER);
+    let reply = Reply {
+        identity: RequestIdentity {
+            writer: requester.to_bytes(),
+            sequence_number: 1,
+        },
+        objects: vec![(level, object), (complete.id, object)],
+        complete_to_minimal: Vec::new(),
+    };
+    net.call(2, |discovery, now, outbox| {
+        let replies = &mut discovery.type_lookup.replies;
+        let payload = |payload: &mut Vec<u8>| reply.encode(payload);
+        replies.write(now, ChangeKind::Alive, None, outbox, payload)
+    })
+    .expect("room");
+    let got: Vec<_> = net.nodes[1].events.iter().filter_map(received).collect();
+    assert_eq!(got, [vec![]]);
+    assert_eq!(net.nodes[1].discovery.types().len(), 0);
 }
