@@ -104,7 +104,12 @@ fn expand(
             #[inline]
             fn set(&mut self, number: u32, event: #typed::Event<'_>, spare: &mut Self::Spare) {
                 #numbers
-                #(if number < #ends {
+                match number {
+                    #(#offsets => return #typed::Member::set(&mut self.#members, 0, event, &mut spare #places .0),)*
+                    _ => {}
+                }
+                // The numbers of members below; there are none between most.
+                #(if number > #offsets && number < #ends {
                     return #typed::Member::set(&mut self.#members, number - #offsets, event, &mut spare #places .0);
                 })*
             }

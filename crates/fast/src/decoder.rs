@@ -10,7 +10,7 @@ use crate::templates::{Template, Templates};
 use crate::typed::{Binding, FastMessage};
 use crate::visitor::Visitor;
 use crate::wire::{Input, PresenceMap};
-use crate::{Code, Decimal, FieldIndex};
+use crate::{Code, Decimal, FieldIndex, Operator};
 
 /// When the dictionaries, and the template id that messages may leave out, go back to undefined. FAST itself does not
 /// say; every venue does. With the wrong policy the second message of a packet decodes to garbage.
@@ -329,15 +329,40 @@ impl<'a, V: Visitor> Run<'a, V> {
         }
     }
 
+    #[inline]
     fn text(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
+        // The value is most often the template's, or none.
+        let is_initial = match op.spec.operator {
+            Operator::Constant => !op.spec.optional || map.bit(),
+            Operator::Default if !map.bit() => true,
+            _ => return self.sent_text(op, map),
+        };
+        match self.plan.initials.get(op.spec.initial as usize) {
+            Some(Initial::Text(text)) if is_initial => {
+                self.visitor.text(FieldIndex(op.field), text)
+            }
+            Some(Initial::Bytes(bytes)) if is_initial => {
+                self.visitor.bytes(FieldIndex(op.field), bytes)
+            }
+            _ => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    /// A string or byte vector that is in the stream or the dictionary; a default's presence bit was 1.
+    fn sent_text(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
         let field = FieldIndex(op.field);
-        let initial = self.plan.initials.get(op.spec.initial as usize);
-        let initial_bytes = initial.map(Initial::as_bytes).unwrap_or_default();
+        let initial = self
+            .plan
+            .initials
+            .get(op.spec.initial as usize)
+            .map(Initial::as_bytes)
+            .unwrap_or_default();
         let (input, dictionary) = (&mut self.input, &mut *self.dictionary);
         let Some(place) = operator::text(
             op.kind,
             &op.spec,
-            initial_bytes,
+            initial,
             input,
             map,
             dictionary,
@@ -354,13 +379,6 @@ impl<'a, V: Visitor> Run<'a, V> {
                 let cost = u32::try_from(text.len()).map_err(|_| Code::Limit)?;
                 self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
                 text
-            }
-            Place::Initial => {
-                if let Some(Initial::Text(text)) = initial {
-                    self.visitor.text(field, text);
-                    return Ok(());
-                }
-                initial_bytes
             }
         };
         if op.kind == Kind::Bytes {

@@ -21,6 +21,8 @@ pub(crate) trait Integer: Copy + Eq {
     fn widen(self) -> i128;
     /// The value if it is in range.
     fn narrow(value: i128, max: u64) -> Option<Self>;
+    /// The value plus `delta` if that is in range.
+    fn offset(self, delta: i64, max: u64) -> Option<Self>;
 }
 
 impl Integer for u64 {
@@ -53,6 +55,10 @@ impl Integer for u64 {
     #[inline]
     fn narrow(value: i128, max: u64) -> Option<Self> {
         Self::try_from(value).ok().filter(|value| *value <= max)
+    }
+    #[inline]
+    fn offset(self, delta: i64, max: u64) -> Option<Self> {
+        self.checked_add_signed(delta).filter(|value| *value <= max)
     }
 }
 
@@ -96,6 +102,12 @@ impl Integer for i64 {
             None
         }
     }
+    #[inline]
+    fn offset(self, delta: i64, max: u64) -> Option<Self> {
+        // `value ^ (value >> 63)` is the value itself, or -value - 1 of a negative one.
+        self.checked_add(delta)
+            .filter(|value| (value ^ (value >> 63)).cast_unsigned() <= max)
+    }
 }
 
 /// Decodes an integer field; `None`: it is absent.
@@ -113,22 +125,10 @@ pub(crate) fn integer<T: Integer>(
         Operator::Default if !map.bit() => Ok(initial()),
         Operator::None | Operator::Default => read_integer(spec, input),
         Operator::Copy | Operator::Increment | Operator::Tail => {
-            let value = if map.bit() {
+            let value: Option<T> = if map.bit() {
                 read_integer(spec, input)?
             } else {
-                match dictionary.state(spec.slot, spec.tag)? {
-                    State::Assigned => {
-                        let previous = T::from_bits(dictionary.value(spec.slot));
-                        if spec.operator == Operator::Copy {
-                            return Ok(Some(previous));
-                        }
-                        Some(previous.next(spec.max))
-                    }
-                    State::Undefined => {
-                        initial().map_or_else(|| absent(spec, Code::D5), |value| Ok(Some(value)))?
-                    }
-                    State::Empty => absent(spec, Code::D6)?,
-                }
+                implied_integer(spec, dictionary)?
             };
             match value {
                 Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits(), 0),
@@ -137,20 +137,66 @@ pub(crate) fn integer<T: Integer>(
             Ok(value)
         }
         Operator::Delta => {
-            let Some(delta) = read_delta(spec, input)? else {
+            let sent = input.short_delta(spec.optional);
+            if let Some(None) = sent {
                 return Ok(None);
+            }
+            let value = match (delta_base::<T>(spec, dictionary)?, sent) {
+                (Some(base), Some(Some(delta))) => base.offset(delta, spec.max).ok_or(Code::R4)?,
+                (base, None) => match wide_delta(spec, base, input)? {
+                    Some(value) => value,
+                    None => return Ok(None),
+                },
+                _ => return Err(Code::D6),
             };
-            let base = match dictionary.state(spec.slot, spec.tag)? {
-                State::Assigned => T::from_bits(dictionary.value(spec.slot)),
-                // Without an initial value `value` is 0, the base of §6.3.7.1.
-                State::Undefined => T::from_bits(spec.value),
-                State::Empty => return Err(Code::D6),
-            };
-            let value = T::narrow(base.widen() + delta, spec.max).ok_or(Code::R4)?;
             dictionary.assign(spec.slot, spec.tag, value.bits(), 0);
             Ok(Some(value))
         }
     }
+}
+
+/// The value of a copied or incremented integer whose presence bit is 0.
+#[inline]
+fn implied_integer<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<Option<T>, Code> {
+    match dictionary.state(spec.slot, spec.tag)? {
+        State::Assigned => {
+            let previous = T::from_bits(dictionary.value(spec.slot));
+            Ok(Some(if spec.operator == Operator::Copy {
+                previous
+            } else {
+                previous.next(spec.max)
+            }))
+        }
+        State::Undefined if spec.has_initial => Ok(Some(T::from_bits(spec.value))),
+        State::Undefined => absent(spec, Code::D5),
+        State::Empty => absent(spec, Code::D6),
+    }
+}
+
+/// What a delta is added to; `None` if the entry is empty. Without an initial value `value` is 0, as §6.3.7.1 wants.
+#[inline]
+fn delta_base<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<Option<T>, Code> {
+    Ok(match dictionary.state(spec.slot, spec.tag)? {
+        State::Assigned => Some(T::from_bits(dictionary.value(spec.slot))),
+        State::Undefined => Some(T::from_bits(spec.value)),
+        State::Empty => None,
+    })
+}
+
+/// The sum of `base` and a difference that may have 65 bits.
+#[cold]
+fn wide_delta<T: Integer>(
+    spec: &Spec,
+    base: Option<T>,
+    input: &mut Input<'_>,
+) -> Result<Option<T>, Code> {
+    let Some(delta) = read_delta(spec, input)? else {
+        return Ok(None);
+    };
+    let base = base.ok_or(Code::D6)?;
+    T::narrow(base.widen() + delta, spec.max)
+        .map(Some)
+        .ok_or(Code::R4)
 }
 
 /// Decodes a decimal field with one operator; `None`: it is absent.
@@ -217,15 +263,14 @@ pub(crate) fn decimal(
 /// Where the value of a string or byte vector is, after decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The template's initial value.
-    Initial,
     /// The dictionary entry.
     Dictionary,
     /// The scratch buffer.
     Scratch,
 }
 
-/// Decodes a string or byte vector field; `None`: it is absent. The bytes are not checked to be UTF-8.
+/// Decodes a string or byte vector field that is not the template's constant or default (whose presence bit, if any, was
+/// read); `None`: it is absent. The bytes are not checked to be UTF-8.
 pub(crate) fn text(
     kind: Kind,
     spec: &Spec,
@@ -235,12 +280,8 @@ pub(crate) fn text(
     dictionary: &mut Dictionary,
     scratch: &mut Vec<u8>,
 ) -> Result<Option<Place>, Code> {
-    let given = spec.has_initial.then_some(Place::Initial);
     match spec.operator {
-        Operator::Constant if spec.optional && !map.bit() => Ok(None),
-        Operator::Constant => Ok(given),
-        Operator::Default if !map.bit() => Ok(given),
-        Operator::None | Operator::Default => {
+        Operator::None | Operator::Constant | Operator::Default => {
             scratch.clear();
             Ok(read_text(kind, spec.optional, input, scratch)?.then_some(Place::Scratch))
         }

@@ -135,6 +135,21 @@ impl<'a> Input<'a> {
         Ok(value)
     }
 
+    /// Difference of at most 5 bytes, `Some(None)` for NULL; `None` leaves it to [`delta`](Self::delta) and
+    /// [`nullable_delta`](Self::nullable_delta).
+    #[inline]
+    pub(crate) fn short_delta(&mut self, nullable: bool) -> Option<Option<i64>> {
+        let (sent, rest) = short_signed(self.rest, self.strict)?;
+        self.rest = rest;
+        Some(if !nullable {
+            Some(sent)
+        } else if sent == 0 {
+            None
+        } else {
+            Some(sent - i64::from(sent > 0))
+        })
+    }
+
     /// Nullable difference.
     #[inline]
     pub(crate) fn nullable_delta(&mut self) -> Result<Option<i128>, Code> {
@@ -222,6 +237,18 @@ impl<'a> Input<'a> {
             self.rest = rest;
             return Ok(PresenceMap {
                 bits: u64::from(*byte) << 57,
+                left: u32::MAX,
+                more: &[],
+            });
+        }
+        if let [first, last, rest @ ..] = self.rest
+            && last & STOP != 0
+            && *last != STOP
+        {
+            self.rest = rest;
+            let bits = u64::from(*first) << 57 | u64::from(last & DATA) << 50;
+            return Ok(PresenceMap {
+                bits,
                 left: u32::MAX,
                 more: &[],
             });

@@ -10,7 +10,7 @@ pub(crate) struct Spec {
     field_type: FieldType,
     optional: bool,
     form: Form,
-    fields: Vec<Spec>,
+    fields: Vec<Self>,
 }
 
 enum Form {
