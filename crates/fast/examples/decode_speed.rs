@@ -1,4 +1,5 @@
-//! Nanoseconds per message of the golden file, median of many passes: `cargo run --release --example decode_speed`.
+//! Nanoseconds per message of the golden file, median of many passes: `cargo run --release --example decode_speed`,
+//! with a word to run only the lines that have it.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -87,6 +88,12 @@ fn decode(
 }
 
 fn report(what: &str, count: usize, mut pass: impl FnMut()) {
+    if std::env::args()
+        .nth(1)
+        .is_some_and(|wanted| !what.contains(&wanted))
+    {
+        return;
+    }
     let mut times: Vec<_> = (0..PASSES)
         .map(|_| {
             let start = Instant::now();

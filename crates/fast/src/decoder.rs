@@ -219,8 +219,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             self.dictionary.reset();
         }
         self.visitor.begin_message(template);
-        self.instructions(self.plan.template_ops(template.entry), &mut map, 0)?;
-        self.input.check_used(&map)?;
+        self.instructions(self.plan.template_ops(template.entry), map, 0)?;
         self.visitor.end_message();
         Ok(())
     }
@@ -252,23 +251,24 @@ impl<'a, V: Visitor> Run<'a, V> {
         Ok(Some(template))
     }
 
-    /// Runs the instructions of one segment, or of a group without a presence map of its own.
+    /// Runs the instructions of one segment with its presence map.
     fn instructions(
         &mut self,
         ops: &'a [Op],
-        map: &mut PresenceMap<'a>,
+        mut map: PresenceMap<'a>,
         depth: u32,
     ) -> Result<(), Code> {
         let mut next = ops;
         while let [op, rest @ ..] = next {
             let (body, rest) = rest.split_at(op.segment.body as usize);
+            let present = map.bit_if(op.spec.uses_map);
             let done = match op.kind {
-                Kind::Unsigned => self.unsigned(op, map),
-                Kind::Signed => self.signed(op, map),
-                Kind::Ascii | Kind::Unicode | Kind::Bytes => self.text(op, map),
-                Kind::Decimal | Kind::Split => self.decimal(op, body, map),
-                Kind::Sequence => self.sequence(op, body, map, depth),
-                Kind::Group => self.group(op, body, map, depth),
+                Kind::Unsigned => self.unsigned(op, present),
+                Kind::Signed => self.signed(op, present),
+                Kind::Ascii | Kind::Unicode | Kind::Bytes => self.text(op, present),
+                Kind::Decimal | Kind::Split => self.decimal(op, body, present, &mut map),
+                Kind::Sequence => self.sequence(op, body, present, depth),
+                Kind::Group => self.group(op, body, present, depth),
                 Kind::Template => self.inner_template(op, depth),
             };
             if let Err(code) = done {
@@ -277,12 +277,12 @@ impl<'a, V: Visitor> Run<'a, V> {
             }
             next = rest;
         }
-        Ok(())
+        self.input.check_used(&map)
     }
 
     #[inline]
-    fn unsigned(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
-        match operator::integer::<u64>(&op.spec, &mut self.input, map, self.dictionary)? {
+    fn unsigned(&mut self, op: &Op, present: bool) -> Result<(), Code> {
+        match operator::integer::<u64>(&op.spec, &mut self.input, present, self.dictionary)? {
             Some(value) => self.visitor.unsigned(FieldIndex(op.field), value),
             None => self.visitor.absent(FieldIndex(op.field)),
         }
@@ -290,18 +290,25 @@ impl<'a, V: Visitor> Run<'a, V> {
     }
 
     #[inline]
-    fn signed(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
-        match operator::integer::<i64>(&op.spec, &mut self.input, map, self.dictionary)? {
+    fn signed(&mut self, op: &Op, present: bool) -> Result<(), Code> {
+        match operator::integer::<i64>(&op.spec, &mut self.input, present, self.dictionary)? {
             Some(value) => self.visitor.signed(FieldIndex(op.field), value),
             None => self.visitor.absent(FieldIndex(op.field)),
         }
         Ok(())
     }
 
-    fn decimal(&mut self, op: &Op, parts: &[Op], map: &mut PresenceMap<'_>) -> Result<(), Code> {
+    #[inline(always)]
+    fn decimal(
+        &mut self,
+        op: &Op,
+        parts: &[Op],
+        present: bool,
+        map: &mut PresenceMap<'_>,
+    ) -> Result<(), Code> {
         let value = match parts {
             [exponent, mantissa] => self.split_decimal(exponent, mantissa, map)?,
-            _ => operator::decimal(&op.spec, &mut self.input, map, self.dictionary)?,
+            _ => operator::decimal(&op.spec, &mut self.input, present, self.dictionary)?,
         };
         match value {
             Some(value) => self.visitor.decimal(FieldIndex(op.field), value),
@@ -311,31 +318,40 @@ impl<'a, V: Visitor> Run<'a, V> {
     }
 
     /// The mantissa is mandatory, and there (with its presence bit) only if the exponent is (§10.5.1).
-    #[inline]
+    #[inline(always)]
     fn split_decimal(
         &mut self,
         exponent: &Op,
         mantissa: &Op,
         map: &mut PresenceMap<'_>,
     ) -> Result<Option<Decimal>, Code> {
-        let Some(exponent) =
-            operator::integer(&exponent.spec, &mut self.input, map, self.dictionary)?
+        let Some(exponent) = operator::integer(
+            &exponent.spec,
+            &mut self.input,
+            map.bit_if(exponent.spec.uses_map),
+            self.dictionary,
+        )?
         else {
             return Ok(None);
         };
-        match operator::integer(&mantissa.spec, &mut self.input, map, self.dictionary)? {
+        match operator::integer(
+            &mantissa.spec,
+            &mut self.input,
+            map.bit_if(mantissa.spec.uses_map),
+            self.dictionary,
+        )? {
             Some(mantissa) => operator::decimal_of(exponent, mantissa).map(Some),
             None => Ok(None),
         }
     }
 
     #[inline]
-    fn text(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
+    fn text(&mut self, op: &Op, present: bool) -> Result<(), Code> {
         // The value is most often the template's, or none.
         let is_initial = match op.spec.operator {
-            Operator::Constant => !op.spec.optional || map.bit(),
-            Operator::Default if !map.bit() => true,
-            _ => return self.sent_text(op, map),
+            Operator::Constant => present,
+            Operator::Default if !present => true,
+            _ => return self.sent_text(op, present),
         };
         match self.plan.initials.get(op.spec.initial as usize) {
             Some(Initial::Text(text)) if is_initial => {
@@ -350,7 +366,7 @@ impl<'a, V: Visitor> Run<'a, V> {
     }
 
     /// A string or byte vector that is in the stream or the dictionary; a default's presence bit was 1.
-    fn sent_text(&mut self, op: &Op, map: &mut PresenceMap<'_>) -> Result<(), Code> {
+    fn sent_text(&mut self, op: &Op, present: bool) -> Result<(), Code> {
         let field = FieldIndex(op.field);
         let initial = self
             .plan
@@ -364,7 +380,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             &op.spec,
             initial,
             input,
-            map,
+            present,
             dictionary,
             self.scratch,
         )?
@@ -390,15 +406,9 @@ impl<'a, V: Visitor> Run<'a, V> {
         Ok(())
     }
 
-    fn group(
-        &mut self,
-        op: &'a Op,
-        body: &'a [Op],
-        map: &mut PresenceMap<'a>,
-        depth: u32,
-    ) -> Result<(), Code> {
+    fn group(&mut self, op: &'a Op, body: &'a [Op], present: bool, depth: u32) -> Result<(), Code> {
         let field = FieldIndex(op.field);
-        if op.spec.optional && !map.bit() {
+        if !present {
             self.visitor.absent(field);
             return Ok(());
         }
@@ -412,7 +422,7 @@ impl<'a, V: Visitor> Run<'a, V> {
         &mut self,
         op: &'a Op,
         body: &'a [Op],
-        map: &mut PresenceMap<'a>,
+        present: bool,
         depth: u32,
     ) -> Result<(), Code> {
         let field = FieldIndex(op.field);
@@ -420,7 +430,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             return Ok(());
         };
         let Some(len) =
-            operator::integer::<u64>(&length.spec, &mut self.input, map, self.dictionary)?
+            operator::integer::<u64>(&length.spec, &mut self.input, present, self.dictionary)?
         else {
             self.visitor.absent(field);
             return Ok(());
@@ -447,12 +457,11 @@ impl<'a, V: Visitor> Run<'a, V> {
     /// A group or element: with a presence map if any of its fields needs a bit.
     #[inline]
     fn segment(&mut self, op: &'a Op, body: &'a [Op], depth: u32) -> Result<(), Code> {
-        if op.segment.map_bits == 0 {
-            return self.instructions(body, &mut PresenceMap::none(), depth);
-        }
-        let mut map = self.input.presence_map()?;
-        self.instructions(body, &mut map, depth)?;
-        self.input.check_used(&map)
+        let map = match op.segment.map_bits {
+            0 => PresenceMap::none(),
+            _ => self.input.presence_map()?,
+        };
+        self.instructions(body, map, depth)
     }
 
     /// A dynamic template reference: a message within the message (§10.5).
@@ -467,8 +476,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             return Err(Code::D9);
         };
         self.visitor.begin_template(field, template);
-        self.instructions(self.plan.template_ops(template.entry), &mut map, depth + 1)?;
-        self.input.check_used(&map)?;
+        self.instructions(self.plan.template_ops(template.entry), map, depth + 1)?;
         self.visitor.end_template(field);
         self.template = outer;
         Ok(())

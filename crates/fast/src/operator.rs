@@ -7,7 +7,7 @@ use crate::decimal::Decimal;
 use crate::dictionary::{Dictionary, State};
 use crate::field::Operator;
 use crate::plan::{Kind, Spec};
-use crate::wire::{Input, PresenceMap};
+use crate::wire::Input;
 
 /// What the integer types have in common. `max` is the type's largest value.
 pub(crate) trait Integer: Copy + Eq {
@@ -110,22 +110,22 @@ impl Integer for i64 {
     }
 }
 
-/// Decodes an integer field; `None`: it is absent.
-#[inline]
+/// Decodes an integer field; `None`: it is absent. `present` is its presence bit, true for one that has none.
+#[inline(always)]
 pub(crate) fn integer<T: Integer>(
     spec: &Spec,
     input: &mut Input<'_>,
-    map: &mut PresenceMap<'_>,
+    present: bool,
     dictionary: &mut Dictionary,
 ) -> Result<Option<T>, Code> {
     let initial = || spec.has_initial.then(|| T::from_bits(spec.value));
     match spec.operator {
-        Operator::Constant if spec.optional && !map.bit() => Ok(None),
+        Operator::Constant if !present => Ok(None),
         Operator::Constant => Ok(initial()),
-        Operator::Default if !map.bit() => Ok(initial()),
+        Operator::Default if !present => Ok(initial()),
         Operator::None | Operator::Default => read_integer(spec, input),
         Operator::Copy | Operator::Increment | Operator::Tail => {
-            let value: Option<T> = if map.bit() {
+            let value: Option<T> = if present {
                 read_integer(spec, input)?
             } else {
                 implied_integer(spec, dictionary)?
@@ -156,7 +156,7 @@ pub(crate) fn integer<T: Integer>(
 }
 
 /// The value of a copied or incremented integer whose presence bit is 0.
-#[inline]
+#[inline(always)]
 fn implied_integer<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<Option<T>, Code> {
     match dictionary.state(spec.slot, spec.tag)? {
         State::Assigned => {
@@ -174,7 +174,7 @@ fn implied_integer<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<O
 }
 
 /// What a delta is added to; `None` if the entry is empty. Without an initial value `value` is 0, as §6.3.7.1 wants.
-#[inline]
+#[inline(always)]
 fn delta_base<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<Option<T>, Code> {
     Ok(match dictionary.state(spec.slot, spec.tag)? {
         State::Assigned => Some(T::from_bits(dictionary.value(spec.slot))),
@@ -200,10 +200,11 @@ fn wide_delta<T: Integer>(
 }
 
 /// Decodes a decimal field with one operator; `None`: it is absent.
+#[inline(never)]
 pub(crate) fn decimal(
     spec: &Spec,
     input: &mut Input<'_>,
-    map: &mut PresenceMap<'_>,
+    present: bool,
     dictionary: &mut Dictionary,
 ) -> Result<Option<Decimal>, Code> {
     let initial = || {
@@ -214,12 +215,12 @@ pub(crate) fn decimal(
         }
     };
     match spec.operator {
-        Operator::Constant if spec.optional && !map.bit() => Ok(None),
+        Operator::Constant if !present => Ok(None),
         Operator::Constant => Ok(initial()),
-        Operator::Default if !map.bit() => Ok(initial()),
+        Operator::Default if !present => Ok(initial()),
         Operator::None | Operator::Default => read_decimal(spec, input),
         Operator::Copy | Operator::Increment | Operator::Tail => {
-            let value = if map.bit() {
+            let value = if present {
                 read_decimal(spec, input)?
             } else {
                 match dictionary.state(spec.slot, spec.tag)? {
@@ -276,7 +277,7 @@ pub(crate) fn text(
     spec: &Spec,
     initial: &[u8],
     input: &mut Input<'_>,
-    map: &mut PresenceMap<'_>,
+    present: bool,
     dictionary: &mut Dictionary,
     scratch: &mut Vec<u8>,
 ) -> Result<Option<Place>, Code> {
@@ -286,7 +287,7 @@ pub(crate) fn text(
             Ok(read_text(kind, spec.optional, input, scratch)?.then_some(Place::Scratch))
         }
         Operator::Copy | Operator::Increment => {
-            if !map.bit() {
+            if !present {
                 return previous_text(spec, initial, dictionary, Code::D5, Code::D6);
             }
             scratch.clear();
@@ -297,7 +298,7 @@ pub(crate) fn text(
             Ok(Some(store(spec, scratch, dictionary)))
         }
         Operator::Tail => {
-            if !map.bit() {
+            if !present {
                 // §6.3.8 has these codes; appendix 4 names them one lower.
                 return previous_text(spec, initial, dictionary, Code::D6, Code::D7);
             }
@@ -429,7 +430,7 @@ fn read_text(
     Ok(true)
 }
 
-#[inline]
+#[inline(always)]
 fn read_integer<T: Integer>(spec: &Spec, input: &mut Input<'_>) -> Result<Option<T>, Code> {
     if spec.optional {
         T::read_nullable(input, spec.max)

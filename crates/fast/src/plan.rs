@@ -100,6 +100,8 @@ pub(crate) struct Spec {
     /// Type of the dictionary entry.
     pub(crate) tag: u8,
     pub(crate) has_initial: bool,
+    /// Whether a presence-map bit belongs to it.
+    pub(crate) uses_map: bool,
     /// Initial exponent of a decimal.
     pub(crate) exponent: i8,
     /// Entry in the dictionary.

@@ -301,7 +301,7 @@ pub(crate) struct PresenceMap<'a> {
     more: &'a [u8],
 }
 
-impl PresenceMap<'_> {
+impl<'a> PresenceMap<'a> {
     /// The map of a segment that has none.
     #[inline]
     pub(crate) const fn none() -> Self {
@@ -315,24 +315,32 @@ impl PresenceMap<'_> {
     /// The next bit.
     #[inline]
     pub(crate) fn bit(&mut self) -> bool {
-        if self.left == 0 {
-            self.refill();
+        self.bit_if(true)
+    }
+
+    /// The next bit if the field `uses` one, else true. Without branches, and in registers where the map is a local.
+    #[inline(always)]
+    pub(crate) fn bit_if(&mut self, uses: bool) -> bool {
+        if uses && self.left == 0 {
+            *self = Self::refilled(self.more);
         }
         let bit = self.bits >> 63 != 0;
-        self.bits <<= 1;
-        self.left -= 1;
-        bit
+        self.bits <<= u32::from(uses);
+        self.left -= u32::from(uses);
+        bit | !uses
     }
 
     #[inline(never)]
-    fn refill(&mut self) {
-        let (bytes, more) = self.more.split_at(self.more.len().min(9));
-        self.bits = bytes
+    fn refilled(bytes: &'a [u8]) -> Self {
+        let (bytes, more) = bytes.split_at(bytes.len().min(9));
+        let bits = bytes
             .iter()
-            .fold(0, |bits, byte| bits << 7 | u64::from(byte & DATA))
-            << (64 - 7 * bytes.len().max(1));
-        self.left = if more.is_empty() { u32::MAX } else { 63 };
-        self.more = more;
+            .fold(0, |bits, byte| bits << 7 | u64::from(byte & DATA));
+        Self {
+            bits: bits << (64 - 7 * bytes.len().max(1)),
+            left: if more.is_empty() { u32::MAX } else { 63 },
+            more,
+        }
     }
 
     fn rest_is_zero(&self) -> bool {

@@ -174,6 +174,9 @@ impl<'d> Compiler<'_, 'd> {
             }
         };
         self.plan.fields[field as usize].operator = spec.operator;
+        if let Some(sequence) = self.plan.ops.last_mut() {
+            sequence.spec.uses_map = spec.uses_map;
+        }
         self.push_op(Kind::Unsigned, field, spec);
         extent.add(
             u32::from(spec.operator.uses_map(optional)),
@@ -233,6 +236,7 @@ impl<'d> Compiler<'_, 'd> {
             return Ok(spec);
         };
         spec.operator = operator;
+        spec.uses_map = operator.uses_map(leaf.optional);
         let type_name = leaf.field_type.name();
         if !operator.applies_to(leaf.field_type) {
             return Err(self.source.error(

@@ -228,6 +228,7 @@ impl<'d> Compiler<'_, 'd> {
             field,
             Spec {
                 optional,
+                uses_map: optional,
                 ..NO_SPEC
             },
         );
@@ -394,6 +395,7 @@ const NO_SPEC: Spec = Spec {
     optional: false,
     tag: 0,
     has_initial: false,
+    uses_map: false,
     exponent: 0,
     slot: 0,
     initial: u32::MAX,
