@@ -1,6 +1,8 @@
 //! The decoder: interprets the plan over the bytes of messages and calls a visitor with each value. Knows nothing of
 //! template XML, nor of what values are for.
 
+use core::slice;
+
 use crate::dictionary::Dictionary;
 use crate::error::DecodeError;
 use crate::field::TemplateId;
@@ -258,24 +260,24 @@ impl<'a, V: Visitor> Run<'a, V> {
         mut map: PresenceMap<'a>,
         depth: u32,
     ) -> Result<(), Code> {
-        let mut next = ops;
-        while let [op, rest @ ..] = next {
-            let (body, rest) = rest.split_at(op.segment.body as usize);
+        let mut next = ops.iter();
+        while let Some(op) = next.next() {
             let present = map.bit_if(op.spec.uses_map);
             let done = match op.kind {
                 Kind::Unsigned => self.unsigned(op, present),
                 Kind::Signed => self.signed(op, present),
                 Kind::Ascii | Kind::Unicode | Kind::Bytes => self.text(op, present),
-                Kind::Decimal | Kind::Split => self.decimal(op, body, present, &mut map),
-                Kind::Sequence => self.sequence(op, body, present, depth),
-                Kind::Group => self.group(op, body, present, depth),
+                Kind::Decimal | Kind::Split => {
+                    self.decimal(op, body_of(op, &mut next), present, &mut map)
+                }
+                Kind::Sequence => self.sequence(op, body_of(op, &mut next), present, depth),
+                Kind::Group => self.group(op, body_of(op, &mut next), present, depth),
                 Kind::Template => self.inner_template(op, depth),
             };
             if let Err(code) = done {
                 self.field.get_or_insert(op.field);
                 return Err(code);
             }
-            next = rest;
         }
         self.input.check_used(&map)
     }
@@ -494,6 +496,14 @@ impl<'a, V: Visitor> Run<'a, V> {
             element: self.element,
         }
     }
+}
+
+/// The instructions that belong to `op`, which `next` then goes past.
+#[inline]
+fn body_of<'a>(op: &Op, next: &mut slice::Iter<'a, Op>) -> &'a [Op] {
+    let (body, rest) = next.as_slice().split_at(op.segment.body as usize);
+    *next = rest.iter();
+    body
 }
 
 /// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.

@@ -181,7 +181,7 @@ impl<T: FastMessage> Binding<T> {
         })
     }
 
-    /// The template; `None` never, as long as the binding lives.
+    /// Whether messages of this template are decoded into `T`.
     pub(crate) fn is_for(&self, template: Template<'_>) -> bool {
         template.templates.same(&self.templates) && template.index == self.template
     }
