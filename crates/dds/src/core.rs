@@ -407,7 +407,9 @@ impl Core {
             if clock::now() >= deadline {
                 return None;
             }
-            polled.wait_turn(self, deadline);
+            if let Some(result) = polled.wait_turn(self, deadline, &mut ready) {
+                return Some(result);
+            }
         }
     }
 
@@ -437,6 +439,9 @@ impl Core {
         self.is_stopping.store(true, Ordering::Release);
         self.control.waker().wake();
         self.data.waker().wake();
+        if let Some(polled) = &self.polled {
+            polled.forget();
+        }
     }
 }
 

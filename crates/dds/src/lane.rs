@@ -26,13 +26,13 @@ pub(crate) enum LaneKind {
 }
 
 impl LaneKind {
-    pub(crate) fn sockets(self, core: &Core) -> impl Iterator<Item = &UdpSocket> {
+    /// The unicast socket, and that of the group.
+    pub(crate) fn sockets(self, core: &Core) -> (&UdpSocket, Option<&UdpSocket>) {
         let network = &core.network;
-        let (unicast, group) = match self {
-            Self::Control => (&network.metatraffic, &network.metatraffic_group),
-            Self::Data => (&network.user, &network.user_group),
-        };
-        std::iter::once(unicast).chain(group)
+        match self {
+            Self::Control => (&network.metatraffic, network.metatraffic_group.as_ref()),
+            Self::Data => (&network.user, network.user_group.as_ref()),
+        }
     }
 
     pub(crate) fn timer(self, core: &Core) -> &Timer {
@@ -64,8 +64,9 @@ impl Lane {
     /// Works until the participant ends.
     pub(crate) fn run(&mut self, core: &Core, busy_poll: Duration) {
         let timer = self.kind.timer(core);
-        let sockets = self.kind.sockets(core);
-        let mut poller = Poller::new(sockets, Some(timer.waker())).busy_poll(busy_poll);
+        let (unicast, group) = self.kind.sockets(core);
+        let poller = Poller::new(unicast).sockets(group).waker(timer.waker());
+        let mut poller = poller.busy_poll(busy_poll);
         while !core.is_stopping.load(std::sync::atomic::Ordering::Acquire) {
             let mut until = timer.sleep();
             if self.kind == LaneKind::Data && core.has_listeners_to_call() {
@@ -80,9 +81,15 @@ impl Lane {
         }
     }
 
+    /// Lets go of the endpoints that it remembers.
+    pub(crate) fn forget(&mut self) {
+        self.routes = RouteCache::default();
+    }
+
     /// Takes what waits on the sockets that `is_ready`, and does what time demands.
     pub(crate) fn turn(&mut self, core: &Core, is_ready: impl Fn(usize) -> bool) {
-        for (index, socket) in self.kind.sockets(core).enumerate() {
+        let (unicast, group) = self.kind.sockets(core);
+        for (index, socket) in std::iter::once(unicast).chain(group).enumerate() {
             if is_ready(index) {
                 self.receive(core, socket);
             }

@@ -179,7 +179,8 @@ impl DomainParticipant {
     /// When the participant has threads of its own, or the system cannot wait.
     pub fn poll(&self, timeout: Duration) -> Result<(), PollError> {
         let polled = self.core().polled.as_ref().ok_or(PollError::Threaded)?;
-        polled.turn(self.core(), clock::now() + timeout)
+        polled.turn(self.core(), clock::now() + timeout)?;
+        Ok(())
     }
 
     /// What discovery has found, and why endpoints do not match.

@@ -1,9 +1,10 @@
 //! Driving a participant by the application's own loop.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 
 use tickwire_base::Instant;
-use tickwire_transport::{Poller, Waker};
+use tickwire_transport::{Poller, Waker, clock};
 
 use crate::core::Core;
 use crate::error::PollError;
@@ -30,43 +31,80 @@ impl Polled {
     }
 
     /// Waits until `deadline` for something to do and does it, in the lanes that nobody else is
-    /// working in.
-    pub(crate) fn turn(&self, core: &Core, deadline: Instant) -> Result<(), PollError> {
-        let mut lanes = [try_lock(&self.control), try_lock(&self.data)];
-        let kinds = [LaneKind::Control, LaneKind::Data];
-        let mut sockets = Vec::new();
-        let mut until = deadline;
-        let mut starts = [0; 2];
-        for ((lane, kind), start) in lanes.iter().zip(kinds).zip(&mut starts) {
-            *start = sockets.len();
-            if lane.is_some() {
-                sockets.extend(kind.sockets(core));
-                until = until.min(kind.timer(core).sleep());
-            }
+    /// working in. False if there is none.
+    pub(crate) fn turn(&self, core: &Core, deadline: Instant) -> Result<bool, PollError> {
+        let mut control = try_lock(&self.control);
+        let mut data = try_lock(&self.data);
+        let locked = |lane: &Option<_>, kind| lane.is_some().then_some(kind);
+        let kinds = [
+            locked(&control, LaneKind::Control),
+            locked(&data, LaneKind::Data),
+        ];
+        let mut kinds = kinds.into_iter().flatten();
+        let Some(first) = kinds.next() else {
+            return Ok(false);
+        };
+        let second = kinds.next();
+
+        let (unicast, group) = first.sockets(core);
+        let mut poller = Poller::new(unicast).sockets(group).waker(&self.waker);
+        let mut until = deadline.min(first.timer(core).sleep());
+        if let Some(second) = second {
+            let (unicast, group) = second.sockets(core);
+            poller = poller.sockets([unicast]).sockets(group);
+            until = until.min(second.timer(core).sleep());
         }
-        if lanes[1].is_some() && core.has_listeners_to_call() {
+        if data.is_some() && core.has_listeners_to_call() {
             until = Instant::ZERO;
         }
-        let mut poller = Poller::new(sockets, Some(&self.waker)).busy_poll(core.busy_poll);
-        let ready = poller.wait(Some(until));
-        kinds.iter().for_each(|kind| kind.timer(core).awake());
+        let ready = poller.busy_poll(core.busy_poll).wait(Some(until));
+        core.control.awake();
+        core.data.awake();
         let ready = ready.map_err(PollError::Wait)?;
-        for (lane, start) in lanes.iter_mut().zip(starts) {
-            if let Some(lane) = lane {
-                lane.turn(core, |index| ready.socket(start + index));
-            }
+
+        let mut offset = 0;
+        if let Some(lane) = &mut control {
+            lane.turn(core, |index| ready.socket(index));
+            let (_, group) = LaneKind::Control.sockets(core);
+            offset = 1 + usize::from(group.is_some());
         }
-        Ok(())
+        if let Some(lane) = &mut data {
+            lane.turn(core, |index| ready.socket(offset + index));
+        }
+        Ok(true)
     }
 
-    /// One turn while the application waits for something else. Without any lane to work in, which
-    /// happens when other threads poll, it is their turn.
-    pub(crate) fn wait_turn(&self, core: &Core, deadline: Instant) {
-        if self.turn(core, deadline).is_err() {
-            core.counters.receive_errors.add(1);
+    /// One turn while the application waits for `ready`. Where other threads work in both lanes, it
+    /// is theirs.
+    pub(crate) fn wait_turn<R>(
+        &self,
+        core: &Core,
+        deadline: Instant,
+        ready: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        let until = deadline.min(clock::now() + TURN);
+        match self.turn(core, until) {
+            Ok(true) => None,
+            Ok(false) => core.signal.wait(until.since(clock::now()), ready),
+            Err(_) => {
+                core.counters.receive_errors.add(1);
+                None
+            }
+        }
+    }
+
+    /// Lets go of the endpoints that the lanes remember.
+    pub(crate) fn forget(&self) {
+        for lane in [&self.control, &self.data] {
+            if let Some(mut lane) = try_lock(lane) {
+                lane.forget();
+            }
         }
     }
 }
+
+/// How long one thread that waits does not look at what others have done.
+const TURN: Duration = Duration::from_millis(10);
 
 fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {

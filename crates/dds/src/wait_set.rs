@@ -233,8 +233,10 @@ fn drive_until<R>(
                 [_] => deadline,
                 _ => deadline.min(clock::now() + TURN),
             };
-            if let Some(polled) = &core.polled {
-                polled.wait_turn(core, turn);
+            if let Some(polled) = &core.polled
+                && let Some(result) = polled.wait_turn(core, turn, &mut ready)
+            {
+                return Some(result);
             }
         }
         if clock::now() >= deadline {

@@ -12,7 +12,7 @@
 //! let socket = UdpSocket::unicast("127.0.0.1:0".parse()?, &UdpOptions::default())?;
 //! socket.send_to(b"to myself", socket.local_address())?;
 //!
-//! let mut poller = Poller::new([&socket], None);
+//! let mut poller = Poller::new(&socket);
 //! let mut batch = ReceiveBatch::new();
 //! let deadline = clock::now() + std::time::Duration::from_secs(5);
 //! assert!(poller.wait(Some(deadline))?.socket(0));

@@ -1,6 +1,7 @@
 //! Waiting for sockets, a deadline or another thread.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,27 +37,41 @@ impl Waker {
     }
 }
 
-/// Up to 63 sockets and a [`Waker`], waited for together.
+/// Up to 63 sockets and a [`Waker`], waited for together. Allocates nothing.
 pub struct Poller<'a> {
-    fds: Vec<PollFd<'a>>,
+    /// The sockets, then the waker; what follows counts for nothing.
+    fds: [PollFd<'a>; CAPACITY],
+    socket_count: usize,
     waker: Option<&'a Waker>,
     spin: Duration,
 }
 
 impl<'a> Poller<'a> {
-    /// Waits for `sockets`, numbered in their order, and for `waker`. Sockets after the 63rd are
-    /// left out.
-    pub fn new(sockets: impl IntoIterator<Item = &'a UdpSocket>, waker: Option<&'a Waker>) -> Self {
-        use std::os::fd::AsFd;
-        let sockets = sockets.into_iter().take(Ready::MAX_SOCKETS);
-        let sockets = sockets.map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
-        let mut fds: Vec<_> = sockets.collect();
-        fds.extend(waker.map(|waker| PollFd::new(waker.0.as_fd(), PollFlags::POLLIN)));
+    /// Waits for a socket, which has the number 0.
+    pub fn new(socket: &'a UdpSocket) -> Self {
+        let fd = PollFd::new(socket.as_fd(), PollFlags::POLLIN);
         Self {
-            fds,
-            waker,
+            fds: std::array::from_fn(|_| fd.clone()),
+            socket_count: 1,
+            waker: None,
             spin: Duration::ZERO,
         }
+    }
+
+    /// Waits for these sockets, too, which have the next numbers. Those after the 63rd are left out.
+    pub fn sockets(mut self, sockets: impl IntoIterator<Item = &'a UdpSocket>) -> Self {
+        let places = self.fds.iter_mut().take(Ready::MAX_SOCKETS);
+        for (place, socket) in places.skip(self.socket_count).zip(sockets) {
+            *place = PollFd::new(socket.as_fd(), PollFlags::POLLIN);
+            self.socket_count += 1;
+        }
+        self
+    }
+
+    /// Waits for `waker`, too.
+    pub fn waker(mut self, waker: &'a Waker) -> Self {
+        self.waker = Some(waker);
+        self
     }
 
     /// Looks again and again for this long before it lets the thread sleep: lower latency for a
@@ -69,6 +84,11 @@ impl<'a> Poller<'a> {
     /// Waits until a socket can be read, the waker was used, or `deadline` has passed (`None` waits
     /// for ever). Resolution of the deadline is the kernel's, about 50 µs.
     pub fn wait(&mut self, deadline: Option<Instant>) -> Result<Ready, WaitError> {
+        if let Some(place) = self.fds.get_mut(self.socket_count)
+            && let Some(waker) = self.waker
+        {
+            *place = PollFd::new(waker.0.as_fd(), PollFlags::POLLIN);
+        }
         let mut now = clock::now();
         let end_of_spin = now + self.spin;
         loop {
@@ -78,7 +98,9 @@ impl<'a> Poller<'a> {
                 Some(deadline) => Some(deadline.since(now)),
                 None => None,
             };
-            match ppoll(&mut self.fds, timeout.map(TimeSpec::from_duration), None) {
+            let len = self.socket_count + usize::from(self.waker.is_some());
+            let fds = self.fds.get_mut(..len).unwrap_or_default();
+            match ppoll(fds, timeout.map(TimeSpec::from_duration), None) {
                 Ok(0) => {
                     now = clock::now();
                     if deadline.is_some_and(|deadline| now >= deadline) {
@@ -94,13 +116,13 @@ impl<'a> Poller<'a> {
 
     fn ready(&self) -> Ready {
         let mut ready = Ready::default();
-        let sockets = self.fds.len() - usize::from(self.waker.is_some());
-        for (index, fd) in self.fds.iter().enumerate() {
+        let len = self.socket_count + usize::from(self.waker.is_some());
+        for (index, fd) in self.fds.iter().take(len).enumerate() {
             // An error on the socket counts as readable: the receive call will tell which.
             if !fd.any().unwrap_or(true) {
                 continue;
             }
-            if index < sockets {
+            if index < self.socket_count {
                 ready.sockets |= 1 << index;
             } else {
                 ready.woken = true;
@@ -136,6 +158,9 @@ impl Ready {
         self == Self::default()
     }
 }
+
+/// Sockets and waker.
+const CAPACITY: usize = Ready::MAX_SOCKETS + 1;
 
 fn wait_error(errno: Errno) -> WaitError {
     WaitError {

@@ -27,7 +27,7 @@ fn on_loopback() -> UdpOptions {
 /// Receives until `count` datagrams have come.
 fn receive(socket: &UdpSocket, count: usize) -> Vec<(Vec<u8>, SocketAddr)> {
     let mut batch = ReceiveBatch::new();
-    let mut poller = Poller::new([socket], None);
+    let mut poller = Poller::new(socket);
     let deadline = clock::now() + PATIENCE;
     let mut all = Vec::new();
     while all.len() < count {
@@ -181,7 +181,7 @@ fn a_wait_ends_at_its_deadline_or_when_woken() {
     let socket = local();
     let waker = Waker::new().expect("an eventfd");
     for spin in [Duration::ZERO, Duration::from_millis(1)] {
-        let mut poller = Poller::new([&socket], Some(&waker)).busy_poll(spin);
+        let mut poller = Poller::new(&socket).waker(&waker).busy_poll(spin);
         let deadline = clock::now() + Duration::from_millis(2);
         assert!(
             poller
