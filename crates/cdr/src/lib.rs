@@ -39,7 +39,7 @@ pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};
 pub use layout::{LengthCode, enum_size, min_struct_size};
 pub use payload::{
     KeyHash, encapsulated, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
-    reader, to_payload,
+    to_payload,
 };
 pub use reader::{MemberScope, Reader, SequenceScope, StructScope};
 pub use tickwire_derive::Topic;

@@ -79,7 +79,10 @@ pub fn encapsulated<E>(
 }
 
 /// A reader of a payload's body, if it is of a type of this extensibility.
-pub fn reader(payload: &[u8], extensibility: Extensibility) -> Result<Reader<'_>, DecodeError> {
+pub(crate) fn reader(
+    payload: &[u8],
+    extensibility: Extensibility,
+) -> Result<Reader<'_>, DecodeError> {
     let (encapsulation, body) = Encapsulation::parse(payload)?;
     let expected = Encapsulation::new(encapsulation.representation, extensibility).extensibility;
     if encapsulation.extensibility != expected {

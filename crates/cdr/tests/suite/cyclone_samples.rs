@@ -3,7 +3,8 @@
 use crate::fixtures::types::{Primitives, appendable, final_, mutable, primitives};
 use crate::fixtures::{hex, samples};
 use tickwire_cdr::{
-    Representation, Topic, from_payload_into, key_from_payload_into, key_to_payload, to_payload,
+    Representation, Topic, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
+    to_payload,
 };
 
 const BOTH: [(Representation, &str); 2] =
@@ -47,6 +48,31 @@ fn padded(body: &[u8]) -> Vec<u8> {
     let mut body = body.to_vec();
     body.resize(body.len().next_multiple_of(4), 0);
     body
+}
+
+#[test]
+fn key_hashes_agree() {
+    fn check<T: Topic>(name: &str, value: &T, representation: Representation) {
+        let version = if representation == Representation::Xcdr1 {
+            1
+        } else {
+            2
+        };
+        let hash = key_hash(value, representation, &mut Vec::new()).unwrap();
+        let expected = samples(name, &format!("hash{version}"));
+        assert_eq!(hex(&hash.0), hex(&expected), "{name} {version}");
+    }
+    for (representation, _) in BOTH {
+        check("book_final", &final_::book(), representation);
+        check("book_appendable", &appendable::book(), representation);
+        check("keyed_final", &final_::keyed(), representation);
+    }
+    check(
+        "keyed_appendable",
+        &appendable::keyed(),
+        Representation::Xcdr1,
+    );
+    check("book_mutable", &mutable::book(), Representation::Xcdr2);
 }
 
 #[test]

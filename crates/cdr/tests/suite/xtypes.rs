@@ -134,6 +134,31 @@ fn a_peer_learns_a_type_by_asking() {
     );
 }
 
+#[test]
+fn lookup_messages_agree_with_cyclone() {
+    let (_, question) = type_objects("side", "request").next().unwrap();
+    let (_, answer) = type_objects("side", "reply").next().unwrap();
+    let request = Request::parse(&question).unwrap().unwrap();
+    let reply = Reply::parse(&answer).unwrap().unwrap();
+    assert_eq!(request.identity, reply.identity);
+    assert_eq!(request.instance, format!("dds.builtin.TOS.{:032}", 0));
+
+    let (_, objects) = information(final_::Book::DESCRIPTION);
+    let known: Vec<_> = request
+        .types
+        .iter()
+        .map(|id| (*id, objects.get(*id).unwrap()))
+        .collect();
+    assert_eq!(reply.objects, known);
+
+    let mut again = Vec::new();
+    request.encode(&mut again).unwrap();
+    assert_eq!(hex(&again), hex(&question));
+    again.clear();
+    reply.encode(&mut again).unwrap();
+    assert_eq!(hex(&again), hex(&answer));
+}
+
 /// A complete struct object with one member, whose identifier is given.
 fn object_with(identifier: &[u8]) -> Vec<u8> {
     let name = [2, 0, 0, 0, b'x', 0, 0, 0];
