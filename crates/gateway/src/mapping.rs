@@ -12,7 +12,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use tickwire_cdr::EncodeError;
+use tickwire::Serialized;
+use tickwire::cdr::EncodeError;
 use tickwire_fast::{Field, FieldType, Message, Record, Template, TemplateId, Templates, Value};
 
 use crate::topic_type::{Part, SecurityAt, TopicType, TypeError};
@@ -81,7 +82,7 @@ struct Scratch {
     /// The security of each element.
     of_element: Vec<SecurityNumber>,
     belongs: Vec<bool>,
-    payload: Vec<u8>,
+    sample: Serialized,
 }
 
 impl Mapper {
@@ -148,7 +149,7 @@ impl Mapper {
     pub fn map<E>(
         &mut self,
         message: &Message,
-        mut emit: impl FnMut(&[FeedTopic], TopicIndex, &[u8]) -> Result<(), E>,
+        mut emit: impl FnMut(&[FeedTopic], TopicIndex, &Serialized) -> Result<(), E>,
     ) -> Result<u64, MapError<E>> {
         let id = message.template().and_then(|template| template.id());
         let at = id.and_then(|id| self.by_id.get(&id).copied());
@@ -206,7 +207,7 @@ impl Mapper {
         record: Record<'_>,
         elements: Option<Value<'_>>,
         security: tickwire_fast::FieldIndex,
-        emit: &mut impl FnMut(&[FeedTopic], TopicIndex, &[u8]) -> Result<(), E>,
+        emit: &mut impl FnMut(&[FeedTopic], TopicIndex, &Serialized) -> Result<(), E>,
     ) -> Result<u64, MapError<E>> {
         let Some(Value::Sequence(sequence)) = elements else {
             return Err(MapError::NoSecurity);
@@ -242,7 +243,7 @@ impl Mapper {
         security: SecurityNumber,
         record: Record<'_>,
         part: Part<'_>,
-        emit: &mut impl FnMut(&[FeedTopic], TopicIndex, &[u8]) -> Result<(), E>,
+        emit: &mut impl FnMut(&[FeedTopic], TopicIndex, &Serialized) -> Result<(), E>,
     ) -> Result<(), MapError<E>> {
         let route = self.routes.get(route).ok_or(MapError::NoTopic)?;
         let topic = match &route.topics {
@@ -250,8 +251,8 @@ impl Mapper {
             RouteTopics::BySecurity(topics) => *topics.get(security.0).ok_or(MapError::NoTopic)?,
         };
         let ty = self.types.get(route.type_index).ok_or(MapError::NoTopic)?;
-        ty.write(record, part, &mut self.scratch.payload)?;
-        emit(&self.topics, topic, &self.scratch.payload).map_err(MapError::Emit)
+        ty.write(record, part, &mut self.scratch.sample)?;
+        emit(&self.topics, topic, &self.scratch.sample).map_err(MapError::Emit)
     }
 
     fn add_route(&mut self, id: TemplateId, template: Template<'_>, mapping: Mapping) {

@@ -7,9 +7,10 @@
 
 use std::fmt;
 
-use tickwire_cdr::{
+use tickwire::Serialized;
+use tickwire::cdr::{
     EncodeError, EncodeErrorKind, Extensibility, InvalidDescription, Member, MemberHeader,
-    Representation, Type, TypeDescription, Writer, encapsulated,
+    Representation, Type, TypeDescription, Writer,
 };
 use tickwire_fast::{Field, FieldIndex, FieldType, Record, Sequence, Template, Value};
 
@@ -92,15 +93,14 @@ impl TopicType {
         &self.description
     }
 
-    /// Replaces `payload` by that of a part of a message of the template.
+    /// Replaces `sample` by a part of a message of the template.
     pub(crate) fn write(
         &self,
         record: Record<'_>,
         part: Part<'_>,
-        payload: &mut Vec<u8>,
+        sample: &mut Serialized,
     ) -> Result<(), EncodeError> {
-        payload.clear();
-        encapsulated(REPRESENTATION, EXTENSIBILITY, payload, |writer| {
+        sample.encode(REPRESENTATION, EXTENSIBILITY, |writer| {
             self.plan.write(record, part, writer)
         })
     }

@@ -3,7 +3,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 
-use tickwire_cdr::{Topic, from_payload_into};
+use tickwire::cdr::{Topic, from_payload_into};
 use tickwire_fast::{Decimal, Decoder, Mode, Visitor};
 use tickwire_feed::Frames;
 
@@ -11,7 +11,7 @@ use super::*;
 
 /// What the samples of the book feed below are, as an application would declare it.
 #[derive(Clone, Debug, PartialEq, Topic)]
-#[topic(crate = tickwire_cdr)]
+#[topic(crate = tickwire::cdr)]
 struct Book {
     #[topic(rename = "SecurityID")]
     security_id: u32,
@@ -24,7 +24,7 @@ struct Book {
 }
 
 #[derive(Clone, Debug, PartialEq, Topic)]
-#[topic(crate = tickwire_cdr)]
+#[topic(crate = tickwire::cdr)]
 struct Entry {
     #[topic(rename = "SecurityID")]
     security_id: u32,
@@ -35,7 +35,7 @@ struct Entry {
 }
 
 #[derive(Clone, Debug, PartialEq, Topic)]
-#[topic(final, crate = tickwire_cdr)]
+#[topic(final, crate = tickwire::cdr)]
 struct Price {
     mantissa: i64,
     exponent: i32,
@@ -95,8 +95,8 @@ fn trade_message(templates: &Templates) -> Message {
 /// Names of topics with the payloads that went to them.
 fn map(mapper: &mut Mapper, message: &Message) -> Vec<(String, Vec<u8>)> {
     let mut samples = Vec::new();
-    let count = mapper.map(message, |topics, topic, payload| {
-        samples.push((topics[topic.0].name.clone(), payload.to_vec()));
+    let count = mapper.map(message, |topics, topic, sample| {
+        samples.push((topics[topic.0].name.clone(), sample.payload().to_vec()));
         Ok::<(), Infallible>(())
     });
     assert_eq!(count, Ok(samples.len() as u64));
@@ -196,7 +196,7 @@ fn the_description_is_what_an_application_would_declare() {
     let mapper = Mapper::new(&book(), Mapping::TopicPerSecurity);
     let made = mapper.types()[0].description();
     let declared = Book::description();
-    let names = |description: &tickwire_cdr::TypeDescription| -> Vec<_> {
+    let names = |description: &tickwire::cdr::TypeDescription| -> Vec<_> {
         let members = description.members.iter();
         members
             .map(|member| (member.name.to_string(), member.optional, member.id))

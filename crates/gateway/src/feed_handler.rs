@@ -1,0 +1,361 @@
+//! The feed handler: packets of one or two lines in, samples out. Arbitrates, decodes, maps and
+//! hands on, on the calling thread; counts and times every stage. Knows neither sockets nor writers:
+//! packets are brought to it, and a [`Publish`] takes the samples.
+
+use std::fmt;
+
+use tickwire::Instant;
+use tickwire::Serialized;
+use tickwire_fast::{
+    DecodeError, Decoder, DecoderOptions, Message, ResetPolicy, Template, Templates,
+};
+use tickwire_feed::{
+    Arbiter, ArbiterConfig, ArbiterCounters, Line, PacketNumber, Preamble, PreambleError,
+};
+use tickwire_transport::clock;
+
+use crate::mapping::{FeedTopic, MapError, Mapper, TopicIndex};
+use crate::timing::Timing;
+
+/// Takes samples.
+pub trait Publish {
+    /// Why a sample cannot be taken; it ends the feed.
+    type Error;
+
+    /// Takes a sample for a topic. `topics` may have grown since the last call.
+    ///
+    /// # Errors
+    /// The publisher's own.
+    fn publish(
+        &mut self,
+        topics: &[FeedTopic],
+        topic: TopicIndex,
+        sample: &Serialized,
+    ) -> Result<(), Self::Error>;
+
+    /// The feed's last message follows: sees to it that all samples before it have arrived.
+    ///
+    /// # Errors
+    /// The publisher's own.
+    fn flush(&mut self) -> Result<(), Self::Error>;
+}
+
+/// How a feed is to be handled.
+#[derive(Clone, Debug)]
+pub struct HandlerOptions {
+    /// How messages are decoded; the reset policy is the feed's.
+    pub decoder: DecoderOptions,
+    /// What precedes the messages of a packet. Without numbers there is no arbitration.
+    pub preamble: Preamble,
+    /// How two lines are arbitrated.
+    pub arbiter: ArbiterConfig,
+    /// The template whose message ends the feed. Default `Done`.
+    pub done: String,
+}
+
+impl Default for HandlerOptions {
+    fn default() -> Self {
+        Self {
+            decoder: DecoderOptions {
+                reset: ResetPolicy::Packet,
+                ..DecoderOptions::default()
+            },
+            preamble: Preamble::None,
+            arbiter: ArbiterConfig::default(),
+            done: "Done".to_owned(),
+        }
+    }
+}
+
+/// What the handler has counted.
+#[derive(Debug, Default)]
+pub struct HandlerCounters {
+    /// Packets brought, of both lines.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets given up at their first byte or in the middle.
+    pub malformed: u64,
+    /// What was wrong with the first of them.
+    pub first_malformed: Option<Malformed>,
+    /// Messages that became no sample, or not all of theirs.
+    pub refused: u64,
+    /// Why, for the first of them.
+    pub first_refused: Option<String>,
+    /// By template, in the templates' order.
+    pub groups: Vec<Group>,
+}
+
+/// What has been counted for one template.
+#[derive(Debug)]
+pub struct Group {
+    /// The template.
+    pub template: String,
+    /// Messages decoded.
+    pub messages: u64,
+    /// Samples taken by the publisher.
+    pub samples: u64,
+    /// Time to decode a message.
+    pub decode: Timing,
+    /// Time to decode a message and publish its samples.
+    pub publish: Timing,
+}
+
+/// A packet that was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// Which one of those brought, from 0.
+    pub packet: u64,
+    /// What was wrong.
+    pub reason: MalformedReason,
+}
+
+/// Why a packet was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MalformedReason {
+    /// It is shorter than its preamble.
+    Preamble(PreambleError),
+    /// A message in it cannot be decoded; the offset counts from the packet's first message.
+    Message(DecodeError),
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "packet {}: ", self.packet)?;
+        match &self.reason {
+            MalformedReason::Preamble(error) => error.fmt(f),
+            MalformedReason::Message(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Handles one feed.
+pub struct FeedHandler<P: Publish> {
+    preamble: Preamble,
+    arbiter: Arbiter,
+    road: Road<P>,
+}
+
+/// The road of a packet once it is its turn.
+struct Road<P: Publish> {
+    decoder: Decoder,
+    reset_each_packet: bool,
+    message: Message,
+    /// None: decode only.
+    mapper: Option<Mapper>,
+    publish: P,
+    done_template: String,
+    is_done: bool,
+    counters: HandlerCounters,
+    /// The publisher's error, until the caller has it.
+    failure: Option<P::Error>,
+}
+
+impl<P: Publish> FeedHandler<P> {
+    /// A handler that maps messages by `mapper`, or only decodes them without one.
+    pub fn new(
+        templates: &Templates,
+        options: HandlerOptions,
+        mapper: Option<Mapper>,
+        publish: P,
+    ) -> Self {
+        let groups = templates.iter().map(|template| Group::new(template.name()));
+        let counters = HandlerCounters {
+            groups: groups.collect(),
+            ..HandlerCounters::default()
+        };
+        Self {
+            preamble: options.preamble,
+            arbiter: Arbiter::new(options.arbiter),
+            road: Road {
+                decoder: Decoder::with_options(templates, options.decoder),
+                reset_each_packet: options.decoder.reset == ResetPolicy::Packet,
+                message: Message::new(),
+                mapper,
+                publish,
+                done_template: options.done,
+                is_done: false,
+                counters,
+                failure: None,
+            },
+        }
+    }
+
+    /// Handles a packet, and those that waited for it. What is wrong with it is counted, and the
+    /// next packet is handled as if nothing had been.
+    ///
+    /// # Errors
+    /// The publisher's; the rest of the packet is lost.
+    pub fn handle_packet(&mut self, line: Line, packet: &[u8]) -> Result<(), P::Error> {
+        let road = &mut self.road;
+        road.counters.packets += 1;
+        road.counters.bytes += packet.len() as u64;
+        match self.preamble.split(packet) {
+            Ok((None, messages)) => road.packet(messages),
+            Ok((Some(number), messages)) => {
+                let now = clock::now();
+                let mut deliver = |_: PacketNumber, messages: &[u8]| road.packet(messages);
+                self.arbiter
+                    .handle_packet(now, line, number, messages, &mut deliver);
+            }
+            Err(error) => road.malformed(MalformedReason::Preamble(error)),
+        }
+        self.road.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// When [`Self::handle_timeout`] wants to be called.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.arbiter.poll_timeout()
+    }
+
+    /// Gives up packets that have been missing for too long.
+    ///
+    /// # Errors
+    /// The publisher's.
+    pub fn handle_timeout(&mut self) -> Result<(), P::Error> {
+        let road = &mut self.road;
+        self.arbiter
+            .handle_timeout(clock::now(), &mut |_, messages| road.packet(messages));
+        self.road.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Handles what still waits, and settles the counters: the feed has ended.
+    ///
+    /// # Errors
+    /// The publisher's.
+    pub fn finish(&mut self) -> Result<(), P::Error> {
+        let road = &mut self.road;
+        self.arbiter
+            .finish(&mut |_, messages| road.packet(messages));
+        self.road.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether the message that ends the feed has come.
+    pub fn is_done(&self) -> bool {
+        self.road.is_done
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &HandlerCounters {
+        &self.road.counters
+    }
+
+    /// What the lines brought; all zeros where packets have no numbers.
+    pub fn arbiter_counters(&self) -> &ArbiterCounters {
+        self.arbiter.counters()
+    }
+
+    /// The publisher.
+    pub fn publish(&mut self) -> &mut P {
+        &mut self.road.publish
+    }
+}
+
+impl<P: Publish> Road<P> {
+    fn packet(&mut self, messages: &[u8]) {
+        if self.failure.is_some() {
+            return;
+        }
+        if self.reset_each_packet {
+            self.decoder.reset();
+        }
+        let mut offset = 0;
+        let mut begin = clock::now();
+        while let Some(rest @ [_, ..]) = messages.get(offset..) {
+            match self.decoder.decode(rest, &mut self.message) {
+                Ok(len) => offset += len,
+                Err(error) => {
+                    let offset = offset + error.offset;
+                    self.malformed(MalformedReason::Message(DecodeError { offset, ..error }));
+                    return;
+                }
+            }
+            let decoded = clock::now();
+            if let Err(error) = self.message(begin, decoded) {
+                self.failure = Some(error);
+                return;
+            }
+            begin = clock::now();
+        }
+    }
+
+    /// Publishes the message that was decoded between two instants.
+    fn message(&mut self, begin: Instant, decoded: Instant) -> Result<(), P::Error> {
+        let Some(template) = self.message.template() else {
+            return Ok(());
+        };
+        let is_done = template.name() == self.done_template;
+        let group = group_of(&mut self.counters.groups, template);
+        if is_done {
+            self.is_done = true;
+            self.publish.flush()?;
+        }
+        let mapped = match &mut self.mapper {
+            Some(mapper) => {
+                let publish = &mut self.publish;
+                mapper.map(&self.message, |topics, topic, sample| {
+                    publish.publish(topics, topic, sample)
+                })
+            }
+            None => Ok(0),
+        };
+        if let Some(group) = group {
+            group.messages += 1;
+            group.decode.record(decoded.since(begin));
+            if let Ok(samples) = &mapped {
+                group.samples += samples;
+                if *samples > 0 && !is_done {
+                    group.publish.record(clock::now().since(begin));
+                }
+            }
+        }
+        match mapped {
+            Ok(_) => Ok(()),
+            Err(MapError::Emit(error)) => Err(error),
+            Err(MapError::NoTopic) => self.refused(&"its template has no topic"),
+            Err(MapError::NoSecurity) => self.refused(&"it names no security"),
+            Err(MapError::TooManySecurities) => self.refused(&"too many securities"),
+            Err(MapError::Encode(error)) => self.refused(&error),
+        }
+    }
+
+    fn refused(&mut self, reason: &dyn fmt::Display) -> Result<(), P::Error> {
+        self.counters.refused += 1;
+        if self.counters.first_refused.is_none() {
+            let template = self.message.template().map_or("", Template::name);
+            self.counters.first_refused = Some(format!("{template}: {reason}"));
+        }
+        Ok(())
+    }
+
+    fn malformed(&mut self, reason: MalformedReason) {
+        let counters = &mut self.counters;
+        counters.malformed += 1;
+        let packet = counters.packets - 1;
+        counters
+            .first_malformed
+            .get_or_insert(Malformed { packet, reason });
+    }
+}
+
+impl Group {
+    fn new(template: &str) -> Self {
+        Self {
+            template: template.to_owned(),
+            messages: 0,
+            samples: 0,
+            decode: Timing::new(),
+            publish: Timing::new(),
+        }
+    }
+}
+
+/// A template file has few templates: looking at each is faster than hashing.
+fn group_of<'a>(groups: &'a mut [Group], template: Template<'_>) -> Option<&'a mut Group> {
+    groups
+        .iter_mut()
+        .find(|group| group.template == template.name())
+}
+
+#[cfg(test)]
+mod tests;

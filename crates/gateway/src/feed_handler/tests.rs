@@ -1,0 +1,173 @@
+use std::convert::Infallible;
+
+use tickwire_feed::Generator;
+use tickwire_feed::generate::{ComplexOptions, SimpleOptions};
+
+use super::*;
+use crate::mapping::Mapping;
+
+/// Counts samples by the template of their topic.
+#[derive(Default)]
+struct Desk {
+    samples: Vec<(String, usize)>,
+    flushed_after: Option<usize>,
+}
+
+impl Publish for Desk {
+    type Error = Infallible;
+
+    fn publish(
+        &mut self,
+        topics: &[FeedTopic],
+        topic: TopicIndex,
+        sample: &Serialized,
+    ) -> Result<(), Infallible> {
+        let name = topics[topic.0].name.clone();
+        self.samples.push((name, sample.payload().len()));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        self.flushed_after = Some(self.samples.len());
+        Ok(())
+    }
+}
+
+fn packets(mut generator: Generator) -> (Templates, Vec<Vec<u8>>) {
+    let mut packets = Vec::new();
+    let mut packet = Vec::new();
+    while generator
+        .next_packet(&mut packet)
+        .expect("our own messages can be encoded")
+    {
+        packets.push(packet.clone());
+    }
+    (generator.templates().clone(), packets)
+}
+
+fn simple(messages: u32) -> (Templates, Vec<Vec<u8>>) {
+    let options = SimpleOptions {
+        messages,
+        packet_bytes: 200,
+        ..SimpleOptions::default()
+    };
+    packets(Generator::simple(options).expect("in range"))
+}
+
+fn handler(templates: &Templates, options: HandlerOptions) -> FeedHandler<Desk> {
+    let mapper = Mapper::new(templates, Mapping::Automatic);
+    FeedHandler::new(templates, options, Some(mapper), Desk::default())
+}
+
+fn numbered(number: u32, packet: &[u8]) -> Vec<u8> {
+    [&number.to_le_bytes()[..], packet].concat()
+}
+
+#[test]
+fn every_message_becomes_samples_and_done_comes_last() {
+    let options = ComplexOptions {
+        messages: 1_000,
+        ..ComplexOptions::default()
+    };
+    let (templates, packets) = packets(Generator::complex(options).expect("in range"));
+    let mut handler = handler(&templates, HandlerOptions::default());
+    for packet in &packets {
+        assert!(!handler.is_done());
+        let Ok(()) = handler.handle_packet(Line::A, packet);
+    }
+    assert!(handler.is_done());
+    let count = |name: &str| {
+        let groups = &handler.counters().groups;
+        let group = groups
+            .iter()
+            .find(|group| group.template == name)
+            .expect("its template");
+        (group.messages, group.samples, group.decode.count())
+    };
+    assert_eq!(count("QuoteRequest"), (10, 10, 10));
+    assert_eq!(count("MarketData").0, 990);
+    assert_eq!(count("Done"), (1, 1, 1));
+    let samples = handler.publish().samples.len();
+    assert_eq!(handler.publish().flushed_after, Some(samples - 1));
+    assert_eq!(
+        handler
+            .publish()
+            .samples
+            .last()
+            .map(|(name, _)| name.as_str()),
+        Some("Done")
+    );
+}
+
+#[test]
+fn a_malformed_packet_is_counted_and_the_next_one_handled() {
+    let (templates, packets) = simple(400);
+    let mut handler = handler(&templates, HandlerOptions::default());
+    let cut = &packets[1][..packets[1].len() - 1];
+    for packet in [&packets[0][..], cut, &[0xFF; 9], &packets[2]] {
+        let Ok(()) = handler.handle_packet(Line::A, packet);
+    }
+    let counters = handler.counters();
+    assert_eq!((counters.packets, counters.malformed), (4, 2));
+    let first = counters.first_malformed.clone().expect("one was malformed");
+    assert_eq!(first.packet, 1);
+    assert!(first.to_string().starts_with("packet 1: byte "), "{first}");
+    let decoded: u64 = counters.groups.iter().map(|group| group.messages).sum();
+    assert_eq!(handler.publish().samples.len() as u64, decoded);
+}
+
+#[test]
+fn a_packet_shorter_than_its_number_is_counted() {
+    let (templates, _) = simple(4);
+    let options = HandlerOptions {
+        preamble: Preamble::SequenceNumber,
+        ..HandlerOptions::default()
+    };
+    let mut handler = handler(&templates, options);
+    let Ok(()) = handler.handle_packet(Line::A, &[1, 2, 3]);
+    assert_eq!(handler.counters().malformed, 1);
+}
+
+/// Each line loses every 50th packet, at different places: the samples are those of the whole feed.
+#[test]
+fn what_one_line_loses_the_other_brings() {
+    let (templates, packets) = simple(4_000);
+    let mut whole = handler(&templates, HandlerOptions::default());
+    let options = HandlerOptions {
+        preamble: Preamble::SequenceNumber,
+        ..HandlerOptions::default()
+    };
+    let mut arbitrated = handler(&templates, options);
+    for (number, packet) in (0..).zip(&packets) {
+        let Ok(()) = whole.handle_packet(Line::A, packet);
+        for (line, lost_at) in [(Line::A, 7), (Line::B, 31)] {
+            if number % 50 != lost_at {
+                let Ok(()) = arbitrated.handle_packet(line, &numbered(number, packet));
+            }
+        }
+    }
+    let Ok(()) = arbitrated.finish();
+    assert!(arbitrated.is_done());
+    assert_eq!(arbitrated.publish().samples, whole.publish().samples);
+    let counters = *arbitrated.arbiter_counters();
+    assert_eq!(counters.lost, 0);
+    assert!(counters.a.lost > 0 && counters.b.lost > 0);
+}
+
+#[test]
+fn without_a_mapper_messages_are_only_decoded() {
+    let (templates, packets) = simple(400);
+    let mut handler =
+        FeedHandler::new(&templates, HandlerOptions::default(), None, Desk::default());
+    for packet in &packets {
+        let Ok(()) = handler.handle_packet(Line::A, packet);
+    }
+    assert!(handler.is_done() && handler.publish().samples.is_empty());
+    let decoded: u64 = handler
+        .counters()
+        .groups
+        .iter()
+        .map(|group| group.messages)
+        .sum();
+    assert_eq!(decoded, 401);
+}

@@ -1,0 +1,391 @@
+//! The feed's topics as writers of a participant, and the round trips of their samples.
+//!
+//! Beside each topic there may be one named `<topic>.echo`, on which subscribers send samples back
+//! with the time at which they were made: what has passed since then is the round trip.
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tickwire::Instant;
+use tickwire::error::{EndpointError, Timeout, TopicError, WriteError};
+use tickwire::{
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DynamicType,
+    Serialized,
+};
+use tickwire_transport::{ReceiveError, clock};
+
+use crate::feed_handler::Publish;
+use crate::mapping::{FeedTopic, Mapper, TopicIndex};
+use crate::timing::Timing;
+
+/// What is put behind a topic's name for the topic of its echoes.
+pub const ECHO_SUFFIX: &str = ".echo";
+
+/// How the feed's topics are published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicationOptions {
+    /// Subscribers to wait for before the first sample of a topic. Default 0.
+    pub subscribers: u32,
+    /// Whether samples come back. Default yes.
+    pub echo: bool,
+    /// The topic that ends the feed and has no echo. Default `Done`.
+    pub done: String,
+    /// How long to wait for subscribers, for room in a writer, for acknowledgements and for echoes.
+    /// Default 10 s.
+    pub patience: Duration,
+}
+
+impl Default for PublicationOptions {
+    fn default() -> Self {
+        Self {
+            subscribers: 0,
+            echo: true,
+            done: "Done".to_owned(),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A reliable writer that keeps all samples, for each topic of the feed. While a writer has no room,
+/// and every few samples, it calls `idle`, so that whoever brings packets can empty its sockets.
+pub struct Publications<I> {
+    participant: DomainParticipant,
+    options: PublicationOptions,
+    types: Vec<DynamicType>,
+    publications: Vec<Publication>,
+    round_trips: Arc<RoundTrips>,
+    idle: I,
+    until_idle: u32,
+}
+
+struct Publication {
+    name: String,
+    writer: DataWriter<Serialized>,
+    /// Dropping it would end it.
+    echo: Option<DataReader<Serialized>>,
+}
+
+impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
+    /// Writers for the topics that `mapper` has by now, and for others as they come. The echo topics
+    /// are subscribed to at the same time.
+    ///
+    /// # Errors
+    /// When a topic or an endpoint cannot be made.
+    pub fn new(
+        participant: DomainParticipant,
+        options: PublicationOptions,
+        mapper: &Mapper,
+        idle: I,
+    ) -> Result<Self, PublicationError> {
+        let types = mapper.types().iter();
+        let mut publications = Self {
+            participant,
+            options,
+            types: types
+                .map(|ty| DynamicType::described(ty.description().clone()))
+                .collect(),
+            publications: Vec::new(),
+            round_trips: Arc::new(RoundTrips::new(mapper)),
+            idle,
+            until_idle: IDLE_EVERY,
+        };
+        publications.add(mapper.topics())?;
+        Ok(publications)
+    }
+
+    /// Waits until every topic has its subscribers and, with echoes, its echoers.
+    ///
+    /// # Errors
+    /// [`PublicationError::NoSubscriber`] if that takes longer than the options' patience.
+    pub fn wait_for_subscribers(&self) -> Result<(), PublicationError> {
+        self.wait_for_subscribers_from(0)
+    }
+
+    /// Waits until all samples are acknowledged.
+    ///
+    /// # Errors
+    /// [`PublicationError::Unacknowledged`] if that takes longer than the options' patience.
+    pub fn wait_for_acknowledgments(&self) -> Result<(), PublicationError> {
+        let deadline = clock::now() + self.options.patience;
+        for publication in &self.publications {
+            let acknowledged = publication.writer.wait_for_acknowledgments(left(deadline));
+            acknowledged.map_err(|timeout| PublicationError::Unacknowledged {
+                topic: publication.name.clone(),
+                timeout,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Number of topics.
+    pub fn topic_count(&self) -> usize {
+        self.publications.len()
+    }
+
+    /// Number of topics without the one that ends the feed.
+    pub fn data_topic_count(&self) -> usize {
+        let done = &self.options.done;
+        let publications = self.publications.iter();
+        publications
+            .filter(|publication| publication.name != *done)
+            .count()
+    }
+
+    /// The samples that came back.
+    pub fn round_trips(&self) -> &Arc<RoundTrips> {
+        &self.round_trips
+    }
+
+    fn wait_for_subscribers_from(&self, first: usize) -> Result<(), PublicationError> {
+        let deadline = clock::now() + self.options.patience;
+        let count = self.options.subscribers;
+        for publication in self.publications.iter().skip(first) {
+            let no_subscriber = |timeout| PublicationError::NoSubscriber {
+                topic: publication.name.clone(),
+                timeout,
+            };
+            let matched = publication.writer.wait_for_matched(count, left(deadline));
+            matched.map_err(no_subscriber)?;
+            if let Some(echo) = &publication.echo {
+                echo.wait_for_matched(count, left(deadline))
+                    .map_err(no_subscriber)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the publications of topics that have none yet.
+    fn add(&mut self, topics: &[FeedTopic]) -> Result<(), PublicationError> {
+        for topic in topics.iter().skip(self.publications.len()) {
+            let Some(ty) = self.types.get(topic.type_index) else {
+                continue;
+            };
+            let echo = match self.options.echo && topic.name != self.options.done {
+                true => Some(self.echo_reader(topic, ty)?),
+                false => None,
+            };
+            let data = self
+                .participant
+                .topic_of::<Serialized>(&topic.name, ty.clone())?;
+            let qos = DataWriterQos::default().keep_all().reliable(ROOM_EVERY);
+            self.publications.push(Publication {
+                name: topic.name.clone(),
+                writer: self.participant.writer_with(&data, qos)?,
+                echo,
+            });
+        }
+        Ok(())
+    }
+
+    fn echo_reader(
+        &self,
+        topic: &FeedTopic,
+        ty: &DynamicType,
+    ) -> Result<DataReader<Serialized>, PublicationError> {
+        let name = format!("{}{ECHO_SUFFIX}", topic.name);
+        let echo = self.participant.topic_of::<Serialized>(&name, ty.clone())?;
+        let qos = DataReaderQos::default().keep_all().reliable();
+        let reader = self.participant.reader_with(&echo, qos)?;
+        let round_trips = Arc::clone(&self.round_trips);
+        let group = round_trips.group(&topic.template);
+        reader.set_listener(move |reader: &DataReader<Serialized>| {
+            let now = clock::timestamp();
+            for sample in &reader.take() {
+                if let Some(made) = sample.info().source_timestamp {
+                    round_trips.record(group, now.since(made));
+                }
+            }
+        });
+        Ok(reader)
+    }
+}
+
+impl<I: FnMut() -> Result<(), ReceiveError>> Publish for Publications<I> {
+    type Error = PublicationError;
+
+    fn publish(
+        &mut self,
+        topics: &[FeedTopic],
+        topic: TopicIndex,
+        sample: &Serialized,
+    ) -> Result<(), PublicationError> {
+        let known = self.publications.len();
+        if topic.0 >= known {
+            self.add(topics)?;
+            self.wait_for_subscribers_from(known)?;
+        }
+        self.until_idle -= 1;
+        if self.until_idle == 0 {
+            self.until_idle = IDLE_EVERY;
+            (self.idle)().map_err(PublicationError::Idle)?;
+        }
+        let Some(publication) = self.publications.get(topic.0) else {
+            return Ok(());
+        };
+        let mut deadline = None;
+        loop {
+            match publication.writer.write(sample) {
+                Ok(_) => return Ok(()),
+                Err(WriteError::Timeout { .. })
+                    if is_ahead(&mut deadline, self.options.patience) =>
+                {
+                    (self.idle)().map_err(PublicationError::Idle)?;
+                }
+                Err(error) => {
+                    let topic = publication.name.clone();
+                    return Err(PublicationError::Write { topic, error });
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), PublicationError> {
+        self.wait_for_acknowledgments()
+    }
+}
+
+/// Round trips by template, recorded by the thread that receives echoes.
+pub struct RoundTrips {
+    groups: Vec<(String, Mutex<Timing>)>,
+    state: Mutex<Awaited>,
+    reached: Condvar,
+}
+
+#[derive(Default)]
+struct Awaited {
+    count: u64,
+    /// Who waits is woken at this count.
+    target: u64,
+}
+
+impl RoundTrips {
+    fn new(mapper: &Mapper) -> Self {
+        let types = mapper.types().iter();
+        let name = |ty: &crate::TopicType| ty.description().name.to_string();
+        Self {
+            groups: types.map(|ty| (name(ty), Mutex::default())).collect(),
+            state: Mutex::default(),
+            reached: Condvar::new(),
+        }
+    }
+
+    /// Samples that came back.
+    pub fn count(&self) -> u64 {
+        lock(&self.state).count
+    }
+
+    /// The round trips of one template's samples so far.
+    pub fn of(&self, template: &str) -> Option<Timing> {
+        let (_, timing) = self.groups.iter().find(|(name, _)| name == template)?;
+        Some(lock(timing).clone())
+    }
+
+    /// Waits until `count` samples have come back or `timeout` has passed; says how many have.
+    pub fn wait_for(&self, count: u64, timeout: Duration) -> u64 {
+        let mut state = lock(&self.state);
+        state.target = count;
+        let waited = self
+            .reached
+            .wait_timeout_while(state, timeout, |state| state.count < count);
+        waited.unwrap_or_else(PoisonError::into_inner).0.count
+    }
+
+    fn group(&self, template: &str) -> Option<usize> {
+        self.groups.iter().position(|(name, _)| name == template)
+    }
+
+    fn record(&self, group: Option<usize>, round_trip: Duration) {
+        if let Some((_, timing)) = group.and_then(|group| self.groups.get(group)) {
+            lock(timing).record(round_trip);
+        }
+        let mut state = lock(&self.state);
+        state.count += 1;
+        if state.count == state.target {
+            self.reached.notify_all();
+        }
+    }
+}
+
+/// Why publishing ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PublicationError {
+    /// A topic could not be made.
+    Topic(TopicError),
+    /// A writer or an echo reader could not be made.
+    Endpoint(EndpointError),
+    /// A topic did not get its subscribers in time.
+    NoSubscriber {
+        /// The topic.
+        topic: String,
+        /// How long was waited.
+        timeout: Timeout,
+    },
+    /// A sample was not written.
+    Write {
+        /// The topic.
+        topic: String,
+        /// Why.
+        error: WriteError,
+    },
+    /// Samples were not acknowledged in time.
+    Unacknowledged {
+        /// The topic.
+        topic: String,
+        /// How long was waited.
+        timeout: Timeout,
+    },
+    /// The feed's sockets do not work.
+    Idle(ReceiveError),
+}
+
+impl fmt::Display for PublicationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Topic(error) => error.fmt(f),
+            Self::Endpoint(error) => error.fmt(f),
+            Self::NoSubscriber { topic, timeout } => {
+                write!(f, "topic {topic} has too few subscribers: {timeout}")
+            }
+            Self::Write { topic, error } => write!(f, "topic {topic}: {error}"),
+            Self::Unacknowledged { topic, timeout } => write!(f, "topic {topic}: {timeout}"),
+            Self::Idle(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PublicationError {}
+
+impl From<TopicError> for PublicationError {
+    fn from(error: TopicError) -> Self {
+        Self::Topic(error)
+    }
+}
+
+impl From<EndpointError> for PublicationError {
+    fn from(error: EndpointError) -> Self {
+        Self::Endpoint(error)
+    }
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.since(clock::now())
+}
+
+/// Whether the deadline, set when first asked for, has not passed.
+fn is_ahead(deadline: &mut Option<Instant>, patience: Duration) -> bool {
+    let now = clock::now();
+    now < *deadline.get_or_insert(now + patience)
+}
+
+/// What the locks guard is whole after each step, also if a listener panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How long a write waits for room before `idle` is called.
+const ROOM_EVERY: Duration = Duration::from_millis(2);
+
+/// Samples between calls of `idle`.
+const IDLE_EVERY: u32 = 32;
