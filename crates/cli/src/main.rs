@@ -4,19 +4,23 @@
 //! work is done, 1 when it failed, 2 when the command line was wrong.
 #![forbid(unsafe_code)]
 
+mod demo;
 mod failure;
 mod fast;
 mod feed;
 mod output;
 mod pace;
 mod progress;
+mod stage;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 fn main() -> ExitCode {
+    stage::end_with_parent();
     let result = match Cli::parse().command {
+        Command::Demo(arguments) => arguments.run(),
         Command::Fast(command) => command.run(),
         Command::Feed(command) => command.run(),
     };
@@ -43,6 +47,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run an exchange, a feed handler and a subscriber on this machine
+    Demo(demo::Arguments),
     /// Read FAST files
     #[command(subcommand)]
     Fast(fast::Command),

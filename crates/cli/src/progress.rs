@@ -19,6 +19,19 @@ impl Progress {
         Self(ProgressBar::new(total).with_message(what).with_style(style))
     }
 
+    /// The same, but nothing if another process shows the progress.
+    pub(crate) fn unless_stage(what: &'static str, total: u64) -> Self {
+        match crate::stage::is_stage() {
+            true => Self(ProgressBar::hidden()),
+            false => Self::new(what, total),
+        }
+    }
+
+    /// So many steps are done in all.
+    pub(crate) fn set(&self, steps: u64) {
+        self.0.set_position(steps);
+    }
+
     /// Some steps are done.
     pub(crate) fn advance(&self, steps: u64) {
         self.0.inc(steps);

@@ -95,18 +95,22 @@ impl TemplateOptions {
 
     /// A decoder of these templates.
     pub(crate) fn decoder(&self, templates: &Templates) -> Decoder {
+        Decoder::with_options(templates, self.decoder_options())
+    }
+
+    /// How messages are decoded.
+    pub(crate) fn decoder_options(&self) -> DecoderOptions {
         let reset = match self.reset {
             Reset::Packet => ResetPolicy::Packet,
             Reset::Message => ResetPolicy::Message,
             Reset::Template => ResetPolicy::Template,
             Reset::Never => ResetPolicy::Never,
         };
-        let options = DecoderOptions {
+        DecoderOptions {
             reset,
             strict: self.strict,
             ..DecoderOptions::default()
-        };
-        Decoder::with_options(templates, options)
+        }
     }
 }
 

@@ -2,7 +2,10 @@
 
 mod generate;
 mod options;
+mod report;
+mod run;
 mod send;
+mod subscribe;
 
 use clap::Subcommand;
 
@@ -16,6 +19,10 @@ pub(crate) enum Command {
     Generate(generate::Command),
     /// Send a file's packets to a multicast group
     Send(send::Arguments),
+    /// Decode a feed and publish it as topics
+    Run(Box<run::Arguments>),
+    /// Subscribe to a feed's topics and echo them
+    Subscribe(subscribe::Arguments),
 }
 
 impl Command {
@@ -23,6 +30,8 @@ impl Command {
         match self {
             Self::Generate(command) => command.run(),
             Self::Send(arguments) => arguments.run(),
+            Self::Run(arguments) => arguments.run(),
+            Self::Subscribe(arguments) => arguments.run(),
         }
     }
 }

@@ -44,6 +44,29 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_nanos(ns))
 }
 
+/// Reads `1000-1099,2000,ABC`: names of securities and ranges of numbers.
+pub(crate) fn parse_ids(text: &str) -> Result<Vec<String>, String> {
+    let mut ids = Vec::new();
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        let ends = part
+            .split_once('-')
+            .map(|(first, last)| (first.parse(), last.parse()));
+        let Some((Ok(first), Ok(last))) = ends else {
+            ids.push(part.to_owned());
+            continue;
+        };
+        let range: std::ops::RangeInclusive<u64> = first..=last;
+        if range.is_empty() || last - first >= MAX_IDS {
+            return Err(format!("`{part}` has no, or more than {MAX_IDS} numbers"));
+        }
+        ids.extend(range.map(|id| id.to_string()));
+    }
+    Ok(ids)
+}
+
+/// Securities in one range at most.
+const MAX_IDS: u64 = 100_000;
+
 /// Whether datagrams to `address` need a multicast interface.
 pub(crate) fn is_multicast(address: SocketAddr) -> bool {
     match address.ip() {
@@ -55,6 +78,14 @@ pub(crate) fn is_multicast(address: SocketAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_are_names_and_ranges() {
+        let ids = parse_ids("7-9,ABC-D,12").expect("sound");
+        assert_eq!(ids, ["7", "8", "9", "ABC-D", "12"]);
+        assert!(parse_ids("9-7").is_err());
+        assert!(parse_ids("0-18446744073709551615").is_err());
+    }
 
     #[test]
     fn durations_have_units() {

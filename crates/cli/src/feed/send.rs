@@ -15,6 +15,7 @@ use crate::fast::source::{PreambleForm, read};
 use crate::output::{ListFormat, stdout, write_list};
 use crate::pace::Pace;
 use crate::progress::Progress;
+use crate::stage::{is_stage, tell};
 
 /// Send a file's packets to a multicast group
 #[derive(Args)]
@@ -91,7 +92,8 @@ impl Arguments {
         } else {
             u64::from(self.repeat)
         };
-        let progress = Progress::new("sending", packets.len() as u64 * rounds.min(1 << 20));
+        let progress =
+            Progress::unless_stage("sending", packets.len() as u64 * rounds.min(1 << 20));
         let begin = Instant::now();
         let mut line = Line::new(&self);
         for _ in 0..rounds {
@@ -119,6 +121,9 @@ impl Arguments {
     }
 
     fn report(&self, line: &Line, elapsed: Duration) -> Result<()> {
+        if is_stage() {
+            return tell(&json!({"event": "report", "packets": line.packets, "bytes": line.bytes}));
+        }
         let seconds = elapsed.as_secs_f64();
         let row = vec![
             json!(line.packets),

@@ -1,0 +1,187 @@
+//! One example: its feed, its three processes, and what they report.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tickwire_feed::generate::{
+    COMPLEX_TEMPLATES, ComplexOptions, SIMPLE_TEMPLATES, SimpleOptions, Summary,
+};
+use tickwire_feed::{Generator, append_frame};
+
+use super::report::{Article, Report};
+use crate::failure::{Failure, Result};
+use crate::progress::Progress;
+use crate::stage::Stage;
+
+/// The article's examples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Example {
+    Simple,
+    Complex,
+}
+
+impl Example {
+    /// Runs all stages to their ends.
+    pub(super) fn run(
+        self,
+        folder: &Path,
+        domain: u32,
+        group: SocketAddr,
+        messages: u32,
+    ) -> Result<Report> {
+        let feed = Feed::generate(self, folder, messages)?;
+        let started = Instant::now();
+        let domain = domain.to_string();
+        let group = group.to_string();
+        let mut subscriber = Stage::start(
+            "subscriber",
+            &words(&["feed", "subscribe", "--domain", &domain]),
+        )?;
+        subscriber.wait_for("ready", PATIENCE, |_| {})?;
+        let mut run = words(&[
+            "feed", "run", "--domain", &domain, "--group", &group, "--wait", "1",
+        ]);
+        run.extend(words(&[
+            "--templates",
+            &feed.templates,
+            "--patience",
+            "20s",
+        ]));
+        run.extend(words(self.handler_options()));
+        let mut handler = Stage::start("feed handler", &run)?;
+        handler.wait_for("ready", PATIENCE, |_| {})?;
+        let send = words(&[
+            "feed",
+            "send",
+            &feed.data,
+            "--group",
+            &group,
+            "--pause",
+            self.pause(),
+        ]);
+        let begin = Instant::now();
+        let mut exchange = Stage::start("multicaster", &send)?;
+        let sent = exchange.wait_for("report", Duration::from_secs(60), |_| {})?;
+        exchange.wait(PATIENCE)?;
+        let progress = Progress::new(self.name(), feed.summary.samples);
+        let handled = handler.wait_for("report", PATIENCE, |event| {
+            progress.set(event["echoed"].as_u64().unwrap_or(0));
+        })?;
+        let received = subscriber.wait_for("report", PATIENCE, |_| {})?;
+        progress.finish();
+        let elapsed = begin.elapsed();
+        handler.wait(PATIENCE)?;
+        subscriber.wait(PATIENCE)?;
+        Ok(Report {
+            name: self.name(),
+            summary: feed.summary,
+            sent,
+            handled,
+            received,
+            elapsed,
+            start_up: begin - started,
+            article: self.article(),
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Complex => "complex",
+        }
+    }
+
+    /// A packet of the simple feed has some 80 messages, one of the complex feed has one: between
+    /// packets the handler and the subscriber must get done, or what is measured is the queue.
+    fn pause(self) -> &'static str {
+        match self {
+            Self::Simple => "4ms",
+            Self::Complex => "120us",
+        }
+    }
+
+    fn handler_options(self) -> &'static [&'static str] {
+        match self {
+            Self::Simple => &[],
+            Self::Complex => &["--securities", "1000-1099"],
+        }
+    }
+
+    fn article(self) -> Article {
+        match self {
+            Self::Simple => Article {
+                decode_ns: "448",
+                publish_us: "2.1 to 2.2",
+                latency_us: "38.5 to 42.0",
+                elapsed_s: "2.85",
+            },
+            Self::Complex => Article {
+                decode_ns: "under 2,500",
+                publish_us: "23.6 MarketData, 5.9 QuoteRequest",
+                latency_us: "65.0 MarketData, 61.3 QuoteRequest",
+                elapsed_s: "4.50",
+            },
+        }
+    }
+}
+
+/// A generated feed in files.
+struct Feed {
+    data: String,
+    templates: String,
+    summary: Summary,
+}
+
+impl Feed {
+    fn generate(example: Example, folder: &Path, messages: u32) -> Result<Self> {
+        let (generator, xml) = match example {
+            Example::Simple => {
+                let options = SimpleOptions {
+                    messages,
+                    ..SimpleOptions::default()
+                };
+                (Generator::simple(options), SIMPLE_TEMPLATES)
+            }
+            Example::Complex => {
+                let options = ComplexOptions {
+                    messages,
+                    ..ComplexOptions::default()
+                };
+                (Generator::complex(options), COMPLEX_TEMPLATES)
+            }
+        };
+        let mut generator = generator.map_err(Failure::new)?;
+        let (mut file, mut packet) = (Vec::new(), Vec::new());
+        while generator.next_packet(&mut packet).map_err(Failure::new)? {
+            append_frame(&mut file, &packet).map_err(Failure::new)?;
+        }
+        let save = |extension: &str, bytes: &[u8]| -> Result<String> {
+            let path = folder.join(example.name()).with_extension(extension);
+            let text = path.display().to_string();
+            match fs::write(&path, bytes) {
+                Ok(()) => Ok(text),
+                Err(error) => Err(Failure::new(format_args!("cannot write {text}: {error}"))),
+            }
+        };
+        Ok(Self {
+            data: save("dat", &file)?,
+            templates: save("xml", xml.as_bytes())?,
+            summary: *generator.summary(),
+        })
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// A number of a stage's event; 0 if it does not have it, which the reconciliation will notice.
+pub(super) fn number(event: &Value, name: &str) -> u64 {
+    event[name].as_u64().unwrap_or(0)
+}
+
+/// How long a stage may say nothing.
+const PATIENCE: Duration = Duration::from_secs(30);

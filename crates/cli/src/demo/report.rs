@@ -1,0 +1,196 @@
+//! What the stages of an example have counted and measured, side by side, and whether it agrees.
+
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tickwire_feed::generate::Summary;
+
+use super::example::number;
+use crate::failure::Result;
+use crate::output::table;
+
+/// One example's outcome.
+pub(super) struct Report {
+    pub(super) name: &'static str,
+    /// What the feed contains.
+    pub(super) summary: Summary,
+    /// The multicaster's report.
+    pub(super) sent: Value,
+    /// The feed handler's.
+    pub(super) handled: Value,
+    /// The subscriber's.
+    pub(super) received: Value,
+    /// From the first packet to the last echo.
+    pub(super) elapsed: Duration,
+    /// From the start of the processes until all endpoints had found each other.
+    pub(super) start_up: Duration,
+    pub(super) article: Article,
+}
+
+/// What the article reports of the same example (2010, two hosts, QDR InfiniBand).
+pub(super) struct Article {
+    pub(super) decode_ns: &'static str,
+    pub(super) publish_us: &'static str,
+    pub(super) latency_us: &'static str,
+    pub(super) elapsed_s: &'static str,
+}
+
+impl Report {
+    /// Messages without Done.
+    fn messages(&self) -> u64 {
+        self.summary.messages - 1
+    }
+
+    /// Where counts do not agree, in the order of the road.
+    pub(super) fn discrepancies(&self) -> Vec<String> {
+        let (sent, handled, received) = (&self.sent, &self.handled, &self.received);
+        let steps = [
+            (
+                "packets",
+                "generated",
+                self.summary.packets,
+                "sent",
+                number(sent, "packets"),
+            ),
+            (
+                "packets",
+                "sent",
+                number(sent, "packets"),
+                "received by the feed handler",
+                number(handled, "packets"),
+            ),
+            (
+                "messages",
+                "generated",
+                self.messages(),
+                "decoded",
+                number(handled, "decoded"),
+            ),
+            (
+                "samples",
+                "in the feed",
+                self.summary.samples,
+                "published",
+                number(handled, "published"),
+            ),
+            (
+                "samples",
+                "published",
+                number(handled, "published"),
+                "received by the subscriber",
+                number(received, "received"),
+            ),
+            (
+                "samples",
+                "received by the subscriber",
+                number(received, "received"),
+                "echoed by it",
+                number(received, "echoed"),
+            ),
+            (
+                "samples",
+                "echoed by the subscriber",
+                number(received, "echoed"),
+                "received back",
+                number(handled, "echoed"),
+            ),
+        ];
+        let differing = steps
+            .into_iter()
+            .filter(|(_, _, before, _, after)| before != after);
+        differing
+            .map(|(what, from, before, to, after)| {
+                format!("{}: {before} {what} {from}, {after} {to}", self.name)
+            })
+            .collect()
+    }
+
+    pub(super) fn write(&self, out: &mut impl Write) -> Result<()> {
+        let topics = number(&self.handled, "topics");
+        writeln!(
+            out,
+            "{}: {} messages on {topics} topics",
+            self.name,
+            self.messages()
+        )?;
+        writeln!(out)?;
+        let counts = [
+            json!(self.messages()),
+            self.handled["decoded"].clone(),
+            self.handled["published"].clone(),
+            self.received["received"].clone(),
+            self.handled["echoed"].clone(),
+        ];
+        let columns = ["sent", "decoded", "published", "received", "echoed"];
+        writeln!(out, "{}", table(&columns, &[counts.to_vec()]))?;
+        writeln!(out)?;
+        let columns = [
+            "topics",
+            "samples",
+            "decode ns/message",
+            "decode+publish us",
+            "one-way us p50",
+            "p99",
+            "max",
+        ];
+        writeln!(out, "{}", table(&columns, &self.groups()))?;
+        writeln!(out)?;
+        let seconds = self.elapsed.as_secs_f64();
+        writeln!(
+            out,
+            "elapsed {seconds:.2} s, after {:.2} s to find all endpoints",
+            self.start_up.as_secs_f64()
+        )?;
+        let Article {
+            decode_ns,
+            publish_us,
+            latency_us,
+            elapsed_s,
+        } = self.article;
+        writeln!(
+            out,
+            "the article in 2010: decode {decode_ns} ns, decode+publish {publish_us} us,"
+        )?;
+        writeln!(
+            out,
+            "  one-way {latency_us} us (mean), elapsed {elapsed_s} s; two hosts, InfiniBand"
+        )?;
+        Ok(writeln!(out)?)
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "example": self.name,
+            "sent": self.messages(),
+            "decoded": self.handled["decoded"],
+            "published": self.handled["published"],
+            "received": self.received["received"],
+            "echoed": self.handled["echoed"],
+            "topics": self.handled["topics"],
+            "groups": self.handled["groups"],
+            "elapsed_s": self.elapsed.as_secs_f64(),
+            "start_up_s": self.start_up.as_secs_f64(),
+        })
+    }
+
+    /// A row for each group of topics.
+    fn groups(&self) -> Vec<Vec<Value>> {
+        let groups = self.handled["groups"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        let us = |value: &Value| json!(value.as_f64().unwrap_or(0.0) / 1e3);
+        let row = |group: &Value| {
+            vec![
+                group["template"].clone(),
+                group["samples"].clone(),
+                json!(group["decode_mean_ns"].as_f64().unwrap_or(0.0).round() as u64),
+                us(&group["publish_mean_ns"]),
+                us(&group["one_way_p50_ns"]),
+                us(&group["one_way_p99_ns"]),
+                us(&group["one_way_max_ns"]),
+            ]
+        };
+        groups.iter().map(row).collect()
+    }
+}

@@ -1,0 +1,280 @@
+//! What the feed handler has counted and measured.
+
+use std::io::Write;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use tickwire_gateway::feed_handler::Group;
+use tickwire_gateway::{FeedHandler, HandlerCounters, Publish, RoundTrips, Timing};
+
+use crate::failure::{Failure, Result};
+use crate::output::{stdout, table};
+use crate::stage::{is_stage, tell};
+
+/// The form of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Form {
+    /// Tables for people
+    #[default]
+    Table,
+    /// One object
+    Json,
+    /// The table that the article's publishers print, in microseconds
+    Article,
+}
+
+/// The result of a run.
+pub(super) struct Report {
+    pub(super) topics: usize,
+    groups: Vec<GroupReport>,
+    counts: Value,
+    /// What went wrong, worst first.
+    troubles: Vec<String>,
+    elapsed: Duration,
+}
+
+struct GroupReport {
+    template: String,
+    messages: u64,
+    samples: u64,
+    decode: Timing,
+    publish: Timing,
+    round_trip: Timing,
+}
+
+impl Report {
+    /// Of a handler; the template `done` ended the feed, its one message is not data.
+    pub(super) fn new<P: Publish>(
+        handler: &FeedHandler<P>,
+        done: &str,
+        overflowed: u64,
+        echoes: Option<(&RoundTrips, u64)>,
+        elapsed: Duration,
+    ) -> Self {
+        let counters = handler.counters();
+        let lines = handler.arbiter_counters();
+        let group = |group: &Group| GroupReport {
+            template: group.template.clone(),
+            messages: group.messages,
+            samples: group.samples,
+            decode: group.decode.clone(),
+            publish: group.publish.clone(),
+            round_trip: echoes
+                .and_then(|(echoes, _)| echoes.of(&group.template))
+                .unwrap_or_default(),
+        };
+        let is_data = |group: &&Group| group.template != done && group.messages > 0;
+        let groups: Vec<_> = counters.groups.iter().filter(is_data).map(group).collect();
+        let sum = |of: fn(&GroupReport) -> u64| groups.iter().map(of).sum::<u64>();
+        let echoed = echoes.map_or(0, |(echoes, _)| echoes.count());
+        let line = |line: &tickwire_feed::LineCounters| json!({"won": line.won, "duplicate": line.duplicate, "late": line.late, "lost": line.lost});
+        let counts = json!({
+            "packets": counters.packets,
+            "malformed": counters.malformed,
+            "decoded": sum(|group| group.messages),
+            "refused": counters.refused,
+            "published": sum(|group| group.samples),
+            "echoed": echoed,
+            "overflowed": overflowed,
+            "lost_packets": lines.lost,
+            "gaps": lines.gaps,
+            "line_a": line(&lines.a),
+            "line_b": line(&lines.b),
+        });
+        let expected = echoes.map_or(0, |(_, expected)| expected);
+        Self {
+            topics: 0,
+            groups,
+            counts,
+            troubles: troubles(counters, overflowed, lines.lost, echoed, expected),
+            elapsed,
+        }
+    }
+
+    /// Samples published, those of the template that ends the feed apart.
+    pub(super) fn published(counters: &HandlerCounters, done: &str) -> u64 {
+        let groups = counters
+            .groups
+            .iter()
+            .filter(|group| group.template != done);
+        groups.map(|group| group.samples).sum()
+    }
+
+    /// Writes it to standard output; as an event if this process is a stage.
+    pub(super) fn write(&self, form: Form) -> Result<()> {
+        if is_stage() {
+            return tell(&self.to_json());
+        }
+        let mut out = stdout();
+        match form {
+            Form::Table => self.write_table(&mut out)?,
+            Form::Json => writeln!(out, "{:#}", self.to_json())?,
+            Form::Article => self.write_article(&mut out)?,
+        }
+        Ok(out.flush()?)
+    }
+
+    /// Fails if anything was lost on the way.
+    pub(super) fn verdict(&self) -> Result<()> {
+        match self.troubles.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::new(self.troubles.join("; "))),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let mut object = self.counts.clone();
+        object["event"] = json!("report");
+        object["topics"] = json!(self.topics);
+        object["elapsed_s"] = json!(self.elapsed.as_secs_f64());
+        object["groups"] = self.groups.iter().map(GroupReport::to_json).collect();
+        object
+    }
+
+    fn write_table(&self, out: &mut impl Write) -> Result<()> {
+        let columns = [
+            "template",
+            "messages",
+            "samples",
+            "decode ns",
+            "decode+publish us",
+            "one-way us p50",
+            "p99",
+            "max",
+        ];
+        let rows: Vec<_> = self.groups.iter().map(GroupReport::row).collect();
+        writeln!(out, "{}", table(&columns, &rows))?;
+        writeln!(out)?;
+        let counts = &self.counts;
+        let names = ["packets", "decoded", "published", "echoed"];
+        for name in names {
+            writeln!(out, "{name:<12}{}", counts[name])?;
+        }
+        if counts["line_b"]["won"] != 0 || counts["line_b"]["duplicate"] != 0 {
+            for (name, line) in [("line A", &counts["line_a"]), ("line B", &counts["line_b"])] {
+                let (won, duplicate, late, lost) = (
+                    &line["won"],
+                    &line["duplicate"],
+                    &line["late"],
+                    &line["lost"],
+                );
+                writeln!(
+                    out,
+                    "{name:<12}{won} won, {duplicate} duplicate, {late} late, {lost} lost"
+                )?;
+            }
+        }
+        Ok(writeln!(
+            out,
+            "{:<12}{:.3} s",
+            "elapsed",
+            self.elapsed.as_secs_f64()
+        )?)
+    }
+
+    /// Rows as in the article: round trips, messages with their publication, and the decoder's run.
+    fn write_article(&self, out: &mut impl Write) -> Result<()> {
+        let elapsed_us = self.elapsed.as_micros();
+        writeln!(
+            out,
+            "Elapsed time from first start time to last end time: {elapsed_us}"
+        )?;
+        writeln!(
+            out,
+            "name\tcount\tsum\tmean\tstd_dev\trecursions\trsum\trmean\trstd_dev"
+        )?;
+        let echoed = |group: &&GroupReport| group.round_trip.count() > 0;
+        for group in self.groups.iter().filter(echoed) {
+            write_article_row(out, "Echo::on_data_availa()", &group.round_trip)?;
+        }
+        for group in &self.groups {
+            match group.publish.count() {
+                0 => write_article_row(out, "EmptyBuilder::endMessage", &group.decode)?,
+                _ => write_article_row(out, "::endMessage()", &group.publish)?,
+            }
+        }
+        Ok(writeln!(
+            out,
+            "decoder.decode(source, builder)\t1\t{elapsed_us}"
+        )?)
+    }
+}
+
+impl GroupReport {
+    fn to_json(&self) -> Value {
+        let one_way = |quantile| self.round_trip.quantile_ns(quantile) / 2;
+        json!({
+            "template": self.template,
+            "messages": self.messages,
+            "samples": self.samples,
+            "decode_mean_ns": self.decode.mean_ns(),
+            "decode_p50_ns": self.decode.quantile_ns(0.5),
+            "publish_mean_ns": self.publish.mean_ns(),
+            "publish_p50_ns": self.publish.quantile_ns(0.5),
+            "publish_p99_ns": self.publish.quantile_ns(0.99),
+            "one_way_p50_ns": one_way(0.5),
+            "one_way_p99_ns": one_way(0.99),
+            "one_way_max_ns": self.round_trip.max_ns() / 2,
+            "round_trip_mean_ns": self.round_trip.mean_ns(),
+        })
+    }
+
+    fn row(&self) -> Vec<Value> {
+        let us = |ns: f64| json!(ns / 1e3);
+        let one_way = |quantile| us(self.round_trip.quantile_ns(quantile) as f64 / 2.0);
+        vec![
+            json!(self.template),
+            json!(self.messages),
+            json!(self.samples),
+            json!(self.decode.mean_ns().round() as u64),
+            us(self.publish.mean_ns()),
+            one_way(0.5),
+            one_way(0.99),
+            us(self.round_trip.max_ns() as f64 / 2.0),
+        ]
+    }
+}
+
+fn write_article_row(out: &mut impl Write, name: &str, timing: &Timing) -> Result<()> {
+    let (count, mean) = (timing.count(), timing.mean_ns() / 1e3);
+    let (sum, deviation) = (mean * count as f64, timing.deviation_ns() / 1e3);
+    Ok(writeln!(
+        out,
+        "{name}\t{count}\t{sum:.0}\t{mean:.3}\t{deviation:.3}\t0"
+    )?)
+}
+
+fn troubles(
+    counters: &HandlerCounters,
+    overflowed: u64,
+    lost_packets: u64,
+    echoed: u64,
+    expected: u64,
+) -> Vec<String> {
+    let mut troubles = Vec::new();
+    if let Some(first) = &counters.first_malformed {
+        troubles.push(format!(
+            "{} packets malformed, the first: {first}",
+            counters.malformed
+        ));
+    }
+    if let Some(first) = &counters.first_refused {
+        troubles.push(format!(
+            "{} messages without sample, the first: {first}",
+            counters.refused
+        ));
+    }
+    if overflowed > 0 {
+        troubles.push(format!(
+            "{overflowed} packets beyond what memory is set aside for"
+        ));
+    }
+    if lost_packets > 0 {
+        troubles.push(format!("{lost_packets} packets lost on all lines"));
+    }
+    if echoed < expected {
+        troubles.push(format!("{echoed} of {expected} samples came back"));
+    }
+    troubles
+}

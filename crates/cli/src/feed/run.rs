@@ -1,0 +1,430 @@
+//! `tickwire feed run`: the feed handler, from packets to samples on topics.
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use tickwire::{DomainParticipant, Serialized};
+use tickwire_fast::{Message, Templates};
+use tickwire_feed::{ArbiterConfig, Line};
+use tickwire_gateway::{
+    FeedHandler, FeedTopic, HandlerOptions, Lines, Mapper, Mapping, PublicationOptions,
+    Publications, Publish, TopicIndex,
+};
+use tickwire_transport::{ReceiveError, clock};
+
+use super::options::{DEFAULT_GROUP, interface, parse_duration, parse_ids};
+use super::report::{Form, Report};
+use crate::failure::{Failure, Result};
+use crate::fast::source::{Framing, TemplateOptions, packets, read};
+use crate::stage::{is_stage, tell};
+
+/// Decode a feed and publish it as topics
+#[derive(Args)]
+#[command(
+    long_about = "\
+The feed handler: receives an exchange's packets from a multicast group, or reads them from a file, \
+decodes them by the exchange's templates, and publishes every message as a sample of a topic. \
+Types and topics follow from the templates; there is no code to write.
+
+By default a template whose messages carry securities in a sequence (SecurityID) gets a topic for \
+each security, such as MarketData.1012, and each message is split over them; any other template gets \
+one topic of its own name. With `--map keyed` there is one topic a template and the security is its \
+key.
+
+A subscriber such as `tickwire feed subscribe` sends each sample back on TOPIC.echo, which gives the \
+round-trip time; half of it is shown as the one-way latency. The feed ends with a message of the \
+template Done.",
+    after_help = "\
+Examples:
+  tickwire feed run --templates feed.xml
+  tickwire feed run --templates feed.xml --file feed.dat --no-echo
+  tickwire feed run --templates feed.xml --file feed.dat --decode-only
+  tickwire feed run --templates feed.xml --preamble seq --line-b 224.1.2.134:13014"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    templates: TemplateOptions,
+
+    /// Group to receive from
+    #[arg(short, long, value_name = "ADDR:PORT", default_value_t = DEFAULT_GROUP, conflicts_with = "file")]
+    group: SocketAddr,
+
+    /// Second line of the feed; needs `--preamble seq`
+    #[arg(long, value_name = "ADDR:PORT", conflicts_with = "file")]
+    line_b: Option<SocketAddr>,
+
+    /// Read the packets from a file instead
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Name or address of the interface to receive on
+    #[arg(long, value_name = "NAME", default_value = "127.0.0.1")]
+    interface: String,
+
+    /// DDS domain to publish in, 0 to 232
+    #[arg(short, long, value_name = "ID", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=232))]
+    domain: u32,
+
+    /// How messages are spread over topics
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Map::Automatic)]
+    map: Map,
+
+    /// Securities whose topics are made before the feed starts, such as 1000-1099,2000; those of a
+    /// file are found by themselves
+    #[arg(long, value_name = "IDS", value_parser = parse_ids)]
+    securities: Option<Ids>,
+
+    /// Subscribers that each topic waits for before its first sample
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    wait: u32,
+
+    /// Do not ask for samples back
+    #[arg(long)]
+    no_echo: bool,
+
+    /// Decode and count, publish nothing
+    #[arg(long)]
+    decode_only: bool,
+
+    /// Template whose message ends the feed
+    #[arg(long, value_name = "NAME", default_value = "Done")]
+    done: String,
+
+    /// How long to wait for subscribers, acknowledgements and echoes
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    patience: Duration,
+
+    /// End when the feed is silent for so long [default: wait for ever]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    silence: Option<Duration>,
+
+    /// Form of the result
+    #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
+    output: Form,
+}
+
+/// Ids of securities, as text.
+pub(super) type Ids = Vec<String>;
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Map {
+    /// By security where messages carry securities in a sequence, by type otherwise
+    Automatic,
+    /// One topic a template
+    TopicPerType,
+    /// One topic a template, with the security as key
+    Keyed,
+    /// One topic for each template and security
+    TopicPerSecurity,
+}
+
+/// Where packets come from.
+enum Source {
+    File(Vec<u8>),
+    Lines(Rc<RefCell<Lines>>),
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let templates = self.templates.load()?;
+        let source = self.source()?;
+        let report = match self.decode_only {
+            true => self.decode(&templates, &source)?,
+            false => self.publish(&templates, &source)?,
+        };
+        report.write(self.output)?;
+        report.verdict()
+    }
+
+    fn source(&self) -> Result<Source> {
+        if let Some(file) = &self.file {
+            return Ok(Source::File(read(file)?));
+        }
+        if self.line_b.is_some() && self.templates.preamble.preamble().is_empty() {
+            return Err(
+                Failure::usage("two lines are arbitrated by the numbers of their packets")
+                    .hint("add `--preamble seq` here and to `tickwire feed send`"),
+            );
+        }
+        let interface = interface(&self.interface)?;
+        let lines = Lines::open(self.group, self.line_b, &interface).map_err(Failure::new)?;
+        Ok(Source::Lines(Rc::new(RefCell::new(lines))))
+    }
+
+    fn decode(&self, templates: &Templates, source: &Source) -> Result<Report> {
+        let mut handler = FeedHandler::new(templates, self.handler_options(), None, Nobody);
+        self.ready(0)?;
+        let elapsed = self.feed(&mut handler, source, || 0)?;
+        Ok(Report::new(
+            &handler,
+            &self.done,
+            source.overflowed(),
+            None,
+            elapsed,
+        ))
+    }
+
+    fn publish(&self, templates: &Templates, source: &Source) -> Result<Report> {
+        let mapper = self.mapper(templates, source)?;
+        let participant = DomainParticipant::builder(self.domain).name("tickwire feed run");
+        let participant = participant.build().map_err(Failure::new)?;
+        let options = PublicationOptions {
+            subscribers: self.wait,
+            echo: !self.no_echo,
+            done: self.done.clone(),
+            patience: self.patience,
+        };
+        let idle = source.idle();
+        let publications = Publications::new(participant, options, &mapper, idle);
+        let publications = publications.map_err(Failure::new)?;
+        let topics = publications.data_topic_count();
+        self.say(format_args!(
+            "{topics} topics wait for {} subscribers each",
+            self.wait
+        ));
+        publications.wait_for_subscribers().map_err(|error| {
+            Failure::new(error)
+                .hint("start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`")
+        })?;
+        let round_trips = std::sync::Arc::clone(publications.round_trips());
+        let mut handler = FeedHandler::new(
+            templates,
+            self.handler_options(),
+            Some(mapper),
+            publications,
+        );
+        self.ready(topics)?;
+        let elapsed = self.feed(&mut handler, source, || round_trips.count())?;
+        let begin = Instant::now();
+        handler
+            .publish()
+            .wait_for_acknowledgments()
+            .map_err(Failure::new)?;
+        let expected = match self.no_echo {
+            true => 0,
+            false => Report::published(handler.counters(), &self.done) * u64::from(self.wait),
+        };
+        self.wait_for_echoes(&round_trips, expected)?;
+        let topics = handler.publish().data_topic_count();
+        let elapsed = elapsed + begin.elapsed();
+        let echoes = (!self.no_echo).then_some((&*round_trips, expected));
+        let mut report = Report::new(&handler, &self.done, source.overflowed(), echoes, elapsed);
+        report.topics = topics;
+        Ok(report)
+    }
+
+    /// The mapper, with the topics of all securities that can be known by now.
+    fn mapper(&self, templates: &Templates, source: &Source) -> Result<Mapper> {
+        let mapping = match self.map {
+            Map::Automatic => Mapping::Automatic,
+            Map::TopicPerType => Mapping::TopicPerType,
+            Map::Keyed => Mapping::Keyed,
+            Map::TopicPerSecurity => Mapping::TopicPerSecurity,
+        };
+        let mut mapper = Mapper::new(templates, mapping);
+        for (template, reason) in mapper.unmapped() {
+            self.say(format_args!("template {template} has no topic: {reason}"));
+        }
+        for security in self.securities.iter().flatten() {
+            mapper.add_security(security);
+        }
+        let (Source::File(bytes), Some(path)) = (source, &self.file) else {
+            return Ok(mapper);
+        };
+        let mut decoder = self.templates.decoder(templates);
+        let mut message = Message::new();
+        for frame in packets(path, bytes, Framing::U32le) {
+            let packet = frame?.packet;
+            decoder.reset();
+            let preamble = self.templates.preamble.preamble().len();
+            let mut rest = packet.get(preamble..).unwrap_or_default();
+            // What is malformed is counted when the packet is handled.
+            while let Ok(len) = decoder.decode(rest, &mut message) {
+                let _refusals_too = mapper.map(&message, |_, _, _| Ok::<(), Infallible>(()));
+                rest = rest.get(len..).unwrap_or_default();
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok(mapper)
+    }
+
+    /// Handles packets until the feed ends; says how long it took from the first one on.
+    fn feed<P: Publish>(
+        &self,
+        handler: &mut FeedHandler<P>,
+        source: &Source,
+        echoed: impl Fn() -> u64,
+    ) -> Result<Duration>
+    where
+        P::Error: std::fmt::Display,
+    {
+        let begin = match source {
+            Source::File(bytes) => {
+                let begin = Instant::now();
+                let path = self.file.as_deref().unwrap_or(std::path::Path::new(""));
+                for frame in packets(path, bytes, Framing::U32le) {
+                    handler
+                        .handle_packet(Line::A, frame?.packet)
+                        .map_err(Failure::new)?;
+                }
+                begin
+            }
+            Source::Lines(lines) => self.receive(handler, lines, echoed)?,
+        };
+        handler.finish().map_err(Failure::new)?;
+        if handler.is_done() && !self.decode_only {
+            self.say("Writing Done token");
+        }
+        Ok(begin.elapsed())
+    }
+
+    fn receive<P: Publish>(
+        &self,
+        handler: &mut FeedHandler<P>,
+        lines: &RefCell<Lines>,
+        echoed: impl Fn() -> u64,
+    ) -> Result<Instant>
+    where
+        P::Error: std::fmt::Display,
+    {
+        let mut first = None;
+        let mut last = Instant::now();
+        let mut told = Instant::now();
+        while !handler.is_done() {
+            lines.borrow_mut().drain().map_err(Failure::new)?;
+            // The lines must be free while the packet is handled: publishing drains them too.
+            let packet = lines.borrow_mut().next_packet();
+            if let Some(packet) = packet {
+                last = Instant::now();
+                first.get_or_insert(last);
+                handler
+                    .handle_packet(packet.line, &packet.bytes)
+                    .map_err(Failure::new)?;
+                lines.borrow_mut().recycle(packet);
+            } else {
+                if self.silence.is_some_and(|silence| last.elapsed() > silence) {
+                    self.say("the feed is silent: ending");
+                    break;
+                }
+                let tick = clock::now() + TICK;
+                let deadline = handler
+                    .poll_timeout()
+                    .map_or(tick, |timeout| timeout.min(tick));
+                lines.borrow().wait(Some(deadline)).map_err(Failure::new)?;
+            }
+            handler.handle_timeout().map_err(Failure::new)?;
+            if is_stage() && told.elapsed() > TICK {
+                told = Instant::now();
+                tell(&json!({"event": "progress", "echoed": echoed()}))?;
+            }
+        }
+        Ok(first.unwrap_or(last))
+    }
+
+    /// Waits for the echoes as long as they keep coming.
+    fn wait_for_echoes(
+        &self,
+        round_trips: &tickwire_gateway::RoundTrips,
+        expected: u64,
+    ) -> Result<()> {
+        let mut before = round_trips.count();
+        let mut progress = Instant::now();
+        while before < expected && progress.elapsed() < self.patience {
+            let now = round_trips.wait_for(expected, TICK);
+            if now > before {
+                progress = Instant::now();
+            }
+            before = now;
+            if is_stage() {
+                tell(&json!({"event": "progress", "echoed": now}))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn handler_options(&self) -> HandlerOptions {
+        HandlerOptions {
+            decoder: self.templates.decoder_options(),
+            preamble: self.templates.preamble.preamble(),
+            arbiter: ArbiterConfig {
+                // With one line there is nothing to wait for.
+                hold: match self.line_b {
+                    Some(_) => ArbiterConfig::default().hold,
+                    None => Duration::ZERO,
+                },
+                ..ArbiterConfig::default()
+            },
+            done: self.done.clone(),
+        }
+    }
+
+    fn ready(&self, topics: usize) -> Result<()> {
+        if is_stage() {
+            return tell(&json!({"event": "ready", "topics": topics}));
+        }
+        match &self.file {
+            Some(file) => self.say(format_args!("reading {}", file.display())),
+            None => self.say(format_args!("receiving from {}", self.group)),
+        }
+        Ok(())
+    }
+
+    /// A note for the person who looks on.
+    fn say(&self, what: impl std::fmt::Display) {
+        if !is_stage() {
+            eprintln!("{what}");
+        }
+    }
+}
+
+impl Source {
+    /// What empties the sockets while a writer has no room.
+    fn idle(&self) -> impl FnMut() -> Result<(), ReceiveError> + use<> {
+        let lines = match self {
+            Self::File(_) => None,
+            Self::Lines(lines) => Some(Rc::clone(lines)),
+        };
+        move || match &lines {
+            Some(lines) => lines.borrow_mut().drain(),
+            None => Ok(()),
+        }
+    }
+
+    fn overflowed(&self) -> u64 {
+        match self {
+            Self::File(_) => 0,
+            Self::Lines(lines) => lines.borrow().overflowed(),
+        }
+    }
+}
+
+/// Takes samples and drops them; there are none without a mapper.
+struct Nobody;
+
+impl Publish for Nobody {
+    type Error = Infallible;
+
+    fn publish(
+        &mut self,
+        _: &[FeedTopic],
+        _: TopicIndex,
+        _: &Serialized,
+    ) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// How often progress is told.
+const TICK: Duration = Duration::from_millis(100);

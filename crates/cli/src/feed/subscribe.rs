@@ -1,0 +1,142 @@
+//! `tickwire feed subscribe`: receives the feed's topics and sends each sample back.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::json;
+use tickwire::DomainParticipant;
+use tickwire_gateway::{Echo, EchoOptions};
+
+use super::options::parse_duration;
+use crate::failure::{Failure, Result};
+use crate::output::{ListFormat, stdout, write_list};
+use crate::stage::{is_stage, tell};
+
+/// Subscribe to a feed's topics and echo them
+#[derive(Args)]
+#[command(
+    long_about = "\
+Subscribes to the topics that a feed handler publishes, as discovery finds them, and sends each \
+sample back on TOPIC.echo, so that the feed handler can take the time of the round trip. It needs \
+neither templates nor types. It ends by itself with the feed's Done.",
+    after_help = "\
+Examples:
+  tickwire feed subscribe
+  tickwire feed subscribe 'MarketData.*' --pause 10us
+  tickwire feed subscribe --no-echo"
+)]
+pub(crate) struct Arguments {
+    /// Topics to subscribe to: names, or beginnings of names followed by `*` [default: all]
+    #[arg(value_name = "TOPIC")]
+    topics: Vec<String>,
+
+    /// DDS domain of the feed, 0 to 232
+    #[arg(short, long, value_name = "ID", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=232))]
+    domain: u32,
+
+    /// Send nothing back
+    #[arg(long)]
+    no_echo: bool,
+
+    /// Pause after each sample, in us unless it says ns, ms or s
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    pause: Duration,
+
+    /// Topic whose first sample ends the feed
+    #[arg(long, value_name = "NAME", default_value = "Done")]
+    done: String,
+
+    /// End after so long if the feed has not ended [default: wait for ever]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+
+    /// Form of the result
+    #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
+    output: ListFormat,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let participant = DomainParticipant::builder(self.domain).name("tickwire feed subscribe");
+        let options = EchoOptions {
+            topics: self.topics.clone(),
+            echo: !self.no_echo,
+            pause: self.pause,
+            done: self.done.clone(),
+            ..EchoOptions::default()
+        };
+        let mut echo = Echo::new(participant.build().map_err(Failure::new)?, options);
+        if is_stage() {
+            tell(&json!({"event": "ready"}))?;
+        } else {
+            eprintln!("waiting for topics in domain {}", self.domain);
+        }
+        let is_done = self.listen(&mut echo)?;
+        echo.finish().map_err(Failure::new)?;
+        self.report(&echo)?;
+        let counters = echo.counters();
+        if counters.failed > 0 {
+            let failed = counters.failed;
+            return Err(Failure::new(format_args!(
+                "{failed} samples could not be sent back"
+            )));
+        }
+        match is_done {
+            true => Ok(()),
+            false => Err(Failure::new(format_args!(
+                "the feed did not end: no sample of topic {}",
+                self.done
+            ))),
+        }
+    }
+
+    /// Subscribes to what is found until the feed ends; false if the time is up before.
+    fn listen(&self, echo: &mut Echo) -> Result<bool> {
+        let begin = Instant::now();
+        loop {
+            let found = echo.find_topics().map_err(Failure::new)?;
+            if found > 0 && !is_stage() {
+                eprintln!("subscribed to {} topics", echo.topic_count());
+            }
+            if echo.wait_for_done(LOOK_EVERY) {
+                return Ok(true);
+            }
+            if self
+                .timeout
+                .is_some_and(|timeout| begin.elapsed() > timeout)
+            {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn report(&self, echo: &Echo) -> Result<()> {
+        let counters = echo.counters();
+        if is_stage() {
+            return tell(&json!({
+                "event": "report",
+                "topics": echo.topic_count(),
+                "received": counters.received,
+                "echoed": counters.echoed,
+                "failed": counters.failed,
+            }));
+        }
+        let row = vec![
+            json!(echo.topic_count()),
+            json!(counters.received),
+            json!(counters.echoed),
+        ];
+        let mut out = stdout();
+        write_list(
+            &mut out,
+            self.output,
+            &["topics", "received", "echoed"],
+            &[row],
+        )?;
+        Ok(out.flush()?)
+    }
+}
+
+/// How often discovery is asked for new topics.
+const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -1,0 +1,136 @@
+//! Stages as processes of this same binary: started, listened to, waited for with a limit, and gone
+//! when their parent goes.
+//!
+//! A stage writes events to its standard output, one JSON object a line. Its standard input is a
+//! pipe that nothing is written to: when it closes, the parent has gone, and so goes the stage.
+
+use std::io::{BufRead, BufReader, Read, stdin};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::failure::{Failure, Result};
+
+/// A running stage. Dropping it kills the process.
+pub(crate) struct Stage {
+    name: &'static str,
+    child: Child,
+    events: Receiver<Value>,
+}
+
+impl Stage {
+    /// Starts `tickwire ARGUMENTS` under a name for messages.
+    pub(crate) fn start(name: &'static str, arguments: &[String]) -> Result<Self> {
+        let failed = |error| Failure::new(format_args!("cannot start {name}: {error}"));
+        let binary = std::env::current_exe().map_err(failed)?;
+        let mut child = Command::new(binary)
+            .args(arguments)
+            .env(STAGE_VARIABLE, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let stdout = child.stdout.take();
+        let (sender, events) = channel();
+        thread::spawn(move || {
+            let lines = stdout.map(|stdout| BufReader::new(stdout).lines());
+            for line in lines.into_iter().flatten().map_while(Result::ok) {
+                let event = serde_json::from_str(&line).unwrap_or(Value::String(line));
+                if sender.send(event).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self {
+            name,
+            child,
+            events,
+        })
+    }
+
+    /// The next event called `kind`; others are handed to `other`.
+    ///
+    /// Fails when the stage ends or says nothing for `patience`.
+    pub(crate) fn wait_for(
+        &mut self,
+        kind: &str,
+        patience: Duration,
+        mut other: impl FnMut(&Value),
+    ) -> Result<Value> {
+        loop {
+            match self.events.recv_timeout(patience) {
+                Ok(event) if event["event"] == kind => return Ok(event),
+                Ok(event) => other(&event),
+                Err(RecvTimeoutError::Timeout) => {
+                    let (name, seconds) = (self.name, patience.as_secs_f32());
+                    return Err(Failure::new(format_args!(
+                        "the {name} said nothing for {seconds} s; expected: {kind}"
+                    )));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let (name, status) = (self.name, self.wait(patience)?);
+                    return Err(Failure::new(format_args!(
+                        "the {name} ended early: {status}"
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Waits for the process to end.
+    pub(crate) fn wait(&mut self, patience: Duration) -> Result<ExitStatus> {
+        let name = self.name;
+        let deadline = Instant::now() + patience;
+        let mut pace = crate::pace::Pace::new(Duration::from_millis(5));
+        loop {
+            let status = self.child.try_wait();
+            let status = status.map_err(|error| Failure::new(format_args!("{name}: {error}")))?;
+            if let Some(status) = status {
+                return Ok(status);
+            }
+            if Instant::now() >= deadline {
+                return Err(Failure::new(format_args!("the {name} does not end")));
+            }
+            pace.wait();
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Both fail only if the process has ended and was waited for.
+        let _ended = self.child.kill();
+        let _waited_for = self.child.wait();
+    }
+}
+
+/// In a stage: ends the process when its parent has gone. Nothing in a command that a person
+/// started.
+pub(crate) fn end_with_parent() {
+    if std::env::var_os(STAGE_VARIABLE).is_none() {
+        return;
+    }
+    thread::spawn(|| {
+        let mut rest = [0; 64];
+        while stdin().read(&mut rest).is_ok_and(|len| len > 0) {}
+        std::process::exit(1);
+    });
+}
+
+/// Whether this process is a stage of another.
+pub(crate) fn is_stage() -> bool {
+    std::env::var_os(STAGE_VARIABLE).is_some()
+}
+
+/// Tells the parent something.
+pub(crate) fn tell(event: &Value) -> Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{event}")?;
+    Ok(out.flush()?)
+}
+
+const STAGE_VARIABLE: &str = "TICKWIRE_STAGE";

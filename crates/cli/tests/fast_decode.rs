@@ -1,0 +1,223 @@
+//! `tickwire fast decode`: what the user sees, right and wrong.
+
+mod common;
+
+use common::{Folder, tickwire};
+
+#[test]
+fn every_message_is_a_json_object() {
+    let folder = Folder::new("jsonl");
+    folder.generate("simple", &["--messages", "8"]);
+    let run = tickwire(
+        &folder,
+        &[
+            "fast",
+            "decode",
+            "simple.dat",
+            "-t",
+            "simple.xml",
+            "-o",
+            "jsonl",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let objects: Vec<serde_json::Value> = run
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a JSON object"))
+        .collect();
+    let templates: Vec<_> = objects
+        .iter()
+        .map(|object| object["template"].as_str())
+        .collect();
+    let expected = [
+        "Quote", "New", "Change", "Remove", "Quote", "New", "Change", "Remove", "Done",
+    ];
+    assert_eq!(templates, expected.map(Some));
+    assert_eq!(objects[4]["SequenceNumber"], 5);
+    assert!(objects[3].get("Price").is_none(), "Remove has no price");
+}
+
+#[test]
+fn statistics_count_each_template() {
+    let folder = Folder::new("stats");
+    folder.generate("complex", &["--messages", "200"]);
+    let run = tickwire(
+        &folder,
+        &[
+            "fast",
+            "decode",
+            "complex.dat",
+            "-t",
+            "complex.xml",
+            "-o",
+            "stats",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let row = |name| {
+        run.stdout
+            .lines()
+            .find(|line| line.starts_with(name))
+            .map(|line| line.split_whitespace().nth(1).map(str::to_owned))
+    };
+    assert_eq!(row("MarketData"), Some(Some("198".to_owned())));
+    assert_eq!(row("QuoteRequest"), Some(Some("2".to_owned())));
+    assert!(run.stdout.contains("ns/message"));
+}
+
+#[test]
+fn a_limit_stops_the_table() {
+    let folder = Folder::new("limit");
+    folder.generate("simple", &["--messages", "100"]);
+    let run = tickwire(
+        &folder,
+        &[
+            "fast",
+            "decode",
+            "simple.dat",
+            "-t",
+            "simple.xml",
+            "--limit",
+            "3",
+        ],
+    );
+    assert_eq!(run.stdout.lines().count(), 1 + 3);
+    assert!(
+        run.stdout
+            .lines()
+            .nth(1)
+            .is_some_and(|line| line.contains("SequenceNumber=1"))
+    );
+}
+
+#[test]
+fn a_truncated_file_is_decoded_up_to_the_byte_that_is_named() {
+    let folder = Folder::new("truncated");
+    folder.generate("simple", &["--messages", "1000"]);
+    let whole = folder.read("simple.dat");
+    folder.write("cut.dat", &whole[..whole.len() - 2]);
+    let run = tickwire(&folder, &["fast", "decode", "cut.dat", "-t", "simple.xml"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("cut.dat: byte "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("ends inside a packet"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stdout.lines().count() > 100);
+}
+
+#[test]
+fn a_damaged_message_names_packet_byte_template_and_code() {
+    let folder = Folder::new("damaged");
+    folder.generate("simple", &["--messages", "4", "--packet-bytes", "1"]);
+    // The second packet: presence map, then a template id that does not exist.
+    folder.write("bad.dat", &[2, 0, 0, 0, 0xC0, 0xE3, 2, 0, 0, 0, 0xC0, 0xD0]);
+    let run = tickwire(&folder, &["fast", "decode", "bad.dat", "-t", "simple.xml"]);
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr.contains("bad.dat: packet 1 at byte 10"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("D9"), "{}", run.stderr);
+}
+
+#[test]
+fn garbage_templates_are_refused_with_line_and_column() {
+    let folder = Folder::new("garbage");
+    folder.generate("simple", &["--messages", "4"]);
+    for (name, text) in [
+        ("text.xml", "this is no XML"),
+        ("open.xml", "<templates>\n  <template name=\"A\" id=\"1\">"),
+        (
+            "twice.xml",
+            "<templates><template name=\"A\" id=\"1\"><uInt32 name=\"X\"><tail/></uInt32></template></templates>",
+        ),
+    ] {
+        folder.write(name, text.as_bytes());
+        let run = tickwire(&folder, &["fast", "decode", "simple.dat", "-t", name]);
+        assert_eq!(run.status, 1, "{name}: {}", run.stderr);
+        let place = format!("error: {name}: line ");
+        assert!(run.stderr.starts_with(&place), "{}", run.stderr);
+        assert!(run.stderr.contains(": S"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn strict_refuses_the_dialect_and_says_so() {
+    let folder = Folder::new("strict");
+    folder.generate("simple", &["--messages", "4"]);
+    let run = tickwire(
+        &folder,
+        &[
+            "fast",
+            "decode",
+            "simple.dat",
+            "-t",
+            "simple.xml",
+            "--strict",
+        ],
+    );
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("uInt16"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("hint: without `--strict`"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_missing_file_and_bad_arguments_are_told_apart() {
+    let folder = Folder::new("missing");
+    folder.generate("simple", &["--messages", "4"]);
+    let missing = tickwire(
+        &folder,
+        &["fast", "decode", "nothing.dat", "-t", "simple.xml"],
+    );
+    assert_eq!(missing.status, 1);
+    assert!(
+        missing.stderr.contains("cannot read nothing.dat"),
+        "{}",
+        missing.stderr
+    );
+    let no_templates = tickwire(&folder, &["fast", "decode", "simple.dat"]);
+    assert_eq!(no_templates.status, 2);
+    assert!(
+        no_templates.stderr.contains("--templates"),
+        "{}",
+        no_templates.stderr
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let folder = Folder::new("pipe");
+    folder.generate("simple", &["--messages", "30000"]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args([
+            "fast",
+            "decode",
+            "simple.dat",
+            "-t",
+            "simple.xml",
+            "-o",
+            "jsonl",
+        ])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the built binary starts");
+    let mut line = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+    stdout.read_line(&mut line).expect("text");
+    drop(stdout);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

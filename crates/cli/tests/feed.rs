@@ -1,0 +1,199 @@
+//! `tickwire feed`: generating and sending, right and wrong.
+
+mod common;
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use common::{Folder, tickwire};
+
+#[test]
+fn the_same_seed_makes_the_same_file() {
+    let folder = Folder::new("seed");
+    folder.generate("complex", &["--messages", "500", "--seed", "7"]);
+    let first = folder.read("complex.dat");
+    folder.generate("complex", &["--messages", "500", "--seed", "7"]);
+    assert_eq!(folder.read("complex.dat"), first);
+    folder.generate("complex", &["--messages", "500", "--seed", "8"]);
+    assert_ne!(folder.read("complex.dat"), first);
+}
+
+#[test]
+fn packets_arrive_as_they_are_without_their_length() {
+    let folder = Folder::new("send");
+    folder.generate("simple", &["--messages", "400", "--packet-bytes", "500"]);
+    let receiver = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    receiver
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .expect("a timeout");
+    let address = receiver.local_addr().expect("bound").to_string();
+    let run = tickwire(
+        &folder,
+        &[
+            "feed",
+            "send",
+            "simple.dat",
+            "--group",
+            &address,
+            "--pause",
+            "200us",
+            "-o",
+            "csv",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let file = folder.read("simple.dat");
+    let (mut rest, mut count) = (&file[..], 0);
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let (packet, next) = after.split_at(u32::from_le_bytes(*length) as usize);
+        let mut datagram = [0; 2_048];
+        let size = receiver
+            .recv(&mut datagram)
+            .expect("a datagram for each packet");
+        assert_eq!(&datagram[..size], packet);
+        (rest, count) = (next, count + 1);
+    }
+    let row = run.stdout.lines().nth(1).expect("a row after the names");
+    assert_eq!(row.split(',').next(), Some(count.to_string().as_str()));
+}
+
+#[test]
+fn both_lines_get_each_packet_with_its_number() {
+    let folder = Folder::new("lines");
+    folder.generate("simple", &["--messages", "200", "--packet-bytes", "500"]);
+    let sockets = ["127.0.0.1:0"; 2].map(|any| {
+        let socket = UdpSocket::bind(any).expect("a free port");
+        socket
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .expect("a timeout");
+        socket
+    });
+    let [a, b] = [0, 1].map(|at: usize| sockets[at].local_addr().expect("bound").to_string());
+    let run = tickwire(
+        &folder,
+        &[
+            "feed",
+            "send",
+            "simple.dat",
+            "--group",
+            &a,
+            "--line-b",
+            &b,
+            "--preamble",
+            "seq",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    for number in 0..3_u32 {
+        let datagrams = sockets.each_ref().map(|socket| {
+            let mut datagram = [0; 2_048];
+            let size = socket.recv(&mut datagram).expect("at least three packets");
+            datagram[..size].to_vec()
+        });
+        assert_eq!(datagrams[0], datagrams[1]);
+        assert_eq!(datagrams[0][..4], number.to_le_bytes());
+    }
+}
+
+#[test]
+fn bad_options_are_refused_with_the_range() {
+    let folder = Folder::new("options");
+    let no_securities = tickwire(
+        &folder,
+        &[
+            "feed",
+            "generate",
+            "complex",
+            "--out",
+            "x.dat",
+            "--securities",
+            "0",
+        ],
+    );
+    assert_eq!(no_securities.status, 2);
+    assert!(
+        no_securities
+            .stderr
+            .contains("securities must be 1 to 100000"),
+        "{}",
+        no_securities.stderr
+    );
+    let templates_over_data = tickwire(&folder, &["feed", "generate", "simple", "--out", "x.xml"]);
+    assert_eq!(templates_over_data.status, 2);
+    let no_folder = tickwire(
+        &folder,
+        &["feed", "generate", "simple", "--out", "no/such/x.dat"],
+    );
+    assert_eq!(no_folder.status, 1);
+    assert!(
+        no_folder.stderr.contains("no/such/x.dat"),
+        "{}",
+        no_folder.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_sent_says_why() {
+    let folder = Folder::new("unsent");
+    folder.generate("simple", &["--messages", "40"]);
+    let missing = tickwire(&folder, &["feed", "send", "nothing.dat"]);
+    assert_eq!(missing.status, 1);
+    assert!(
+        missing.stderr.contains("cannot read nothing.dat"),
+        "{}",
+        missing.stderr
+    );
+    let unframed = tickwire(&folder, &["feed", "send", "simple.xml"]);
+    assert_eq!(unframed.status, 1);
+    assert!(
+        unframed
+            .stderr
+            .contains("simple.xml: byte 0: packet length"),
+        "{}",
+        unframed.stderr
+    );
+    let no_interface = tickwire(
+        &folder,
+        &["feed", "send", "simple.dat", "--interface", "wire9"],
+    );
+    assert_eq!(no_interface.status, 2);
+    assert!(
+        no_interface.stderr.contains("wire9"),
+        "{}",
+        no_interface.stderr
+    );
+    let both = tickwire(
+        &folder,
+        &[
+            "feed",
+            "send",
+            "simple.dat",
+            "--pause",
+            "1ms",
+            "--rate",
+            "5",
+        ],
+    );
+    assert_eq!(both.status, 2);
+}
+
+#[test]
+fn help_teaches() {
+    let folder = Folder::new("help");
+    for command in [
+        &["feed", "--help"][..],
+        &["feed", "send", "--help"],
+        &["feed", "generate", "--help"],
+        &["fast", "decode", "--help"],
+    ] {
+        let run = tickwire(&folder, command);
+        assert_eq!(run.status, 0);
+        assert!(run.stdout.contains("Usage: tickwire"), "{}", run.stdout);
+    }
+    assert!(
+        tickwire(&folder, &["feed", "send", "--help"])
+            .stdout
+            .contains("Examples:")
+    );
+    assert_eq!(tickwire(&folder, &[]).status, 2);
+}

@@ -1,0 +1,304 @@
+//! The stages together: an exchange, a feed handler and a subscriber, each a process.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use common::{Folder, tickwire};
+use serde_json::Value;
+
+/// A command that runs beside the test and is killed if the test fails.
+struct Beside(Option<Child>);
+
+impl Beside {
+    fn start(folder: &Folder, arguments: &[&str]) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the built binary starts");
+        Self(Some(child))
+    }
+
+    /// Its exit status and standard output.
+    fn end(mut self) -> (Option<i32>, String) {
+        let output = self
+            .0
+            .take()
+            .expect("it was started")
+            .wait_with_output()
+            .expect("it ends");
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).expect("text"),
+        )
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ended = child.kill();
+            let _waited = child.wait();
+        }
+    }
+}
+
+/// A domain that no test running now uses: `offset` tells those of this file apart.
+fn domain(offset: u32) -> String {
+    (1 + (std::process::id() * 8 + offset) % 220).to_string()
+}
+
+fn object(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A feed from a file, and its subscriber: what both report.
+fn file_to_subscriber(folder: &Folder, domain: &str, run: &[&str]) -> (Value, Value) {
+    let subscribe = [
+        "feed",
+        "subscribe",
+        "--domain",
+        domain,
+        "--timeout",
+        "60s",
+        "-o",
+        "json",
+    ];
+    let subscriber = Beside::start(folder, &subscribe);
+    let arguments = [&["feed", "run", "--domain", domain, "-o", "json"], run].concat();
+    let run = tickwire(folder, &arguments);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let (status, received) = subscriber.end();
+    assert_eq!(status, Some(0));
+    (object(&run.stdout), object(&received)[0].clone())
+}
+
+#[test]
+fn the_demo_accounts_for_every_message() {
+    let folder = Folder::new("demo");
+    let run = tickwire(&folder, &["demo", "--messages", "1000", "-o", "json"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let examples = object(&run.stdout);
+    for (example, name, samples, topics) in [(0, "simple", 1_000, 4), (1, "complex", 1_400, 200)] {
+        let report = &examples[example];
+        assert_eq!(report["example"], name);
+        assert_eq!(
+            (&report["sent"], &report["decoded"]),
+            (&1_000.into(), &1_000.into())
+        );
+        for stage in ["published", "received", "echoed"] {
+            assert_eq!(report[stage], samples, "{name} {stage}");
+        }
+        assert_eq!(report["topics"], topics);
+    }
+}
+
+#[test]
+fn the_golden_file_reaches_a_subscriber_whole() {
+    let golden = Path::new("/work/shared/golden");
+    if !golden.exists() {
+        eprintln!(
+            "skipped the_golden_file_reaches_a_subscriber_whole: no {}",
+            golden.display()
+        );
+        return;
+    }
+    let file = |name| golden.join(name).display().to_string();
+    let (data, templates) = (file("complex30000.dat"), file("complex-templates.xml"));
+    let folder = Folder::new("golden");
+    let run = ["--templates", &templates, "--file", &data];
+    let (handled, received) = file_to_subscriber(&folder, &domain(0), &run);
+    let samples = |at: usize| {
+        (
+            &handled["groups"][at]["template"],
+            &handled["groups"][at]["samples"],
+        )
+    };
+    assert_eq!(samples(0), (&"MarketData".into(), &41_700.into()));
+    assert_eq!(samples(1), (&"QuoteRequest".into(), &300.into()));
+    assert_eq!(
+        (&handled["decoded"], &handled["echoed"]),
+        (&30_000.into(), &42_000.into())
+    );
+    assert_eq!(
+        (&received["topics"], &received["received"]),
+        (&200.into(), &42_000.into())
+    );
+}
+
+#[test]
+fn a_keyed_feed_has_one_topic_a_template() {
+    let folder = Folder::new("keyed");
+    folder.generate("complex", &["--messages", "2000"]);
+    let run = [
+        "--templates",
+        "complex.xml",
+        "--file",
+        "complex.dat",
+        "--map",
+        "keyed",
+    ];
+    let (handled, received) = file_to_subscriber(&folder, &domain(1), &run);
+    assert_eq!(
+        (&handled["published"], &handled["echoed"]),
+        (&2_800.into(), &2_800.into())
+    );
+    assert_eq!(
+        (&received["topics"], &received["received"]),
+        (&2.into(), &2_800.into())
+    );
+}
+
+#[test]
+fn without_echo_samples_only_arrive() {
+    let folder = Folder::new("noecho");
+    folder.generate("simple", &["--messages", "2000"]);
+    let run = [
+        "--templates",
+        "simple.xml",
+        "--file",
+        "simple.dat",
+        "--no-echo",
+    ];
+    let domain = domain(2);
+    let subscribe = [
+        "feed",
+        "subscribe",
+        "--no-echo",
+        "--domain",
+        &domain,
+        "--timeout",
+        "60s",
+        "-o",
+        "csv",
+    ];
+    let subscriber = Beside::start(&folder, &subscribe);
+    let arguments = [&["feed", "run", "--domain", &domain], &run[..]].concat();
+    let run = tickwire(&folder, &arguments);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(
+        subscriber.end(),
+        (Some(0), "topics,received,echoed\n4,2000,0\n".to_owned())
+    );
+}
+
+#[test]
+fn decoding_alone_needs_no_subscriber() {
+    let folder = Folder::new("decode-only");
+    folder.generate("simple", &["--messages", "2000"]);
+    let arguments = [
+        "feed",
+        "run",
+        "--templates",
+        "simple.xml",
+        "--file",
+        "simple.dat",
+        "--decode-only",
+        "-o",
+        "json",
+    ];
+    let run = tickwire(&folder, &arguments);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let report = object(&run.stdout);
+    assert_eq!(
+        (&report["decoded"], &report["published"]),
+        (&2_000.into(), &0.into())
+    );
+}
+
+#[test]
+fn a_damaged_feed_is_handled_as_far_as_it_goes_and_reported() {
+    let folder = Folder::new("damaged");
+    folder.generate("simple", &["--messages", "2000"]);
+    let mut file = folder.read("simple.dat");
+    // The first message of the first packet gets a template id that does not exist.
+    file[6] = 0xD0;
+    folder.write("bad.dat", &file);
+    let arguments = [
+        "feed",
+        "run",
+        "--templates",
+        "simple.xml",
+        "--file",
+        "bad.dat",
+        "--decode-only",
+    ];
+    let run = tickwire(&folder, &arguments);
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr
+            .contains("1 packets malformed, the first: packet 0: byte"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("D9"), "{}", run.stderr);
+}
+
+#[test]
+fn nobody_to_publish_to_is_said_with_a_hint() {
+    let folder = Folder::new("nobody");
+    folder.generate("simple", &["--messages", "8"]);
+    let domain = domain(3);
+    let arguments = [
+        "feed",
+        "run",
+        "--templates",
+        "simple.xml",
+        "--file",
+        "simple.dat",
+        "--patience",
+        "200ms",
+        "--domain",
+        &domain,
+    ];
+    let run = tickwire(&folder, &arguments);
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr.contains("topic Quote has too few subscribers"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr
+            .contains("hint: start `tickwire feed subscribe` first"),
+        "{}",
+        run.stderr
+    );
+    let alone = tickwire(&folder, &[&arguments[..], &["--wait", "0"]].concat());
+    assert_eq!(alone.status, 0, "{}", alone.stderr);
+}
+
+#[test]
+fn two_lines_need_numbers() {
+    let folder = Folder::new("numbers");
+    folder.generate("simple", &["--messages", "8"]);
+    let run = tickwire(
+        &folder,
+        &[
+            "feed",
+            "run",
+            "--templates",
+            "simple.xml",
+            "--line-b",
+            "224.1.2.134:13014",
+        ],
+    );
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("--preamble seq"), "{}", run.stderr);
+    let domain = tickwire(
+        &folder,
+        &[
+            "feed",
+            "run",
+            "--templates",
+            "simple.xml",
+            "--domain",
+            "8675309",
+        ],
+    );
+    assert_eq!(domain.status, 2);
+}
