@@ -61,6 +61,7 @@ pub(crate) struct CoreCounters {
     pub(crate) malformed: Counter,
     pub(crate) unknown_submessages: Counter,
     pub(crate) unrouted: Counter,
+    pub(crate) unreachable: Counter,
     pub(crate) receive_errors: Counter,
     pub(crate) send_errors: Counter,
 }
@@ -263,8 +264,11 @@ impl Core {
         for writer in routes.writers.values() {
             match writer.due() {
                 at if at <= now => {
-                    writer.handle_timeout(now, outbox);
+                    let has_news = writer.handle_timeout(now, outbox);
                     self.send_user(outbox);
+                    if has_news {
+                        self.call_listener_later(writer.guid.entity);
+                    }
                 }
                 at => self.control.arm(at),
             }
@@ -276,8 +280,11 @@ impl Core {
         for reader in routes.readers.values() {
             match reader.due() {
                 at if at <= now => {
-                    reader.handle_timeout(now, outbox);
+                    let has_news = reader.handle_timeout(now, outbox);
                     self.send_user(outbox);
+                    if has_news {
+                        self.call_listener_later(reader.guid().entity);
+                    }
                 }
                 at => self.data.arm(at),
             }
@@ -292,6 +299,9 @@ impl Core {
             } => {
                 proxy.unicast.retain(|to| self.network.reaches(to));
                 proxy.multicast.retain(|to| self.network.reaches(to));
+                if proxy.unicast.is_empty() && proxy.multicast.is_empty() {
+                    self.counters.unreachable.add(1);
+                }
                 let tell = |writer: &WriterEndpoint| writer.match_reader(now, proxy, outbox);
                 self.tell_writer(writer, tell);
             }
@@ -304,6 +314,9 @@ impl Core {
                 mut proxy,
             } => {
                 proxy.unicast.retain(|to| self.network.reaches(to));
+                if proxy.unicast.is_empty() {
+                    self.counters.unreachable.add(1);
+                }
                 self.directory
                     .change(|routes| routes.connect(writer.guid, reader, &writer.qos));
                 self.tell_reader(reader, |reader| {

@@ -16,21 +16,11 @@ use crate::type_support::TopicSupport;
 use crate::writer::endpoint::WriterEndpoint;
 use crate::{DataReader, DataWriter};
 
-pub(crate) struct DataWriterParts<'a, T: TopicSupport> {
-    pub(crate) topic: &'a Topic<T>,
-    pub(crate) qos: DataWriterQos,
-}
-
-pub(crate) struct DataReaderParts<'a, T: TopicSupport> {
-    pub(crate) topic: &'a Topic<T>,
-    pub(crate) qos: DataReaderQos,
-}
-
 pub(crate) fn writer<T: TopicSupport>(
     lifeline: &Arc<Lifeline>,
-    parts: DataWriterParts<'_, T>,
+    topic: &Topic<T>,
+    qos: &DataWriterQos,
 ) -> Result<DataWriter<T>, EndpointError> {
-    let DataWriterParts { topic, qos } = parts;
     let core = &lifeline.core;
     let policies = qos.resolved(T::extensibility(topic.ty()));
     check(&policies)?;
@@ -39,7 +29,7 @@ pub(crate) fn writer<T: TopicSupport>(
         offered_representation(&policies).ok_or(EndpointError::Representation { wanted })?;
     let entity = EntityId::user_writer(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
-    let endpoint = WriterEndpoint::new(Arc::clone(core), guid, &qos, &policies, representation);
+    let endpoint = WriterEndpoint::new(Arc::clone(core), guid, qos, &policies, representation);
     let endpoint = Arc::new(endpoint);
     let mut announced = announcement(Role::Writer, guid, topic, policies);
     // Acknowledgements come to the thread that no listener can hold up.
@@ -54,9 +44,9 @@ pub(crate) fn writer<T: TopicSupport>(
 
 pub(crate) fn reader<T: TopicSupport>(
     lifeline: &Arc<Lifeline>,
-    parts: DataReaderParts<'_, T>,
+    topic: &Topic<T>,
+    qos: &DataReaderQos,
 ) -> Result<DataReader<T>, EndpointError> {
-    let DataReaderParts { topic, qos } = parts;
     let core = &lifeline.core;
     let policies = qos.resolved();
     check(&policies)?;

@@ -36,6 +36,7 @@ pub use tickwire_derive::Topic;
 pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 
 mod core;
+mod deadline;
 mod endpoints;
 pub mod error;
 mod lane;

@@ -12,7 +12,7 @@ use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, VendorId};
 use tickwire_transport::{Interface, Waker, clock};
 
 use crate::core::{Core, CoreParts};
-use crate::endpoints::{self, DataReaderParts, DataWriterParts};
+use crate::endpoints;
 use crate::error::{EndpointError, ParticipantError, PollError, TopicError};
 use crate::lane::{Lane, LaneKind};
 use crate::lifeline::Lifeline;
@@ -144,7 +144,7 @@ impl DomainParticipant {
         topic: &Topic<T>,
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, EndpointError> {
-        endpoints::writer(&self.lifeline, DataWriterParts { topic, qos })
+        endpoints::writer(&self.lifeline, topic, &qos)
     }
 
     /// A reader with the default QoS: best effort, and the last sample of each instance is kept.
@@ -167,7 +167,7 @@ impl DomainParticipant {
         topic: &Topic<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
-        endpoints::reader(&self.lifeline, DataReaderParts { topic, qos })
+        endpoints::reader(&self.lifeline, topic, &qos)
     }
 
     /// Does what is to be done: waits up to `timeout` for datagrams or a deadline, takes one batch
@@ -205,6 +205,7 @@ impl DomainParticipant {
             malformed: counters.malformed.count(),
             unknown_submessages: counters.unknown_submessages.count(),
             unrouted: counters.unrouted.count(),
+            unreachable: counters.unreachable.count(),
             receive_errors: counters.receive_errors.count(),
             send_errors: counters.send_errors.count(),
             receive_buffer_bytes: network.user.receive_buffer_bytes(),
@@ -239,6 +240,8 @@ pub struct ParticipantCounters {
     pub unknown_submessages: u64,
     /// Submessages for endpoints that do not exist here, or that are not matched.
     pub unrouted: u64,
+    /// Matches with endpoints that announce no address that this participant's interface reaches.
+    pub unreachable: u64,
     /// Failed attempts to receive.
     pub receive_errors: u64,
     /// Batches of datagrams of which some could not be sent.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::DataWriter;
-use crate::endpoints::{self, DataWriterParts};
+use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
 use crate::qos::{DataWriterQos, GroupQos};
@@ -35,6 +35,6 @@ impl Publisher {
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, EndpointError> {
         let qos = qos.with(|policies| self.qos.apply(policies));
-        endpoints::writer(&self.lifeline, DataWriterParts { topic, qos })
+        endpoints::writer(&self.lifeline, topic, &qos)
     }
 }

@@ -16,6 +16,10 @@ pub struct StatusMask(u32);
 impl StatusMask {
     /// None.
     pub const NONE: Self = Self(0);
+    /// A period of the offered DEADLINE passed without a write.
+    pub const OFFERED_DEADLINE_MISSED: Self = Self(1 << 1);
+    /// A period of the requested DEADLINE passed without a sample.
+    pub const REQUESTED_DEADLINE_MISSED: Self = Self(1 << 2);
     /// A reader asks for more than the writer offers.
     pub const OFFERED_INCOMPATIBLE_QOS: Self = Self(1 << 5);
     /// A writer offers less than the reader asks for.
@@ -168,6 +172,15 @@ pub struct SampleRejectedStatus {
     pub last_instance: Option<InstanceHandle>,
 }
 
+/// Periods of DEADLINE that passed without a sample of an instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeadlineMissedStatus {
+    /// How many, and how many are new.
+    pub count: CountStatus,
+    /// The instance of the last one.
+    pub last_instance: Option<InstanceHandle>,
+}
+
 /// Writers that show that they live, and that do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LivelinessChangedStatus {
@@ -216,6 +229,20 @@ impl LivelinessChangedStatus {
         self.alive_count_change = 0;
         self.not_alive_count_change = 0;
         status
+    }
+}
+
+impl DeadlineMissedStatus {
+    pub(crate) fn missed(&mut self, instance: InstanceHandle) {
+        self.count.add(1);
+        self.last_instance = Some(instance);
+    }
+
+    pub(crate) fn read(&mut self) -> Self {
+        Self {
+            count: self.count.read(),
+            ..*self
+        }
     }
 }
 

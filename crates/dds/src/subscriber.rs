@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::DataReader;
-use crate::endpoints::{self, DataReaderParts};
+use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
 use crate::qos::{DataReaderQos, GroupQos};
@@ -35,6 +35,6 @@ impl Subscriber {
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
         let qos = qos.with(|policies| self.qos.apply(policies));
-        endpoints::reader(&self.lifeline, DataReaderParts { topic, qos })
+        endpoints::reader(&self.lifeline, topic, &qos)
     }
 }

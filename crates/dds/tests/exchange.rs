@@ -432,3 +432,32 @@ fn the_type_of_a_topic_is_learnt_from_its_writer() {
         writer.register(&quote("A", 0)).expect("a key")
     );
 }
+
+#[test]
+fn a_missed_deadline_is_told_on_both_sides() {
+    let participant = participant(113);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let period = Duration::from_millis(20);
+    let qos = DataWriterQos::default().deadline(period);
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let qos = DataReaderQos::default().deadline(period);
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("A", 1)).expect("room");
+    let missed = |condition: &tickwire::Condition| {
+        let waiting = tickwire::WaitSet::new();
+        waiting.attach(condition);
+        waiting.wait(PATIENCE).expect("a missed deadline");
+    };
+    missed(&reader.status_condition(tickwire::StatusMask::REQUESTED_DEADLINE_MISSED));
+    missed(&writer.status_condition(tickwire::StatusMask::OFFERED_DEADLINE_MISSED));
+    let instance = Some(writer.register(&quote("A", 0)).expect("a key"));
+    assert_eq!(
+        reader.requested_deadline_missed_status().last_instance,
+        instance
+    );
+    assert_eq!(
+        writer.offered_deadline_missed_status().last_instance,
+        instance
+    );
+}

@@ -10,7 +10,7 @@ use tickwire_base::Timestamp;
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
-use super::info::{InstanceHandle, SampleInfo, SampleState, StateMask, ViewState};
+use super::info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
 use super::instance::Instance;
 use super::sample::Sample;
 use super::slots::{Slot, Slots};
@@ -327,6 +327,21 @@ impl<T> Cache<T> {
             }
         }
         news
+    }
+
+    pub(crate) fn is_alive(&self, instance: InstanceHandle) -> bool {
+        let index = self.by_handle.get(&instance).copied();
+        let instance = index.and_then(|index| self.instances.get(index)?.as_ref());
+        instance.is_some_and(|instance| instance.state == InstanceState::Alive)
+    }
+
+    /// Whoever owns the instance has missed its deadline (DDS 1.4 §2.2.3.9.2): the next writer to
+    /// update it owns it.
+    pub(crate) fn release(&mut self, instance: InstanceHandle) {
+        let index = self.by_handle.get(&instance).copied();
+        if let Some(Some(instance)) = index.and_then(|index| self.instances.get_mut(index)) {
+            instance.release();
+        }
     }
 
     /// Whether `collect` would return anything.

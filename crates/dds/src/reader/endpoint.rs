@@ -18,6 +18,7 @@ use super::info::StateMask;
 use super::sample::Sample;
 use super::status::ReaderStatuses;
 use crate::core::Core;
+use crate::deadline::DeadlineTracker;
 use crate::listener::ListenerSlot;
 use crate::outgoing::Scratch;
 use crate::signal::{Observers, lock};
@@ -62,7 +63,8 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
     fn due(&self) -> Instant;
 
-    fn handle_timeout(&self, now: Instant, outbox: &mut Outbox);
+    /// Does what is due; says whether the listener has something to hear.
+    fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool;
 
     /// Tells the listener.
     fn call_listener(&self);
@@ -96,7 +98,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         };
         let state = ReaderState {
             machine: Reader::new(config),
-            inbox: Inbox::new(ty, cache_policy(policies)),
+            inbox: Inbox::new(ty, cache_policy(policies), policies.deadline),
             writers: HashMap::new(),
             spare: Vec::new(),
         };
@@ -134,8 +136,9 @@ impl<T: TopicSupport> ReaderShared<T> {
             let has_news = self.update(|state| {
                 let ReaderState { machine, inbox, .. } = state;
                 inbox.is_stalled = false;
-                inbox.now = timestamp;
-                machine.resume(clock::now(), inbox, outbox);
+                inbox.now = clock::now();
+                inbox.timestamp = timestamp;
+                machine.resume(inbox.now, inbox, outbox);
                 StatusMask::NONE
             });
             self.core.send_user(outbox);
@@ -195,7 +198,11 @@ impl<T: TopicSupport> ReaderShared<T> {
     /// To be called under the lock after anything was done to the machine: takes over its deadline
     /// and notes the news.
     fn settle(&self, state: &mut ReaderState<T>) -> StatusMask {
-        self.due.set(state.machine.poll_timeout(), &self.core.data);
+        let deadline = state.inbox.deadline.as_ref();
+        let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
+        let due = [state.machine.poll_timeout(), deadline];
+        self.due
+            .set(due.into_iter().flatten().min(), &self.core.data);
         let news = std::mem::take(&mut state.inbox.news);
         if !news.is_empty() {
             self.changes.fetch_or(news.bits(), Ordering::AcqRel);
@@ -238,7 +245,8 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         } = *received;
         self.update(|state| {
             let ReaderState { machine, inbox, .. } = state;
-            inbox.now = timestamp;
+            inbox.now = now;
+            inbox.timestamp = timestamp;
             match submessage {
                 Submessage::Data(data) => machine.handle_data(now, context, data, inbox),
                 Submessage::DataFrag(data) => machine.handle_data_frag(now, context, data, inbox),
@@ -329,11 +337,12 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         self.due.at()
     }
 
-    fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) {
+    fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
         self.update(|state| {
             state.machine.handle_timeout(now, outbox);
+            state.inbox.check_deadlines(now);
             StatusMask::NONE
-        });
+        })
     }
 
     fn call_listener(&self) {

@@ -1,8 +1,9 @@
 //! From a received payload to a value in the cache: what the reader's machine delivers to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tickwire_base::Timestamp;
+use tickwire_base::{Instant, Timestamp};
 use tickwire_cdr::{Encapsulation, KeyHash, Representation};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::reader::{Delivery, ReceivedChange, Sink};
@@ -11,6 +12,7 @@ use tickwire_rtps::wire::{Guid, SerializedPayload};
 use super::cache::{Arrival, Cache, CachePolicy, Insertion};
 use super::info::InstanceHandle;
 use super::status::ReaderStatuses;
+use crate::deadline::DeadlineTracker;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 
@@ -21,8 +23,10 @@ pub(super) struct Inbox<T: TopicSupport> {
     scratch: Vec<u8>,
     pub(super) counters: InboxCounters,
     pub(super) statuses: ReaderStatuses,
-    /// When what is delivered arrived.
-    pub(super) now: Timestamp,
+    pub(super) deadline: Option<DeadlineTracker>,
+    /// When what is delivered arrived, by both clocks.
+    pub(super) now: Instant,
+    pub(super) timestamp: Timestamp,
     /// What has changed since it was last looked at.
     pub(super) news: StatusMask,
     /// Something was refused, hence waits in the machine or in the writer.
@@ -51,14 +55,16 @@ struct Decoded<T> {
 }
 
 impl<T: TopicSupport> Inbox<T> {
-    pub(super) fn new(ty: T::Type, policy: CachePolicy) -> Self {
+    pub(super) fn new(ty: T::Type, policy: CachePolicy, deadline: Duration) -> Self {
         Self {
             cache: Cache::new(policy),
             ty,
             scratch: Vec::new(),
             counters: InboxCounters::default(),
             statuses: ReaderStatuses::default(),
-            now: Timestamp::default(),
+            deadline: DeadlineTracker::new(deadline),
+            now: Instant::ZERO,
+            timestamp: Timestamp::default(),
             news: StatusMask::NONE,
             is_stalled: false,
         }
@@ -70,14 +76,14 @@ impl<T: TopicSupport> Inbox<T> {
             sequence_number: change.sequence_number,
             kind: change.kind,
             source_timestamp: change.source_timestamp,
-            reception_timestamp: self.now,
+            reception_timestamp: self.timestamp,
             instance: decoded.instance,
         };
         match self.cache.insert(&arrival, decoded.value) {
-            Insertion::Stored => self.stored(),
+            Insertion::Stored => self.stored(&arrival),
             Insertion::Replaced => {
                 self.counters.replaced += 1;
-                self.stored();
+                self.stored(&arrival);
             }
             Insertion::Ignored => self.counters.ignored += 1,
             Insertion::Filtered => self.counters.filtered += 1,
@@ -89,9 +95,39 @@ impl<T: TopicSupport> Inbox<T> {
         Delivery::Accepted
     }
 
-    fn stored(&mut self) {
+    fn stored(&mut self, arrival: &Arrival) {
         self.counters.stored += 1;
         self.news |= StatusMask::DATA_AVAILABLE;
+        match &mut self.deadline {
+            Some(deadline) if arrival.kind.is_alive() => {
+                deadline.written(arrival.instance, self.now);
+            }
+            Some(deadline) => deadline.ended(arrival.instance),
+            None => {}
+        }
+    }
+
+    /// Notes the instances that have missed their deadline; their owners lose them.
+    pub(super) fn check_deadlines(&mut self, now: Instant) {
+        let Self {
+            deadline: Some(deadline),
+            statuses,
+            news,
+            cache,
+            ..
+        } = self
+        else {
+            return;
+        };
+        deadline.check(now, |instance| {
+            if !cache.is_alive(instance) {
+                return false;
+            }
+            statuses.deadline_missed.missed(instance);
+            cache.release(instance);
+            *news |= StatusMask::REQUESTED_DEADLINE_MISSED;
+            true
+        });
     }
 
     fn full(&mut self) -> Delivery {

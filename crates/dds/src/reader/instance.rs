@@ -103,6 +103,11 @@ impl Instance {
         wins
     }
 
+    /// Nobody owns it.
+    pub(crate) fn release(&mut self) {
+        self.owner = None;
+    }
+
     /// Whether a sample is not older than the newest one (DDS 1.4 §2.2.3.18); notes it if so.
     pub(crate) fn advances_to(&mut self, timestamp: Timestamp, writer: Guid) -> bool {
         let advances = self

@@ -2,8 +2,8 @@
 
 use super::DataReader;
 use crate::status::{
-    CountStatus, IncompatibleQosStatus, LivelinessChangedStatus, MatchedStatus,
-    SampleRejectedStatus, StatusMask,
+    CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
+    MatchedStatus, SampleRejectedStatus, StatusMask,
 };
 use crate::type_support::TopicSupport;
 
@@ -34,6 +34,15 @@ pub trait DataReaderListener<T: TopicSupport>: Send + 'static {
 
     /// A writer fell silent or is back.
     fn on_liveliness_changed(&mut self, reader: &DataReader<T>, status: LivelinessChangedStatus) {
+        let _ = (reader, status);
+    }
+
+    /// A period of DEADLINE passed without a sample of an instance.
+    fn on_requested_deadline_missed(
+        &mut self,
+        reader: &DataReader<T>,
+        status: DeadlineMissedStatus,
+    ) {
         let _ = (reader, status);
     }
 
@@ -74,6 +83,10 @@ pub(super) fn dispatch<T: TopicSupport>(
     }
     if has(StatusMask::LIVELINESS_CHANGED) {
         listener.on_liveliness_changed(reader, reader.liveliness_changed_status());
+    }
+    if has(StatusMask::REQUESTED_DEADLINE_MISSED) {
+        let status = reader.requested_deadline_missed_status();
+        listener.on_requested_deadline_missed(reader, status);
     }
     if has(StatusMask::SAMPLE_LOST) {
         listener.on_sample_lost(reader, reader.sample_lost_status());

@@ -30,8 +30,8 @@ pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
 use crate::error::Timeout;
 use crate::lifeline::Lifeline;
 use crate::status::{
-    CountStatus, IncompatibleQosStatus, LivelinessChangedStatus, MatchedStatus,
-    SampleRejectedStatus, StatusMask,
+    CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
+    MatchedStatus, SampleRejectedStatus, StatusMask,
 };
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
@@ -165,6 +165,13 @@ impl<T: TopicSupport> DataReader<T> {
     pub fn sample_rejected_status(&self) -> SampleRejectedStatus {
         let mask = StatusMask::SAMPLE_REJECTED;
         self.handle.shared.status(mask, |all| all.rejected.read())
+    }
+
+    /// Periods of DEADLINE without a sample, and clears the change.
+    pub fn requested_deadline_missed_status(&self) -> DeadlineMissedStatus {
+        let mask = StatusMask::REQUESTED_DEADLINE_MISSED;
+        let shared = &self.handle.shared;
+        shared.status(mask, |all| all.deadline_missed.read())
     }
 
     /// Statuses that changed since they were last read.

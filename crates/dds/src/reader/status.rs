@@ -3,8 +3,8 @@
 use super::cache::SampleRejectedReason;
 use super::info::InstanceHandle;
 use crate::status::{
-    CountStatus, IncompatibleQosStatus, LivelinessChangedStatus, MatchedStatus,
-    SampleRejectedStatus,
+    CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
+    MatchedStatus, SampleRejectedStatus,
 };
 
 #[derive(Default)]
@@ -13,6 +13,7 @@ pub(super) struct ReaderStatuses {
     pub(super) incompatible_qos: IncompatibleQosStatus,
     pub(super) liveliness: LivelinessChangedStatus,
     pub(super) lost: CountStatus,
+    pub(super) deadline_missed: DeadlineMissedStatus,
     pub(super) rejected: SampleRejectedStatus,
 }
 

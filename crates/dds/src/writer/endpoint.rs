@@ -13,12 +13,14 @@ use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::clock;
 
 use crate::core::Core;
+use crate::deadline::DeadlineTracker;
 use crate::error::WriteError;
 use crate::listener::ListenerSlot;
 use crate::outgoing::Scratch;
 use crate::qos::{DataWriterQos, History};
+use crate::reader::InstanceHandle;
 use crate::signal::{Observers, lock};
-use crate::status::{IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask};
 use crate::timer::Due;
 use crate::type_support::SampleError;
 
@@ -31,14 +33,20 @@ pub(crate) struct WriterEndpoint {
     pub(crate) listener: ListenerSlot,
     pub(crate) observers: Observers,
     max_blocking_time: Duration,
-    machine: Mutex<Writer>,
+    state: Mutex<WriterState>,
     due: Due,
     changes: AtomicU32,
     statuses: Mutex<WriterStatuses>,
 }
 
+struct WriterState {
+    machine: Writer,
+    deadline: Option<DeadlineTracker>,
+}
+
 #[derive(Default)]
 pub(crate) struct WriterStatuses {
+    pub(crate) deadline_missed: DeadlineMissedStatus,
     pub(crate) matched: MatchedStatus,
     pub(crate) incompatible_qos: IncompatibleQosStatus,
 }
@@ -59,7 +67,10 @@ impl WriterEndpoint {
             listener: ListenerSlot::default(),
             observers: Observers::default(),
             max_blocking_time: policies.reliability.max_blocking_time,
-            machine: Mutex::new(Writer::new(config)),
+            state: Mutex::new(WriterState {
+                machine: Writer::new(config),
+                deadline: DeadlineTracker::new(policies.deadline),
+            }),
             due: Due::default(),
             changes: AtomicU32::new(0),
             statuses: Mutex::default(),
@@ -101,7 +112,25 @@ impl WriterEndpoint {
         change: Change,
         payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
     ) -> Result<SequenceNumber, writer::WriteError<SampleError>> {
-        self.with_machine(|machine, now, outbox| machine.write(now, change, payload, outbox))
+        Scratch::lend(|scratch| {
+            let outbox = &mut scratch.outbox;
+            let result = self.on_state(clock::now(), outbox, |state, now, outbox| {
+                let result = state.machine.write(now, change, payload, outbox);
+                if let Some(deadline) = &mut state.deadline
+                    && result.is_ok()
+                {
+                    let hash = change.key_hash;
+                    let instance = hash.map_or(InstanceHandle::KEYLESS, InstanceHandle);
+                    match change.kind.is_alive() {
+                        true => deadline.written(instance, now),
+                        false => deadline.ended(instance),
+                    }
+                }
+                result
+            });
+            self.core.send_user(outbox);
+            result
+        })
     }
 
     /// Runs `call` on the machine, and sends what it leaves once the lock is dropped.
@@ -123,9 +152,24 @@ impl WriterEndpoint {
         outbox: &mut Outbox,
         call: impl FnOnce(&mut Writer, Instant, &mut Outbox) -> R,
     ) -> R {
-        let mut machine = lock(&self.machine);
-        let result = call(&mut machine, now, outbox);
-        self.due.set(machine.poll_timeout(), &self.core.control);
+        self.on_state(now, outbox, |state, now, outbox| {
+            call(&mut state.machine, now, outbox)
+        })
+    }
+
+    fn on_state<R>(
+        &self,
+        now: Instant,
+        outbox: &mut Outbox,
+        call: impl FnOnce(&mut WriterState, Instant, &mut Outbox) -> R,
+    ) -> R {
+        let mut state = lock(&self.state);
+        let result = call(&mut state, now, outbox);
+        let deadline = state.deadline.as_ref();
+        let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
+        let due = [state.machine.poll_timeout(), deadline];
+        self.due
+            .set(due.into_iter().flatten().min(), &self.core.control);
         result
     }
 
@@ -150,12 +194,24 @@ impl WriterEndpoint {
         self.due.at()
     }
 
-    pub(crate) fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) {
-        self.on_machine(now, outbox, Writer::handle_timeout);
+    /// Does what is due; says whether the listener has something to hear.
+    pub(crate) fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
+        let mut has_missed = false;
+        self.on_state(now, outbox, |state, now, outbox| {
+            state.machine.handle_timeout(now, outbox);
+            if let Some(deadline) = &mut state.deadline {
+                deadline.check(now, |instance| {
+                    lock(&self.statuses).deadline_missed.missed(instance);
+                    has_missed = true;
+                    true
+                });
+            }
+        });
+        has_missed && self.changed(StatusMask::OFFERED_DEADLINE_MISSED)
     }
 
     pub(crate) fn is_acknowledged(&self, number: SequenceNumber) -> bool {
-        lock(&self.machine).is_acknowledged(number)
+        lock(&self.state).machine.is_acknowledged(number)
     }
 
     /// A reader matches; says whether there is a listener to tell.

@@ -1,7 +1,7 @@
 //! What an application wants to be told about a writer.
 
 use super::DataWriter;
-use crate::status::{IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask};
 use crate::type_support::TopicSupport;
 
 /// Told of what happens to a writer, on the thread that delivers data: in threaded driving the
@@ -9,6 +9,11 @@ use crate::type_support::TopicSupport;
 pub trait DataWriterListener<T: TopicSupport>: Send + 'static {
     /// A reader matched or left.
     fn on_publication_matched(&mut self, writer: &DataWriter<T>, status: MatchedStatus) {
+        let _ = (writer, status);
+    }
+
+    /// A period of DEADLINE passed without a write of an instance.
+    fn on_offered_deadline_missed(&mut self, writer: &DataWriter<T>, status: DeadlineMissedStatus) {
         let _ = (writer, status);
     }
 
@@ -41,6 +46,10 @@ pub(super) fn dispatch<T: TopicSupport>(
     if news.intersects(StatusMask::PUBLICATION_MATCHED) {
         let status = writer.publication_matched_status();
         listener.on_publication_matched(writer, status);
+    }
+    if news.intersects(StatusMask::OFFERED_DEADLINE_MISSED) {
+        let status = writer.offered_deadline_missed_status();
+        listener.on_offered_deadline_missed(writer, status);
     }
     if news.intersects(StatusMask::OFFERED_INCOMPATIBLE_QOS) {
         let status = writer.offered_incompatible_qos_status();

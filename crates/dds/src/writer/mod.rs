@@ -19,7 +19,7 @@ use crate::error::{Timeout, WriteError};
 use crate::lifeline::Lifeline;
 use crate::outgoing::Scratch;
 use crate::reader::InstanceHandle;
-use crate::status::{IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask};
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::wait_set::{Condition, WriterCondition};
@@ -190,6 +190,13 @@ impl<T: TopicSupport> DataWriter<T> {
         let mask = StatusMask::OFFERED_INCOMPATIBLE_QOS;
         let endpoint = &self.handle.endpoint;
         endpoint.status(mask, |all| all.incompatible_qos.read())
+    }
+
+    /// Periods of DEADLINE without a write, and clears the change.
+    pub fn offered_deadline_missed_status(&self) -> DeadlineMissedStatus {
+        let mask = StatusMask::OFFERED_DEADLINE_MISSED;
+        let endpoint = &self.handle.endpoint;
+        endpoint.status(mask, |all| all.deadline_missed.read())
     }
 
     /// Statuses that changed since they were last read.

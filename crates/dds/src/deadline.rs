@@ -1,0 +1,103 @@
+//! The DEADLINE policy (DDS 1.4 §2.2.3.7): notices instances that were not written in time, on
+//! either side. Knows no clock.
+
+use std::time::Duration;
+
+use hashbrown::HashMap;
+use tickwire_base::Instant;
+
+use crate::reader::InstanceHandle;
+
+/// When each instance is due.
+pub(crate) struct DeadlineTracker {
+    period: Duration,
+    instances: HashMap<InstanceHandle, Instant>,
+    /// No instance is due before.
+    next: Option<Instant>,
+}
+
+impl DeadlineTracker {
+    /// `None` for an infinite period, which is the policy's default.
+    pub(crate) fn new(period: Duration) -> Option<Self> {
+        (period != Duration::MAX).then(|| Self {
+            period: period.max(MIN_PERIOD),
+            instances: HashMap::new(),
+            next: None,
+        })
+    }
+
+    /// A sample of an instance: the next one is due within the period.
+    pub(crate) fn written(&mut self, instance: InstanceHandle, now: Instant) {
+        let due = now + self.period;
+        self.instances.insert(instance, due);
+        self.next = self.next.or(Some(due));
+    }
+
+    /// No more is expected of an instance.
+    pub(crate) fn ended(&mut self, instance: InstanceHandle) {
+        self.instances.remove(&instance);
+    }
+
+    /// When [`check`](Self::check) is to be called.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Tells of each instance of which a period has passed without a sample; `missed` says whether
+    /// one is still expected.
+    pub(crate) fn check(&mut self, now: Instant, mut missed: impl FnMut(InstanceHandle) -> bool) {
+        if self.next.is_none_or(|next| next > now) {
+            return;
+        }
+        let period = self.period;
+        self.instances.retain(|&instance, due| {
+            let is_missed = *due <= now;
+            if is_missed {
+                *due = now + period;
+            }
+            !is_missed || missed(instance)
+        });
+        self.next = self.instances.values().min().copied();
+    }
+}
+
+/// Whatever the policy says, timers have a pause.
+const MIN_PERIOD: Duration = Duration::from_millis(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_millis(10);
+    const ONE: InstanceHandle = InstanceHandle([1; 16]);
+    const TWO: InstanceHandle = InstanceHandle([2; 16]);
+
+    fn missed(tracker: &mut DeadlineTracker, now: Instant) -> Vec<InstanceHandle> {
+        let mut instances = Vec::new();
+        tracker.check(now, |instance| {
+            instances.push(instance);
+            true
+        });
+        instances
+    }
+
+    #[test]
+    fn each_instance_has_its_own_deadline() {
+        assert!(DeadlineTracker::new(Duration::MAX).is_none());
+        let mut tracker = DeadlineTracker::new(PERIOD).expect("a finite period");
+        let start = Instant::ZERO;
+        assert_eq!(tracker.poll_timeout(), None);
+        tracker.written(ONE, start);
+        tracker.written(TWO, start + PERIOD / 2);
+        assert_eq!(tracker.poll_timeout(), Some(start + PERIOD));
+        assert_eq!(missed(&mut tracker, start + PERIOD), [ONE]);
+        assert_eq!(tracker.poll_timeout(), Some(start + PERIOD / 2 + PERIOD));
+        tracker.written(TWO, start + PERIOD);
+        assert!(missed(&mut tracker, start + PERIOD / 2 + PERIOD).is_empty());
+        tracker.ended(ONE);
+        assert_eq!(missed(&mut tracker, start + PERIOD * 2), [TWO]);
+        tracker.ended(TWO);
+        assert!(missed(&mut tracker, start + PERIOD * 9).is_empty());
+        assert_eq!(tracker.poll_timeout(), None);
+    }
+}
