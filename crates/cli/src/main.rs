@@ -10,6 +10,7 @@ mod fast;
 mod feed;
 mod output;
 mod pace;
+mod perf;
 mod progress;
 mod stage;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => arguments.run(),
         Command::Fast(command) => command.run(),
         Command::Feed(command) => command.run(),
+        Command::Perf(command) => command.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,6 +57,9 @@ enum Command {
     /// Make, send and handle an exchange's feed
     #[command(subcommand)]
     Feed(feed::Command),
+    /// Measure latency and throughput on this machine
+    #[command(subcommand)]
+    Perf(perf::Command),
 }
 
 const LONG_ABOUT: &str = "\

@@ -147,4 +147,4 @@ const TRY_NEXT: &str = "\
 Try next:
   tickwire feed generate complex --out feed.dat                        make such a feed
   tickwire fast decode feed.dat --templates feed.xml -o jsonl | head   look inside it
-  tickwire feed run --help                                             run each stage by itself";
+  tickwire perf latency                                                measure against bare UDP";

@@ -9,6 +9,8 @@ mod subscribe;
 
 use clap::Subcommand;
 
+pub(crate) use options::parse_duration;
+
 use crate::failure::Result;
 
 /// Make, send and handle an exchange's feed

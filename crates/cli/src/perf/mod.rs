@@ -1,0 +1,74 @@
+//! `tickwire perf`: what a sample costs on this machine, beside what bare UDP costs.
+
+mod bytes;
+mod floor;
+mod latency;
+mod pong;
+mod throughput;
+
+use clap::{Args, Subcommand};
+
+use crate::failure::Result;
+
+/// Measure latency and throughput on this machine
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// One-way latency by ping-pong, with bare UDP as the floor
+    Latency(latency::Arguments),
+    /// Samples and bytes a second from one writer
+    Throughput(throughput::Arguments),
+    /// The other side, started by the measuring process
+    #[command(subcommand, hide = true)]
+    Respond(Respond),
+}
+
+/// The other side of a measurement.
+#[derive(Subcommand)]
+pub(crate) enum Respond {
+    /// Sends every UDP datagram back
+    Udp,
+    /// Sends every sample back
+    Pong(Peer),
+    /// Counts samples
+    Count(Peer),
+}
+
+/// Where the measuring process is.
+#[derive(Args)]
+pub(crate) struct Peer {
+    /// Its DDS domain
+    #[arg(long)]
+    domain: u32,
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Latency(arguments) => arguments.run(),
+            Self::Throughput(arguments) => arguments.run(),
+            Self::Respond(Respond::Udp) => floor::respond(),
+            Self::Respond(Respond::Pong(peer)) => pong::respond(peer.domain),
+            Self::Respond(Respond::Count(peer)) => throughput::count(peer.domain),
+        }
+    }
+}
+
+/// Sizes that are measured unless others are asked for: 16 B to 64 KB.
+const SIZES: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 64_000];
+
+/// Reads a size in bytes.
+fn parse_size(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(size) if (MIN_SIZE..=MAX_SIZE).contains(&size) => Ok(size),
+        _ => Err(format!("expected {MIN_SIZE} to {MAX_SIZE} bytes")),
+    }
+}
+
+/// A domain that other measurements will not use.
+fn own_domain() -> u32 {
+    1 + std::process::id() % 230
+}
+
+const MIN_SIZE: usize = 1;
+/// What one datagram of bare UDP holds besides headers.
+const MAX_SIZE: usize = 65_000;
