@@ -13,6 +13,7 @@ mod pace;
 mod perf;
 mod progress;
 mod stage;
+mod topic;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Fast(command) => command.run(),
         Command::Feed(command) => command.run(),
         Command::Perf(command) => command.run(),
+        Command::Topic(command) => command.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -60,6 +62,9 @@ enum Command {
     /// Measure latency and throughput on this machine
     #[command(subcommand)]
     Perf(perf::Command),
+    /// Show topics and their samples
+    #[command(subcommand)]
+    Topic(topic::Command),
 }
 
 const LONG_ABOUT: &str = "\

@@ -1,0 +1,255 @@
+//! `tickwire topic` and `tickwire perf`, and what happens to stages whose parent goes.
+
+mod common;
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Folder, tickwire};
+use serde_json::Value;
+
+fn domain(offset: u32) -> String {
+    (1 + (std::process::id() * 8 + 4 + offset) % 220).to_string()
+}
+
+fn start(folder: &Folder, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(arguments)
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the built binary starts")
+}
+
+#[test]
+fn topics_and_their_samples_are_found_by_discovery_alone() {
+    let folder = Folder::new("topic");
+    folder.generate("simple", &["--messages", "400"]);
+    let domain = domain(0);
+    let run = [
+        "feed",
+        "run",
+        "-d",
+        &domain,
+        "--templates",
+        "simple.xml",
+        "--file",
+        "simple.dat",
+        "--no-echo",
+    ];
+    // It waits for a subscriber: echo's subscription to all but Quote comes first.
+    let mut handler = start(&folder, &run);
+    let listed = tickwire(&folder, &["topic", "ls", "-d", &domain, "-o", "json"]);
+    assert_eq!(listed.status, 0, "{}", listed.stderr);
+    let topics: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let names: Vec<_> = topics
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|row| row["topic"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["Change", "Done", "New", "Quote", "Remove"].map(Some)
+    );
+    assert_eq!(topics[3]["writers"], 1);
+
+    let unknown = tickwire(
+        &folder,
+        &["topic", "echo", "Quotes", "-d", &domain, "--timeout", "2s"],
+    );
+    assert_eq!(unknown.status, 1);
+    assert!(
+        unknown.stderr.contains("hint: there is a topic `Quote`"),
+        "{}",
+        unknown.stderr
+    );
+
+    let mut others = start(
+        &folder,
+        &[
+            "feed",
+            "subscribe",
+            "New",
+            "Change",
+            "Remove",
+            "--no-echo",
+            "-d",
+            &domain,
+        ],
+    );
+    let echo = tickwire(
+        &folder,
+        &[
+            "topic",
+            "echo",
+            "Quote",
+            "-d",
+            &domain,
+            "--count",
+            "100",
+            "--timeout",
+            "30s",
+        ],
+    );
+    assert_eq!(echo.status, 0, "{}", echo.stderr);
+    let samples: Vec<Value> = echo
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(samples.len(), 100);
+    assert_eq!(
+        (&samples[0]["MessageType"], &samples[1]["SequenceNumber"]),
+        (&11.into(), &5.into())
+    );
+    for child in [&mut handler, &mut others] {
+        assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    }
+}
+
+#[test]
+fn an_empty_domain_is_no_error() {
+    let folder = Folder::new("empty");
+    let run = tickwire(
+        &folder,
+        &[
+            "topic",
+            "ls",
+            "-d",
+            &domain(1),
+            "--wait",
+            "100ms",
+            "-o",
+            "csv",
+        ],
+    );
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (0, "topic,type,writers,readers,reliability,durability\n")
+    );
+}
+
+#[test]
+fn latency_is_measured_beside_the_floor() {
+    let folder = Folder::new("latency");
+    let domain = domain(2);
+    let run = [
+        "perf",
+        "latency",
+        "-d",
+        &domain,
+        "-s",
+        "64",
+        "-s",
+        "64000",
+        "--subscribers",
+        "2",
+        "-r",
+        "50",
+        "-o",
+        "json",
+    ];
+    let run = tickwire(&folder, &run);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    for (row, bytes) in [(0, 64), (1, 64_000)] {
+        assert_eq!(
+            (&rows[row]["subscribers"], &rows[row]["bytes"]),
+            (&2.into(), &bytes.into())
+        );
+        assert!(
+            rows[row]["p50_us"].as_f64() > Some(0.0)
+                && rows[row]["UDP_p50_us"].as_f64() > Some(0.0)
+        );
+    }
+}
+
+#[test]
+fn throughput_counts_every_sample() {
+    let folder = Folder::new("throughput");
+    let domain = domain(3);
+    let run = [
+        "perf",
+        "throughput",
+        "-d",
+        &domain,
+        "-s",
+        "1000",
+        "--subscribers",
+        "2",
+        "--duration",
+        "50ms",
+        "-o",
+        "csv",
+    ];
+    let run = tickwire(&folder, &run);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(
+        run.stdout
+            .starts_with("subscribers,bytes,samples,samples/s,MB/s\n2,1000,"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn sizes_beyond_a_datagram_are_refused() {
+    let folder = Folder::new("sizes");
+    let run = tickwire(&folder, &["perf", "latency", "--size", "70000"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("expected 1 to 65000 bytes"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn stages_go_when_their_parent_is_killed() {
+    let folder = Folder::new("orphans");
+    let mut demo = start(&folder, &["demo", "--example", "complex"]);
+    let pid = demo.id();
+    let children = wait_for(|| Some(children_of(pid)).filter(|children| children.len() >= 2));
+    demo.kill().expect("it runs");
+    demo.wait().expect("it was killed");
+    wait_for(|| children.iter().all(|child| !is_alive(*child)).then_some(()));
+}
+
+/// Asks again until there is an answer; a minute at most.
+fn wait_for<T>(mut answer: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(answer) = answer() {
+            return answer;
+        }
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "no answer within a minute"
+        );
+        std::thread::yield_now();
+    }
+}
+
+/// Processes whose parent is `parent`.
+fn children_of(parent: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").expect("Linux has it").flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| stat(*pid).is_some_and(|(_, of)| of == parent))
+        .collect()
+}
+
+fn is_alive(pid: u32) -> bool {
+    stat(pid).is_some_and(|(state, _)| state != "Z")
+}
+
+/// A process's state and parent.
+fn stat(pid: u32) -> Option<(String, u32)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = text.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace();
+    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
+}
