@@ -11,7 +11,7 @@ use std::time::Duration;
 use tickwire_base::{Counter, Instant};
 use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
-use tickwire_rtps::discovery::{Discovery, EndpointData, Event};
+use tickwire_rtps::discovery::{Discovery, EndpointData};
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_transport::{UdpSocket, clock};
 
@@ -214,17 +214,13 @@ impl Core {
     ) -> R {
         let mut discovery = lock(&self.discovery);
         let result = call(&mut discovery, outbox);
-        let mut has_news = false;
         while let Some(event) = discovery.poll_event() {
-            has_news = true;
             self.apply(event, outbox);
         }
         self.discovery_due
             .set(discovery.poll_timeout(), &self.control);
         drop(discovery);
-        if has_news {
-            self.signal.raise();
-        }
+        self.signal.raise();
         result
     }
 
@@ -288,91 +284,6 @@ impl Core {
                 }
                 at => self.data.arm(at),
             }
-        }
-    }
-
-    fn apply(&self, event: Event, outbox: &mut Outbox) {
-        let now = clock::now();
-        match event {
-            Event::ReaderMatched {
-                writer, mut proxy, ..
-            } => {
-                proxy.unicast.retain(|to| self.network.reaches(to));
-                proxy.multicast.retain(|to| self.network.reaches(to));
-                if proxy.unicast.is_empty() && proxy.multicast.is_empty() {
-                    self.counters.unreachable.add(1);
-                }
-                let tell = |writer: &WriterEndpoint| writer.match_reader(now, proxy, outbox);
-                self.tell_writer(writer, tell);
-            }
-            Event::ReaderUnmatched { writer, reader } => {
-                self.tell_writer(writer, |writer| writer.unmatch_reader(now, reader, outbox));
-            }
-            Event::WriterMatched {
-                reader,
-                writer,
-                mut proxy,
-            } => {
-                proxy.unicast.retain(|to| self.network.reaches(to));
-                if proxy.unicast.is_empty() {
-                    self.counters.unreachable.add(1);
-                }
-                self.directory
-                    .change(|routes| routes.connect(writer.guid, reader, &writer.qos));
-                self.tell_reader(reader, |reader| {
-                    reader.match_writer(now, proxy, &writer.qos, outbox)
-                });
-            }
-            Event::WriterUnmatched { reader, writer } => {
-                self.directory
-                    .change(|routes| routes.disconnect(writer, reader));
-                self.tell_reader(reader, |reader| reader.unmatch_writer(writer));
-            }
-            Event::Incompatible {
-                local,
-                remote,
-                verdict,
-            } => {
-                let verdict = Arc::new(verdict);
-                match local.entity.is_writer() {
-                    true => self.tell_writer(local, |w| w.incompatible(remote.guid, verdict)),
-                    false => self.tell_reader(local, |r| r.incompatible(remote.guid, verdict)),
-                }
-            }
-            Event::LivelinessChanged { writer, alive } => {
-                for reader in self
-                    .directory
-                    .snapshot()
-                    .readers_of(EntityId::UNKNOWN, writer)
-                {
-                    if reader.liveliness_changed(writer, alive) {
-                        self.call_listener_later(reader.guid().entity);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn tell_writer(&self, writer: Guid, tell: impl FnOnce(&WriterEndpoint) -> bool) {
-        let routes = self.directory.snapshot();
-        if routes
-            .writers
-            .get(&writer.entity)
-            .is_some_and(|writer| tell(writer))
-        {
-            self.call_listener_later(writer.entity);
-        }
-    }
-
-    fn tell_reader(&self, reader: Guid, tell: impl FnOnce(&dyn ReaderEndpoint) -> bool) {
-        let routes = self.directory.snapshot();
-        if routes
-            .readers
-            .get(&reader.entity)
-            .is_some_and(|reader| tell(&**reader))
-        {
-            self.call_listener_later(reader.entity);
         }
     }
 

@@ -39,6 +39,7 @@ mod core;
 mod deadline;
 mod endpoints;
 pub mod error;
+mod events;
 mod lane;
 mod lifeline;
 mod listener;

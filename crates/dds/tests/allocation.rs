@@ -72,7 +72,8 @@ where
 {
     let participant = || {
         let builder = DomainParticipant::builder(domain).driving(driving);
-        builder.build().expect("a participant")
+        let tag = std::process::id().to_string();
+        builder.domain_tag(&tag).build().expect("a participant")
     };
     let one = participant();
     let two = match driving {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tickwire::cdr::dynamic::Form;
 use tickwire::{
-    DataReaderQos, DataWriterQos, DomainParticipant, Driving, DynamicType, InstanceState,
-    Serialized, StateMask, Topic,
+    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Driving,
+    DynamicType, InstanceState, Serialized, StateMask, Topic,
 };
 
 /// Long enough that only a fault reaches it.
@@ -34,9 +34,13 @@ fn quote(symbol: &str, price: i64) -> Quote {
     }
 }
 
-/// A domain of its own for each test, so that they do not see each other.
+/// A domain of its own for each test and a tag for each run, so that they do not see each other.
+fn builder(domain: u32) -> DomainParticipantBuilder {
+    DomainParticipant::builder(domain).domain_tag(&std::process::id().to_string())
+}
+
 fn participant(domain: u32) -> DomainParticipant {
-    DomainParticipant::new(domain).expect("a participant")
+    builder(domain).build().expect("a participant")
 }
 
 #[test]
@@ -340,7 +344,7 @@ fn what_does_not_match_is_explained_on_both_sides() {
 #[test]
 fn two_polled_participants_live_on_one_thread() {
     let polled = || {
-        DomainParticipant::builder(110)
+        builder(110)
             .driving(Driving::Polled)
             .build()
             .expect("a participant")
@@ -459,5 +463,32 @@ fn a_missed_deadline_is_told_on_both_sides() {
     assert_eq!(
         writer.offered_deadline_missed_status().last_instance,
         instance
+    );
+}
+
+#[test]
+fn participants_with_different_tags_do_not_hear_each_other() {
+    let one = participant(114);
+    let other = builder(114)
+        .domain_tag("other")
+        .build()
+        .expect("a participant");
+    let topic = other.topic::<Quote>("Quotes").expect("a topic");
+    let _stranger = other.writer(&topic).expect("a writer");
+    let two = participant(114);
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let writer = two.writer(&topic).expect("a writer");
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let reader = one.reader(&topic).expect("a reader");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    // The stranger announced itself before the one that matched.
+    let refused = || (one.discovery().counters().other_domain > 0).then_some(());
+    one.discovery()
+        .wait_for(PATIENCE, refused)
+        .expect("a refusal");
+    let matched = reader.matched_publications();
+    assert_eq!(
+        matched.iter().map(|w| w.guid).collect::<Vec<_>>(),
+        [writer.guid()]
     );
 }

@@ -10,9 +10,8 @@ use tickwire_base::Timestamp;
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
-use super::info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
+use super::info::{InstanceHandle, InstanceState, SampleState};
 use super::instance::Instance;
-use super::sample::Sample;
 use super::slots::{Slot, Slots};
 
 /// The part of the reader's QoS that decides what is kept.
@@ -64,49 +63,32 @@ pub enum SampleRejectedReason {
     SamplesPerInstance,
 }
 
-/// Which samples `read` and `take` are after.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Query {
-    pub(crate) mask: StateMask,
-    pub(crate) instance: Option<InstanceHandle>,
-    pub(crate) max_samples: usize,
-}
-
-impl Query {
-    /// All samples.
-    pub(crate) const ALL: Self = Self {
-        mask: StateMask::ANY,
-        instance: None,
-        max_samples: usize::MAX,
-    };
-}
-
 /// A stored sample. Its states are those of its instance until it is returned.
 #[derive(Debug)]
-struct Entry<T> {
-    instance: usize,
-    state: SampleState,
-    valid: bool,
-    value: Option<Arc<T>>,
-    writer: Guid,
-    sequence_number: SequenceNumber,
-    source_timestamp: Option<Timestamp>,
-    reception_timestamp: Timestamp,
-    disposed_generation: u32,
-    no_writers_generation: u32,
+pub(super) struct Entry<T> {
+    pub(super) instance: usize,
+    pub(super) state: SampleState,
+    pub(super) valid: bool,
+    pub(super) value: Option<Arc<T>>,
+    pub(super) writer: Guid,
+    pub(super) sequence_number: SequenceNumber,
+    pub(super) source_timestamp: Option<Timestamp>,
+    pub(super) reception_timestamp: Timestamp,
+    pub(super) disposed_generation: u32,
+    pub(super) no_writers_generation: u32,
 }
 
 pub(crate) struct Cache<T> {
     policy: CachePolicy,
-    entries: Slots<Entry<T>>,
-    instances: Vec<Option<Instance>>,
+    pub(super) entries: Slots<Entry<T>>,
+    pub(super) instances: Vec<Option<Instance>>,
     free_instances: Vec<usize>,
     by_handle: HashMap<InstanceHandle, usize>,
     /// Lifespan and ownership strength of each writer that has any.
     writers: HashMap<Guid, WriterPolicy>,
-    has_lifespans: bool,
+    pub(super) has_lifespans: bool,
     pool: Vec<Arc<T>>,
-    collections: u64,
+    pub(super) collections: u64,
 }
 
 /// What a writer's QoS says about its samples.
@@ -344,125 +326,8 @@ impl<T> Cache<T> {
         }
     }
 
-    /// Whether `collect` would return anything.
-    pub(crate) fn has(&self, query: &Query) -> bool {
-        let mut slot = self.entries.first();
-        while let Some(current) = slot {
-            if self.matches(current, query) {
-                return true;
-            }
-            slot = self.entries.after(current);
-        }
-        false
-    }
-
-    /// Appends the samples that the query is after to `samples`, oldest arrival first.
-    pub(crate) fn collect(
-        &mut self,
-        query: &Query,
-        take: bool,
-        now: Timestamp,
-        samples: &mut Vec<Sample<T>>,
-    ) {
-        if self.has_lifespans {
-            self.expire(now);
-        }
-        let mut slot = self.entries.first();
-        while let Some(current) = slot
-            && samples.len() < query.max_samples
-        {
-            slot = self.entries.after(current);
-            if self.matches(current, query) {
-                samples.extend(self.sample(current, take));
-            }
-        }
-        self.rank(samples);
-        for sample in samples.iter() {
-            if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
-                instance.view = ViewState::NotNew;
-            }
-        }
-        if take {
-            for sample in samples.iter() {
-                self.forget_if_over(sample.instance_index);
-            }
-        }
-    }
-
-    fn matches(&self, slot: Slot, query: &Query) -> bool {
-        let Some(entry) = self.entries.get(slot) else {
-            return false;
-        };
-        let Some(Some(instance)) = self.instances.get(entry.instance) else {
-            return false;
-        };
-        query
-            .mask
-            .accepts(entry.state, instance.view, instance.state)
-            && query
-                .instance
-                .is_none_or(|wanted| wanted == instance.handle)
-    }
-
-    /// What the application gets to see of an entry; ranks come later.
-    fn sample(&mut self, slot: Slot, take: bool) -> Option<Sample<T>> {
-        let sample_state = self.entries.get(slot)?.state;
-        let entry = self.entries.get_mut(slot)?;
-        let instance = self.instances.get(entry.instance)?.as_ref()?;
-        let info = SampleInfo {
-            sample_state,
-            view_state: instance.view,
-            instance_state: instance.state,
-            source_timestamp: entry.source_timestamp,
-            reception_timestamp: entry.reception_timestamp,
-            instance: instance.handle,
-            writer: entry.writer,
-            sequence_number: entry.sequence_number,
-            disposed_generation_count: entry.disposed_generation,
-            no_writers_generation_count: entry.no_writers_generation,
-            sample_rank: 0,
-            generation_rank: 0,
-            absolute_generation_rank: 0,
-            valid_data: entry.valid,
-        };
-        let instance_index = entry.instance;
-        let value = if take {
-            self.remove(slot)?.value
-        } else {
-            entry.state = SampleState::Read;
-            entry.value.clone()
-        };
-        Some(Sample {
-            value,
-            info,
-            instance_index,
-        })
-    }
-
-    /// Fills in the ranks (DDS 1.4 §2.2.2.5.1.6 to §2.2.2.5.1.8), from the last sample to the first.
-    fn rank(&mut self, samples: &mut [Sample<T>]) {
-        self.collections += 1;
-        for sample in samples.iter_mut().rev() {
-            let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) else {
-                continue;
-            };
-            let generation = sample.info.generation();
-            let current = instance.generation();
-            let rank = &mut instance.rank;
-            if rank.collection != self.collections {
-                rank.collection = self.collections;
-                rank.count = 0;
-                rank.newest_generation = generation;
-            }
-            sample.info.sample_rank = rank.count;
-            sample.info.generation_rank = rank.newest_generation.saturating_sub(generation);
-            sample.info.absolute_generation_rank = current.saturating_sub(generation);
-            rank.count = rank.count.saturating_add(1);
-        }
-    }
-
     /// Removes what has outlived its writer's LIFESPAN (DDS 1.4 §2.2.3.16).
-    fn expire(&mut self, now: Timestamp) {
+    pub(super) fn expire(&mut self, now: Timestamp) {
         let mut slot = self.entries.first();
         while let Some(current) = slot {
             slot = self.entries.after(current);
@@ -482,7 +347,7 @@ impl<T> Cache<T> {
         }
     }
 
-    fn remove(&mut self, slot: Slot) -> Option<Entry<T>> {
+    pub(super) fn remove(&mut self, slot: Slot) -> Option<Entry<T>> {
         let index = self.entries.get(slot)?.instance;
         let instance = self.instances.get_mut(index)?.as_mut()?;
         self.entries.remove(slot, &mut instance.samples)
@@ -504,7 +369,7 @@ impl<T> Cache<T> {
         index
     }
 
-    fn forget_if_over(&mut self, index: usize) {
+    pub(super) fn forget_if_over(&mut self, index: usize) {
         let Some(place) = self.instances.get_mut(index) else {
             return;
         };

@@ -6,7 +6,9 @@ use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 
 use super::*;
-use crate::reader::info::{InstanceState, SampleState, ViewState};
+use crate::reader::collect::Query;
+use crate::reader::info::{InstanceState, SampleState, StateMask, ViewState};
+use crate::reader::sample::Sample;
 
 const KEEP_ALL: CachePolicy = CachePolicy {
     depth: None,

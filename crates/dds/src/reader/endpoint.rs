@@ -12,7 +12,8 @@ use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
 use tickwire_rtps::wire::{Context, Guid, Submessage};
 use tickwire_transport::clock;
 
-use super::cache::{CachePolicy, Query, WriterPolicy};
+use super::cache::{CachePolicy, WriterPolicy};
+use super::collect::Query;
 use super::inbox::Inbox;
 use super::info::StateMask;
 use super::sample::Sample;

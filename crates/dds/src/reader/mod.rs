@@ -1,6 +1,7 @@
 //! The reader's side of the API.
 
 mod cache;
+mod collect;
 pub(crate) mod endpoint;
 mod inbox;
 mod info;
@@ -36,7 +37,7 @@ use crate::status::{
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::wait_set::{Condition, ReaderCondition, ReaderTrigger};
-use cache::Query;
+use collect::Query;
 use endpoint::ReaderShared;
 
 /// Subscribes to a topic. Clones are the same reader; it ends with the last of them.

@@ -7,7 +7,8 @@ use super::endpoint::ReaderShared;
 use super::sample::Sample;
 use crate::type_support::TopicSupport;
 
-/// Samples in the order of their arrival, across instances. When dropped, their memory goes back to
+/// Samples in the order of their arrival, across instances: where the standard would have those of
+/// an instance together (DDS 1.4 §2.2.2.5.3.8), prices of several securities keep their order. When dropped, their memory goes back to
 /// the reader, which uses it for the next ones.
 pub struct Samples<T: TopicSupport> {
     samples: Vec<Sample<T>>,

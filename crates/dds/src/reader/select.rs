@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cache::Query;
+use super::collect::Query;
 use super::endpoint::ReaderShared;
 use super::info::{InstanceHandle, StateMask};
 use super::samples::Samples;

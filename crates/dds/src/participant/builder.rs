@@ -1,6 +1,5 @@
-//! The participant: an application's membership in a domain.
+//! How a participant comes to be.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread;
@@ -8,46 +7,23 @@ use std::time::Duration;
 
 use tickwire_base::Locator;
 use tickwire_rtps::discovery::{Discovery, DiscoveryConfig, ParticipantData};
-use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, VendorId};
+use tickwire_rtps::wire::{GuidPrefix, VendorId};
 use tickwire_transport::{Interface, Waker, clock};
 
+use super::{DomainParticipant, Driving};
 use crate::core::{Core, CoreParts};
-use crate::endpoints;
-use crate::error::{EndpointError, ParticipantError, PollError, TopicError};
+use crate::error::ParticipantError;
 use crate::lane::{Lane, LaneKind};
 use crate::lifeline::Lifeline;
 use crate::network::{Network, NetworkOptions, Ports};
 use crate::polled::Polled;
-use crate::publisher::{Publisher, PublisherQos};
-use crate::qos::{DataReaderQos, DataWriterQos};
-use crate::subscriber::{Subscriber, SubscriberQos};
 use crate::timer::Timer;
-use crate::topic::Topic;
-use crate::type_support::TopicSupport;
-use crate::view::DiscoveryView;
-use crate::{DataReader, DataWriter};
-
-/// An application's membership in a domain; everything else is made from it. Clones are the same
-/// participant. It leaves the domain when the last of them and of its writers and readers is gone.
-#[derive(Clone)]
-pub struct DomainParticipant {
-    lifeline: Arc<Lifeline>,
-}
-
-/// Who does the work of a participant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Driving {
-    /// Two threads of its own: one for discovery and acknowledgements, one for data and listeners.
-    #[default]
-    Threaded,
-    /// The application, by [`DomainParticipant::poll`]. No thread is started.
-    Polled,
-}
 
 /// How a participant is to be; see [`DomainParticipant::builder`].
 #[derive(Clone, Debug)]
 pub struct DomainParticipantBuilder {
     domain: u32,
+    domain_tag: String,
     name: String,
     interface: String,
     peers: Vec<IpOrSocketAddr>,
@@ -67,19 +43,11 @@ enum IpOrSocketAddr {
     Socket(SocketAddr),
 }
 
-impl DomainParticipant {
-    /// Joins a domain on this machine's loopback interface, driven by threads of its own.
-    ///
-    /// # Errors
-    /// When the domain is above 232, or the machine has no sockets or threads to give.
-    pub fn new(domain: u32) -> Result<Self, ParticipantError> {
-        Self::builder(domain).build()
-    }
-
-    /// Joins a domain with other than the default settings.
-    pub fn builder(domain: u32) -> DomainParticipantBuilder {
-        DomainParticipantBuilder {
+impl DomainParticipantBuilder {
+    pub(crate) fn new(domain: u32) -> Self {
+        Self {
             domain,
+            domain_tag: String::new(),
             name: String::new(),
             interface: "lo".to_owned(),
             peers: Vec::new(),
@@ -94,163 +62,13 @@ impl DomainParticipant {
         }
     }
 
-    /// A topic whose type is known at compile time. The same name and type make the same topic.
-    ///
-    /// # Errors
-    /// When the name is impossible or has another type.
-    pub fn topic<T: TopicSupport<Type = ()>>(&self, name: &str) -> Result<Topic<T>, TopicError> {
-        self.core().topics.topic(name, ())
+    /// Sets the participant apart from others in the same domain (RTPS 2.5 §9.6.3.2): only those
+    /// with the same tag hear each other. Default "".
+    pub fn domain_tag(mut self, tag: &str) -> Self {
+        tag.clone_into(&mut self.domain_tag);
+        self
     }
 
-    /// A topic whose type is a value, as for [`Serialized`](crate::Serialized) samples.
-    ///
-    /// # Errors
-    /// When the name is impossible or has another type.
-    pub fn topic_of<T: TopicSupport>(
-        &self,
-        name: &str,
-        ty: T::Type,
-    ) -> Result<Topic<T>, TopicError> {
-        self.core().topics.topic(name, ty)
-    }
-
-    /// A publisher, which gives its writers what they have in common.
-    pub fn publisher(&self, qos: PublisherQos) -> Publisher {
-        Publisher::new(Arc::clone(&self.lifeline), qos)
-    }
-
-    /// A subscriber, which gives its readers what they have in common.
-    pub fn subscriber(&self, qos: SubscriberQos) -> Subscriber {
-        Subscriber::new(Arc::clone(&self.lifeline), qos)
-    }
-
-    /// A writer with the default QoS: reliable, and the last sample of each instance is kept.
-    ///
-    /// # Errors
-    /// See [`writer_with`](Self::writer_with).
-    pub fn writer<T: TopicSupport>(
-        &self,
-        topic: &Topic<T>,
-    ) -> Result<DataWriter<T>, EndpointError> {
-        self.writer_with(topic, DataWriterQos::default())
-    }
-
-    /// A writer of the default publisher.
-    ///
-    /// # Errors
-    /// When two policies contradict each other, or the QoS is too long to announce.
-    pub fn writer_with<T: TopicSupport>(
-        &self,
-        topic: &Topic<T>,
-        qos: DataWriterQos,
-    ) -> Result<DataWriter<T>, EndpointError> {
-        endpoints::writer(&self.lifeline, topic, &qos)
-    }
-
-    /// A reader with the default QoS: best effort, and the last sample of each instance is kept.
-    ///
-    /// # Errors
-    /// See [`reader_with`](Self::reader_with).
-    pub fn reader<T: TopicSupport>(
-        &self,
-        topic: &Topic<T>,
-    ) -> Result<DataReader<T>, EndpointError> {
-        self.reader_with(topic, DataReaderQos::default())
-    }
-
-    /// A reader of the default subscriber.
-    ///
-    /// # Errors
-    /// When two policies contradict each other, or the QoS is too long to announce.
-    pub fn reader_with<T: TopicSupport>(
-        &self,
-        topic: &Topic<T>,
-        qos: DataReaderQos,
-    ) -> Result<DataReader<T>, EndpointError> {
-        endpoints::reader(&self.lifeline, topic, &qos)
-    }
-
-    /// Does what is to be done: waits up to `timeout` for datagrams or a deadline, takes one batch
-    /// from each socket, and calls listeners. For [`Driving::Polled`].
-    ///
-    /// Within a listener it does nothing for readers, lest they call the listener again.
-    ///
-    /// # Errors
-    /// When the participant has threads of its own, or the system cannot wait.
-    pub fn poll(&self, timeout: Duration) -> Result<(), PollError> {
-        let polled = self.core().polled.as_ref().ok_or(PollError::Threaded)?;
-        polled.turn(self.core(), clock::now() + timeout)?;
-        Ok(())
-    }
-
-    /// What discovery has found, and why endpoints do not match.
-    pub fn discovery(&self) -> DiscoveryView<'_> {
-        DiscoveryView::new(self.core())
-    }
-
-    /// Says that all writers of this participant live whose LIVELINESS is MANUAL_BY_PARTICIPANT.
-    pub fn assert_liveliness(&self) {
-        self.core().with_discovery(|discovery, outbox| {
-            discovery.assert_liveliness(clock::now(), outbox);
-        });
-    }
-
-    /// What has passed through the participant's sockets.
-    pub fn counters(&self) -> ParticipantCounters {
-        let counters = &self.core().counters;
-        let network = &self.core().network;
-        ParticipantCounters {
-            datagrams_received: counters.datagrams_received.count(),
-            bytes_received: counters.bytes_received.count(),
-            malformed: counters.malformed.count(),
-            unknown_submessages: counters.unknown_submessages.count(),
-            unrouted: counters.unrouted.count(),
-            unreachable: counters.unreachable.count(),
-            receive_errors: counters.receive_errors.count(),
-            send_errors: counters.send_errors.count(),
-            receive_buffer_bytes: network.user.receive_buffer_bytes(),
-        }
-    }
-
-    /// The domain.
-    pub fn domain(&self) -> u32 {
-        self.core().domain
-    }
-
-    /// The participant's name on the network.
-    pub fn guid(&self) -> Guid {
-        Guid::new(self.core().prefix, EntityId::PARTICIPANT)
-    }
-
-    fn core(&self) -> &Arc<Core> {
-        &self.lifeline.core
-    }
-}
-
-/// What has passed through a participant's sockets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ParticipantCounters {
-    /// Datagrams received.
-    pub datagrams_received: u64,
-    /// Bytes of those.
-    pub bytes_received: u64,
-    /// Datagrams that are not RTPS, or whose remainder is malformed.
-    pub malformed: u64,
-    /// Submessages of kinds that nobody here knows.
-    pub unknown_submessages: u64,
-    /// Submessages for endpoints that do not exist here, or that are not matched.
-    pub unrouted: u64,
-    /// Matches with endpoints that announce no address that this participant's interface reaches.
-    pub unreachable: u64,
-    /// Failed attempts to receive.
-    pub receive_errors: u64,
-    /// Batches of datagrams of which some could not be sent.
-    pub send_errors: u64,
-    /// Room for datagrams that the kernel granted the socket for user data, in bytes.
-    pub receive_buffer_bytes: usize,
-}
-
-impl DomainParticipantBuilder {
     /// What others see the participant called. Default none.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
@@ -382,6 +200,7 @@ impl DomainParticipantBuilder {
         let peers: Vec<_> = peers.collect();
         let participant = ParticipantData {
             domain_id: Some(self.domain),
+            domain_tag: self.domain_tag.clone(),
             metatraffic_unicast: vec![network.metatraffic_unicast()],
             metatraffic_multicast: network.discovery_group().into_iter().collect(),
             default_unicast: vec![network.user_unicast()],
@@ -413,9 +232,7 @@ fn start(core: Arc<Core>, driving: Driving) -> Result<DomainParticipant, Partici
             lifeline.adopt(thread.map_err(ParticipantError::Thread)?);
         }
     }
-    Ok(DomainParticipant {
-        lifeline: Arc::new(lifeline),
-    })
+    Ok(DomainParticipant::from(lifeline))
 }
 
 /// A name that no other participant has: our vendor id and ten random bytes.
@@ -431,13 +248,4 @@ fn new_prefix() -> GuidPrefix {
         *byte = random;
     }
     GuidPrefix(prefix)
-}
-
-impl fmt::Debug for DomainParticipant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DomainParticipant")
-            .field("domain", &self.domain())
-            .field("guid", &self.guid())
-            .finish()
-    }
 }

@@ -1,0 +1,114 @@
+//! What discovery tells the endpoints of a participant.
+
+use std::sync::Arc;
+
+use tickwire_rtps::Outbox;
+use tickwire_rtps::discovery::{EndpointData, Event};
+use tickwire_rtps::qos::Verdict;
+use tickwire_rtps::reader::WriterProxy;
+use tickwire_rtps::wire::{EntityId, Guid};
+use tickwire_rtps::writer::ReaderProxy;
+use tickwire_transport::clock;
+
+use crate::core::Core;
+use crate::reader::endpoint::ReaderEndpoint;
+use crate::writer::endpoint::WriterEndpoint;
+
+impl Core {
+    /// Does what an event tells to do. To be called under discovery's lock, lest events overtake
+    /// each other.
+    pub(crate) fn apply(&self, event: Event, outbox: &mut Outbox) {
+        match event {
+            Event::ReaderMatched { writer, proxy, .. } => {
+                self.match_reader(writer, proxy, outbox);
+            }
+            Event::ReaderUnmatched { writer, reader } => {
+                let now = clock::now();
+                self.tell_writer(writer, |writer| writer.unmatch_reader(now, reader, outbox));
+            }
+            Event::WriterMatched {
+                reader,
+                writer,
+                proxy,
+            } => self.match_writer(reader, &writer, proxy, outbox),
+            Event::WriterUnmatched { reader, writer } => {
+                self.directory
+                    .change(|routes| routes.disconnect(writer, reader));
+                self.tell_reader(reader, |reader| reader.unmatch_writer(writer));
+            }
+            Event::Incompatible {
+                local,
+                remote,
+                verdict,
+            } => self.explain(local, remote.guid, verdict),
+            Event::LivelinessChanged { writer, alive } => {
+                let routes = self.directory.snapshot();
+                for reader in routes.readers_of(EntityId::UNKNOWN, writer) {
+                    if reader.liveliness_changed(writer, alive) {
+                        self.call_listener_later(reader.guid().entity);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn match_reader(&self, writer: Guid, mut proxy: ReaderProxy, outbox: &mut Outbox) {
+        proxy.unicast.retain(|to| self.network.reaches(to));
+        proxy.multicast.retain(|to| self.network.reaches(to));
+        if proxy.unicast.is_empty() && proxy.multicast.is_empty() {
+            self.counters.unreachable.add(1);
+        }
+        let now = clock::now();
+        self.tell_writer(writer, |writer| writer.match_reader(now, proxy, outbox));
+    }
+
+    fn match_writer(
+        &self,
+        reader: Guid,
+        writer: &EndpointData,
+        mut proxy: WriterProxy,
+        outbox: &mut Outbox,
+    ) {
+        proxy.unicast.retain(|to| self.network.reaches(to));
+        if proxy.unicast.is_empty() {
+            self.counters.unreachable.add(1);
+        }
+        self.directory
+            .change(|routes| routes.connect(writer.guid, reader, &writer.qos));
+        let now = clock::now();
+        self.tell_reader(reader, |reader| {
+            reader.match_writer(now, proxy, &writer.qos, outbox)
+        });
+    }
+
+    fn explain(&self, local: Guid, remote: Guid, verdict: Verdict) {
+        let verdict = Arc::new(verdict);
+        match local.entity.is_writer() {
+            true => self.tell_writer(local, |writer| writer.incompatible(remote, verdict)),
+            false => self.tell_reader(local, |reader| reader.incompatible(remote, verdict)),
+        }
+    }
+
+    fn tell_writer(&self, writer: Guid, tell: impl FnOnce(&WriterEndpoint) -> bool) {
+        let routes = self.directory.snapshot();
+        if routes
+            .writers
+            .get(&writer.entity)
+            .is_some_and(|writer| tell(writer))
+        {
+            self.call_listener_later(writer.entity);
+        }
+    }
+
+    fn tell_reader(&self, reader: Guid, tell: impl FnOnce(&dyn ReaderEndpoint) -> bool) {
+        let routes = self.directory.snapshot();
+        if routes
+            .readers
+            .get(&reader.entity)
+            .is_some_and(|reader| tell(&**reader))
+        {
+            self.call_listener_later(reader.entity);
+        }
+    }
+}

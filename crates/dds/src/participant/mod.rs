@@ -1,0 +1,228 @@
+//! The participant: an application's membership in a domain.
+
+mod builder;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tickwire_rtps::wire::{EntityId, Guid};
+use tickwire_transport::clock;
+
+pub use builder::DomainParticipantBuilder;
+
+use crate::core::Core;
+use crate::endpoints;
+use crate::error::{EndpointError, ParticipantError, PollError, TopicError};
+use crate::lifeline::Lifeline;
+use crate::publisher::{Publisher, PublisherQos};
+use crate::qos::{DataReaderQos, DataWriterQos};
+use crate::subscriber::{Subscriber, SubscriberQos};
+use crate::topic::Topic;
+use crate::type_support::TopicSupport;
+use crate::view::DiscoveryView;
+use crate::{DataReader, DataWriter};
+
+/// An application's membership in a domain; everything else is made from it. Clones are the same
+/// participant. It leaves the domain when the last of them and of its writers and readers is gone.
+#[derive(Clone)]
+pub struct DomainParticipant {
+    lifeline: Arc<Lifeline>,
+}
+
+/// Who does the work of a participant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Driving {
+    /// Two threads of its own: one for discovery and acknowledgements, one for data and listeners.
+    #[default]
+    Threaded,
+    /// The application, by [`DomainParticipant::poll`]. No thread is started.
+    Polled,
+}
+
+impl DomainParticipant {
+    /// Joins a domain on this machine's loopback interface, driven by threads of its own.
+    ///
+    /// # Errors
+    /// When the domain is above 232, or the machine has no sockets or threads to give.
+    pub fn new(domain: u32) -> Result<Self, ParticipantError> {
+        Self::builder(domain).build()
+    }
+
+    /// Joins a domain with other than the default settings.
+    pub fn builder(domain: u32) -> DomainParticipantBuilder {
+        DomainParticipantBuilder::new(domain)
+    }
+
+    /// A topic whose type is known at compile time. The same name and type make the same topic.
+    ///
+    /// # Errors
+    /// When the name is impossible or has another type.
+    pub fn topic<T: TopicSupport<Type = ()>>(&self, name: &str) -> Result<Topic<T>, TopicError> {
+        self.core().topics.topic(name, ())
+    }
+
+    /// A topic whose type is a value, as for [`Serialized`](crate::Serialized) samples.
+    ///
+    /// # Errors
+    /// When the name is impossible or has another type.
+    pub fn topic_of<T: TopicSupport>(
+        &self,
+        name: &str,
+        ty: T::Type,
+    ) -> Result<Topic<T>, TopicError> {
+        self.core().topics.topic(name, ty)
+    }
+
+    /// A publisher, which gives its writers what they have in common.
+    pub fn publisher(&self, qos: PublisherQos) -> Publisher {
+        Publisher::new(Arc::clone(&self.lifeline), qos)
+    }
+
+    /// A subscriber, which gives its readers what they have in common.
+    pub fn subscriber(&self, qos: SubscriberQos) -> Subscriber {
+        Subscriber::new(Arc::clone(&self.lifeline), qos)
+    }
+
+    /// A writer with the default QoS: reliable, and the last sample of each instance is kept.
+    ///
+    /// # Errors
+    /// See [`writer_with`](Self::writer_with).
+    pub fn writer<T: TopicSupport>(
+        &self,
+        topic: &Topic<T>,
+    ) -> Result<DataWriter<T>, EndpointError> {
+        self.writer_with(topic, DataWriterQos::default())
+    }
+
+    /// A writer of the default publisher.
+    ///
+    /// # Errors
+    /// When two policies contradict each other, or the QoS is too long to announce.
+    pub fn writer_with<T: TopicSupport>(
+        &self,
+        topic: &Topic<T>,
+        qos: DataWriterQos,
+    ) -> Result<DataWriter<T>, EndpointError> {
+        endpoints::writer(&self.lifeline, topic, &qos)
+    }
+
+    /// A reader with the default QoS: best effort, and the last sample of each instance is kept.
+    ///
+    /// # Errors
+    /// See [`reader_with`](Self::reader_with).
+    pub fn reader<T: TopicSupport>(
+        &self,
+        topic: &Topic<T>,
+    ) -> Result<DataReader<T>, EndpointError> {
+        self.reader_with(topic, DataReaderQos::default())
+    }
+
+    /// A reader of the default subscriber.
+    ///
+    /// # Errors
+    /// When two policies contradict each other, or the QoS is too long to announce.
+    pub fn reader_with<T: TopicSupport>(
+        &self,
+        topic: &Topic<T>,
+        qos: DataReaderQos,
+    ) -> Result<DataReader<T>, EndpointError> {
+        endpoints::reader(&self.lifeline, topic, &qos)
+    }
+
+    /// Does what is to be done: waits up to `timeout` for datagrams or a deadline, takes one batch
+    /// from each socket, and calls listeners. For [`Driving::Polled`].
+    ///
+    /// Within a listener it does nothing for readers, lest they call the listener again.
+    ///
+    /// # Errors
+    /// When the participant has threads of its own, or the system cannot wait.
+    pub fn poll(&self, timeout: Duration) -> Result<(), PollError> {
+        let polled = self.core().polled.as_ref().ok_or(PollError::Threaded)?;
+        polled.turn(self.core(), clock::now() + timeout)?;
+        Ok(())
+    }
+
+    /// What discovery has found, and why endpoints do not match.
+    pub fn discovery(&self) -> DiscoveryView<'_> {
+        DiscoveryView::new(self.core())
+    }
+
+    /// Says that all writers of this participant live whose LIVELINESS is MANUAL_BY_PARTICIPANT.
+    pub fn assert_liveliness(&self) {
+        self.core().with_discovery(|discovery, outbox| {
+            discovery.assert_liveliness(clock::now(), outbox);
+        });
+    }
+
+    /// What has passed through the participant's sockets.
+    pub fn counters(&self) -> ParticipantCounters {
+        let counters = &self.core().counters;
+        let network = &self.core().network;
+        ParticipantCounters {
+            datagrams_received: counters.datagrams_received.count(),
+            bytes_received: counters.bytes_received.count(),
+            malformed: counters.malformed.count(),
+            unknown_submessages: counters.unknown_submessages.count(),
+            unrouted: counters.unrouted.count(),
+            unreachable: counters.unreachable.count(),
+            receive_errors: counters.receive_errors.count(),
+            send_errors: counters.send_errors.count(),
+            receive_buffer_bytes: network.user.receive_buffer_bytes(),
+        }
+    }
+
+    /// The domain.
+    pub fn domain(&self) -> u32 {
+        self.core().domain
+    }
+
+    /// The participant's name on the network.
+    pub fn guid(&self) -> Guid {
+        Guid::new(self.core().prefix, EntityId::PARTICIPANT)
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        &self.lifeline.core
+    }
+}
+
+/// What has passed through a participant's sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParticipantCounters {
+    /// Datagrams received.
+    pub datagrams_received: u64,
+    /// Bytes of those.
+    pub bytes_received: u64,
+    /// Datagrams that are not RTPS, or whose remainder is malformed.
+    pub malformed: u64,
+    /// Submessages of kinds that nobody here knows.
+    pub unknown_submessages: u64,
+    /// Submessages for endpoints that do not exist here, or that are not matched.
+    pub unrouted: u64,
+    /// Matches with endpoints that announce no address that this participant's interface reaches.
+    pub unreachable: u64,
+    /// Failed attempts to receive.
+    pub receive_errors: u64,
+    /// Batches of datagrams of which some could not be sent.
+    pub send_errors: u64,
+    /// Room for datagrams that the kernel granted the socket for user data, in bytes.
+    pub receive_buffer_bytes: usize,
+}
+
+impl From<Lifeline> for DomainParticipant {
+    fn from(lifeline: Lifeline) -> Self {
+        Self {
+            lifeline: Arc::new(lifeline),
+        }
+    }
+}
+
+impl fmt::Debug for DomainParticipant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DomainParticipant")
+            .field("domain", &self.domain())
+            .field("guid", &self.guid())
+            .finish()
+    }
+}
