@@ -135,7 +135,7 @@ impl DomainParticipantBuilder {
     }
 
     /// Room to ask of the kernel for datagrams that wait, in bytes per socket. Default 4 MiB; what
-    /// was granted is in [`ParticipantCounters`].
+    /// was granted is in [`ParticipantCounters`](crate::ParticipantCounters).
     pub fn receive_buffer_bytes(mut self, bytes: usize) -> Self {
         self.receive_buffer_bytes = bytes;
         self
