@@ -53,27 +53,30 @@ impl Stage {
 
     /// The next event called `kind`; others are handed to `other`.
     ///
-    /// Fails when the stage ends or says nothing for `patience`.
+    /// Fails when the stage ends before, or says nothing of the kind within `limit`.
     pub(crate) fn wait_for(
         &mut self,
         kind: &str,
-        patience: Duration,
-        mut other: impl FnMut(&Value),
+        limit: Duration,
+        mut other: impl FnMut(Value),
     ) -> Result<Value> {
+        let name = self.name;
+        let deadline = Instant::now() + limit;
         loop {
-            match self.events.recv_timeout(patience) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
                 Ok(event) if event["event"] == kind => return Ok(event),
-                Ok(event) => other(&event),
+                Ok(event) => other(event),
                 Err(RecvTimeoutError::Timeout) => {
-                    let (name, seconds) = (self.name, patience.as_secs_f32());
+                    let seconds = limit.as_secs_f32();
                     return Err(Failure::new(format_args!(
-                        "the {name} said nothing for {seconds} s; expected: {kind}"
+                        "no {kind} from the {name} within {seconds} s"
                     )));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    let (name, status) = (self.name, self.wait(patience)?);
+                    let status = self.wait(limit)?;
                     return Err(Failure::new(format_args!(
-                        "the {name} ended early: {status}"
+                        "the {name} ended without {kind}: {status}"
                     )));
                 }
             }

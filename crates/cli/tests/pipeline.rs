@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -301,4 +303,102 @@ fn two_lines_need_numbers() {
         ],
     );
     assert_eq!(domain.status, 2);
+}
+
+/// The packets of a file with their numbers before them, as `feed send --preamble seq` sends them.
+fn numbered_packets(file: &[u8]) -> Vec<Vec<u8>> {
+    let (mut rest, mut packets) = (file, Vec::new());
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let (packet, next) = after.split_at(u32::from_le_bytes(*length) as usize);
+        let number = u32::try_from(packets.len()).expect("a small file");
+        packets.push([&number.to_le_bytes()[..], packet].concat());
+        rest = next;
+    }
+    packets
+}
+
+/// Sends a feed on two lines of which each loses what `is_lost` says, and handles it.
+fn lossy_lines(name: &str, is_lost: fn(line: usize, packet: usize) -> bool) -> common::Run {
+    let folder = Folder::new(name);
+    folder.generate("simple", &["--messages", "2000", "--packet-bytes", "100"]);
+    let packets = numbered_packets(&folder.read("simple.dat"));
+    // Ports that are free now; the feed handler binds them in a moment.
+    let addresses = [0, 1].map(|_: usize| {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        socket.local_addr().expect("bound").to_string()
+    });
+    let run = [
+        "feed",
+        "run",
+        "--templates",
+        "simple.xml",
+        "--decode-only",
+        "--preamble",
+        "seq",
+        "--group",
+        &addresses[0],
+        "--line-b",
+        &addresses[1],
+        "--silence",
+        "3s",
+        "-o",
+        "json",
+    ];
+    let mut handler = Beside::start(&folder, &run);
+    // It says when it receives.
+    let stderr = handler
+        .0
+        .as_mut()
+        .and_then(|child| child.stderr.take())
+        .expect("piped");
+    let mut stderr = BufReader::new(stderr);
+    let mut line = String::new();
+    stderr.read_line(&mut line).expect("text");
+    assert!(line.starts_with("receiving from"), "{line}");
+    let sender = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    for (number, packet) in packets.iter().enumerate() {
+        for (line, address) in addresses.iter().enumerate() {
+            if !is_lost(line, number) {
+                sender.send_to(packet, address).expect("loopback takes it");
+            }
+        }
+    }
+    let (status, stdout) = handler.end();
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).expect("text");
+    common::Run {
+        status: status.unwrap_or(-1),
+        stdout,
+        stderr: said,
+    }
+}
+
+#[test]
+fn what_one_line_loses_the_other_brings() {
+    let run = lossy_lines("arbitrated", |line, packet| packet % 20 == 5 + 7 * line);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let report = object(&run.stdout);
+    assert_eq!(
+        (&report["decoded"], &report["lost_packets"]),
+        (&2_000.into(), &0.into())
+    );
+    assert!(
+        report["line_a"]["lost"].as_u64() > Some(0) && report["line_b"]["lost"].as_u64() > Some(0)
+    );
+}
+
+#[test]
+fn what_both_lines_lose_is_told() {
+    let run = lossy_lines("lost", |_, packet| packet == 10 || packet == 11);
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr.contains("2 packets lost on all lines"),
+        "{}",
+        run.stderr
+    );
+    let report = object(&run.stdout);
+    assert_eq!(
+        (&report["lost_packets"], &report["gaps"]),
+        (&2.into(), &1.into())
+    );
 }

@@ -290,27 +290,28 @@ impl<P: Publish> Road<P> {
             self.is_done = true;
             self.publish.flush()?;
         }
+        let mut samples = 0;
         let mapped = match &mut self.mapper {
             Some(mapper) => {
                 let publish = &mut self.publish;
                 mapper.map(&self.message, |topics, topic, sample| {
-                    publish.publish(topics, topic, sample)
+                    publish.publish(topics, topic, sample)?;
+                    samples += 1;
+                    Ok(())
                 })
             }
-            None => Ok(0),
+            None => Ok(()),
         };
         if let Some(group) = group {
             group.messages += 1;
+            group.samples += samples;
             group.decode.record(decoded.since(begin));
-            if let Ok(samples) = &mapped {
-                group.samples += samples;
-                if *samples > 0 && !is_done {
-                    group.publish.record(clock::now().since(begin));
-                }
+            if samples > 0 && !is_done {
+                group.publish.record(clock::now().since(begin));
             }
         }
         match mapped {
-            Ok(_) => Ok(()),
+            Ok(()) => Ok(()),
             Err(MapError::Emit(error)) => Err(error),
             Err(MapError::NoTopic) => self.refused(&"its template has no topic"),
             Err(MapError::NoSecurity) => self.refused(&"it names no security"),

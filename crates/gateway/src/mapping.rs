@@ -139,8 +139,7 @@ impl Mapper {
         let _number = self.security_number(value);
     }
 
-    /// Hands the samples of `message` to `emit`, one by one with their topics, and says how many
-    /// there were.
+    /// Hands the samples of `message` to `emit`, one by one with their topics.
     ///
     /// # Errors
     /// When the message is of a template without topic, has no security where it needs one, or
@@ -150,7 +149,7 @@ impl Mapper {
         &mut self,
         message: &Message,
         mut emit: impl FnMut(&[FeedTopic], TopicIndex, &Serialized) -> Result<(), E>,
-    ) -> Result<u64, MapError<E>> {
+    ) -> Result<(), MapError<E>> {
         let id = message.template().and_then(|template| template.id());
         let at = id.and_then(|id| self.by_id.get(&id).copied());
         let (Some(at), record) = (at, message.record()) else {
@@ -167,13 +166,9 @@ impl Mapper {
                 let number = self
                     .security_number(security)
                     .ok_or(MapError::TooManySecurities)?;
-                self.emit(at, number, record, Part::WHOLE, &mut emit)?;
-                Ok(1)
+                self.emit(at, number, record, Part::WHOLE, &mut emit)
             }
-            None => {
-                self.emit(at, SecurityNumber(0), record, Part::WHOLE, &mut emit)?;
-                Ok(1)
-            }
+            None => self.emit(at, SecurityNumber(0), record, Part::WHOLE, &mut emit),
         }
     }
 
@@ -208,13 +203,13 @@ impl Mapper {
         elements: Option<Value<'_>>,
         security: tickwire_fast::FieldIndex,
         emit: &mut impl FnMut(&[FeedTopic], TopicIndex, &Serialized) -> Result<(), E>,
-    ) -> Result<u64, MapError<E>> {
+    ) -> Result<(), MapError<E>> {
         let Some(Value::Sequence(sequence)) = elements else {
             return Err(MapError::NoSecurity);
         };
         let of_element = std::mem::take(&mut self.scratch.of_element);
         let mut belongs = std::mem::take(&mut self.scratch.belongs);
-        let mut samples = Ok(0);
+        let mut emitted = Ok(());
         for (at, (element, number)) in sequence.iter().zip(&of_element).enumerate() {
             let is_first = of_element.iter().take(at).all(|earlier| earlier != number);
             if !is_first {
@@ -226,15 +221,14 @@ impl Mapper {
                 security: element.at(security),
                 elements: &belongs,
             };
-            let emitted = self.emit(route, *number, record, part, emit);
-            samples = samples.and_then(|count| emitted.map(|()| count + 1));
-            if samples.is_err() {
+            emitted = self.emit(route, *number, record, part, emit);
+            if emitted.is_err() {
                 break;
             }
         }
         self.scratch.of_element = of_element;
         self.scratch.belongs = belongs;
-        samples
+        emitted
     }
 
     fn emit<E>(

@@ -2,6 +2,7 @@
 
 mod generate;
 mod options;
+mod receive;
 mod report;
 mod run;
 mod send;

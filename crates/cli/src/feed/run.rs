@@ -1,27 +1,25 @@
 //! `tickwire feed run`: the feed handler, from packets to samples on topics.
 
-use std::cell::RefCell;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use tickwire::{DomainParticipant, Serialized};
-use tickwire_fast::{Message, Templates};
-use tickwire_feed::{ArbiterConfig, Line};
+use tickwire_fast::Templates;
+use tickwire_feed::ArbiterConfig;
 use tickwire_gateway::{
-    FeedHandler, FeedTopic, HandlerOptions, Lines, Mapper, Mapping, PublicationOptions,
-    Publications, Publish, TopicIndex,
+    FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationOptions, Publications,
+    Publish, TopicIndex,
 };
-use tickwire_transport::{ReceiveError, clock};
 
 use super::options::{DEFAULT_GROUP, interface, parse_duration, parse_ids};
+use super::receive::{Source, TICK};
 use super::report::{Form, Report};
 use crate::failure::{Failure, Result};
-use crate::fast::source::{Framing, TemplateOptions, packets, read};
+use crate::fast::source::TemplateOptions;
 use crate::stage::{is_stage, tell};
 
 /// Decode a feed and publish it as topics
@@ -124,12 +122,6 @@ enum Map {
     TopicPerSecurity,
 }
 
-/// Where packets come from.
-enum Source {
-    File(Vec<u8>),
-    Lines(Rc<RefCell<Lines>>),
-}
-
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let templates = self.templates.load()?;
@@ -144,17 +136,14 @@ impl Arguments {
 
     fn source(&self) -> Result<Source> {
         if let Some(file) = &self.file {
-            return Ok(Source::File(read(file)?));
+            return Source::file(file);
         }
         if self.line_b.is_some() && self.templates.preamble.preamble().is_empty() {
-            return Err(
-                Failure::usage("two lines are arbitrated by the numbers of their packets")
-                    .hint("add `--preamble seq` here and to `tickwire feed send`"),
-            );
+            let problem = "two lines are arbitrated by the numbers of their packets";
+            return Err(Failure::usage(problem)
+                .hint("add `--preamble seq` here and to `tickwire feed send`"));
         }
-        let interface = interface(&self.interface)?;
-        let lines = Lines::open(self.group, self.line_b, &interface).map_err(Failure::new)?;
-        Ok(Source::Lines(Rc::new(RefCell::new(lines))))
+        Source::lines(self.group, self.line_b, &interface(&self.interface)?)
     }
 
     fn decode(&self, templates: &Templates, source: &Source) -> Result<Report> {
@@ -234,25 +223,8 @@ impl Arguments {
         for security in self.securities.iter().flatten() {
             mapper.add_security(security);
         }
-        let (Source::File(bytes), Some(path)) = (source, &self.file) else {
-            return Ok(mapper);
-        };
-        let mut decoder = self.templates.decoder(templates);
-        let mut message = Message::new();
-        for frame in packets(path, bytes, Framing::U32le) {
-            let packet = frame?.packet;
-            decoder.reset();
-            let preamble = self.templates.preamble.preamble().len();
-            let mut rest = packet.get(preamble..).unwrap_or_default();
-            // What is malformed is counted when the packet is handled.
-            while let Ok(len) = decoder.decode(rest, &mut message) {
-                let _refusals_too = mapper.map(&message, |_, _, _| Ok::<(), Infallible>(()));
-                rest = rest.get(len..).unwrap_or_default();
-                if rest.is_empty() {
-                    break;
-                }
-            }
-        }
+        let decoder = self.templates.decoder(templates);
+        source.survey(decoder, self.templates.preamble.preamble(), &mut mapper)?;
         Ok(mapper)
     }
 
@@ -266,67 +238,17 @@ impl Arguments {
     where
         P::Error: std::fmt::Display,
     {
-        let begin = match source {
-            Source::File(bytes) => {
-                let begin = Instant::now();
-                let path = self.file.as_deref().unwrap_or(std::path::Path::new(""));
-                for frame in packets(path, bytes, Framing::U32le) {
-                    handler
-                        .handle_packet(Line::A, frame?.packet)
-                        .map_err(Failure::new)?;
-                }
-                begin
-            }
-            Source::Lines(lines) => self.receive(handler, lines, echoed)?,
-        };
-        handler.finish().map_err(Failure::new)?;
-        if handler.is_done() && !self.decode_only {
-            self.say("Writing Done token");
+        let silence = self.silence.unwrap_or(Duration::MAX);
+        let elapsed = source.drive(handler, silence, || match is_stage() {
+            true => tell(&json!({"event": "progress", "echoed": echoed()})),
+            false => Ok(()),
+        })?;
+        match handler.is_done() {
+            true if !self.decode_only => self.say("Writing Done token"),
+            true => {}
+            false => self.say(format_args!("the feed ended without {}", self.done)),
         }
-        Ok(begin.elapsed())
-    }
-
-    fn receive<P: Publish>(
-        &self,
-        handler: &mut FeedHandler<P>,
-        lines: &RefCell<Lines>,
-        echoed: impl Fn() -> u64,
-    ) -> Result<Instant>
-    where
-        P::Error: std::fmt::Display,
-    {
-        let mut first = None;
-        let mut last = Instant::now();
-        let mut told = Instant::now();
-        while !handler.is_done() {
-            lines.borrow_mut().drain().map_err(Failure::new)?;
-            // The lines must be free while the packet is handled: publishing drains them too.
-            let packet = lines.borrow_mut().next_packet();
-            if let Some(packet) = packet {
-                last = Instant::now();
-                first.get_or_insert(last);
-                handler
-                    .handle_packet(packet.line, &packet.bytes)
-                    .map_err(Failure::new)?;
-                lines.borrow_mut().recycle(packet);
-            } else {
-                if self.silence.is_some_and(|silence| last.elapsed() > silence) {
-                    self.say("the feed is silent: ending");
-                    break;
-                }
-                let tick = clock::now() + TICK;
-                let deadline = handler
-                    .poll_timeout()
-                    .map_or(tick, |timeout| timeout.min(tick));
-                lines.borrow().wait(Some(deadline)).map_err(Failure::new)?;
-            }
-            handler.handle_timeout().map_err(Failure::new)?;
-            if is_stage() && told.elapsed() > TICK {
-                told = Instant::now();
-                tell(&json!({"event": "progress", "echoed": echoed()}))?;
-            }
-        }
-        Ok(first.unwrap_or(last))
+        Ok(elapsed)
     }
 
     /// Waits for the echoes as long as they keep coming.
@@ -385,27 +307,6 @@ impl Arguments {
     }
 }
 
-impl Source {
-    /// What empties the sockets while a writer has no room.
-    fn idle(&self) -> impl FnMut() -> Result<(), ReceiveError> + use<> {
-        let lines = match self {
-            Self::File(_) => None,
-            Self::Lines(lines) => Some(Rc::clone(lines)),
-        };
-        move || match &lines {
-            Some(lines) => lines.borrow_mut().drain(),
-            None => Ok(()),
-        }
-    }
-
-    fn overflowed(&self) -> u64 {
-        match self {
-            Self::File(_) => 0,
-            Self::Lines(lines) => lines.borrow().overflowed(),
-        }
-    }
-}
-
 /// Takes samples and drops them; there are none without a mapper.
 struct Nobody;
 
@@ -425,6 +326,3 @@ impl Publish for Nobody {
         Ok(())
     }
 }
-
-/// How often progress is told.
-const TICK: Duration = Duration::from_millis(100);

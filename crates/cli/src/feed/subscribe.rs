@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use tickwire::DomainParticipant;
 use tickwire_gateway::{Echo, EchoOptions};
 
@@ -94,6 +94,7 @@ impl Arguments {
     /// Subscribes to what is found until the feed ends; false if the time is up before.
     fn listen(&self, echo: &mut Echo) -> Result<bool> {
         let begin = Instant::now();
+        let mut told = begin;
         loop {
             let found = echo.find_topics().map_err(Failure::new)?;
             if found > 0 && !is_stage() {
@@ -101,6 +102,10 @@ impl Arguments {
             }
             if echo.wait_for_done(LOOK_EVERY) {
                 return Ok(true);
+            }
+            if is_stage() && told.elapsed() > TELL_EVERY {
+                told = Instant::now();
+                tell(&counts(echo, "progress"))?;
             }
             if self
                 .timeout
@@ -114,13 +119,7 @@ impl Arguments {
     fn report(&self, echo: &Echo) -> Result<()> {
         let counters = echo.counters();
         if is_stage() {
-            return tell(&json!({
-                "event": "report",
-                "topics": echo.topic_count(),
-                "received": counters.received,
-                "echoed": counters.echoed,
-                "failed": counters.failed,
-            }));
+            return tell(&counts(echo, "report"));
         }
         let row = vec![
             json!(echo.topic_count()),
@@ -137,6 +136,20 @@ impl Arguments {
         Ok(out.flush()?)
     }
 }
+
+/// What has been counted, as an event.
+fn counts(echo: &Echo, event: &str) -> Value {
+    let counters = echo.counters();
+    json!({
+        "event": event,
+        "topics": echo.topic_count(),
+        "received": counters.received,
+        "echoed": counters.echoed,
+        "failed": counters.failed,
+    })
+}
+
+const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// How often discovery is asked for new topics.
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -95,11 +95,11 @@ fn trade_message(templates: &Templates) -> Message {
 /// Names of topics with the payloads that went to them.
 fn map(mapper: &mut Mapper, message: &Message) -> Vec<(String, Vec<u8>)> {
     let mut samples = Vec::new();
-    let count = mapper.map(message, |topics, topic, sample| {
+    let mapped = mapper.map(message, |topics, topic, sample| {
         samples.push((topics[topic.0].name.clone(), sample.payload().to_vec()));
         Ok::<(), Infallible>(())
     });
-    assert_eq!(count, Ok(samples.len() as u64));
+    assert_eq!(mapped, Ok(()));
     samples
 }
 

@@ -1,0 +1,154 @@
+//! Where the feed handler's packets come from: a file, or the lines of a multicast feed.
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tickwire_fast::{Decoder, Message};
+use tickwire_feed::{Line, Preamble};
+use tickwire_gateway::{FeedHandler, Lines, Mapper, Publish};
+use tickwire_transport::{Interface, ReceiveError, clock};
+
+use crate::failure::{Failure, Result};
+use crate::fast::source::{Framing, packets, read};
+
+/// Packets for a feed handler.
+pub(super) enum Source {
+    /// All of a file, as fast as they are handled.
+    File { path: PathBuf, bytes: Vec<u8> },
+    /// What one or two lines bring.
+    Lines(Rc<RefCell<Lines>>),
+}
+
+impl Source {
+    pub(super) fn file(path: &Path) -> Result<Self> {
+        let bytes = read(path)?;
+        let path = path.to_owned();
+        Ok(Self::File { path, bytes })
+    }
+
+    pub(super) fn lines(
+        a: SocketAddr,
+        b: Option<SocketAddr>,
+        interface: &Interface,
+    ) -> Result<Self> {
+        let lines = Lines::open(a, b, interface).map_err(Failure::new)?;
+        Ok(Self::Lines(Rc::new(RefCell::new(lines))))
+    }
+
+    /// Lets the mapper know ahead what it can: the securities of a file.
+    pub(super) fn survey(
+        &self,
+        mut decoder: Decoder,
+        preamble: Preamble,
+        mapper: &mut Mapper,
+    ) -> Result<()> {
+        let Self::File { path, bytes } = self else {
+            return Ok(());
+        };
+        let mut message = Message::new();
+        for frame in packets(path, bytes, Framing::U32le) {
+            decoder.reset();
+            let mut rest = frame?.packet.get(preamble.len()..).unwrap_or_default();
+            // What is malformed or refused is counted when the packet is handled.
+            while let Ok(len) = decoder.decode(rest, &mut message) {
+                let _mapped = mapper.map(&message, |_, _, _| Ok::<(), Infallible>(()));
+                rest = rest.get(len..).unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+
+    /// What empties the sockets while a writer has no room.
+    pub(super) fn idle(&self) -> impl FnMut() -> Result<(), ReceiveError> + use<> {
+        let lines = match self {
+            Self::File { .. } => None,
+            Self::Lines(lines) => Some(Rc::clone(lines)),
+        };
+        move || match &lines {
+            Some(lines) => lines.borrow_mut().drain(),
+            None => Ok(()),
+        }
+    }
+
+    /// Packets that found no room in memory.
+    pub(super) fn overflowed(&self) -> u64 {
+        match self {
+            Self::File { .. } => 0,
+            Self::Lines(lines) => lines.borrow().overflowed(),
+        }
+    }
+
+    /// Brings packets to the handler until the feed ends, or is silent for `silence`; says how long
+    /// that took from the first packet on. Calls `tick` now and then while lines are received from.
+    pub(super) fn drive<P: Publish>(
+        &self,
+        handler: &mut FeedHandler<P>,
+        silence: Duration,
+        tick: impl FnMut() -> Result<()>,
+    ) -> Result<Duration>
+    where
+        P::Error: Display,
+    {
+        let mut begin = Instant::now();
+        match self {
+            Self::File { path, bytes } => {
+                for frame in packets(path, bytes, Framing::U32le) {
+                    let handled = handler.handle_packet(Line::A, frame?.packet);
+                    handled.map_err(Failure::new)?;
+                }
+            }
+            Self::Lines(lines) => begin = receive(handler, lines, silence, tick)?,
+        }
+        handler.finish().map_err(Failure::new)?;
+        Ok(begin.elapsed())
+    }
+}
+
+/// Receives until the feed ends; says when the first packet came.
+fn receive<P: Publish>(
+    handler: &mut FeedHandler<P>,
+    lines: &RefCell<Lines>,
+    silence: Duration,
+    mut tick: impl FnMut() -> Result<()>,
+) -> Result<Instant>
+where
+    P::Error: Display,
+{
+    let mut first = None;
+    let mut last = Instant::now();
+    let mut ticked = last;
+    while !handler.is_done() {
+        lines.borrow_mut().drain().map_err(Failure::new)?;
+        // The lines must be free while the packet is handled: publishing drains them too.
+        let packet = lines.borrow_mut().next_packet();
+        if let Some(packet) = packet {
+            last = Instant::now();
+            first.get_or_insert(last);
+            let handled = handler.handle_packet(packet.line, &packet.bytes);
+            handled.map_err(Failure::new)?;
+            lines.borrow_mut().recycle(packet);
+        } else if last.elapsed() > silence {
+            break;
+        } else {
+            let next = clock::now() + TICK;
+            let deadline = handler
+                .poll_timeout()
+                .map_or(next, |timeout| timeout.min(next));
+            lines.borrow().wait(Some(deadline)).map_err(Failure::new)?;
+        }
+        handler.handle_timeout().map_err(Failure::new)?;
+        if ticked.elapsed() > TICK {
+            ticked = Instant::now();
+            tick()?;
+        }
+    }
+    Ok(first.unwrap_or(last))
+}
+
+/// How often progress is told.
+pub(super) const TICK: Duration = Duration::from_millis(100);
