@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod demo;
+mod domain;
 mod failure;
 mod fast;
 mod feed;

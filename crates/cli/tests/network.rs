@@ -6,12 +6,8 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Folder, tickwire};
+use common::{Domain, Folder, tickwire};
 use serde_json::Value;
-
-fn domain(offset: u32) -> String {
-    (1 + (std::process::id() * 8 + 4 + offset) % 220).to_string()
-}
 
 fn start(folder: &Folder, arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_tickwire"))
@@ -28,12 +24,13 @@ fn start(folder: &Folder, arguments: &[&str]) -> Child {
 fn topics_and_their_samples_are_found_by_discovery_alone() {
     let folder = Folder::new("topic");
     folder.generate("simple", &["--messages", "400"]);
-    let domain = domain(0);
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
     let run = [
         "feed",
         "run",
         "-d",
-        &domain,
+        domain,
         "--templates",
         "simple.xml",
         "--file",
@@ -42,7 +39,7 @@ fn topics_and_their_samples_are_found_by_discovery_alone() {
     ];
     // It waits for a subscriber: echo's subscription to all but Quote comes first.
     let mut handler = start(&folder, &run);
-    let listed = tickwire(&folder, &["topic", "ls", "-d", &domain, "-o", "json"]);
+    let listed = tickwire(&folder, &["topic", "ls", "-d", domain, "-o", "json"]);
     assert_eq!(listed.status, 0, "{}", listed.stderr);
     let topics: Value = serde_json::from_str(&listed.stdout).expect("JSON");
     let names: Vec<_> = topics
@@ -59,7 +56,7 @@ fn topics_and_their_samples_are_found_by_discovery_alone() {
 
     let unknown = tickwire(
         &folder,
-        &["topic", "echo", "Quotes", "-d", &domain, "--timeout", "2s"],
+        &["topic", "echo", "Quotes", "-d", domain, "--timeout", "2s"],
     );
     assert_eq!(unknown.status, 1);
     assert!(
@@ -78,7 +75,7 @@ fn topics_and_their_samples_are_found_by_discovery_alone() {
             "Remove",
             "--no-echo",
             "-d",
-            &domain,
+            domain,
         ],
     );
     let echo = tickwire(
@@ -88,7 +85,7 @@ fn topics_and_their_samples_are_found_by_discovery_alone() {
             "echo",
             "Quote",
             "-d",
-            &domain,
+            domain,
             "--count",
             "100",
             "--timeout",
@@ -120,7 +117,7 @@ fn an_empty_domain_is_no_error() {
             "topic",
             "ls",
             "-d",
-            &domain(1),
+            &Domain::reserve().id,
             "--wait",
             "100ms",
             "-o",
@@ -136,12 +133,13 @@ fn an_empty_domain_is_no_error() {
 #[test]
 fn latency_is_measured_beside_the_floor() {
     let folder = Folder::new("latency");
-    let domain = domain(2);
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
     let run = [
         "perf",
         "latency",
         "-d",
-        &domain,
+        domain,
         "-s",
         "64",
         "-s",
@@ -171,12 +169,13 @@ fn latency_is_measured_beside_the_floor() {
 #[test]
 fn throughput_counts_every_sample() {
     let folder = Folder::new("throughput");
-    let domain = domain(3);
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
     let run = [
         "perf",
         "throughput",
         "-d",
-        &domain,
+        domain,
         "-s",
         "1000",
         "--subscribers",

@@ -7,7 +7,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use common::{Folder, tickwire};
+use common::{Domain, Folder, tickwire};
 use serde_json::Value;
 
 /// A command that runs beside the test and is killed if the test fails.
@@ -47,11 +47,6 @@ impl Drop for Beside {
             let _waited = child.wait();
         }
     }
-}
-
-/// A domain that no test running now uses: `offset` tells those of this file apart.
-fn domain(offset: u32) -> String {
-    (1 + (std::process::id() * 8 + offset) % 220).to_string()
 }
 
 fn object(text: &str) -> Value {
@@ -113,7 +108,7 @@ fn the_golden_file_reaches_a_subscriber_whole() {
     let (data, templates) = (file("complex30000.dat"), file("complex-templates.xml"));
     let folder = Folder::new("golden");
     let run = ["--templates", &templates, "--file", &data];
-    let (handled, received) = file_to_subscriber(&folder, &domain(0), &run);
+    let (handled, received) = file_to_subscriber(&folder, &Domain::reserve().id, &run);
     let samples = |at: usize| {
         (
             &handled["groups"][at]["template"],
@@ -144,7 +139,7 @@ fn a_keyed_feed_has_one_topic_a_template() {
         "--map",
         "keyed",
     ];
-    let (handled, received) = file_to_subscriber(&folder, &domain(1), &run);
+    let (handled, received) = file_to_subscriber(&folder, &Domain::reserve().id, &run);
     assert_eq!(
         (&handled["published"], &handled["echoed"]),
         (&2_800.into(), &2_800.into())
@@ -166,20 +161,21 @@ fn without_echo_samples_only_arrive() {
         "simple.dat",
         "--no-echo",
     ];
-    let domain = domain(2);
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
     let subscribe = [
         "feed",
         "subscribe",
         "--no-echo",
         "--domain",
-        &domain,
+        domain,
         "--timeout",
         "60s",
         "-o",
         "csv",
     ];
     let subscriber = Beside::start(&folder, &subscribe);
-    let arguments = [&["feed", "run", "--domain", &domain], &run[..]].concat();
+    let arguments = [&["feed", "run", "--domain", domain], &run[..]].concat();
     let run = tickwire(&folder, &arguments);
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert_eq!(
@@ -244,7 +240,8 @@ fn a_damaged_feed_is_handled_as_far_as_it_goes_and_reported() {
 fn nobody_to_publish_to_is_said_with_a_hint() {
     let folder = Folder::new("nobody");
     folder.generate("simple", &["--messages", "8"]);
-    let domain = domain(3);
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
     let arguments = [
         "feed",
         "run",
@@ -255,7 +252,7 @@ fn nobody_to_publish_to_is_said_with_a_hint() {
         "--patience",
         "200ms",
         "--domain",
-        &domain,
+        domain,
     ];
     let run = tickwire(&folder, &arguments);
     assert_eq!(run.status, 1);

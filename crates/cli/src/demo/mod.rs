@@ -11,6 +11,7 @@ use std::{env, fs, process};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::domain::OwnDomain;
 use crate::failure::{Failure, Result};
 use crate::output::stdout;
 use example::Example;
@@ -75,7 +76,7 @@ enum Form {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let folder = Folder::new()?;
-        let domain = self.domain.unwrap_or(1 + process::id() % 200);
+        let domain = OwnDomain::reserve(self.domain)?;
         let mut reports = Vec::new();
         for example in [Example::Simple, Example::Complex] {
             let wanted = match example {
@@ -83,7 +84,7 @@ impl Arguments {
                 Example::Complex => self.example != Which::Simple,
             };
             if wanted {
-                reports.push(example.run(&folder.0, domain, group(), self.messages)?);
+                reports.push(example.run(&folder.0, domain.id(), group(), self.messages)?);
             }
         }
         let mut out = stdout();

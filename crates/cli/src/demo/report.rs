@@ -194,3 +194,53 @@ impl Report {
         groups.iter().map(row).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(received: u64, echoed_back: u64) -> Report {
+        let summary = Summary {
+            messages: 101,
+            packets: 12,
+            bytes: 1_000,
+            entries: 300,
+            samples: 140,
+        };
+        Report {
+            name: "complex",
+            summary,
+            sent: json!({"packets": 12}),
+            handled: json!({"packets": 12, "decoded": 100, "published": 140, "echoed": echoed_back}),
+            received: json!({"received": received, "echoed": received}),
+            elapsed: Duration::from_secs(1),
+            start_up: Duration::ZERO,
+            article: Article {
+                decode_ns: "",
+                publish_us: "",
+                latency_us: "",
+                elapsed_s: "",
+            },
+        }
+    }
+
+    #[test]
+    fn equal_counts_need_no_words() {
+        assert_eq!(report(140, 140).discrepancies(), [] as [String; 0]);
+    }
+
+    #[test]
+    fn what_was_lost_is_told_where_it_was_lost() {
+        assert_eq!(
+            report(138, 138).discrepancies(),
+            ["complex: 140 samples published, 138 received by the subscriber"]
+        );
+        assert_eq!(
+            report(140, 139).discrepancies(),
+            ["complex: 140 samples echoed by the subscriber, 139 received back"]
+        );
+        let mut silent = report(0, 0);
+        silent.received = Value::Null;
+        assert!(silent.discrepancies()[0].contains("0 received by the subscriber"));
+    }
+}

@@ -8,7 +8,8 @@ use tickwire_gateway::Timing;
 
 use super::floor::Floor;
 use super::pong::PingPong;
-use super::{SIZES, own_domain, parse_size};
+use super::{SIZES, parse_size};
+use crate::domain::OwnDomain;
 use crate::failure::Result;
 use crate::output::{ListFormat, stdout, write_list};
 use crate::progress::Progress;
@@ -64,9 +65,10 @@ impl Arguments {
         };
         let steps = sizes.len() * subscribers.len() * TURNS as usize;
         let progress = Progress::new("measuring", steps as u64);
+        let domain = OwnDomain::reserve(self.domain)?;
         let mut rows = Vec::new();
         for &subscribers in subscribers {
-            let ping_pong = PingPong::start(self.domain.unwrap_or_else(own_domain), subscribers)?;
+            let ping_pong = PingPong::start(domain.id(), subscribers)?;
             let mut floor = Floor::start(subscribers)?;
             for &size in sizes {
                 let (mut ours, mut bare) = (Timing::new(), Timing::new());

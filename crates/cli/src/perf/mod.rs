@@ -64,11 +64,6 @@ fn parse_size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A domain that other measurements will not use.
-fn own_domain() -> u32 {
-    1 + std::process::id() % 230
-}
-
 const MIN_SIZE: usize = 1;
 /// What one datagram of bare UDP holds besides headers.
 const MAX_SIZE: usize = 65_000;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tickwire::{DataReader, DataReaderQos, DataWriterQos};
 
 use super::bytes::{Bytes, PING, participant, reader, writer};
-use super::{SIZES, own_domain, parse_size};
+use super::{SIZES, parse_size};
+use crate::domain::OwnDomain;
 use crate::failure::{Failure, Result};
 use crate::feed::parse_duration;
 use crate::output::{ListFormat, stdout, write_list};
@@ -63,10 +64,16 @@ impl Arguments {
             &self.subscribers
         };
         let progress = Progress::new("measuring", (sizes.len() * subscribers.len()) as u64);
+        let domain = OwnDomain::reserve(self.domain)?;
         let mut rows = Vec::new();
         for &subscribers in subscribers {
             for &size in sizes {
-                rows.push(self.measure(size, subscribers)?);
+                rows.push(Self::measure(
+                    domain.id(),
+                    size,
+                    subscribers,
+                    self.duration,
+                )?);
                 progress.advance(1);
             }
         }
@@ -77,8 +84,12 @@ impl Arguments {
         Ok(out.flush()?)
     }
 
-    fn measure(&self, size: usize, subscribers: u32) -> Result<Vec<Value>> {
-        let domain = self.domain.unwrap_or_else(own_domain);
+    fn measure(
+        domain: u32,
+        size: usize,
+        subscribers: u32,
+        duration: Duration,
+    ) -> Result<Vec<Value>> {
         let participant = participant(domain)?;
         let qos = DataWriterQos::default().keep_all().reliable(PATIENCE);
         let writer = writer(&participant, PING, qos)?;
@@ -94,7 +105,7 @@ impl Arguments {
         };
         let begin = Instant::now();
         let mut count: u64 = 1;
-        while begin.elapsed() < self.duration {
+        while begin.elapsed() < duration {
             for _ in 0..BURST {
                 writer.write(&sample).map_err(Failure::new)?;
             }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
+use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -62,5 +63,24 @@ pub(crate) fn tickwire(folder: &Folder, arguments: &[&str]) -> Run {
         status: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).expect("text"),
         stderr: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// A DDS domain that no other test and no `tickwire demo` uses now: they all reserve theirs so.
+pub(crate) struct Domain {
+    pub(crate) id: String,
+    _reservation: UdpSocket,
+}
+
+impl Domain {
+    pub(crate) fn reserve() -> Self {
+        let reserved = (1..=220_u16).rev().find_map(|id| {
+            let reservation = UdpSocket::bind(("127.0.0.1", 7_400 + 250 * id + 249)).ok()?;
+            Some(Self {
+                id: id.to_string(),
+                _reservation: reservation,
+            })
+        });
+        reserved.expect("not all domains are in use")
     }
 }
