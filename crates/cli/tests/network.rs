@@ -13,6 +13,8 @@ fn start(folder: &Folder, arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_tickwire"))
         .args(arguments)
         .current_dir(folder.path())
+        // What a killed demo leaves goes with the test's folder.
+        .env("TMPDIR", folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
