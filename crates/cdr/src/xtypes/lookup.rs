@@ -10,6 +10,7 @@
 //!             member complete_to_minimal: [length, count, (TypeIdentifier, TypeIdentifier)...]]]]
 //! ```
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -50,6 +51,7 @@ pub struct Request {
     /// What is asked.
     pub question: Question,
     /// The types that are asked about. Identifiers that are no hashes are left out.
+    /// [`parse`](Self::parse) names each once, so that an answer is no longer than all that is known.
     pub types: Vec<TypeId>,
 }
 
@@ -102,6 +104,7 @@ impl Request {
             _ => return Ok(None),
         };
         let mut types = Vec::new();
+        let mut seen = BTreeSet::new();
         let arguments = reader.begin_struct(Extensibility::Mutable)?;
         while let Some(member) = reader.next_member(&arguments)? {
             match member.id {
@@ -109,7 +112,8 @@ impl Request {
                     let elements = reader.begin_sequence(0, false, 1)?;
                     for _ in 0..elements.count {
                         match TypeId::read(reader)? {
-                            Some(id) => types.push(id),
+                            Some(id) if seen.insert(id) => types.push(id),
+                            Some(_) => {}
                             // What follows cannot be found without reading it.
                             None => break,
                         }

@@ -325,3 +325,23 @@ proptest! {
         let _ = Reply::parse(&hurt(&answered));
     }
 }
+
+#[test]
+fn a_type_asked_for_again_and_again_is_told_once() {
+    let (information, objects) = information(appendable::Book::DESCRIPTION);
+    let id = information.complete.unwrap().id;
+    let request = Request {
+        identity: RequestIdentity {
+            writer: [1; 16],
+            sequence_number: 1,
+        },
+        instance: String::from("dds.builtin.TOS."),
+        question: Question::Types,
+        types: vec![id; 10_000],
+    };
+    let (mut asked, mut answer) = (Vec::new(), Vec::new());
+    request.encode(&mut asked).unwrap();
+    let request = Request::parse(&asked).unwrap().unwrap();
+    request.answer(&objects, &mut answer).unwrap();
+    assert_eq!(Reply::parse(&answer).unwrap().unwrap().objects.len(), 1);
+}
