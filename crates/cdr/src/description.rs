@@ -184,15 +184,7 @@ impl TypeDescription {
             if member.key && member.optional {
                 return Err(InvalidDescription::OptionalKey(member.name.clone()));
             }
-            match &member.ty {
-                Type::Array { length: 0, .. } => {
-                    return Err(InvalidDescription::EmptyArray(member.name.clone()));
-                }
-                Type::Array { element, .. } if matches!(**element, Type::Array { .. }) => {
-                    return Err(InvalidDescription::NestedArray(member.name.clone()));
-                }
-                _ => {}
-            }
+            member.check_arrays()?;
         }
         Ok(Self {
             name: name.into(),
@@ -221,6 +213,24 @@ impl Member {
             must_understand: false,
             ty,
         }
+    }
+
+    /// Arrays have elements, which are no arrays, also inside sequences. Hence every value takes a
+    /// byte at least.
+    fn check_arrays(&self) -> Result<(), InvalidDescription> {
+        let mut ty = &self.ty;
+        while let Type::Sequence { element, .. } | Type::Array { element, .. } = ty {
+            match ty {
+                Type::Array { length: 0, .. } => {
+                    return Err(InvalidDescription::EmptyArray(self.name.clone()));
+                }
+                Type::Array { .. } if matches!(**element, Type::Array { .. }) => {
+                    return Err(InvalidDescription::NestedArray(self.name.clone()));
+                }
+                _ => ty = element,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Begins an array of `count` elements.
+    /// Begins an array of `count` elements, each of at least a byte.
     pub fn begin_array(
         &mut self,
         count: usize,
@@ -109,6 +109,9 @@ impl<'a> Reader<'a> {
     ) -> Result<SequenceScope, DecodeError> {
         let outer_limit = self.limit;
         let delimited = self.begin_elements(primitive_elements)?;
+        if count > self.remaining() {
+            return Err(self.error(DecodeErrorKind::UnexpectedEnd));
+        }
         Ok(SequenceScope {
             count,
             delimited,

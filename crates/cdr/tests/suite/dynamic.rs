@@ -4,8 +4,8 @@ use crate::fixtures::samples;
 use crate::fixtures::types::{appendable, final_, mutable};
 use tickwire_cdr::dynamic::{Form, key_hash, key_payload, to_json};
 use tickwire_cdr::{
-    EncodeError, Extensibility, LengthCode, Member, MemberHeader, Representation, Shared, Topic,
-    Type, TypeDescription, encapsulated, key_to_payload, to_payload,
+    EncodeError, Extensibility, InvalidDescription, LengthCode, Member, MemberHeader,
+    Representation, Shared, Topic, Type, TypeDescription, encapsulated, key_to_payload, to_payload,
 };
 
 const BOOK: &str = concat!(
@@ -160,5 +160,41 @@ fn errors_name_the_member() {
     assert_eq!(
         error.to_string(),
         "fix::BookAppendable.level: byte 24: no literal has the value 9"
+    );
+}
+
+/// A struct with one member.
+fn one(name: &str, extensibility: Extensibility, ty: Type) -> TypeDescription {
+    TypeDescription::new(name, extensibility, vec![Member::new("member", 0, ty)]).unwrap()
+}
+
+#[test]
+fn an_array_is_not_longer_than_its_payload() {
+    // Without bytes left, an appendable struct of XCDR1 has no members.
+    let element = one("Element", Extensibility::Appendable, Type::U8);
+    let array = Type::Array {
+        element: Shared::from(Type::Struct(Shared::from(element))),
+        length: u32::MAX,
+    };
+    let description = one("Outer", Extensibility::Final, array);
+    let mut text = String::new();
+    to_json(&description, &[0, 1, 0, 0], Form::Sample, &mut text).unwrap_err();
+}
+
+#[test]
+fn elements_that_take_no_bytes_cannot_be_described() {
+    let empty = Type::Array {
+        element: Shared::from(Type::U8),
+        length: 0,
+    };
+    let sequence = Type::Sequence {
+        element: Shared::from(empty),
+        bound: 0,
+    };
+    let member = Member::new("member", 0, sequence);
+    let described = TypeDescription::new("Outer", Extensibility::Final, vec![member]);
+    assert_eq!(
+        described,
+        Err(InvalidDescription::EmptyArray("member".into()))
     );
 }
