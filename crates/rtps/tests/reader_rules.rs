@@ -266,3 +266,21 @@ fn two_heartbeats_that_step_back_are_a_restart() {
     );
     assert_eq!(script.reader.counters().restarts, 1);
 }
+
+#[test]
+fn every_fragment_that_lacks_is_asked_for_wherever_the_first_one_stands() {
+    let mut script = met();
+    // Of 400 fragments lack the 10th and, beyond the reach of its set, the 325th.
+    for number in (1..=400).filter(|number| ![10, 325].contains(number)) {
+        script.data_frag(1, number, 1, 1600);
+    }
+    script.heartbeat(1, 1, false);
+    assert_eq!(
+        script.wait(SOON),
+        [
+            AckNack(1, vec![], true),
+            NackFrag(1, vec![10]),
+            NackFrag(1, vec![325])
+        ]
+    );
+}

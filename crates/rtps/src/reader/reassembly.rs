@@ -244,10 +244,12 @@ impl Partial {
             last => last.min(self.fragment_count),
         };
         let start = from.max(1);
-        // Whole words of 64 fragments are passed over at once.
+        // Whole words of 64 fragments are passed over at once; the first may begin before `start`.
+        let before = (start as usize - 1) % 64;
         let full = self.received.iter().skip((start as usize - 1) / 64);
         let full = full.take_while(|&&word| word == u64::MAX).count();
-        let mut missing = (start..=last).skip(full * 64).filter(|&fragment| {
+        let passed = (full * 64).saturating_sub(before);
+        let mut missing = (start..=last).skip(passed).filter(|&fragment| {
             let index = fragment as usize - 1;
             let word = self.received.get(index / 64).copied();
             word.is_some_and(|word| word & (1 << (index % 64)) == 0)
