@@ -3,8 +3,8 @@
 mod common;
 
 use common::reader_config;
-use common::script::ReaderScript;
 use common::script::Said::{AckNack, NackFrag};
+use common::script::{ReaderScript, WRITER};
 use tickwire_base::Duration;
 use tickwire_rtps::reader::ReaderConfig;
 
@@ -283,4 +283,28 @@ fn every_fragment_that_lacks_is_asked_for_wherever_the_first_one_stands() {
             NackFrag(1, vec![325])
         ]
     );
+}
+
+#[test]
+fn what_a_writer_leaves_behind_undelivered_is_counted() {
+    let mut script = met();
+    script.cache.room = 1;
+    for number in [1, 2, 5] {
+        script.data(number);
+    }
+    script.data_frag(7, 1, 1, 8);
+    assert!(script.reader.unmatch_writer(WRITER));
+    assert_eq!(script.reader.counters().abandoned, 3);
+}
+
+#[test]
+fn partial_samples_that_make_way_are_counted() {
+    let mut script = ReaderScript::new(ReaderConfig {
+        max_partial: 1,
+        ..reader_config()
+    });
+    script.match_writer(true, false);
+    script.data_frag(2, 1, 1, 8);
+    script.data_frag(1, 1, 1, 8);
+    assert_eq!(script.reader.counters().partial_dropped, 1);
 }

@@ -108,6 +108,8 @@ pub struct ReaderCounters {
     pub refused: u64,
     /// Will never come.
     pub lost: u64,
+    /// Had come, whole or in part, but were not delivered when their writer was unmatched.
+    pub abandoned: u64,
     /// Numbers that a writer declared irrelevant, in GAP submessages.
     pub gaps: u64,
     /// DATA_FRAG submessages taken.

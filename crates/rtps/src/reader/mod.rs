@@ -90,12 +90,14 @@ impl Reader {
     }
 
     /// Stops listening to a writer; false if it was not matched. What came before its turn and was
-    /// not delivered yet is gone.
+    /// not delivered yet is gone, and [counted](ReaderCounters::abandoned).
     pub fn unmatch_writer(&mut self, guid: Guid) -> bool {
         let Ok(index) = self.find(guid) else {
             return false;
         };
-        self.writers.remove(index);
+        let writer = self.writers.remove(index);
+        let abandoned = writer.reorder.held() + writer.reassembly.len();
+        self.counters.abandoned += abandoned as u64;
         true
     }
 
@@ -149,9 +151,11 @@ impl Reader {
         self.counters.fragments += 1;
         let timestamp = context.source_timestamp;
         let newest_first = !writer.proxy.reliable;
+        let evicted = writer.reassembly.evicted();
         let inserted = writer
             .reassembly
             .insert(now, data, timestamp, newest_first, &self.config);
+        self.counters.partial_dropped += writer.reassembly.evicted() - evicted;
         match inserted {
             Ok(None) => {}
             Ok(Some(held)) => {

@@ -26,6 +26,8 @@ pub(super) struct Reassembly {
     partials: Vec<Partial>,
     /// Bytes reserved.
     len: usize,
+    /// Samples that made way for others.
+    evicted: u64,
 }
 
 #[derive(Debug)]
@@ -48,6 +50,15 @@ pub(super) struct Partial {
 impl Reassembly {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Partial> {
         self.partials.iter()
+    }
+
+    /// Samples that made way for others so far.
+    pub(super) fn evicted(&self) -> u64 {
+        self.evicted
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.partials.len()
     }
 
     pub(super) fn get_mut(&mut self, number: SequenceNumber) -> Option<&mut Partial> {
@@ -139,6 +150,7 @@ impl Reassembly {
                 return Err(FragmentError::NoRoom);
             }
             self.remove(at);
+            self.evicted += 1;
         }
         Ok(())
     }
