@@ -268,21 +268,18 @@ fn two_heartbeats_that_step_back_are_a_restart() {
 }
 
 #[test]
-fn every_fragment_that_lacks_is_asked_for_wherever_the_first_one_stands() {
+fn a_sample_that_says_what_must_be_understood_but_is_not_is_passed_over() {
+    let unknown = |id: u16| {
+        let [low, high] = id.to_le_bytes();
+        [low, high, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+    };
     let mut script = met();
-    // Of 400 fragments lack the 10th and, beyond the reach of its set, the 325th.
-    for number in (1..=400).filter(|number| ![10, 325].contains(number)) {
-        script.data_frag(1, number, 1, 1600);
-    }
-    script.heartbeat(1, 1, false);
-    assert_eq!(
-        script.wait(SOON),
-        [
-            AckNack(1, vec![], true),
-            NackFrag(1, vec![10]),
-            NackFrag(1, vec![325])
-        ]
-    );
+    script.data_with_qos(1, &unknown(0x3fff));
+    script.data_with_qos(2, &unknown(0x7fff));
+    script.data(3);
+    assert_eq!(script.cache.numbers(), [1, 3]);
+    assert_eq!(script.reader.counters().not_understood, 1);
+    assert_eq!(script.heartbeat(1, 3, false), [AckNack(4, vec![], true)]);
 }
 
 #[test]
@@ -307,4 +304,22 @@ fn partial_samples_that_make_way_are_counted() {
     script.data_frag(2, 1, 1, 8);
     script.data_frag(1, 1, 1, 8);
     assert_eq!(script.reader.counters().partial_dropped, 1);
+}
+
+#[test]
+fn every_fragment_that_lacks_is_asked_for_wherever_the_first_one_stands() {
+    let mut script = met();
+    // Of 400 fragments lack the 10th and, beyond the reach of its set, the 325th.
+    for number in (1..=400).filter(|number| ![10, 325].contains(number)) {
+        script.data_frag(1, number, 1, 1600);
+    }
+    script.heartbeat(1, 1, false);
+    assert_eq!(
+        script.wait(SOON),
+        [
+            AckNack(1, vec![], true),
+            NackFrag(1, vec![10]),
+            NackFrag(1, vec![325])
+        ]
+    );
 }

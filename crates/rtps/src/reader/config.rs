@@ -108,6 +108,9 @@ pub struct ReaderCounters {
     pub refused: u64,
     /// Will never come.
     pub lost: u64,
+    /// Dropped for a parameter that must be understood but is not known here; of a fragmented
+    /// sample, each fragment that says so.
+    pub not_understood: u64,
     /// Had come, whole or in part, but were not delivered when their writer was unmatched.
     pub abandoned: u64,
     /// Numbers that a writer declared irrelevant, in GAP submessages.

@@ -149,6 +149,13 @@ impl Reader {
         }
     }
 
+    /// Drops a change that says what must be understood but is not (RTPS 2.5 §9.6.3). It would be the
+    /// same the next time, so it is not asked for again.
+    pub(super) fn pass_over(&mut self, index: usize, number: SequenceNumber, sink: &mut impl Sink) {
+        self.counters.not_understood += 1;
+        self.skip(index, number, number.next(), sink);
+    }
+
     /// Delivers what has come early and is next now, as far as the sink takes it.
     pub(super) fn drain(&mut self, index: usize, sink: &mut impl Sink) {
         let writer = &mut self.writers[index];

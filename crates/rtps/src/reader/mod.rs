@@ -112,6 +112,9 @@ impl Reader {
         let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) else {
             return;
         };
+        if !data.inline_qos.is_understood() {
+            return self.pass_over(index, data.sequence_number, sink);
+        }
         let status = data.inline_qos.status_info();
         if status.contains(StatusInfo::FILTERED) {
             let number = data.sequence_number;
@@ -147,6 +150,9 @@ impl Reader {
         let known = number < writer.expected || writer.reorder.contains(number);
         if known && (writer.proxy.reliable || writer.synchronized) {
             return;
+        }
+        if !data.inline_qos.is_understood() {
+            return self.pass_over(index, number, sink);
         }
         self.counters.fragments += 1;
         let timestamp = context.source_timestamp;

@@ -176,11 +176,19 @@ impl ReaderScript {
     }
 
     pub fn data(&mut self, number: i64) -> Vec<Said> {
+        self.data_with_qos(number, &[])
+    }
+
+    /// With a little-endian list as its inline QoS.
+    pub fn data_with_qos(&mut self, number: i64, qos: &[u8]) -> Vec<Said> {
         let data = Data {
             reader: EntityId::UNKNOWN,
             writer: WRITER.entity,
             sequence_number: SequenceNumber(number),
-            inline_qos: InlineQos::default(),
+            inline_qos: InlineQos {
+                bytes: qos,
+                little_endian: true,
+            },
             payload: SerializedPayload::Data(&[0; 8]),
         };
         self.hear(&Submessage::Data(data))
