@@ -58,6 +58,18 @@ fn s1_to_s5_have_line_and_column() {
         ),
         ("<uInt32 name=\"F\"><constant/></uInt32>", Code::S4, 18, "F"),
         ("<uInt32 name=\"F\"><default/></uInt32>", Code::S5, 18, "F"),
+        (
+            "<uInt32 name=\"F\"><constant value=\"1\" key=\"K\"/></uInt32>",
+            Code::S1,
+            38,
+            "constant has no attribute key",
+        ),
+        (
+            "<sequence name=\"F\"><length/><length/></sequence>",
+            Code::S1,
+            29,
+            "F has two lengths",
+        ),
         ("<uInt32/>", Code::S1, 1, "uInt32 without name"),
         (
             "<uInt32 name=\"F\" presence=\"maybe\"/>",
@@ -398,7 +410,7 @@ fn recursion_is_bounded() {
     let templates = Templates::parse(&field("<templateRef/>"), Mode::Strict).unwrap();
     let mut decoder = Decoder::new(&templates);
     let error = decode(&mut decoder, &[0xc0, 0x81].repeat(10_000)).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::Depth, 34));
+    assert_eq!((error.code, error.offset), (Code::Depth, 130));
 }
 
 #[test]

@@ -144,7 +144,14 @@ impl<'d> Compiler<'_, 'd> {
     ) -> Result<(), TemplateError> {
         let field_type = FieldType::UInt32;
         let name = self.source.required(sequence, "name")?;
-        let spec = match self.source.child(sequence, "length") {
+        let mut lengths = self.source.elements(sequence)?.into_iter();
+        let mut next_length = || lengths.find(|child| child.tag_name().name() == "length");
+        let (length, second) = (next_length(), next_length());
+        if let Some(second) = second {
+            let detail = format!("{name} has two lengths");
+            return Err(self.source.error(second, Code::S1, detail));
+        }
+        let spec = match length {
             None => Spec {
                 optional,
                 max: field_type.max(),
@@ -262,10 +269,13 @@ impl<'d> Compiler<'_, 'd> {
                     let detail = format!("{value:?} for {type_name} {}", leaf.name);
                     return Err(self.source.error(node, Code::S3, detail));
                 };
+                self.keep_text(node, value.len())?;
                 self.set_initial(&mut spec, converted);
             }
         }
-        if !matches!(operator, Operator::Constant | Operator::Default) {
+        if matches!(operator, Operator::Constant | Operator::Default) {
+            self.source.check_attributes(node, &["value"])?;
+        } else {
             self.source
                 .check_attributes(node, &["value", "key", "ns", "dictionary"])?;
             spec.slot = self.slot(node, leaf, scope);

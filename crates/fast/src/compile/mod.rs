@@ -5,7 +5,7 @@ mod initial;
 mod scope;
 mod source;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use roxmltree::Node;
@@ -28,7 +28,10 @@ pub(crate) fn compile(xml: &str, mode: Mode) -> Result<Plan, TemplateError> {
         plan: Plan::default(),
         slots: HashMap::new(),
         names: HashMap::new(),
+        ids: HashSet::new(),
         expanding: Vec::new(),
+        expanded: 0,
+        text_bytes: 0,
     };
     compiler.file(document.root_element())?;
     Ok(compiler.plan)
@@ -40,8 +43,14 @@ struct Compiler<'s, 'd> {
     slots: HashMap<SlotKey<'d>, u32>,
     /// Templates by namespace and name, with the scope that they stand in.
     names: HashMap<(&'d str, &'d str), Declared<'d>>,
+    /// Template ids so far.
+    ids: HashSet<u32>,
     /// Numbers of the templates that are being expanded, outermost first.
     expanding: Vec<u32>,
+    /// XML nodes that static references led to, each time they did.
+    expanded: usize,
+    /// Bytes of names and initial values in the plan.
+    text_bytes: usize,
 }
 
 #[derive(Clone)]
@@ -141,12 +150,7 @@ impl<'d> Compiler<'_, 'd> {
             &["name", "templateNs", "ns", "id", "dictionary", "reset"],
         )?;
         let id = self.source.number(node, "id")?;
-        if let Some(id) = id.filter(|id| {
-            self.plan
-                .templates
-                .iter()
-                .any(|template| template.id == Some(*id))
-        }) {
+        if let Some(id) = id.filter(|id| !self.ids.insert(*id)) {
             return Err(self.source.error(
                 node,
                 Code::S1,
@@ -296,6 +300,11 @@ impl<'d> Compiler<'_, 'd> {
                 format!("template {name} contains itself"),
             ));
         }
+        self.expanded += target.node.descendants().count();
+        if self.expanded > MAX_EXPANDED {
+            let detail = format!("references lead to more than {MAX_EXPANDED} nodes");
+            return Err(self.source.error(node, Code::S1, detail));
+        }
         self.expanding.push(target.number);
         let inner = target
             .scope
@@ -322,15 +331,17 @@ impl<'d> Compiler<'_, 'd> {
             FieldType::Template => "templateRef",
             _ => self.source.required(node, "name")?,
         };
-        let path = if scope.path.is_empty() {
+        let path: Arc<str> = if scope.path.is_empty() {
             Arc::from(name)
         } else {
             Arc::from(format!("{}.{name}", scope.path))
         };
+        let id = node.attribute("id");
+        self.keep_text(node, path.len() + name.len() + id.map_or(0, str::len))?;
         let field = self.next_field();
         self.plan.fields.push(FieldEntry {
             name: Box::from(name),
-            id: node.attribute("id").map(Box::from),
+            id: id.map(Box::from),
             field_type,
             optional,
             operator: Operator::None,
@@ -339,6 +350,16 @@ impl<'d> Compiler<'_, 'd> {
             length_name: None,
         });
         Ok(field)
+    }
+
+    /// Accounts for text that the plan gets a copy of.
+    fn keep_text(&mut self, node: Node<'d, 'd>, bytes: usize) -> Result<(), TemplateError> {
+        self.text_bytes += bytes;
+        if self.text_bytes > MAX_TEXT_BYTES {
+            let detail = format!("more than {MAX_TEXT_BYTES} bytes of names and values");
+            return Err(self.source.error(node, Code::S1, detail));
+        }
+        Ok(())
     }
 
     fn push_op(&mut self, kind: Kind, field: u32, spec: Spec) -> usize {
@@ -403,8 +424,11 @@ const NO_SPEC: Spec = Spec {
     max: 0,
 };
 
-/// Static references may multiply a small file; no venue's templates come near.
+/// Static references may multiply a small file: in instructions, in the work of looking, and in memory. No venue's
+/// templates come near.
 const MAX_OPS: usize = 100_000;
+const MAX_EXPANDED: usize = 1_000_000;
+const MAX_TEXT_BYTES: usize = 1 << 26;
 /// Levels of groups, sequences and static references; decoding recurses as deep.
 const MAX_DEPTH: u32 = 64;
 /// Minimum lengths are only needed to refuse absurd sequence lengths.
