@@ -25,7 +25,7 @@ pub enum ResetPolicy {
     /// Before a message whose template has `scp:reset`, and on the session's reset message (id 120).
     #[default]
     Template,
-    /// Only by [`Decoder::reset`].
+    /// Only by [`Decoder::reset`], and after an error.
     Never,
 }
 
@@ -36,10 +36,11 @@ pub struct DecoderOptions {
     pub reset: ResetPolicy,
     /// Whether overlong encodings are errors (R6 to R9). Default: no.
     pub strict: bool,
-    /// How deep dynamic template references may nest. Default: 16.
+    /// How many groups, sequence elements and dynamic template references may be open where another such reference
+    /// stands: each takes stack. Default: 64; more than 256 counts as 256.
     pub max_depth: u32,
-    /// What one message may grow by without taking bytes: sequence elements that are made of nothing, and bytes of
-    /// strings that are copied from the dictionary. Default: 16 Mi.
+    /// What one message may grow by without taking bytes: instructions of sequence elements that are made of nothing,
+    /// and bytes of strings that are copied from the dictionary. Default: 16 Mi.
     pub budget: u32,
 }
 
@@ -48,7 +49,7 @@ impl Default for DecoderOptions {
         Self {
             reset: ResetPolicy::default(),
             strict: false,
-            max_depth: 16,
+            max_depth: 64,
             budget: 1 << 24,
         }
     }
@@ -97,8 +98,8 @@ impl Decoder {
     /// Decodes the message at the start of `bytes` and returns how many bytes it took, at least 1.
     ///
     /// # Errors
-    /// What is wrong, with its place. The dictionaries are then undefined: skip to the next point where they are
-    /// reset.
+    /// What is wrong, with its place. The decoder is then as after [`reset`](Self::reset): skip to the next point
+    /// where the sender resets, too.
     pub fn decode<V: Visitor>(
         &mut self,
         bytes: &[u8],
@@ -120,7 +121,11 @@ impl Decoder {
         };
         match run.message() {
             Ok(()) => Ok(run.input.offset()),
-            Err(code) => Err(run.error(code)),
+            Err(code) => {
+                let error = run.error(code);
+                self.reset();
+                Err(error)
+            }
         }
     }
 
@@ -439,7 +444,9 @@ impl<'a, V: Visitor> Run<'a, V> {
         };
         let len = u32::try_from(len).map_err(|_| Code::D2)?;
         if op.segment.min_bytes == 0 {
-            self.budget = self.budget.checked_sub(len).ok_or(Code::Limit)?;
+            let cost = u64::from(len) * body.len().max(1) as u64;
+            let left = u64::from(self.budget).checked_sub(cost);
+            self.budget = left.ok_or(Code::Limit)? as u32;
         } else if u64::from(len) * u64::from(op.segment.min_bytes) > self.input.remaining() as u64 {
             return Err(Code::Truncated);
         }
@@ -463,13 +470,13 @@ impl<'a, V: Visitor> Run<'a, V> {
             0 => PresenceMap::none(),
             _ => self.input.presence_map()?,
         };
-        self.instructions(body, map, depth)
+        self.instructions(body, map, depth + 1)
     }
 
     /// A dynamic template reference: a message within the message (§10.5).
     fn inner_template(&mut self, op: &Op, depth: u32) -> Result<(), Code> {
         let field = FieldIndex(op.field);
-        if depth >= self.options.max_depth {
+        if depth >= self.options.max_depth.min(MAX_DEPTH) {
             return Err(Code::Depth);
         }
         let outer = self.template;
@@ -508,3 +515,5 @@ fn body_of<'a>(op: &Op, next: &mut slice::Iter<'a, Op>) -> &'a [Op] {
 
 /// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
 const SCP_RESET: TemplateId = TemplateId(120);
+/// Levels that fit the stack of any thread, with those that a template's own groups and sequences may add.
+const MAX_DEPTH: u32 = 256;

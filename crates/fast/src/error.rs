@@ -30,13 +30,14 @@ impl fmt::Display for TemplateError {
 
 impl core::error::Error for TemplateError {}
 
-/// A message that cannot be decoded. The decoder's dictionaries are undefined after it: give up the packet, and
-/// [`reset`](crate::Decoder::reset) unless the reset policy does it.
+/// A message that cannot be decoded. The decoder's dictionaries are undefined after it: give up the packet, and all
+/// that follows until the sender resets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// What is wrong.
     pub code: Code,
-    /// Offset in the bytes given to the decoder, of the value that is wrong.
+    /// Offset in the bytes given to the decoder: of the value that is wrong, or behind it if it could be read and its
+    /// operator or type does not allow it (D6, D7, R1, R2, R4, R8).
     pub offset: usize,
     /// Name of the innermost template, once it is known.
     pub template: Option<Arc<str>>,

@@ -1,0 +1,108 @@
+//! Templates and messages made to exhaust time, memory or stack.
+
+use tickwire_fast::{Code, Decoder, DecoderOptions, Message, Mode, Templates};
+
+fn refused(xml: &str) -> String {
+    Templates::parse(xml, Mode::Strict)
+        .map(|_| ())
+        .unwrap_err()
+        .detail
+        .into()
+}
+
+/// One template with these fields.
+fn template(fields: &str) -> Templates {
+    let xml = format!("<template name='T' id='1'>{fields}</template>");
+    Templates::parse(&xml, Mode::Strict).unwrap()
+}
+
+/// Two references to the next template on each of 60 levels, to an empty one in the end.
+#[test]
+fn references_to_nothing_do_not_multiply() {
+    let level = |n: u32| {
+        let reference = format!("<templateRef name='L{}'/>", n + 1);
+        format!("<template name='L{n}'>{reference}{reference}</template>")
+    };
+    let levels: String = (0..60).map(level).collect();
+    let xml = format!("<templates>{levels}<template name='L60'/></templates>");
+    assert_eq!(refused(&xml), "references lead to more than 1000000 nodes");
+}
+
+/// A long name, or initial value, that stands in the file once and in the plan a thousand times.
+#[test]
+fn references_do_not_multiply_text() {
+    let text = "x".repeat(1 << 20);
+    let references = "<templateRef name='L'/>".repeat(1_000);
+    for field in [
+        format!("<string name='{text}'/>"),
+        format!("<string name='F'><copy value='{text}'/></string>"),
+    ] {
+        let xml = format!(
+            "<templates><template name='T'>{references}</template><template name='L'>{field}</template></templates>"
+        );
+        assert_eq!(
+            refused(&xml),
+            "more than 67108864 bytes of names and values"
+        );
+    }
+}
+
+/// Elements of constants take no bytes: what is bounded is the work that they make.
+#[test]
+fn elements_of_nothing_cost_what_they_do() {
+    let constants = "<uInt32 name='A'><constant value='1'/></uInt32>".repeat(100);
+    let templates = template(&format!("<sequence name='S'>{constants}</sequence>"));
+    let decode = |len: [u8; 3]| {
+        let options = DecoderOptions {
+            budget: 100_000,
+            ..DecoderOptions::default()
+        };
+        let bytes = [&[0xc0, 0x81], &len[..]].concat();
+        Decoder::with_options(&templates, options)
+            .decode(&bytes, &mut Message::new())
+            .map_err(|error| error.code)
+    };
+    assert_eq!(decode([0x00, 0x07, 0x80 | 0x68]), Ok(5), "1,000 elements");
+    assert_eq!(decode([0x00, 0x07, 0x80 | 0x69]), Err(Code::Limit));
+}
+
+/// Groups and dynamic references in turn, as deep as the message says, with every depth that a caller may ask for.
+#[test]
+fn depth_is_bounded_whatever_the_caller_allows() {
+    let groups = 60;
+    let fields = format!(
+        "{}<templateRef/>{}",
+        "<group name='G'>".repeat(groups),
+        "</group>".repeat(groups)
+    );
+    let templates = template(&fields);
+    let bytes = [&[0xc0, 0x81][..], &[0x80; 100_000]].concat();
+    for max_depth in [0, 16, 1_000, u32::MAX] {
+        let options = DecoderOptions {
+            max_depth,
+            ..DecoderOptions::default()
+        };
+        let error = Decoder::with_options(&templates, options)
+            .decode(&bytes, &mut Message::new())
+            .unwrap_err();
+        assert_eq!(error.code, Code::Depth, "{max_depth}");
+    }
+}
+
+/// After an error nothing of what was before is used: a copy has no previous value, rather than a wrong one.
+#[test]
+fn an_error_leaves_the_dictionaries_undefined() {
+    let templates = template("<uInt32 name='A'><copy/></uInt32><uInt32 name='B'/>");
+    let mut decoder = Decoder::new(&templates);
+    let mut message = Message::new();
+    assert_eq!(
+        decoder.decode(&[0xe0, 0x81, 0x85, 0x81], &mut message),
+        Ok(4)
+    );
+    let error = decoder.decode(&[0xa0, 0x86], &mut message).unwrap_err();
+    assert_eq!(error.code, Code::Truncated);
+    let error = decoder
+        .decode(&[0xc0, 0x81, 0x81], &mut message)
+        .unwrap_err();
+    assert_eq!((error.code, error.field.as_deref()), (Code::D5, Some("A")));
+}
