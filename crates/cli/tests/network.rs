@@ -128,7 +128,10 @@ fn an_empty_domain_is_no_error() {
     );
     assert_eq!(
         (run.status, run.stdout.as_str()),
-        (0, "topic,type,writers,readers,reliability,durability\n")
+        (
+            0,
+            "topic,type,keyed,writers,readers,offered,requested,mismatches,hint\n"
+        )
     );
 }
 

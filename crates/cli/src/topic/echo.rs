@@ -1,196 +1,331 @@
-//! `tickwire topic echo`: the samples of a topic, whatever its type.
+//! `tickwire topic echo`: the samples of a topic, whose type and QoS are learned from its writers.
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use tickwire::cdr::TypeDescription;
-use tickwire::cdr::dynamic::{Form, to_json};
-use tickwire::qos::Durability;
+use tickwire::qos::{Durability, EndpointQos, Ownership, nearest_name};
 use tickwire::{
-    DataReader, DataReaderQos, DomainParticipant, DynamicType, EndpointData, InstanceState, Sample,
-    Serialized, StatusMask, SubscriberQos,
+    DataReader, DataReaderQos, DomainParticipant, DynamicType, EndpointData, Serialized, StateMask,
+    StatusMask, SubscriberQos, WaitSet,
 };
 
-use super::Look;
+use super::interrupt::Interrupt;
+use super::sample::Lines;
+use super::{NetworkOptions, parse_duration};
 use crate::failure::{Failure, Result};
-use crate::feed::parse_duration;
 use crate::output::stdout;
 
 /// Print the samples of a topic
 #[derive(Args)]
 #[command(
     long_about = "\
-Subscribes to a topic and prints each sample as one line of JSON. The type is learned from the \
-writer: nothing needs to be compiled or configured. The subscription asks for what the writer \
-offers, so that it gets repairs and history where there are any, and never holds the writer up.",
+Prints each sample of a topic as one JSON object a line. The writers are found by discovery, which \
+is waited for; the type is asked of the participant that writes it; the reader is made to match what \
+the writers offer. Samples of a type that nobody describes are printed in hexadecimal.
+
+The end of an instance is a line of its own: {\"disposed\":{KEY}} or {\"unregistered\":{KEY}}. With \
+--info, samples become {\"writer\":..., \"sequence_number\":..., \"source_timestamp\":..., \
+\"latency_us\":..., \"data\":{SAMPLE}}; the latency is by both machines' clocks.
+
+Lost samples are reported on standard error. A paused terminal never slows the writers down: what \
+does not fit in memory meanwhile is counted as lost.",
     after_help = "\
 Examples:
-  tickwire topic echo MarketData.1012
-  tickwire topic echo Quote --count 1
-  tickwire topic echo Quote --timeout 10s | jq .Price"
+  tickwire topic echo Quotes
+  tickwire topic echo Quotes --once --timeout 5s
+  tickwire topic echo MarketData.1012 --info | jq .latency_us"
 )]
 pub(crate) struct Arguments {
-    /// Topic
-    #[arg(value_name = "TOPIC")]
+    /// Name of the topic
+    #[arg(value_name = "NAME")]
     name: String,
 
     #[command(flatten)]
-    look: Look,
+    network: NetworkOptions,
 
-    /// End after so many samples
+    /// End after so many lines
     #[arg(short = 'n', long, value_name = "N")]
-    count: Option<u64>,
+    count: Option<NonZeroUsize>,
 
-    /// End after so long, with status 1 if the count was not reached [default: wait for ever]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// End after the first line
+    #[arg(long, conflicts_with = "count")]
+    once: bool,
+
+    /// End after so long, such as 5s; it is a failure if not as many lines came as were asked for,
+    /// or none at all [default: wait for ever]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Put the sample's time, writer and number around it
-    #[arg(long)]
+    /// Say with each sample where it comes from, when it was written, and how long it took
+    #[arg(short, long)]
     info: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
+        let interrupt = Interrupt::catch()?;
+        let end = End {
+            deadline: self.timeout.map(|timeout| Instant::now() + timeout),
+            interrupt,
+        };
+        let participant = self.network.join("tickwire topic echo")?;
+        let writers = self.wait_for_writers(&participant, &end)?;
+        let ty = learn_type(&participant, &writers);
+        let reader = self.subscribe(&participant, writers, &ty)?;
+        let lines = Lines::new(ty.description, self.info);
+        self.print(&reader, lines, &end)
+    }
+
+    /// The topic's writers, as far as they are known.
+    fn writers(&self, participant: &DomainParticipant) -> Option<Writers> {
+        let mut writers = participant.discovery().publications();
+        writers.retain(|writer| writer.topic_name == self.name);
+        (!writers.is_empty()).then_some(writers)
+    }
+
+    fn wait_for_writers(&self, participant: &DomainParticipant, end: &End) -> Result<Writers> {
         let begin = Instant::now();
-        let participant = self.look.participant()?;
-        let writer = self.writer(&participant)?;
-        let description = self.description(&participant, &writer)?;
-        let reader = self.reader(&participant, &writer, &description)?;
-        let mut left = self.count.unwrap_or(u64::MAX);
-        let mut line = String::new();
-        let mut lost = 0;
-        while left > 0 {
-            if reader.wait_for_data(TICK).is_err() {
-                match self.timeout {
-                    Some(timeout) if begin.elapsed() > timeout => {
-                        return self.too_late(timeout, left);
-                    }
-                    _ => continue,
-                }
+        let view = participant.discovery();
+        let mut is_said = false;
+        loop {
+            let find = || self.writers(participant);
+            if let Ok(writers) = view.wait_for(end.rest(LOOK_EVERY), find) {
+                return Ok(writers);
             }
-            let mut out = stdout();
-            for sample in &reader.take() {
-                if left > 0 && self.print(sample, &description, &mut line)? {
-                    writeln!(out, "{line}")?;
-                    left -= 1;
-                }
+            if end.is_reached() {
+                let domain = self.network.domain;
+                let failure = Failure::new(format_args!(
+                    "nobody in domain {domain} writes the topic `{}`",
+                    self.name
+                ));
+                return Err(failure.hint(match self.near_name(participant) {
+                    Some(name) => format!("there is a topic `{name}`"),
+                    None => format!("`tickwire topic ls --domain {domain}` lists the topics"),
+                }));
             }
-            out.flush()?;
-            if reader.status_changes().intersects(StatusMask::SAMPLE_LOST) {
-                lost += reader.sample_lost_status().total_count_change;
-                eprintln!("-- {lost} samples lost on the way --");
+            if !is_said && begin.elapsed() > PATIENCE {
+                is_said = true;
+                eprintln!("waiting for a writer of the topic `{}`", self.name);
+                if let Some(name) = self.near_name(participant) {
+                    eprintln!("hint: there is a topic `{name}`");
+                }
             }
         }
-        Ok(())
     }
 
-    /// Some writer of the topic, as soon as it is found.
-    fn writer(&self, participant: &DomainParticipant) -> Result<Arc<EndpointData>> {
-        let discovery = participant.discovery();
-        let wait = self.timeout.unwrap_or(self.look.wait.max(PATIENCE));
-        let found = discovery.wait_for(wait, || {
-            let mut writers = discovery.publications().into_iter();
-            writers.find(|writer| writer.topic_name == self.name)
-        });
-        found.map_err(|_| {
-            let (name, domain) = (&self.name, self.look.domain);
-            let failure = Failure::new(format_args!(
-                "nobody writes topic `{name}` in domain {domain} within {wait:?}"
-            ));
-            match discovery.nearest_topic(name) {
-                Some(nearest) => failure.hint(format_args!("there is a topic `{nearest}`")),
-                None => failure.hint("`tickwire topic ls` lists the topics of a domain"),
-            }
-        })
+    /// The topic that was probably meant.
+    fn near_name(&self, participant: &DomainParticipant) -> Option<String> {
+        let writers = participant.discovery().publications();
+        let names = writers.iter().map(|writer| writer.topic_name.as_str());
+        nearest_name(&self.name, names).map(str::to_owned)
     }
 
-    fn description(
+    /// Asks for as much as all writers offer.
+    fn subscribe(
         &self,
         participant: &DomainParticipant,
-        writer: &EndpointData,
-    ) -> Result<TypeDescription> {
-        let described = participant.discovery().type_of(writer.guid, PATIENCE);
-        described.map_err(|error| {
-            let (topic, ty) = (&self.name, &writer.type_name);
-            Failure::new(format_args!("the type {ty} of topic `{topic}`: {error}"))
-        })
-    }
-
-    /// A reader that asks for no more than the writer offers.
-    fn reader(
-        &self,
-        participant: &DomainParticipant,
-        writer: &EndpointData,
-        description: &TypeDescription,
+        found: Writers,
+        ty: &LearnedType,
     ) -> Result<DataReader<Serialized>> {
-        let ty = DynamicType::described(description.clone());
-        let topic = participant
-            .topic_of::<Serialized>(&self.name, ty)
-            .map_err(Failure::new)?;
+        // Others may have shown up while the type was asked for.
+        let writers = self.writers(participant).unwrap_or(found);
+        let all = |offer: fn(&EndpointQos) -> bool| writers.iter().all(|data| offer(&data.qos));
         let mut qos = DataReaderQos::default().keep_last(DEPTH);
-        if writer.qos.is_reliable() {
+        if all(EndpointQos::is_reliable) {
             qos = qos.reliable();
         }
-        if writer.qos.durability >= Durability::TransientLocal {
+        if all(|offered| offered.durability >= Durability::TransientLocal) {
             qos = qos.transient_local();
         }
-        let partitions = writer.qos.partition.iter().cloned();
+        if all(|offered| offered.ownership == Ownership::Exclusive) {
+            qos = qos.exclusive();
+        }
+        let partitions = writers.iter().flat_map(|data| match &*data.qos.partition {
+            [] => vec![String::new()],
+            names => names.to_vec(),
+        });
+        let mut partitions: Vec<_> = partitions.collect();
+        partitions.sort();
+        partitions.dedup();
         let subscriber = participant.subscriber(SubscriberQos::default().partition(partitions));
+        let policies = qos.policies();
+        eprintln!(
+            "topic `{}`, type {}, {} {}, writers: {}",
+            self.name,
+            ty.name,
+            policies.reliability.kind,
+            policies.durability,
+            writers.len()
+        );
+        let topic = participant.topic_of::<Serialized>(&self.name, ty.to_dynamic());
+        let topic = topic.map_err(Failure::new)?;
         subscriber.reader(&topic, qos).map_err(Failure::new)
     }
 
-    /// Puts a sample into `line`; false for the end of an instance, which only standard error tells.
-    fn print(
-        &self,
-        sample: &Sample<Serialized>,
-        description: &TypeDescription,
-        line: &mut String,
-    ) -> Result<bool> {
-        line.clear();
-        let info = sample.info();
-        let Some(data) = sample.data() else {
-            let state = match info.instance_state {
-                InstanceState::Alive => "alive",
-                InstanceState::Disposed => "disposed",
-                InstanceState::NoWriters => "without writers",
-            };
-            eprintln!("-- instance {:?} is {state} --", info.instance);
-            return Ok(false);
+    fn print(&self, reader: &DataReader<Serialized>, mut lines: Lines, end: &End) -> Result<()> {
+        let news = WaitSet::new();
+        news.attach(&reader.read_condition(StateMask::ANY));
+        let told = StatusMask::SAMPLE_LOST
+            | StatusMask::REQUESTED_INCOMPATIBLE_QOS
+            | StatusMask::SUBSCRIPTION_MATCHED;
+        news.attach(&reader.status_condition(told));
+        news.attach(&end.interrupt.condition());
+        let limit = self.limit();
+        let wanted = limit.unwrap_or(usize::MAX);
+        let (mut printed, mut losses) = (0, Losses::default());
+        let mut out = stdout();
+        while printed < wanted && !end.is_reached() {
+            // What it was, if anything, shows below.
+            let _news = news.wait(end.rest(FOREVER));
+            for sample in reader.take().iter().take(wanted - printed) {
+                writeln!(out, "{}", lines.line(sample))?;
+                printed += 1;
+            }
+            out.flush()?;
+            losses.report(reader);
+            report_trouble(reader);
+        }
+        let expected = match (limit, end.interrupt.is_raised()) {
+            (None, true) => 0,
+            (limit, _) => limit.unwrap_or(1),
         };
-        if self.info {
-            let made_ns = info
-                .source_timestamp
-                .map_or(0, tickwire::Timestamp::as_nanos);
-            let (writer, number) = (info.writer, info.sequence_number.0);
-            line.push_str(&format!(
-                r#"{{"source_timestamp_ns":{made_ns},"writer":"{writer}","sequence_number":{number},"sample":"#
-            ));
-        }
-        to_json(description, data.payload(), Form::Sample, line)
-            .map_err(|error| Failure::new(format_args!("topic `{}`: {error}", self.name)))?;
-        if self.info {
-            line.push('}');
-        }
-        Ok(true)
-    }
-
-    fn too_late(&self, timeout: Duration, left: u64) -> Result<()> {
-        match self.count {
-            Some(count) => Err(Failure::new(format_args!(
-                "{} of {count} samples of topic `{}` within {timeout:?}",
-                count - left,
+        match printed >= expected {
+            true => Ok(()),
+            false => Err(Failure::new(format_args!(
+                "{printed} of {expected} samples of the topic `{}` came",
                 self.name
             ))),
-            None => Ok(()),
+        }
+    }
+
+    fn limit(&self) -> Option<usize> {
+        let once = self.once.then_some(NonZeroUsize::MIN);
+        once.or(self.count).map(NonZeroUsize::get)
+    }
+}
+
+/// All of one topic.
+type Writers = Vec<Arc<EndpointData>>;
+
+/// What the samples look like, as told by the first writer's participant that tells.
+fn learn_type(participant: &DomainParticipant, writers: &Writers) -> LearnedType {
+    let mut learned = LearnedType::default();
+    for writer in writers.iter().take(MOST_ASKED) {
+        learned.name.clone_from(&writer.type_name);
+        learned.has_key = writer.guid.entity.is_keyed();
+        match participant.discovery().type_of(writer.guid, TYPE_PATIENCE) {
+            Ok(mut description) => {
+                // The name under which the writer registered it is the one that must match.
+                if *description.name != *writer.type_name {
+                    description.name = writer.type_name.as_str().into();
+                }
+                learned.description = Some(description);
+                return learned;
+            }
+            Err(error) => eprintln!("the type {} is not known: {error}", learned.name),
+        }
+    }
+    eprintln!("samples are printed in hexadecimal");
+    learned
+}
+
+/// When to end.
+struct End {
+    deadline: Option<Instant>,
+    interrupt: Interrupt,
+}
+
+impl End {
+    fn is_reached(&self) -> bool {
+        let is_late = |deadline| deadline <= Instant::now();
+        self.interrupt.is_raised() || self.deadline.is_some_and(is_late)
+    }
+
+    /// How long to wait for something, for `longest` at most.
+    fn rest(&self, longest: Duration) -> Duration {
+        let rest = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        self.deadline.map_or(longest, rest).min(longest)
+    }
+}
+
+/// A type as far as its writers tell.
+#[derive(Default)]
+struct LearnedType {
+    name: String,
+    has_key: bool,
+    description: Option<TypeDescription>,
+}
+
+impl LearnedType {
+    fn to_dynamic(&self) -> DynamicType {
+        match &self.description {
+            Some(description) => DynamicType::described(description.clone()),
+            None => DynamicType::opaque(&self.name, self.has_key),
         }
     }
 }
 
-const TICK: Duration = Duration::from_millis(100);
-/// How long to wait for a writer, and for the answer about its type.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Samples that were not printed, as far as that was said.
+#[derive(Default)]
+struct Losses {
+    replaced: u64,
+    undecodable: u64,
+}
+
+impl Losses {
+    /// Says on standard error what has been lost since the last time.
+    fn report(&mut self, reader: &DataReader<Serialized>) {
+        let lost = reader.sample_lost_status();
+        if lost.total_count_change > 0 {
+            let (new, all) = (lost.total_count_change, lost.total_count);
+            eprintln!("-- {new} samples lost on the way, {all} so far --");
+        }
+        let counters = reader.inbox_counters();
+        let replaced = counters.replaced - self.replaced;
+        if replaced > 0 {
+            eprintln!("-- {replaced} samples lost because they were not printed fast enough --");
+        }
+        let undecodable = counters.undecodable - self.undecodable;
+        if undecodable > 0 {
+            eprintln!("-- {undecodable} samples lost that are not of the learned type --");
+        }
+        self.replaced = counters.replaced;
+        self.undecodable = counters.undecodable;
+    }
+}
+
+/// Says on standard error which writers are not heard.
+fn report_trouble(reader: &DataReader<Serialized>) {
+    let incompatible = reader.requested_incompatible_qos_status();
+    if let (1.., Some(writer), Some(verdict)) = (
+        incompatible.total_count_change,
+        incompatible.last,
+        incompatible.verdict,
+    ) {
+        eprintln!("writer {writer} does not match:");
+        for reason in &verdict.mismatches {
+            eprintln!("  {reason}");
+        }
+    }
+    let matched = reader.subscription_matched_status();
+    if matched.current_count == 0 && matched.current_count_change < 0 {
+        eprintln!("no writer is left; waiting for another");
+    }
+}
+
+/// How long to wait before saying that it may take longer.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long to wait for the answer about a type.
+const TYPE_PATIENCE: Duration = Duration::from_secs(3);
+/// How often the end is thought of while waiting for a writer.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// An hour.
+const FOREVER: Duration = Duration::from_secs(3_600);
+/// Participants that are asked for the type.
+const MOST_ASKED: usize = 3;
 /// Samples of an instance that wait to be printed.
 const DEPTH: u32 = 10_000;

@@ -1,0 +1,235 @@
+//! `tickwire topic`, looking at endpoints of this process.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use common::{Domain, Folder, tickwire};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use tickwire::{DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Topic};
+
+/// Long enough that only a fault reaches it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Quote")]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: i64,
+    size: Option<u32>,
+}
+
+fn quote(symbol: &str, price: i64, size: Option<u32>) -> Quote {
+    let symbol = symbol.to_owned();
+    Quote {
+        symbol,
+        price,
+        size,
+    }
+}
+
+fn builder(domain: &Domain) -> DomainParticipantBuilder {
+    let id = domain.id.parse().expect("a number");
+    DomainParticipant::builder(id).name("the test")
+}
+
+fn participant(domain: &Domain) -> DomainParticipant {
+    builder(domain).build().expect("a participant")
+}
+
+/// `tickwire topic echo`, running.
+fn echo(domain: &Domain, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["topic", "echo", "-d", &domain.id])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the built binary starts")
+}
+
+/// Lines of a child's standard output or error.
+fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
+    let pipe = pipe.expect("it is piped");
+    BufReader::new(pipe).lines().map(|line| line.expect("text"))
+}
+
+fn objects(lines: impl Iterator<Item = String>) -> Vec<Value> {
+    let parse = |line: String| serde_json::from_str(&line).expect("JSON");
+    lines.map(parse).collect()
+}
+
+#[test]
+fn topics_are_listed_with_what_does_not_match() {
+    let domain = Domain::reserve();
+    let (one, two) = (participant(&domain), participant(&domain));
+    let quotes = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().best_effort();
+    let writer = one.writer_with(&quotes, qos).expect("a writer");
+    let quotes = two.topic::<Quote>("Quotes").expect("a topic");
+    let demanding = DataReaderQos::default().reliable().transient_local();
+    let reader = two.reader_with(&quotes, demanding).expect("a reader");
+    let _content = two.reader(&quotes).expect("a reader");
+    let misspelt = two.topic::<Quote>("quotes").expect("a topic");
+    let _orphan = two.reader(&misspelt).expect("a reader");
+
+    let folder = Folder::new("topic-ls");
+    let run = tickwire(
+        &folder,
+        &["topic", "ls", "-d", &domain.id, "--verbose", "-o", "json"],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let topics: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let mismatch = &topics[0]["mismatches"][0];
+    assert_eq!(
+        (&mismatch["writer"], &mismatch["reader"], &mismatch["pairs"]),
+        (
+            &json!(writer.guid().to_string()),
+            &json!(reader.guid().to_string()),
+            &json!(1)
+        )
+    );
+    let reasons = mismatch["reasons"].to_string();
+    assert!(
+        reasons.contains("DURABILITY: the reader requests TRANSIENT_LOCAL")
+            && reasons.contains("RELIABILITY: the reader requests RELIABLE"),
+        "{reasons}"
+    );
+    let mut expected = json!({
+        "topic": "Quotes",
+        "type": "test::Quote",
+        "keyed": true,
+        "writers": 1,
+        "readers": 2,
+        "offered": "BEST_EFFORT VOLATILE",
+        "requested": "BEST_EFFORT VOLATILE, RELIABLE TRANSIENT_LOCAL",
+        "participants": "the test (Tickwire)",
+        "hint": null,
+    });
+    expected["mismatches"] = topics[0]["mismatches"].clone();
+    assert_eq!(topics[0], expected);
+    assert_eq!(topics[1]["hint"], "Quotes");
+
+    let run = tickwire(&folder, &["topic", "ls", "-d", &domain.id]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    for part in [
+        "Quotes: a writer and a reader do not match",
+        "of the test (Tickwire)",
+        "\n  RELIABILITY: the reader requests RELIABLE, the writer offers BEST_EFFORT;",
+        "quotes: has readers but no writer; was it meant to be Quotes?",
+    ] {
+        assert!(run.stdout.contains(part), "{part} in\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn history_is_printed_with_the_ends_of_instances() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default()
+        .keep_all()
+        .transient_local()
+        .autodispose_unregistered_instances(false);
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    writer.write(&quote("A", 1, Some(7))).expect("room");
+    writer.write(&quote("B", -2, None)).expect("room");
+    writer.dispose(&quote("A", 0, None)).expect("room");
+
+    let mut child = echo(&domain, &["Quotes", "-n", "4", "--timeout", "30s"]);
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("the history has come");
+    writer.unregister(&quote("B", 0, None)).expect("room");
+    let printed = objects(lines(child.stdout.take()));
+    assert_eq!(
+        printed,
+        [
+            json!({"symbol": "A", "price": 1, "size": 7}),
+            json!({"symbol": "B", "price": -2}),
+            json!({"disposed": {"symbol": "A"}}),
+            json!({"unregistered": {"symbol": "B"}}),
+        ]
+    );
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+
+    let mut child = echo(&domain, &["Quotes", "--once", "--info", "--timeout", "30s"]);
+    let printed = objects(lines(child.stdout.take()));
+    assert_eq!(printed.len(), 1);
+    assert_eq!(printed[0]["writer"], json!(writer.guid().to_string()));
+    assert_eq!(printed[0]["sequence_number"], 1);
+    assert_eq!(printed[0]["data"]["symbol"], "A");
+    assert!(printed[0]["latency_us"].as_f64() > Some(0.0));
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_topic_is_waited_for_and_an_unknown_type_printed_in_hexadecimal() {
+    let domain = Domain::reserve();
+    let mut child = echo(&domain, &["Quotes", "-n", "2", "--timeout", "60s"]);
+    let mut said = lines(child.stderr.take());
+    assert_eq!(
+        said.next().as_deref(),
+        Some("waiting for a writer of the topic `Quotes`")
+    );
+    let secretive = builder(&domain).announce_types(false);
+    let participant = secretive.build().expect("a participant");
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("A", 1, None)).expect("room");
+    writer.write(&quote("B", 1, None)).expect("room");
+    let printed = objects(lines(child.stdout.take()));
+    let hex = printed[0]["hex"].as_str().expect("bytes");
+    // The encapsulation of an appendable type in little-endian XCDR2 comes first.
+    assert!(hex.starts_with("0009"), "{hex}");
+    assert_eq!(printed.len(), 2);
+    let said: Vec<_> = said.collect();
+    assert!(
+        said[0].starts_with("the type test::Quote is not known: the endpoint does not announce"),
+        "{said:?}"
+    );
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn ctrl_c_ends_the_subscription() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let writer = participant.writer(&topic).expect("a writer");
+    let mut child = echo(&domain, &["Quotes"]);
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    let pid = i32::try_from(child.id()).expect("a process id");
+    kill(Pid::from_raw(pid), Signal::SIGINT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn too_few_samples_are_a_failure() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().transient_local();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    writer.write(&quote("A", 1, None)).expect("room");
+    let folder = Folder::new("topic-few");
+    let arguments = ["topic", "echo", "Quotes", "-d", &domain.id];
+    let run = tickwire(
+        &folder,
+        &[&arguments[..], &["--count", "2", "--timeout", "3s"]].concat(),
+    );
+    assert_eq!((run.status, run.stdout.lines().count()), (1, 1));
+    assert!(
+        run.stderr
+            .contains("error: 1 of 2 samples of the topic `Quotes` came"),
+        "{}",
+        run.stderr
+    );
+}
