@@ -42,6 +42,7 @@ fn main() -> ExitCode {
     version,
     about,
     long_about = LONG_ABOUT,
+    after_help = AFTER_HELP,
     arg_required_else_help = true,
     max_term_width = 100
 )]
@@ -52,18 +53,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run an exchange, a feed handler and a subscriber on this machine
     Demo(demo::Arguments),
-    /// Read FAST files
     #[command(subcommand)]
     Fast(fast::Command),
-    /// Make, send and handle an exchange's feed
     #[command(subcommand)]
     Feed(feed::Command),
-    /// Measure latency and throughput on this machine
     #[command(subcommand)]
     Perf(perf::Command),
-    /// Show topics and their samples
     #[command(subcommand)]
     Topic(topic::Command),
 }
@@ -73,3 +69,15 @@ Publish/subscribe for market data: decodes an exchange's FAST feed and publishes
 topics over RTPS, which any DDS can read.
 
 Everything runs on this machine's loopback interface unless a command is told otherwise.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  tickwire demo                                             the whole road on this machine
+  tickwire feed generate simple --out simple.dat            make a feed, then look inside it:
+  tickwire fast decode simple.dat --templates simple.xml
+  tickwire topic ls                                         what is on the network
+
+Exit status:
+  0  done
+  1  the work failed, or something was lost on the way; standard error says what
+  2  the command line cannot be obeyed";

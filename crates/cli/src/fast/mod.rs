@@ -10,7 +10,6 @@ use crate::failure::Result;
 /// Read FAST files
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Decode a file of FAST messages
     Decode(decode::Arguments),
 }
 

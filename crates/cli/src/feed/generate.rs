@@ -21,9 +21,7 @@ Examples:
   tickwire feed generate complex --out complex.dat --entries 5 --one-security"
 )]
 pub(crate) enum Command {
-    /// Many small messages: Quote, New, Change and Remove in turn, then Done
     Simple(Simple),
-    /// Fewer with repeating groups: MarketData over many securities, QuoteRequest, then Done
     Complex(Complex),
 }
 
@@ -44,6 +42,16 @@ struct Output {
 
 /// Many small messages: Quote, New, Change and Remove in turn, then Done
 #[derive(Args)]
+#[command(
+    long_about = "\
+Makes a feed of many small messages: Quote, New, Change and Remove in turn, as many of each, then \
+Done. Each packet takes as many messages as fit and can be decoded without those before it. \
+Constants, copied and incremented fields show what FAST saves: a message takes some 13 bytes.",
+    after_help = "\
+Examples:
+  tickwire feed generate simple --out simple.dat
+  tickwire feed generate simple --out small.dat --messages 100 --packet-bytes 256"
+)]
 pub(crate) struct Simple {
     #[command(flatten)]
     output: Output,
@@ -55,6 +63,16 @@ pub(crate) struct Simple {
 
 /// Fewer with repeating groups: MarketData over many securities, QuoteRequest, then Done
 #[derive(Args)]
+#[command(
+    long_about = "\
+Makes a feed of messages with repeating groups: MarketData with entries of several securities, a \
+QuoteRequest for every 100 messages, then Done. A feed handler splits MarketData by security, so \
+that samples are more than messages, unless each message keeps to one security.",
+    after_help = "\
+Examples:
+  tickwire feed generate complex --out complex.dat
+  tickwire feed generate complex --out five.dat --entries 5 --one-security --securities 20"
+)]
 pub(crate) struct Complex {
     #[command(flatten)]
     output: Output,

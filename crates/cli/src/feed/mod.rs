@@ -17,14 +17,10 @@ use crate::failure::Result;
 /// Make, send and handle an exchange's feed
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Make a file of sample data
     #[command(subcommand)]
     Generate(generate::Command),
-    /// Send a file's packets to a multicast group
     Send(send::Arguments),
-    /// Decode a feed and publish it as topics
     Run(Box<run::Arguments>),
-    /// Subscribe to a feed's topics and echo them
     Subscribe(subscribe::Arguments),
 }
 

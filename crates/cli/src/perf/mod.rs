@@ -13,9 +13,7 @@ use crate::failure::Result;
 /// Measure latency and throughput on this machine
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// One-way latency by ping-pong, with bare UDP as the floor
     Latency(latency::Arguments),
-    /// Samples and bytes a second from one writer
     Throughput(throughput::Arguments),
     /// The other side, started by the measuring process
     #[command(subcommand, hide = true)]

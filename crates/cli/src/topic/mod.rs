@@ -20,9 +20,7 @@ use crate::feed;
 /// See what is on the network
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// List the topics, and say who does not match whom
     Ls(ls::Arguments),
-    /// Print the samples of a topic
     Echo(echo::Arguments),
 }
 

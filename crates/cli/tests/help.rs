@@ -1,0 +1,74 @@
+//! `--help` of every command teaches: what it does and why, and examples.
+
+mod common;
+
+use common::{Folder, tickwire};
+
+/// The commands that `--help` of `path` lists.
+fn commands(help: &str) -> Vec<String> {
+    let list = help.split("\nCommands:\n").nth(1).unwrap_or_default();
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.split_whitespace().next());
+    names
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What precedes the line of usage.
+fn about(help: &str) -> &str {
+    help.split("\nUsage:").next().unwrap_or_default().trim()
+}
+
+fn check(folder: &Folder, path: &[&str], leaves: &mut Vec<String>) {
+    let long = tickwire(folder, &[path, &["--help"]].concat()).stdout;
+    let inner = commands(&long);
+    for command in &inner {
+        check(folder, &[path, &[command]].concat(), leaves);
+    }
+    if inner.is_empty() {
+        let name = path.join(" ");
+        let short = tickwire(folder, &[path, &["-h"]].concat()).stdout;
+        assert!(about(&long).len() > about(&short).len(), "{name}: {long}");
+        assert!(long.contains("\nExamples:\n"), "{name}: {long}");
+        leaves.push(name);
+    }
+}
+
+#[test]
+fn every_command_says_more_than_its_summary_and_gives_examples() {
+    let folder = Folder::new("help");
+    let mut leaves = Vec::new();
+    check(&folder, &[], &mut leaves);
+    assert!(
+        leaves.contains(&"feed generate complex".to_owned()),
+        "{leaves:?}"
+    );
+    let top = tickwire(&folder, &["--help"]).stdout;
+    assert!(top.contains("Exit status:"), "{top}");
+}
+
+#[test]
+fn a_command_line_that_cannot_be_obeyed_ends_with_2() {
+    let folder = Folder::new("usage");
+    for arguments in [
+        &[][..],
+        &["feed"],
+        &["fed"],
+        &["feed", "send", "--rate", "0", "x.dat"],
+        &["feed", "run", "-t", "x.xml", "--domain", "233"],
+        &[
+            "feed",
+            "generate",
+            "complex",
+            "-o",
+            "x.dat",
+            "--entries",
+            "0",
+        ],
+        &["feed", "generate", "simple", "-o", "x.xml"],
+    ] {
+        let run = tickwire(&folder, arguments);
+        assert_eq!(run.status, 2, "{arguments:?}: {}", run.stderr);
+    }
+}
