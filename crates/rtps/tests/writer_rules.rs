@@ -42,6 +42,20 @@ fn the_first_sample_to_a_new_reader_carries_a_heartbeat() {
 }
 
 #[test]
+fn a_reader_that_stays_silent_does_not_make_every_sample_carry_a_heartbeat() {
+    let mut script = WriterScript::new(keep_all());
+    script.match_reader(false);
+    script.wait(Duration::from_secs(1));
+    for number in 1..=100 {
+        assert_eq!(script.write(40), Ok(vec![Data(number)]));
+    }
+    assert_eq!(
+        script.wait(Duration::from_secs(10)).last(),
+        Some(&Heartbeat(1, 100, false))
+    );
+}
+
+#[test]
 fn a_greeting_is_answered_at_once_whatever_its_base() {
     let mut script = met(keep_all(), 3);
     assert_eq!(script.acknack(0, &[], false), [Heartbeat(1, 3, false)]);

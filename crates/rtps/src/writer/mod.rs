@@ -154,8 +154,9 @@ impl Writer {
                     true => SequenceNumber::FIRST,
                     false => self.last.next(),
                 };
+                let new_until = now + self.config.heartbeat_period * NEW_PERIODS;
                 self.readers
-                    .insert(index, MatchedReader::new(proxy, first_relevant));
+                    .insert(index, MatchedReader::new(proxy, first_relevant, new_until));
                 self.readers_changed();
                 if reliable {
                     self.introduce(index, false, outbox);
@@ -364,3 +365,7 @@ enum Refused {
 fn cost(len: usize) -> usize {
     len + SAMPLE_OVERHEAD_LEN
 }
+
+/// For so many heartbeat periods after a match, samples carry heartbeats to a reader that says
+/// nothing. They ask everybody else for acknowledgement, too, hence no longer.
+const NEW_PERIODS: u32 = 10;

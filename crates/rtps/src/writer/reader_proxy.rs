@@ -63,6 +63,8 @@ pub(super) struct MatchedReader {
     pub(super) first_relevant: SequenceNumber,
     /// Whether the reader has said anything, hence knows us.
     pub(super) introduced: bool,
+    /// Up to here it may just not know us yet; later its silence is its own affair.
+    new_until: Instant,
     pub(super) acknack_count: CountFilter,
     pub(super) nack_frag_count: CountFilter,
     pub(super) repairs: Repairs,
@@ -73,12 +75,17 @@ pub(super) struct MatchedReader {
 
 impl MatchedReader {
     /// A reader that has everything below `first_relevant`, or needs it not.
-    pub(super) fn new(proxy: ReaderProxy, first_relevant: SequenceNumber) -> Self {
+    pub(super) fn new(
+        proxy: ReaderProxy,
+        first_relevant: SequenceNumber,
+        new_until: Instant,
+    ) -> Self {
         Self {
             proxy,
             acked: first_relevant.previous(),
             first_relevant,
             introduced: false,
+            new_until,
             acknack_count: CountFilter::default(),
             nack_frag_count: CountFilter::default(),
             repairs: Repairs::default(),
@@ -86,6 +93,11 @@ impl MatchedReader {
             gaps: 0,
             acknacks: 0,
         }
+    }
+
+    /// Whether it was matched a moment ago and has said nothing yet.
+    pub(super) fn is_new(&self, now: Instant) -> bool {
+        !self.introduced && now < self.new_until
     }
 
     /// Whether a heartbeat is owed: the reader lacks something of what was sent up to `sent`, or has

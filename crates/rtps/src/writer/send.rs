@@ -66,8 +66,8 @@ impl Writer {
         true
     }
 
-    /// Adds a heartbeat to the change just sent where that spares waiting for the timer: for readers
-    /// that were never heard, at every quarter of the unacknowledged bytes allowed, and after
+    /// Adds a heartbeat to the change just sent where that spares waiting for the timer: for new
+    /// readers that were never heard, at every quarter of the unacknowledged bytes allowed, and after
     /// fragments, whose loss shows in nothing else.
     fn after_change(&mut self, now: Instant, len: usize, outbox: &mut Outbox) {
         let mut reliable = self.readers.iter().filter(|reader| reader.proxy.reliable);
@@ -77,7 +77,7 @@ impl Writer {
         self.heartbeat.arm(now);
         if self.composer.fragment_count(len) > 1
             || self.unasked_len >= self.window.len() / 4
-            || reliable.any(|reader| !reader.introduced)
+            || reliable.any(|reader| reader.is_new(now))
         {
             self.send_heartbeat_to_all(false, false, outbox);
         }
