@@ -67,7 +67,9 @@ pub enum HistoryKind {
     /// The newest samples of each instance; 0 is taken as 1. A sample that nobody has acknowledged
     /// yet makes way like any other.
     KeepLast(u32),
-    /// Every sample until all reliable readers have it.
+    /// Every sample until all reliable readers have it. A reader that lives but never acknowledges
+    /// holds up writes until it is unmatched:
+    /// [`ReaderStatus::acknowledged`](super::ReaderStatus::acknowledged) tells which it is.
     KeepAll,
 }
 
@@ -91,7 +93,8 @@ impl ResourceLimits {
     };
 }
 
-/// Why a change was not written. The history is as it was before.
+/// Why a change was not written. Nothing of it is in the history, though older samples that
+/// everybody has may have made room for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteError<E> {
     /// The history is full of samples that readers have not acknowledged. Try again after the next
