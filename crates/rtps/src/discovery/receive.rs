@@ -186,6 +186,8 @@ impl Discovery {
             }
             participant.endpoint_count += 1;
         } else {
+            // Its lease may be another one; what it says shows that it is alive.
+            self.tracker.writer_heard(now, data.guid, &mut self.events);
             self.tracker.remove(data.guid);
         }
         let data = Arc::new(data);

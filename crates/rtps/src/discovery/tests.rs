@@ -595,6 +595,26 @@ fn manual_liveliness_is_asserted_by_the_application_alone() {
 }
 
 #[test]
+fn a_silent_writer_that_announces_something_new_is_alive_again() {
+    let mut net = Net::new([config(1), config(2)]);
+    let mut live = writer(1, "Quote");
+    live.qos.liveliness.kind = LivelinessKind::ManualByParticipant;
+    live.qos.liveliness.lease_duration = Duration::from_secs(1);
+    net.add(0, live.clone());
+    net.add(1, reader(2, "Quote"));
+    net.run(Duration::from_secs(2));
+    let alive = |event: &Event| matches!(event, Event::LivelinessChanged { alive: true, .. });
+    let not_alive = |event: &Event| matches!(event, Event::LivelinessChanged { alive: false, .. });
+    assert_eq!(net.count(1, not_alive), 1);
+    live.qos.user_data = vec![1];
+    net.add(0, live);
+    net.run(MOMENT);
+    assert_eq!(net.count(1, alive), 1);
+    net.run(Duration::from_secs(2));
+    assert_eq!(net.count(1, not_alive), 1);
+}
+
+#[test]
 fn a_participant_speaks_only_for_itself() {
     let mut net = pair();
     net.run(MOMENT);
