@@ -24,7 +24,7 @@ pub(crate) struct CacheChange {
 /// A ring of changes in ascending order.
 ///
 /// Numbers without holes are found by subtraction, with holes by bisection. Within an instance only
-/// the oldest change can be removed, which is all that KEEP_LAST, acknowledgement and resource
+/// the two oldest changes can be removed, which is all that KEEP_LAST, acknowledgement and resource
 /// limits ask for, so that each instance is a chain threaded through the ring.
 #[derive(Default)]
 pub(crate) struct History {
@@ -157,6 +157,30 @@ impl History {
         Some((number, len))
     }
 
+    /// Removes the oldest change but one of an instance; says the same.
+    pub(crate) fn remove_second_of(
+        &mut self,
+        key: Option<KeyHash>,
+    ) -> Option<(SequenceNumber, usize)> {
+        let oldest = self.oldest_of(key)?;
+        let oldest_slot = self.slot(oldest)?;
+        let number = self.ring.get(oldest_slot)?.newer?;
+        let slot = self.slot(number)?;
+        let change = self.ring.get_mut(slot)?;
+        change.present = false;
+        let payload = core::mem::take(&mut change.payload);
+        let (newer, len) = (change.newer, payload.len());
+        self.ring.get_mut(oldest_slot)?.newer = newer;
+        if let Some(chain) = self.instances.get_mut(&key) {
+            chain.newest = newer.map_or(oldest, |_| chain.newest);
+            chain.len -= 1;
+        }
+        self.pool.give(payload);
+        self.len -= 1;
+        self.compact();
+        Some((number, len))
+    }
+
     /// Drops what has been removed at the front, and everywhere once most of the ring is that.
     fn compact(&mut self) {
         while self.ring.front().is_some_and(|change| !change.present) {
@@ -253,6 +277,27 @@ mod tests {
         for number in [i64::MIN, -1, 0, 4, 6, i64::MAX] {
             assert!(history.get(SequenceNumber(number)).is_none());
         }
+    }
+
+    #[test]
+    fn the_oldest_may_outlive_its_successors() {
+        let mut history = History::default();
+        for number in 1..=3 {
+            push(&mut history, number, 1);
+        }
+        let key = Some([1; 16]);
+        for second in [2, 3] {
+            let removed = history.remove_second_of(key);
+            assert_eq!(removed, Some((SequenceNumber(second), 1)));
+        }
+        assert_eq!(history.remove_second_of(key), None);
+        push(&mut history, 4, 1);
+        assert_eq!(history.instance_len(key), 2);
+        for oldest in [1, 4] {
+            let removed = history.remove_oldest_of(key);
+            assert_eq!(removed, Some((SequenceNumber(oldest), 1)));
+        }
+        assert_eq!((history.len(), history.instance_count()), (0, 0));
     }
 
     #[test]

@@ -272,3 +272,25 @@ fn resource_limits_of_a_history_make_room_by_what_everybody_has() {
     assert_samples(&world.readers[reader].cache, 1..=30, |_| 40, 1);
     assert_samples(&world.readers[late].cache, 26..=30, |_| 40, 1);
 }
+
+#[test]
+fn a_large_sample_that_is_being_sent_is_not_cut_off_by_its_successors() {
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(keep_last(1));
+    let reader = world.add_reader(reader_config(), false);
+    world.connect(writer, reader, true, false);
+    world.settle(Duration::from_secs(1));
+    // Each takes 8 ms at the pace of the bursts.
+    for _ in 0..200 {
+        world
+            .write(writer, 1 << 20)
+            .expect("KEEP_LAST never blocks");
+        assert!(world.writers[writer].writer.history_len() <= 2);
+        world.run(Duration::from_millis(1));
+    }
+    let arrived = world.readers[reader].cache.numbers().len();
+    assert!((20..=30).contains(&arrived), "{arrived}");
+    world.settle(Duration::from_secs(1));
+    assert_eq!(world.readers[reader].cache.numbers().last(), Some(&200));
+    assert_eq!(world.writers[writer].writer.history_len(), 0);
+}

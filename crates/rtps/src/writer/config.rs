@@ -65,7 +65,8 @@ impl WriterConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryKind {
     /// The newest samples of each instance; 0 is taken as 1. A sample that nobody has acknowledged
-    /// yet makes way like any other.
+    /// yet makes way like any other, but for one of which some fragments are still to be sent: it
+    /// stays until they are, at depth 1 beside the newest.
     KeepLast(u32),
     /// Every sample until all reliable readers have it. A reader that lives but never acknowledges
     /// holds up writes until it is unmatched:

@@ -297,14 +297,31 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes what a new change of the instance replaces under KEEP_LAST.
+    /// Removes what a new change of the instance replaces under KEEP_LAST. One whose fragments are
+    /// being sent stays until they all are, lest none ever arrives where changes are written faster
+    /// than sent: those that wait behind it make way instead.
     fn make_way(&mut self, key: Option<KeyHash>) {
-        if matches!(self.config.history, HistoryKind::KeepAll) {
-            return;
-        }
         while self.history.instance_len(key) >= self.depth() {
+            let removed = match self.is_under_way(self.history.oldest_of(key)) {
+                true => self.history.remove_second_of(key),
+                false => self.history.remove_oldest_of(key),
+            };
+            let Some((number, len)) = removed else {
+                break;
+            };
+            self.removed(number, len);
+        }
+    }
+
+    /// Removes a change that stayed beyond the depth while it was being sent.
+    fn trim(&mut self, key: Option<KeyHash>) {
+        while self.history.instance_len(key) > self.depth() {
             self.remove_oldest_of(key);
         }
+    }
+
+    fn is_under_way(&self, number: Option<SequenceNumber>) -> bool {
+        self.cursor.fragment > 1 && number == Some(self.cursor.number)
     }
 
     fn depth(&self) -> usize {
@@ -315,9 +332,13 @@ impl Writer {
     }
 
     fn remove_oldest_of(&mut self, key: Option<KeyHash>) {
-        let Some((number, len)) = self.history.remove_oldest_of(key) else {
-            return;
-        };
+        if let Some((number, len)) = self.history.remove_oldest_of(key) {
+            self.removed(number, len);
+        }
+    }
+
+    /// Accounts for a change that is no longer in the history.
+    fn removed(&mut self, number: SequenceNumber, len: usize) {
         if number > self.released {
             self.unreleased_len = self.unreleased_len.saturating_sub(cost(len));
             self.counters.removed_before_ack += 1;

@@ -13,10 +13,10 @@ impl Writer {
     /// burst allows, and what comes after them waits.
     pub(super) fn send_new(&mut self, now: Instant, outbox: &mut Outbox) {
         while self.cursor.number <= self.last {
-            let Some(len) = self
+            let Some((len, key)) = self
                 .history
                 .get(self.cursor.number)
-                .map(|change| change.payload.len())
+                .map(|change| (change.payload.len(), change.change.key_hash))
             else {
                 self.cursor = Cursor::at(self.cursor.number.next());
                 continue;
@@ -29,6 +29,7 @@ impl Writer {
                 self.unasked_len = self.unasked_len.saturating_add(cost(len));
             }
             self.cursor = Cursor::at(self.cursor.number.next());
+            self.trim(key);
             self.after_change(now, len, outbox);
         }
         self.release();
