@@ -363,6 +363,7 @@ impl Core {
         self.is_stopping.store(true, Ordering::Release);
         self.control.waker().wake();
         self.data.waker().wake();
+        self.network.user.end_receiving();
         if let Some(polled) = &self.polled {
             polled.forget();
         }

@@ -1,49 +1,57 @@
 //! Receiving: from the kernel's datagrams to the machines that they are for.
 //!
 //! The control lane takes discovery and what is addressed to writers, the data lane what is
-//! addressed to readers; only the data lane calls listeners. Either understands everything, since
-//! peers may send to any of our addresses.
+//! addressed to readers; the control lane calls no listeners. Every lane understands everything,
+//! since peers may send to any of our addresses.
+//!
+//! A thread of the data lane has nothing else to wait for than one socket, and so sleeps in the
+//! call that receives. What readers need besides is done aside, by another thread.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, MessageReader, Submessage};
-use tickwire_transport::{Poller, ReceiveBatch, UdpSocket, clock};
+use tickwire_transport::{Poller, ReceiveBatch, ReceiveError, UdpSocket, clock};
 
 use crate::core::Core;
 use crate::reader::endpoint::Received;
 use crate::routes::{RouteCache, Routes};
 use crate::timer::Timer;
 
-/// Which half of a participant's work.
+/// Which part of a participant's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneKind {
     /// Discovery and writers.
     Control,
-    /// Readers and listeners.
+    /// Readers and listeners. A thread leaves all but the unicast socket to [`Aside`](Self::Aside).
     Data,
+    /// Of readers and listeners what a thread of `Data` leaves: the group's socket, timers, and
+    /// listeners that are told of something else than data.
+    Aside,
 }
 
 impl LaneKind {
-    /// The unicast socket, and that of the group.
-    pub(crate) fn sockets(self, core: &Core) -> (&UdpSocket, Option<&UdpSocket>) {
+    pub(crate) fn sockets(self, core: &Core) -> impl Iterator<Item = &UdpSocket> {
         let network = &core.network;
-        match self {
-            Self::Control => (&network.metatraffic, network.metatraffic_group.as_ref()),
-            Self::Data => (&network.user, network.user_group.as_ref()),
-        }
+        let (unicast, group) = match self {
+            Self::Control => (Some(&network.metatraffic), &network.metatraffic_group),
+            Self::Data => (Some(&network.user), &network.user_group),
+            Self::Aside => (None, &network.user_group),
+        };
+        unicast.into_iter().chain(group)
     }
 
     pub(crate) fn timer(self, core: &Core) -> &Timer {
         match self {
             Self::Control => &core.control,
-            Self::Data => &core.data,
+            Self::Data | Self::Aside => &core.data,
         }
     }
 }
 
-/// The memory with which one thread at a time does one half of the work.
+/// The memory with which one thread at a time does one part of the work.
 pub(crate) struct Lane {
     kind: LaneKind,
     batch: ReceiveBatch,
@@ -62,14 +70,38 @@ impl Lane {
     }
 
     /// Works until the participant ends.
-    pub(crate) fn run(&mut self, core: &Core, busy_poll: Duration) {
+    pub(crate) fn run(&mut self, core: &Core) {
+        match self.kind {
+            LaneKind::Control => self.run_poller(core, core.busy_poll),
+            LaneKind::Data => self.run_unicast(core),
+            LaneKind::Aside => self.run_poller(core, Duration::ZERO),
+        }
+    }
+
+    /// Takes what comes to the unicast socket, one system call a batch.
+    fn run_unicast(&mut self, core: &Core) {
+        let mut spin_until = Instant::ZERO;
+        while !core.is_stopping.load(Ordering::Acquire) {
+            let spins = !core.busy_poll.is_zero() && clock::now() < spin_until;
+            let wait = match spins {
+                true => ReceiveBatch::receive,
+                false => ReceiveBatch::wait,
+            };
+            let now = self.receive(core, &core.network.user, wait);
+            if let Some(now) = now {
+                spin_until = now + core.busy_poll;
+            }
+        }
+    }
+
+    /// Waits for sockets and timers together.
+    fn run_poller(&mut self, core: &Core, busy_poll: Duration) {
         let timer = self.kind.timer(core);
-        let (unicast, group) = self.kind.sockets(core);
-        let poller = Poller::new(unicast).sockets(group).waker(timer.waker());
+        let poller = Poller::for_waker(timer.waker()).sockets(self.kind.sockets(core));
         let mut poller = poller.busy_poll(busy_poll);
-        while !core.is_stopping.load(std::sync::atomic::Ordering::Acquire) {
+        while !core.is_stopping.load(Ordering::Acquire) {
             let mut until = timer.sleep();
-            if self.kind == LaneKind::Data && core.has_listeners_to_call() {
+            if self.kind != LaneKind::Control && core.has_listeners_to_call() {
                 until = Instant::ZERO;
             }
             let ready = poller.wait(Some(until).filter(|&until| until != Instant::MAX));
@@ -88,10 +120,9 @@ impl Lane {
 
     /// Takes what waits on the sockets that `is_ready`, and does what time demands.
     pub(crate) fn turn(&mut self, core: &Core, is_ready: impl Fn(usize) -> bool) {
-        let (unicast, group) = self.kind.sockets(core);
-        for (index, socket) in std::iter::once(unicast).chain(group).enumerate() {
+        for (index, socket) in self.kind.sockets(core).enumerate() {
             if is_ready(index) {
-                self.receive(core, socket);
+                self.receive(core, socket, ReceiveBatch::receive);
             }
         }
         let now = clock::now();
@@ -99,19 +130,24 @@ impl Lane {
             let routes = self.routes.refresh(&core.directory);
             match self.kind {
                 LaneKind::Control => core.handle_control_timeout(now, routes, &mut self.outbox),
-                LaneKind::Data => core.handle_data_timeout(now, routes, &mut self.outbox),
+                _ => core.handle_data_timeout(now, routes, &mut self.outbox),
             }
         }
-        if self.kind == LaneKind::Data {
+        if self.kind != LaneKind::Control {
             core.call_listeners(self.routes.refresh(&core.directory));
         }
     }
 
-    /// Takes one batch of datagrams; what remains waits for the next turn.
-    fn receive(&mut self, core: &Core, socket: &UdpSocket) {
-        if self.batch.receive(socket).is_err() {
-            core.counters.receive_errors.add(1);
-            return;
+    /// Takes one batch of datagrams; what remains waits for the next turn. Says when they came, if
+    /// any did.
+    fn receive(&mut self, core: &Core, socket: &UdpSocket, receive: Receive) -> Option<Instant> {
+        match receive(&mut self.batch, socket) {
+            Ok(0) => return None,
+            Ok(_) => {}
+            Err(_) => {
+                core.counters.receive_errors.add(1);
+                return None;
+            }
         }
         let (now, timestamp) = (clock::now(), clock::timestamp());
         for datagram in self.batch.iter() {
@@ -122,12 +158,16 @@ impl Lane {
                 now,
                 timestamp,
                 outbox: &mut self.outbox,
-                calls_listeners: self.kind == LaneKind::Data,
+                calls_listeners: self.kind != LaneKind::Control,
             };
             dispatch.datagram(datagram.bytes);
         }
+        Some(now)
     }
 }
+
+/// Fills the batch from a socket, and waits for that or not.
+type Receive = fn(&mut ReceiveBatch, &UdpSocket) -> Result<usize, ReceiveError>;
 
 /// What it takes to hand on the submessages of a datagram.
 struct Dispatch<'a> {

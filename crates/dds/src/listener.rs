@@ -1,5 +1,5 @@
-//! Where an entity keeps its listener. Only the thread that delivers data calls it, so that a
-//! listener that waits in a write never holds up the acknowledgements that would free it.
+//! Where an entity keeps its listener. Only the threads that deliver data call it, one at a time, so
+//! that a listener that waits in a write never holds up the acknowledgements that would free it.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -41,29 +41,32 @@ impl ListenerSlot {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Tells the listener what has changed since it was last told.
+    /// Tells the listener what has changed since it was last told. If it is being called, on this
+    /// thread or another, that call is followed by one for what has changed meanwhile.
     pub(crate) fn call(&self) {
-        if !self.is_set.load(Ordering::Acquire) {
-            return;
-        }
-        let mut state = lock(&self.state);
-        let generation = state.generation;
-        // A listener that is being called on this thread is not called again: it is out.
-        let Some(mut callback) = state.callback.take() else {
-            return;
-        };
-        drop(state);
-        let news = StatusMask::from_bits(self.news.swap(0, Ordering::AcqRel));
-        if !news.is_empty() {
-            callback(news);
-        }
-        let mut state = lock(&self.state);
-        if state.generation == generation {
+        while self.has_to_tell() {
+            let mut state = lock(&self.state);
+            let generation = state.generation;
+            let Some(mut callback) = state.callback.take() else {
+                return;
+            };
+            drop(state);
+            let news = StatusMask::from_bits(self.news.swap(0, Ordering::AcqRel));
+            if !news.is_empty() {
+                callback(news);
+            }
+            let mut state = lock(&self.state);
+            if state.generation != generation {
+                drop(state);
+                drop(callback);
+                return;
+            }
             state.callback = Some(callback);
-            return;
         }
-        drop(state);
-        drop(callback);
+    }
+
+    fn has_to_tell(&self) -> bool {
+        self.is_set.load(Ordering::Acquire) && self.news.load(Ordering::Acquire) != 0
     }
 }
 
@@ -87,6 +90,30 @@ mod tests {
         slot.call();
         let both = StatusMask::DATA_AVAILABLE | StatusMask::SAMPLE_LOST;
         assert_eq!(heard.load(Ordering::Relaxed), both.bits());
+    }
+
+    #[test]
+    fn what_happens_during_a_call_is_told_after_it() {
+        let slot = Arc::new(ListenerSlot::default());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (inner, ear) = (Arc::clone(&slot), Arc::clone(&heard));
+        slot.set(Some(Box::new(move |news| {
+            lock(&ear).push(news);
+            if news == StatusMask::DATA_AVAILABLE {
+                inner.note(StatusMask::SAMPLE_LOST);
+                inner.call();
+                lock(&ear).push(StatusMask::NONE);
+            }
+        })));
+        slot.note(StatusMask::DATA_AVAILABLE);
+        slot.call();
+        let expected = [
+            StatusMask::DATA_AVAILABLE,
+            StatusMask::NONE,
+            StatusMask::SAMPLE_LOST,
+        ];
+        assert_eq!(lock(&heard)[..], expected);
+        slot.set(None);
     }
 
     #[test]

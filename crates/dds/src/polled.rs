@@ -46,12 +46,10 @@ impl Polled {
         };
         let second = kinds.next();
 
-        let (unicast, group) = first.sockets(core);
-        let mut poller = Poller::new(unicast).sockets(group).waker(&self.waker);
+        let mut poller = Poller::for_waker(&self.waker).sockets(first.sockets(core));
         let mut until = deadline.min(first.timer(core).sleep());
         if let Some(second) = second {
-            let (unicast, group) = second.sockets(core);
-            poller = poller.sockets([unicast]).sockets(group);
+            poller = poller.sockets(second.sockets(core));
             until = until.min(second.timer(core).sleep());
         }
         if data.is_some() && core.has_listeners_to_call() {
@@ -65,8 +63,7 @@ impl Polled {
         let mut offset = 0;
         if let Some(lane) = &mut control {
             lane.turn(core, |index| ready.socket(index));
-            let (_, group) = LaneKind::Control.sockets(core);
-            offset = 1 + usize::from(group.is_some());
+            offset = LaneKind::Control.sockets(core).count();
         }
         if let Some(lane) = &mut data {
             lane.turn(core, |index| ready.socket(offset + index));

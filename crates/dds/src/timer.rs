@@ -49,6 +49,7 @@ impl Timer {
         self.next()
     }
 
+    /// Ends what [`sleep`](Self::sleep) began.
     pub(crate) fn awake(&self) {
         self.asleep.store(false, Ordering::Relaxed);
     }

@@ -51,17 +51,28 @@ impl ReceiveBatch {
     /// Replaces the content by what waits on `socket`, and says how many datagrams that is; 0 when
     /// none does. One system call, which does not block.
     pub fn receive(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
+        self.receive_with(socket, MsgFlags::MSG_DONTWAIT)
+    }
+
+    /// As [`receive`](Self::receive), but sleeps until there is a datagram: one system call where
+    /// waiting in a [`Poller`](crate::Poller) takes two. A signal ends it without one,
+    /// [`end_receiving`](UdpSocket::end_receiving) with an empty one.
+    pub fn wait(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
+        self.receive_with(socket, MsgFlags::MSG_WAITFORONE)
+    }
+
+    fn receive_with(&mut self, socket: &UdpSocket, flags: MsgFlags) -> Result<usize, ReceiveError> {
         self.count = 0;
         let slots = &mut self.slots;
         let received = &mut self.received;
         let result = match socket.local_address() {
             SocketAddr::V4(_) => RECEIVE_V4.with_borrow_mut(|headers| {
-                receive_into(socket, headers, slots, received, |from| {
+                receive_into(socket, flags, headers, slots, received, |from| {
                     SocketAddr::V4((*from).into())
                 })
             }),
             SocketAddr::V6(_) => RECEIVE_V6.with_borrow_mut(|headers| {
-                receive_into(socket, headers, slots, received, |from| {
+                receive_into(socket, flags, headers, slots, received, |from| {
                     SocketAddr::V6((*from).into())
                 })
             }),
@@ -103,6 +114,7 @@ fn headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
 
 fn receive_into<S: SockaddrLike + Copy>(
     socket: &UdpSocket,
+    flags: MsgFlags,
     headers: &mut MultiHeaders<S>,
     slots: &mut [u8],
     received: &mut [Option<(usize, SocketAddr)>; BATCH],
@@ -111,7 +123,6 @@ fn receive_into<S: SockaddrLike + Copy>(
     let mut slots = slots.chunks_exact_mut(SLOT_BYTES);
     let mut slices: [[IoSliceMut<'_>; 1]; BATCH] =
         std::array::from_fn(|_| [IoSliceMut::new(slots.next().unwrap_or_default())]);
-    let flags = MsgFlags::MSG_DONTWAIT;
     let results = match recvmmsg(socket.as_raw_fd(), headers, &mut slices, flags, None) {
         Ok(results) => results,
         Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
@@ -132,6 +143,19 @@ fn receive_into<S: SockaddrLike + Copy>(
 
 /// Sends what fits the socket's family in batches; the rest fails one by one, with the kernel's reason.
 pub(crate) fn send_to_each<'a>(
+    socket: &UdpSocket,
+    mut datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
+) -> Result<(), SendError> {
+    let Some(first) = datagrams.next() else {
+        return Ok(());
+    };
+    match datagrams.next() {
+        None => socket.send_to(first.0, first.1),
+        Some(second) => send_all(socket, [first, second].into_iter().chain(datagrams)),
+    }
+}
+
+fn send_all<'a>(
     socket: &UdpSocket,
     mut datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
 ) -> Result<(), SendError> {

@@ -1,7 +1,7 @@
 //! Waiting for sockets, a deadline or another thread.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,10 +49,22 @@ pub struct Poller<'a> {
 impl<'a> Poller<'a> {
     /// Waits for a socket, which has the number 0.
     pub fn new(socket: &'a UdpSocket) -> Self {
-        let fd = PollFd::new(socket.as_fd(), PollFlags::POLLIN);
+        Self {
+            socket_count: 1,
+            ..Self::filled(socket.as_fd())
+        }
+    }
+
+    /// Waits for no socket yet, but for a waker.
+    pub fn for_waker(waker: &'a Waker) -> Self {
+        Self::filled(waker.0.as_fd()).waker(waker)
+    }
+
+    fn filled(fd: BorrowedFd<'a>) -> Self {
+        let fd = PollFd::new(fd, PollFlags::POLLIN);
         Self {
             fds: std::array::from_fn(|_| fd.clone()),
-            socket_count: 1,
+            socket_count: 0,
             waker: None,
             spin: Duration::ZERO,
         }

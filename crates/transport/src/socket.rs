@@ -1,7 +1,7 @@
 //! UDP sockets with the options that publish/subscribe needs.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use nix::sys::socket::{setsockopt, sockopt};
@@ -38,7 +38,8 @@ impl Default for UdpOptions {
     }
 }
 
-/// A bound UDP socket. Receiving does not block, sending waits for room in the kernel's buffer.
+/// A bound UDP socket. Sending waits for room in the kernel's buffer; for receiving, see
+/// [`ReceiveBatch`](crate::ReceiveBatch).
 #[derive(Debug)]
 pub struct UdpSocket {
     socket: Socket,
@@ -135,6 +136,13 @@ impl UdpSocket {
         datagrams: impl IntoIterator<Item = (&'a [u8], SocketAddr)>,
     ) -> Result<(), SendError> {
         send_to_each(self, datagrams.into_iter())
+    }
+
+    /// Wakes all threads that wait to receive from the socket; from now on they get empty datagrams
+    /// at once.
+    pub fn end_receiving(&self) {
+        // Linux does so and then says ENOTCONN, since the socket has no peer.
+        let _ = self.socket.shutdown(Shutdown::Read);
     }
 
     fn bind(socket: Socket, address: SocketAddr) -> Result<Self, SocketError> {

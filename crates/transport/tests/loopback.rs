@@ -213,6 +213,41 @@ fn an_empty_socket_yields_nothing() {
 }
 
 #[test]
+fn a_thread_that_waits_to_receive_gets_every_datagram() {
+    let socket = local();
+    std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            let mut batch = ReceiveBatch::new();
+            let mut count = 0;
+            while count < 2 {
+                count += batch.wait(&socket).expect("the socket works");
+            }
+            count
+        });
+        for datagram in [&b"one"[..], b"two"] {
+            socket
+                .send_to(datagram, socket.local_address())
+                .expect("loopback takes it");
+        }
+        assert_eq!(receiver.join().expect("it does not panic"), 2);
+    });
+}
+
+#[test]
+fn the_end_of_receiving_wakes_who_waits() {
+    let socket = local();
+    std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            let mut batch = ReceiveBatch::new();
+            batch.wait(&socket).expect("the socket works");
+            batch.iter().all(|datagram| datagram.bytes.is_empty())
+        });
+        socket.end_receiving();
+        assert!(receiver.join().expect("it does not panic"));
+    });
+}
+
+#[test]
 fn the_granted_buffer_is_reported() {
     let options = UdpOptions {
         receive_buffer_bytes: 64 << 10,

@@ -101,7 +101,7 @@ impl DomainParticipantBuilder {
     }
 
     /// How long to look for datagrams again and again before the thread sleeps: lower latency for
-    /// busy processors, one for each of the two threads. Default not at all.
+    /// busy processors, one for discovery and acknowledgements and one for data. Default not at all.
     pub fn busy_poll(mut self, duration: Duration) -> Self {
         self.busy_poll = duration;
         self
@@ -225,9 +225,10 @@ fn start(core: Arc<Core>, driving: Driving) -> Result<DomainParticipant, Partici
         for (kind, name) in [
             (LaneKind::Control, "tickwire-ctl"),
             (LaneKind::Data, "tickwire-data"),
+            (LaneKind::Aside, "tickwire-aside"),
         ] {
             let core = Arc::clone(&core);
-            let run = move || Lane::new(kind).run(&core, core.busy_poll);
+            let run = move || Lane::new(kind).run(&core);
             let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
             lifeline.adopt(thread.map_err(ParticipantError::Thread)?);
         }

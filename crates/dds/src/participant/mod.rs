@@ -33,7 +33,8 @@ pub struct DomainParticipant {
 /// Who does the work of a participant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driving {
-    /// Two threads of its own: one for discovery and acknowledgements, one for data and listeners.
+    /// Three threads of its own: one for discovery and acknowledgements, one for data and its
+    /// listeners, and one for what happens beside the data (multicast, deadlines, matches).
     #[default]
     Threaded,
     /// The application, by [`DomainParticipant::poll`]. No thread is started.

@@ -7,8 +7,8 @@ use crate::status::{
 };
 use crate::type_support::TopicSupport;
 
-/// Told of what happens to a reader, on the thread that delivers data: in threaded driving the
-/// participant's, else the one that polls. A closure is told of data.
+/// Told of what happens to a reader, on a thread that delivers data: in threaded driving one of the
+/// participant's, else the one that polls. Never called by two threads at once. A closure is told of data.
 ///
 /// A listener may call anything, and may wait in a write; nothing more is delivered meanwhile, but
 /// acknowledgements are taken.

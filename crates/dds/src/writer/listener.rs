@@ -4,8 +4,8 @@ use super::DataWriter;
 use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask};
 use crate::type_support::TopicSupport;
 
-/// Told of what happens to a writer, on the thread that delivers data: in threaded driving the
-/// participant's, else the one that polls. A closure is told of matches.
+/// Told of what happens to a writer, on a thread that delivers data: in threaded driving one of the
+/// participant's, else the one that polls. Never called by two threads at once. A closure is told of matches.
 pub trait DataWriterListener<T: TopicSupport>: Send + 'static {
     /// A reader matched or left.
     fn on_publication_matched(&mut self, writer: &DataWriter<T>, status: MatchedStatus) {
