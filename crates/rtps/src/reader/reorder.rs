@@ -177,13 +177,14 @@ impl Reorder {
         Some(span)
     }
 
-    /// The numbers from `start` to `last` that are not in here.
+    /// The numbers from `start` to `last` that are not in here. Finds its place by bisection.
     pub(super) fn holes(
         &self,
         start: SequenceNumber,
         last: SequenceNumber,
     ) -> impl Iterator<Item = SequenceNumber> {
-        let mut spans = self.spans.iter().peekable();
+        let at = self.spans.partition_point(|span| span.end <= start);
+        let mut spans = self.spans.range(at..).peekable();
         let mut next = start;
         core::iter::from_fn(move || {
             while let Some(span) = spans.peek()

@@ -50,6 +50,8 @@ pub(super) struct MatchedWriter {
     pub(super) expected: SequenceNumber,
     /// The newest change known to exist.
     pub(super) announced: SequenceNumber,
+    /// No number below lacks, so that holes are looked for from here on.
+    complete: SequenceNumber,
     /// A heartbeat has come (reliable), or a sample (best effort): `expected` is a true number.
     pub(super) synchronized: bool,
     pub(super) reorder: Reorder,
@@ -80,6 +82,7 @@ impl MatchedWriter {
             proxy,
             expected: SequenceNumber::FIRST,
             announced: SequenceNumber::ZERO,
+            complete: SequenceNumber::FIRST,
             synchronized: false,
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
@@ -104,6 +107,7 @@ impl MatchedWriter {
     pub(super) fn restart(&mut self) {
         self.expected = SequenceNumber::FIRST;
         self.announced = SequenceNumber::ZERO;
+        self.complete = SequenceNumber::FIRST;
         self.synchronized = false;
         self.reorder = Reorder::default();
         self.reassembly = Reassembly::default();
@@ -114,8 +118,11 @@ impl MatchedWriter {
     }
 
     /// The lowest change that is known to exist and lacks.
-    pub(super) fn first_hole(&self) -> Option<SequenceNumber> {
-        self.reorder.holes(self.expected, self.announced).next()
+    pub(super) fn first_hole(&mut self) -> Option<SequenceNumber> {
+        let start = self.complete.max(self.expected);
+        let hole = self.reorder.holes(start, self.announced).next();
+        self.complete = hole.unwrap_or(start.max(self.announced.next()));
+        hole
     }
 
     /// Answers a little later, so that what is only out of order can still come; much later if the
@@ -140,5 +147,48 @@ impl MatchedWriter {
             .into_iter()
             .flatten()
             .min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::change::ChangeKind;
+    use crate::reader::reorder::{Content, HeldChange};
+
+    fn held() -> HeldChange {
+        HeldChange {
+            kind: ChangeKind::Alive,
+            source_timestamp: None,
+            key_hash: None,
+            content: Content::None,
+            bytes: Vec::new(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_remembered_of_holes_hides_none(
+            steps in proptest::collection::vec((0..4, 1..40_i64, 1..8_i64), 1..60),
+        ) {
+            let config = ReaderConfig::new(Guid::UNKNOWN);
+            let mut writer = MatchedWriter::new(WriterProxy::default(), &config);
+            for (step, number, count) in steps {
+                let (first, end) = (SequenceNumber(number), SequenceNumber(number + count));
+                match step {
+                    0 if first > writer.expected && !writer.reorder.contains(first) => {
+                        writer.reorder.hold(first, held());
+                    }
+                    1 => writer.reorder.skip(first.max(writer.expected), end),
+                    2 => writer.expected = writer.expected.next(),
+                    _ => writer.announced = writer.announced.max(first),
+                }
+                let all = writer.reorder.holes(writer.expected, writer.announced).next();
+                prop_assert_eq!(writer.first_hole(), all);
+            }
+        }
     }
 }
