@@ -176,24 +176,3 @@ fn what_cannot_be_sent_says_why() {
     );
     assert_eq!(both.status, 2);
 }
-
-#[test]
-fn help_teaches() {
-    let folder = Folder::new("help");
-    for command in [
-        &["feed", "--help"][..],
-        &["feed", "send", "--help"],
-        &["feed", "generate", "--help"],
-        &["fast", "decode", "--help"],
-    ] {
-        let run = tickwire(&folder, command);
-        assert_eq!(run.status, 0);
-        assert!(run.stdout.contains("Usage: tickwire"), "{}", run.stdout);
-    }
-    assert!(
-        tickwire(&folder, &["feed", "send", "--help"])
-            .stdout
-            .contains("Examples:")
-    );
-    assert_eq!(tickwire(&folder, &[]).status, 2);
-}

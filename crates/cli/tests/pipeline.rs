@@ -399,3 +399,45 @@ fn what_both_lines_lose_is_told() {
         (&2.into(), &1.into())
     );
 }
+
+/// The securities of a file are looked for as its feed is decoded: here the second packet goes on from the first.
+#[test]
+fn securities_are_found_under_the_reset_policy_of_the_feed() {
+    let folder = Folder::new("survey");
+    let (domain, templates) = (Domain::reserve(), br#"<templates>
+        <template name="T" id="1"><sequence name="S"><uInt32 name="SecurityID"><delta/></uInt32></sequence></template>
+        <template name="Done" id="99"><uInt32 name="X"><constant value="1"/></uInt32></template></templates>"#);
+    folder.write("t.xml", templates);
+    let packets = [
+        &[4, 0, 0, 0, 0xC0, 0x81, 0x81, 0x85][..],
+        &[4, 0, 0, 0, 0xC0, 0x81, 0x81, 0x80],
+        &[2, 0, 0, 0, 0xC0, 0xE3],
+    ];
+    folder.write("t.dat", &packets.concat());
+    let run = tickwire(
+        &folder,
+        &[
+            "feed",
+            "run",
+            "-t",
+            "t.xml",
+            "--file",
+            "t.dat",
+            "--reset",
+            "never",
+            "--wait",
+            "0",
+            "--no-echo",
+            "--domain",
+            &domain.id,
+            "-o",
+            "json",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let report = object(&run.stdout);
+    assert_eq!(
+        (&report["topics"], &report["published"]),
+        (&1.into(), &2.into())
+    );
+}

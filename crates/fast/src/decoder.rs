@@ -90,6 +90,13 @@ impl Decoder {
         self.template_id = None;
     }
 
+    /// A packet begins: resets if that is the policy. For those who call [`decode`](Self::decode) themselves.
+    pub fn begin_packet(&mut self) {
+        if self.options.reset == ResetPolicy::Packet {
+            self.reset();
+        }
+    }
+
     /// The templates that it decodes.
     pub fn templates(&self) -> &Templates {
         &self.templates
@@ -178,9 +185,7 @@ impl Decoder {
         bytes: &[u8],
         visitor: &mut V,
     ) -> Result<usize, DecodeError> {
-        if self.options.reset == ResetPolicy::Packet {
-            self.reset();
-        }
+        self.begin_packet();
         let mut offset = 0;
         let mut count = 0;
         while let Some(rest @ [_, ..]) = bytes.get(offset..) {

@@ -139,7 +139,6 @@ pub struct FeedHandler<P: Publish> {
 /// The road of a packet once it is its turn.
 struct Road<P: Publish> {
     decoder: Decoder,
-    reset_each_packet: bool,
     message: Message,
     /// None: decode only.
     mapper: Option<Mapper>,
@@ -169,7 +168,6 @@ impl<P: Publish> FeedHandler<P> {
             arbiter: Arbiter::new(options.arbiter),
             road: Road {
                 decoder: Decoder::with_options(templates, options.decoder),
-                reset_each_packet: options.decoder.reset == ResetPolicy::Packet,
                 message: Message::new(),
                 mapper,
                 publish,
@@ -256,9 +254,7 @@ impl<P: Publish> Road<P> {
         if self.failure.is_some() {
             return;
         }
-        if self.reset_each_packet {
-            self.decoder.reset();
-        }
+        self.decoder.begin_packet();
         let mut offset = 0;
         let mut begin = clock::now();
         while let Some(rest @ [_, ..]) = messages.get(offset..) {

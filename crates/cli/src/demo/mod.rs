@@ -4,6 +4,7 @@
 mod example;
 mod report;
 
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::{env, fs, process};
@@ -69,8 +70,10 @@ enum Form {
     /// Tables for people
     #[default]
     Table,
-    /// One object
+    /// An array with an object for each example
     Json,
+    /// A line for each group of topics
+    Csv,
 }
 
 impl Arguments {
@@ -96,10 +99,10 @@ impl Arguments {
                 let examples: Vec<_> = reports.iter().map(report::Report::to_json).collect();
                 serde_json::to_writer_pretty(&mut out, &json!(examples))
                     .map_err(std::io::Error::from)?;
+                writeln!(out)?;
             }
+            Form::Csv => report::write_csv(&mut out, &reports)?,
         }
-        use std::io::Write;
-        writeln!(out)?;
         out.flush()?;
         drop(out);
         let lost: Vec<_> = reports

@@ -8,7 +8,7 @@ use tickwire_feed::generate::Summary;
 
 use super::example::number;
 use crate::failure::Result;
-use crate::output::table;
+use crate::output::{ListFormat, table, write_list};
 
 /// One example's outcome.
 pub(super) struct Report {
@@ -125,16 +125,7 @@ impl Report {
         let columns = ["sent", "decoded", "published", "received", "echoed"];
         writeln!(out, "{}", table(&columns, &[counts.to_vec()]))?;
         writeln!(out)?;
-        let columns = [
-            "topics",
-            "samples",
-            "decode ns/message",
-            "decode+publish us",
-            "one-way us p50",
-            "p99",
-            "max",
-        ];
-        writeln!(out, "{}", table(&columns, &self.groups()))?;
+        writeln!(out, "{}", table(&GROUP_COLUMNS, &self.groups()))?;
         writeln!(out)?;
         let seconds = self.elapsed.as_secs_f64();
         writeln!(
@@ -194,6 +185,28 @@ impl Report {
         groups.iter().map(row).collect()
     }
 }
+
+/// The groups of all examples, one table.
+pub(super) fn write_csv(out: &mut impl Write, reports: &[Report]) -> Result<()> {
+    let mut columns = vec!["example"];
+    columns.extend(GROUP_COLUMNS);
+    let rows: Vec<Vec<Value>> = reports
+        .iter()
+        .flat_map(|report| report.groups().into_iter().map(move |row| (report, row)))
+        .map(|(report, row)| [vec![json!(report.name)], row].concat())
+        .collect();
+    Ok(write_list(out, ListFormat::Csv, &columns, &rows)?)
+}
+
+const GROUP_COLUMNS: [&str; 7] = [
+    "topics",
+    "samples",
+    "decode ns/message",
+    "decode+publish us",
+    "one-way us p50",
+    "p99",
+    "max",
+];
 
 #[cfg(test)]
 mod tests {

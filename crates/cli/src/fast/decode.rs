@@ -1,17 +1,16 @@
-//! `tickwire fast decode`: a file of messages as text, JSON or figures.
+//! `tickwire fast decode`: a file of messages as text or JSON, or counted.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use serde_json::json as value;
-use tickwire_fast::{Decoder, Message, Record, Value, json};
+use tickwire_fast::{DecodeError, Decoder, Message, Record, Value, json};
 
-use super::source::{Framing, Reset, TemplateOptions, packets, read};
+use super::source::{Framing, TemplateOptions, packets, read};
+use super::statistics::Statistics;
 use crate::failure::{Failure, Result};
-use crate::output::{ListFormat, stdout, write_list};
+use crate::output::stdout;
 
 /// Decode a file of FAST messages
 #[derive(Args)]
@@ -21,11 +20,11 @@ Decodes a file of FAST messages by its templates and shows what is in it.
 
 The file holds packets, each after its length (4 bytes, little-endian), as `tickwire feed generate` \
 writes it. A message that cannot be decoded ends the run with the file's byte, the template and the \
-field.",
+field; `byte` counts from the start of the file.",
     after_help = "\
 Examples:
   tickwire fast decode feed.dat --templates feed.xml --limit 10
-  tickwire fast decode feed.dat --templates feed.xml -o stats
+  tickwire fast decode feed.dat --templates feed.xml --stats
   tickwire fast decode feed.dat --templates feed.xml -o jsonl | jq 'select(.template == \"Quote\")'"
 )]
 pub(crate) struct Arguments {
@@ -39,7 +38,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Framing::U32le)]
     framing: Framing,
 
-    /// What to show
+    /// Count instead: messages, entries and values of each template, and how fast they decode
+    #[arg(long)]
+    stats: bool,
+
+    /// Form of the messages or counts
     #[arg(short, long, value_name = "FORM", value_enum, default_value_t = Form::Table)]
     output: Form,
 
@@ -49,52 +52,68 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// A line for each message
+pub(super) enum Form {
+    /// For people
     Table,
-    /// How many messages of each template, and how fast they decode
-    Stats,
-    /// A JSON object for each message
+    /// Of messages: a JSON object a line
     Jsonl,
+    /// Of counts: one JSON object
+    Json,
+    /// Of counts: a line for each template
+    Csv,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
+        self.check_form()?;
         let templates = self.templates.load()?;
         let bytes = read(&self.file)?;
         let mut decoder = self.templates.decoder(&templates);
         let mut out = stdout();
         match self.output {
-            Form::Table => {
-                writeln!(
-                    out,
-                    "{:>8} {:>10}  {:<16} fields",
-                    "message", "byte", "template"
-                )?;
-                self.each_message(&bytes, &mut decoder, |place, message| {
-                    let template = message.template().map_or("", |template| template.name());
-                    write!(
-                        out,
-                        "{:>8} {:>10}  {template:<16} ",
-                        place.message, place.offset
-                    )?;
-                    write_fields(&mut out, message.record())?;
-                    Ok(writeln!(out)?)
-                })?;
-            }
-            Form::Jsonl => {
-                let mut line = String::new();
-                self.each_message(&bytes, &mut decoder, |_, message| {
-                    line.clear();
-                    // Text in memory takes all that is written to it.
-                    let _infallible = json::write(message, &mut line);
-                    line.push('\n');
-                    Ok(out.write_all(line.as_bytes())?)
-                })?;
-            }
-            Form::Stats => self.statistics(&bytes, &mut decoder)?.write(&mut out)?,
+            form if self.stats => self
+                .statistics(&bytes, &mut decoder)?
+                .write(form, &mut out)?,
+            Form::Jsonl => self.write_lines(&bytes, &mut decoder, &mut out)?,
+            _ => self.write_table(&bytes, &mut decoder, &mut out)?,
         }
         Ok(out.flush()?)
+    }
+
+    fn check_form(&self) -> Result<()> {
+        match (self.stats, self.output) {
+            (false, Form::Json | Form::Csv) => Err(Failure::usage("only counts have that form")
+                .hint("`--stats` counts; messages are written with `-o jsonl`")),
+            (true, Form::Jsonl) => Err(Failure::usage("only messages have that form")
+                .hint("counts are written with `-o json` or `-o csv`")),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_lines(&self, bytes: &[u8], decoder: &mut Decoder, out: &mut impl Write) -> Result<()> {
+        let mut line = String::new();
+        self.each_message(bytes, decoder, |_, message| {
+            line.clear();
+            // Text in memory takes all that is written to it.
+            let _infallible = json::write(message, &mut line);
+            line.push('\n');
+            Ok(out.write_all(line.as_bytes())?)
+        })
+    }
+
+    fn write_table(&self, bytes: &[u8], decoder: &mut Decoder, out: &mut impl Write) -> Result<()> {
+        let (message, byte, template) = ("message", "byte", "template");
+        writeln!(out, "{message:>8} {byte:>10}  {template:<16} fields")?;
+        self.each_message(bytes, decoder, |place, message| {
+            let template = message.template().map_or("", |template| template.name());
+            let Place {
+                message: at,
+                offset,
+            } = place;
+            write!(out, "{at:>8} {offset:>10}  {template:<16} ")?;
+            write_fields(out, message.record())?;
+            Ok(writeln!(out)?)
+        })
     }
 
     /// Calls `act` with each message and its place in the file.
@@ -107,16 +126,16 @@ impl Arguments {
         let mut message = Message::new();
         let mut count = 0;
         for (packet, frame) in packets(&self.file, bytes, self.framing).enumerate() {
-            let frame = frame?;
-            if self.templates.reset == Reset::Packet {
-                decoder.reset();
-            }
-            let failed = |offset: usize, what: &dyn std::fmt::Display| {
-                let (file, at) = (self.file.display(), frame.offset + offset);
-                Failure::new(format_args!("{file}: packet {packet} at byte {at}: {what}"))
+            let frame = frame.map_err(|failure| {
+                failure.hint("`--framing none` reads a file of messages without packet lengths")
+            })?;
+            decoder.begin_packet();
+            let failed = |what: &dyn std::fmt::Display| {
+                let file = self.file.display();
+                Failure::new(format_args!("{file}: packet {packet}: {what}"))
             };
             let split = self.templates.preamble.preamble().split(frame.packet);
-            let (_, messages) = split.map_err(|error| failed(0, &error))?;
+            let (_, messages) = split.map_err(|error| failed(&error))?;
             let mut offset = frame.packet.len() - messages.len();
             while let Some(rest @ [_, ..]) = frame.packet.get(offset..) {
                 if self.limit.is_some_and(|limit| count >= limit) {
@@ -127,7 +146,12 @@ impl Arguments {
                     offset: frame.offset + offset,
                 };
                 let decoded = decoder.decode(rest, &mut message);
-                offset += decoded.map_err(|error| failed(offset, &error))?;
+                offset += decoded.map_err(|error| {
+                    failed(&DecodeError {
+                        offset: place.offset + error.offset,
+                        ..error
+                    })
+                })?;
                 count += 1;
                 act(place, &message)?;
             }
@@ -145,8 +169,7 @@ impl Arguments {
         decoder.reset();
         let begin = Instant::now();
         self.each_message(bytes, decoder, |_, _| Ok(()))?;
-        statistics.elapsed = begin.elapsed();
-        statistics.bytes = bytes.len() as u64;
+        statistics.timed(begin.elapsed(), bytes.len());
         Ok(statistics)
     }
 }
@@ -158,82 +181,6 @@ struct Place {
     message: u64,
     /// Byte of the file at which it starts.
     offset: usize,
-}
-
-#[derive(Default)]
-struct Statistics {
-    templates: BTreeMap<String, Counts>,
-    bytes: u64,
-    elapsed: Duration,
-}
-
-#[derive(Default)]
-struct Counts {
-    messages: u64,
-    fields: u64,
-    elements: u64,
-}
-
-impl Statistics {
-    fn count(&mut self, message: &Message) {
-        let name = message.template().map_or("", |template| template.name());
-        if !self.templates.contains_key(name) {
-            self.templates.insert(name.to_owned(), Counts::default());
-        }
-        if let Some(counts) = self.templates.get_mut(name) {
-            counts.messages += 1;
-            counts.add(message.record());
-        }
-    }
-
-    fn write(&self, out: &mut impl Write) -> Result<()> {
-        let rows: Vec<_> = self
-            .templates
-            .iter()
-            .map(|(name, counts)| {
-                vec![
-                    value!(name),
-                    value!(counts.messages),
-                    value!(counts.elements),
-                    value!(counts.fields),
-                ]
-            })
-            .collect();
-        let columns = ["template", "messages", "entries", "values"];
-        write_list(out, ListFormat::Table, &columns, &rows)?;
-        let messages: u64 = self.templates.values().map(|counts| counts.messages).sum();
-        let entries: u64 = self.templates.values().map(|counts| counts.elements).sum();
-        let ns = self.elapsed.as_nanos() as f64;
-        writeln!(out)?;
-        writeln!(out, "messages   {messages}")?;
-        writeln!(out, "entries    {entries}")?;
-        writeln!(out, "bytes      {}", self.bytes)?;
-        if messages > 0 {
-            writeln!(out, "decode     {:.0} ns/message", ns / messages as f64)?;
-            writeln!(
-                out,
-                "           {:.0} MB/s",
-                self.bytes as f64 * 1e3 / ns.max(1.0)
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl Counts {
-    fn add(&mut self, record: Record<'_>) {
-        for (_, value) in record {
-            self.fields += 1;
-            match value {
-                Value::Group(record) | Value::Template(_, record) => self.add(record),
-                Value::Sequence(sequence) => {
-                    self.elements += sequence.len() as u64;
-                    sequence.iter().for_each(|element| self.add(element));
-                }
-                _ => {}
-            }
-        }
-    }
 }
 
 /// `NAME=VALUE ...`, sequences as `NAME=[{...} {...}]`.

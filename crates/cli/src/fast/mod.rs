@@ -2,6 +2,7 @@
 
 mod decode;
 pub(crate) mod source;
+mod statistics;
 
 use clap::Subcommand;
 

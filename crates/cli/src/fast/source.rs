@@ -135,10 +135,7 @@ pub(crate) fn packets<'a>(
             Box::new((!bytes.is_empty()).then_some(Ok(whole)).into_iter())
         }
         Framing::U32le => Box::new(Frames::new(bytes).map(|frame| {
-            frame.map_err(|error| {
-                Failure::new(format_args!("{}: {error}", path.display()))
-                    .hint("`--framing none` reads a file of messages without packet lengths")
-            })
+            frame.map_err(|error| Failure::new(format_args!("{}: {error}", path.display())))
         })),
     }
 }

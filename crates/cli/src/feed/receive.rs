@@ -52,10 +52,12 @@ impl Source {
         };
         let mut message = Message::new();
         for frame in packets(path, bytes, Framing::U32le) {
-            decoder.reset();
+            decoder.begin_packet();
             let mut rest = frame?.packet.get(preamble.len()..).unwrap_or_default();
             // What is malformed or refused is counted when the packet is handled.
-            while let Ok(len) = decoder.decode(rest, &mut message) {
+            while !rest.is_empty()
+                && let Ok(len) = decoder.decode(rest, &mut message)
+            {
                 let _mapped = mapper.map(&message, |_, _, _| Ok::<(), Infallible>(()));
                 rest = rest.get(len..).unwrap_or_default();
             }

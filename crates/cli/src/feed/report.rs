@@ -9,7 +9,7 @@ use tickwire_gateway::feed_handler::Group;
 use tickwire_gateway::{FeedHandler, HandlerCounters, Publish, RoundTrips, Timing};
 
 use crate::failure::{Failure, Result};
-use crate::output::{stdout, table};
+use crate::output::{ListFormat, stdout, table, write_list};
 use crate::stage::{is_stage, tell};
 
 /// The form of the result.
@@ -20,6 +20,8 @@ pub(super) enum Form {
     Table,
     /// One object
     Json,
+    /// A line for each template
+    Csv,
     /// The table that the article's publishers print, in microseconds
     Article,
 }
@@ -110,6 +112,7 @@ impl Report {
         match form {
             Form::Table => self.write_table(&mut out)?,
             Form::Json => writeln!(out, "{:#}", self.to_json())?,
+            Form::Csv => write_list(&mut out, ListFormat::Csv, &COLUMNS, &self.rows())?,
             Form::Article => self.write_article(&mut out)?,
         }
         Ok(out.flush()?)
@@ -132,19 +135,12 @@ impl Report {
         object
     }
 
+    fn rows(&self) -> Vec<Vec<Value>> {
+        self.groups.iter().map(GroupReport::row).collect()
+    }
+
     fn write_table(&self, out: &mut impl Write) -> Result<()> {
-        let columns = [
-            "template",
-            "messages",
-            "samples",
-            "decode ns",
-            "decode+publish us",
-            "one-way us p50",
-            "p99",
-            "max",
-        ];
-        let rows: Vec<_> = self.groups.iter().map(GroupReport::row).collect();
-        writeln!(out, "{}", table(&columns, &rows))?;
+        writeln!(out, "{}", table(&COLUMNS, &self.rows()))?;
         writeln!(out)?;
         let counts = &self.counts;
         let names = ["packets", "decoded", "published", "echoed"];
@@ -278,3 +274,14 @@ fn troubles(
     }
     troubles
 }
+
+const COLUMNS: [&str; 8] = [
+    "template",
+    "messages",
+    "samples",
+    "decode ns",
+    "decode+publish us",
+    "one-way us p50",
+    "p99",
+    "max",
+];

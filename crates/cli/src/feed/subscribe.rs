@@ -77,9 +77,10 @@ impl Arguments {
         self.report(&echo)?;
         let counters = echo.counters();
         if counters.failed > 0 {
-            let failed = counters.failed;
+            let (failed, first) = (counters.failed, counters.first_failure);
+            let first = first.map_or_else(String::new, |error| format!(", the first: {error}"));
             return Err(Failure::new(format_args!(
-                "{failed} samples could not be sent back"
+                "{failed} samples could not be sent back{first}"
             )));
         }
         match is_done {

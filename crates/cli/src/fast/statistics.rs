@@ -1,0 +1,124 @@
+//! How many messages a file has of each template, and how fast they decode.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tickwire_fast::{Message, Record, Value as FieldValue};
+
+use super::decode::Form;
+use crate::failure::Result;
+use crate::output::{ListFormat, write_list};
+
+/// Counts of a file.
+#[derive(Default)]
+pub(super) struct Statistics {
+    templates: BTreeMap<String, Counts>,
+    bytes: u64,
+    elapsed: Duration,
+}
+
+#[derive(Default)]
+struct Counts {
+    messages: u64,
+    values: u64,
+    entries: u64,
+}
+
+impl Statistics {
+    pub(super) fn count(&mut self, message: &Message) {
+        let name = message.template().map_or("", |template| template.name());
+        if !self.templates.contains_key(name) {
+            self.templates.insert(name.to_owned(), Counts::default());
+        }
+        if let Some(counts) = self.templates.get_mut(name) {
+            counts.messages += 1;
+            counts.add(message.record());
+        }
+    }
+
+    /// What decoding all of it took, and of how many bytes.
+    pub(super) fn timed(&mut self, elapsed: Duration, bytes: usize) {
+        self.elapsed = elapsed;
+        self.bytes = bytes as u64;
+    }
+
+    pub(super) fn write(&self, form: Form, out: &mut impl Write) -> Result<()> {
+        match form {
+            Form::Json => Ok(writeln!(out, "{:#}", self.to_json())?),
+            Form::Csv => Ok(write_list(out, ListFormat::Csv, &COLUMNS, &self.rows())?),
+            Form::Table | Form::Jsonl => self.write_table(out),
+        }
+    }
+
+    fn rows(&self) -> Vec<Vec<Value>> {
+        let row = |(name, counts): (&String, &Counts)| {
+            vec![
+                json!(name),
+                json!(counts.messages),
+                json!(counts.entries),
+                json!(counts.values),
+            ]
+        };
+        self.templates.iter().map(row).collect()
+    }
+
+    fn sum(&self, of: fn(&Counts) -> u64) -> u64 {
+        self.templates.values().map(of).sum()
+    }
+
+    fn ns_per_message(&self) -> f64 {
+        let messages = self.sum(|counts| counts.messages).max(1);
+        self.elapsed.as_nanos() as f64 / messages as f64
+    }
+
+    fn to_json(&self) -> Value {
+        let templates: Vec<_> = self
+            .rows()
+            .into_iter()
+            .map(|row| COLUMNS.into_iter().map(str::to_owned).zip(row).collect())
+            .map(Value::Object)
+            .collect();
+        json!({
+            "templates": templates,
+            "messages": self.sum(|counts| counts.messages),
+            "entries": self.sum(|counts| counts.entries),
+            "bytes": self.bytes,
+            "decode_mean_ns": self.ns_per_message(),
+        })
+    }
+
+    fn write_table(&self, out: &mut impl Write) -> Result<()> {
+        write_list(out, ListFormat::Table, &COLUMNS, &self.rows())?;
+        let messages = self.sum(|counts| counts.messages);
+        writeln!(out)?;
+        writeln!(out, "messages   {messages}")?;
+        writeln!(out, "entries    {}", self.sum(|counts| counts.entries))?;
+        writeln!(out, "bytes      {}", self.bytes)?;
+        if messages > 0 {
+            let ns = self.elapsed.as_nanos().max(1) as f64;
+            writeln!(out, "decode     {:.0} ns/message", self.ns_per_message())?;
+            writeln!(out, "           {:.0} MB/s", self.bytes as f64 * 1e3 / ns)?;
+        }
+        Ok(())
+    }
+}
+
+impl Counts {
+    fn add(&mut self, record: Record<'_>) {
+        for (_, value) in record {
+            self.values += 1;
+            match value {
+                FieldValue::Group(record) | FieldValue::Template(_, record) => self.add(record),
+                FieldValue::Sequence(sequence) => {
+                    self.entries += sequence.len() as u64;
+                    sequence.iter().for_each(|element| self.add(element));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+const COLUMNS: [&str; 4] = ["template", "messages", "entries", "values"];
