@@ -45,7 +45,7 @@ pub(crate) fn write_list(
             let names: Vec<_> = columns.iter().map(|name| csv_field(name)).collect();
             writeln!(out, "{}", names.join(","))?;
             for row in rows {
-                let fields: Vec<_> = row.iter().map(|value| csv_field(&text(value))).collect();
+                let fields: Vec<_> = row.iter().map(|value| csv_field(&exact(value))).collect();
                 writeln!(out, "{}", fields.join(","))?;
             }
             Ok(())
@@ -71,14 +71,19 @@ pub(crate) fn table(columns: &[&str], rows: &[Vec<Value>]) -> Table {
     table
 }
 
+/// For people: one digit after the point is enough.
 fn text(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) if value.is_f64() => format!("{number:.1}"),
+        _ => exact(value),
+    }
+}
+
+/// For programs.
+fn exact(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_f64() {
-            Some(value) if number.is_f64() => format!("{value:.1}"),
-            _ => number.to_string(),
-        },
         other => other.to_string(),
     }
 }
@@ -99,7 +104,7 @@ mod tests {
     fn list(format: ListFormat) -> String {
         let rows = [
             vec![json!("Quote"), json!(7_500)],
-            vec![json!("a, \"b\""), json!(1)],
+            vec![json!("a, \"b\""), json!(0.125)],
         ];
         let mut out = Vec::new();
         write_list(&mut out, format, &["template", "messages"], &rows).expect("memory takes all");
@@ -107,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn csv_quotes_what_would_break_a_line() {
+    fn csv_quotes_what_would_break_a_line_and_rounds_nothing() {
         assert_eq!(
             list(ListFormat::Csv),
-            "template,messages\nQuote,7500\n\"a, \"\"b\"\"\",1\n"
+            "template,messages\nQuote,7500\n\"a, \"\"b\"\"\",0.125\n"
         );
     }
 

@@ -6,6 +6,9 @@ use core::fmt;
 ///
 /// S codes are found when templates are loaded, D and R codes when messages are decoded or encoded
 /// (FAST 1.1 appendix 4). `Display` gives the code and a sentence.
+///
+/// D10, D11 and R5 are about conversions that are never made: a struct whose member does not suit its field is refused
+/// when it is bound. D12 is about blocks: a stream is messages here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Code {
@@ -37,12 +40,6 @@ pub enum Code {
     D8,
     /// Template id that no template has.
     D9,
-    /// Conversion between byte vectors and something else than a string.
-    D10,
-    /// String whose text does not convert to the field's type.
-    D11,
-    /// Block of length zero.
-    D12,
     /// Decimal whose exponent is outside -63..=63 or whose mantissa is outside int64.
     R1,
     /// Unicode string that is not UTF-8.
@@ -51,8 +48,6 @@ pub enum Code {
     R3,
     /// Integer that does not fit after a conversion or a delta.
     R4,
-    /// Decimal with a fraction that should become an integer.
-    R5,
     /// Integer with leading bytes that say nothing.
     R6,
     /// Presence map with a trailing byte that says nothing.
@@ -95,14 +90,10 @@ impl Code {
             Self::D7 => "subtraction length larger than the string",
             Self::D8 => "no template of this name",
             Self::D9 => "no template of this id",
-            Self::D10 => "byte vectors convert to strings only",
-            Self::D11 => "the string's text does not convert to the field's type",
-            Self::D12 => "block of length zero",
             Self::R1 => "decimal out of range",
             Self::R2 => "the string is not UTF-8",
             Self::R3 => "the string has characters that ASCII does not have",
             Self::R4 => "integer does not fit after a conversion or a delta",
-            Self::R5 => "decimal with a fraction where an integer is wanted",
             Self::R6 => "overlong integer",
             Self::R7 => "overlong presence map",
             Self::R8 => "presence map with bits that no field asks for",

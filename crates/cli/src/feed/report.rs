@@ -199,36 +199,45 @@ impl Report {
 
 impl GroupReport {
     fn to_json(&self) -> Value {
-        let one_way = |quantile| self.round_trip.quantile_ns(quantile) / 2;
+        let (publish, echo) = (&self.publish, &self.round_trip);
+        let one_way = |quantile| measured(echo, echo.quantile_ns(quantile) / 2);
         json!({
             "template": self.template,
             "messages": self.messages,
             "samples": self.samples,
             "decode_mean_ns": self.decode.mean_ns(),
             "decode_p50_ns": self.decode.quantile_ns(0.5),
-            "publish_mean_ns": self.publish.mean_ns(),
-            "publish_p50_ns": self.publish.quantile_ns(0.5),
-            "publish_p99_ns": self.publish.quantile_ns(0.99),
+            "publish_mean_ns": measured(publish, publish.mean_ns()),
+            "publish_p50_ns": measured(publish, publish.quantile_ns(0.5)),
+            "publish_p99_ns": measured(publish, publish.quantile_ns(0.99)),
             "one_way_p50_ns": one_way(0.5),
             "one_way_p99_ns": one_way(0.99),
-            "one_way_max_ns": self.round_trip.max_ns() / 2,
-            "round_trip_mean_ns": self.round_trip.mean_ns(),
+            "one_way_max_ns": measured(echo, echo.max_ns() / 2),
+            "round_trip_mean_ns": measured(echo, echo.mean_ns()),
         })
     }
 
     fn row(&self) -> Vec<Value> {
-        let us = |ns: f64| json!(ns / 1e3);
-        let one_way = |quantile| us(self.round_trip.quantile_ns(quantile) as f64 / 2.0);
+        let echo = &self.round_trip;
+        let one_way_us = |round_trip_ns: u64| measured(echo, round_trip_ns as f64 / 2e3);
         vec![
             json!(self.template),
             json!(self.messages),
             json!(self.samples),
             json!(self.decode.mean_ns().round() as u64),
-            us(self.publish.mean_ns()),
-            one_way(0.5),
-            one_way(0.99),
-            us(self.round_trip.max_ns() as f64 / 2.0),
+            measured(&self.publish, self.publish.mean_ns() / 1e3),
+            one_way_us(echo.quantile_ns(0.5)),
+            one_way_us(echo.quantile_ns(0.99)),
+            one_way_us(echo.max_ns()),
         ]
+    }
+}
+
+/// A figure of `timing`, or nothing where nothing was timed.
+fn measured(timing: &Timing, figure: impl Into<Value>) -> Value {
+    match timing.count() {
+        0 => Value::Null,
+        _ => figure.into(),
     }
 }
 
