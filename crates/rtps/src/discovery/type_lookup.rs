@@ -160,8 +160,9 @@ impl Discovery {
         let objects = &self.type_lookup.objects;
         let for_us = request.instance == instance_name(self.config.participant.guid_prefix);
         let known = request.types.iter().any(|&id| objects.get(id).is_some());
-        let for_other = request.instance.starts_with(INSTANCE_PREFIX) && !for_us;
-        if for_other || !(for_us || known) {
+        let for_anybody =
+            request.instance == anybody() || !request.instance.starts_with(INSTANCE_PREFIX);
+        if !(for_us || for_anybody && known) {
             return;
         }
         let answer = |payload: &mut Vec<u8>| request.answer(objects, payload);
@@ -206,6 +207,11 @@ impl core::error::Error for RequestError {}
 /// The name of a participant's service (XTypes 1.3 §7.6.3.3.4).
 fn instance_name(prefix: GuidPrefix) -> alloc::string::String {
     format!("{INSTANCE_PREFIX}{prefix:?}{:?}", EntityId::PARTICIPANT)
+}
+
+/// What Cyclone DDS calls the service when it does not mind who answers.
+fn anybody() -> alloc::string::String {
+    format!("{INSTANCE_PREFIX}{:032}", 0)
 }
 
 const INSTANCE_PREFIX: &str = "dds.builtin.TOS.";

@@ -5,9 +5,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use tickwire_base::Duration;
-use tickwire_cdr::xtypes::{Reply, RequestIdentity, TypeId, TypeInformation, TypeWithDependencies};
+use tickwire_cdr::xtypes::{
+    Question, Reply, Request, RequestIdentity, TypeId, TypeInformation, TypeWithDependencies,
+};
 use tickwire_cdr::{Extensibility, Member, Shared, Type, TypeDescription};
 
+use super::builtin_topic::Received;
 use super::tests::*;
 use super::*;
 
@@ -73,6 +76,35 @@ fn a_type_never_seen_before_is_learnt_from_its_owner() {
             .is_none()
     );
     assert_eq!(net.nodes[2].discovery.types().len(), 0);
+}
+
+#[test]
+fn a_question_to_anybody_is_answered_by_who_knows() {
+    let (mut net, information) = net();
+    let request = Request {
+        identity: RequestIdentity {
+            writer: [1; 16],
+            sequence_number: 1,
+        },
+        instance: "dds.builtin.TOS.00000000000000000000000000000000".into(),
+        question: Question::Types,
+        types: vec![complete_of(&information).id],
+    };
+    let mut payload = Vec::new();
+    request.encode(&mut payload).expect("a short request");
+    let question = Received {
+        writer: Guid::new(prefix(3), EntityId::TYPE_LOOKUP_REQUEST_WRITER),
+        kind: ChangeKind::Alive,
+        key_hash: None,
+        payload,
+    };
+    for (node, answers) in [(0, 1), (1, 0)] {
+        net.call(node, |discovery, now, outbox| {
+            discovery.handle_type_request(now, &question, outbox);
+        });
+        let counters = net.nodes[node].discovery.counters();
+        assert_eq!(counters.types_answered, answers);
+    }
 }
 
 #[test]
