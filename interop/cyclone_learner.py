@@ -4,8 +4,8 @@
 
 It finds each topic's writer by discovery, asks the writer's participant for the type (XTypes
 TypeLookup), subscribes, and says "subscribed" when all topics are matched. It ends with the first
-sample of the last topic named, waits until nothing more comes, and prints one JSON object: samples
-by topic, and the first sample of each.
+sample of the last topic named, waits until nothing more comes, and prints one JSON object: the
+samples of each topic, in the order in which they came.
 """
 
 import argparse
@@ -68,25 +68,23 @@ def main():
         for name in arguments.topics
     }
     print("subscribed", flush=True)
-    counts = dict.fromkeys(arguments.topics, 0)
-    first = {}
+    samples = {name: [] for name in arguments.topics}
     last = arguments.topics[-1]
     quiet_since = None
     while time.monotonic() < deadline:
         news = 0
         for name, reader in readers.items():
             for sample in take(reader):
-                counts[name] += 1
+                samples[name].append(asdict(sample))
                 news += 1
-                first.setdefault(name, asdict(sample))
-        if news or not counts[last]:
+        if news or not samples[last]:
             quiet_since = None
         elif quiet_since is None:
             quiet_since = time.monotonic()
         elif time.monotonic() - quiet_since > 0.5:
             break
         time.sleep(0.002)
-    print(json.dumps({"counts": counts, "first": first}, default=str), flush=True)
+    print(json.dumps(samples), flush=True)
     return 0
 
 

@@ -10,6 +10,8 @@ import itertools
 import json
 import subprocess
 import sys
+import tempfile
+from decimal import Decimal
 
 import cyclone_peer
 from cyclonedds.idl.annotations import final
@@ -17,6 +19,11 @@ from cyclonedds.idl.annotations import final
 PEERS = {
     "tickwire": ["target/release/tickwire-interop"],
     "cyclone": [sys.executable, "interop/cyclone_peer.py"],
+}
+TICKWIRE = "target/release/tickwire"
+FEEDS = {
+    "simple": ["Quote", "New", "Change", "Remove", "Done"],
+    "complex": ["MarketData", "QuoteRequest", "Done"],
 }
 LIMIT_S = 60
 
@@ -121,6 +128,65 @@ def converse(number, publisher, subscriber, late, options):
                 process.wait()
 
 
+def plain(value):
+    """A sample or decoded message without absent fields and with decimals as such."""
+    if isinstance(value, list):
+        return [plain(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"mantissa", "exponent"}:
+        return Decimal(value["mantissa"]).scaleb(value["exponent"])
+    return {name: plain(field) for name, field in value.items() if field is not None}
+
+
+def by_security(messages):
+    """Messages, entries in the case of MarketData, by their key; order counts within a key only."""
+    rows = {}
+    for message in messages:
+        for row in message.get("MDEntries", [message]):
+            rows.setdefault(row.get("SecurityID", row.get("SecurityId")), []).append(row)
+    return rows
+
+
+def feed(kind, templates):
+    """A Cyclone program that knows only topic names, at a feed handler; compared with the decoder's
+    own account of the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, xml = f"{folder}/feed.dat", f"{folder}/feed.xml"
+
+        def run(*command):
+            return subprocess.run(
+                [TICKWIRE, *command], check=True, capture_output=True, text=True, timeout=LIMIT_S
+            ).stdout
+
+        run("feed", "generate", kind, "-n", "4000", "--out", data)
+        learner = subprocess.Popen(
+            [sys.executable, "interop/cyclone_learner.py", *templates],
+            stdout=subprocess.PIPE, text=True,
+        )
+        try:
+            run("feed", "run", "--templates", xml, "--file", data, "--no-echo", "--map", "keyed")
+            expect(learner, "subscribed")
+            samples, _ = learner.communicate(timeout=LIMIT_S)
+        finally:
+            learner.kill()
+            learner.wait()
+        decoded = {name: [] for name in templates}
+        for line in run("fast", "decode", data, "--templates", xml, "-o", "jsonl").splitlines():
+            message = json.loads(line, parse_float=Decimal)
+            decoded[message.pop("template")].append(message)
+    for name, received in json.loads(samples).items():
+        received = plain(received)
+        if name == "QuoteRequest":
+            # The security of its first symbol stands beside the fields as the key.
+            for sample in received:
+                if sample.pop("SecurityID") != sample["RelatedSym"][0]["SecurityID"]:
+                    return f"{name}: wrong key"
+        if not received or by_security(received) != by_security(decoded[name]):
+            return f"{name}: {len(received)} samples do not say what the decoder says"
+    return None
+
+
 def main():
     words = sys.argv[1:]
     failed = 0
@@ -138,6 +204,17 @@ def main():
             verdict = f"FAILED: {error}"
         failed += not verdict.startswith("passed")
         print(f"{publisher:<10} {subscriber:<10} {name:<26} {verdict}", flush=True)
+    for kind, templates in FEEDS.items():
+        name = f"{kind} feed, type unknown"
+        if words and not any(word in f"tickwire cyclone {name}" for word in words):
+            continue
+        try:
+            problem = feed(kind, templates)
+        except (RuntimeError, ValueError, subprocess.SubprocessError) as error:
+            problem = error
+        failed += problem is not None
+        verdict = "passed" if problem is None else f"FAILED: {problem}"
+        print(f"{'tickwire':<10} {'cyclone':<10} {name:<26} {verdict}", flush=True)
     sys.exit(1 if failed else 0)
 
 
