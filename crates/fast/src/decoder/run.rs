@@ -1,0 +1,340 @@
+//! One message: the plan's instructions, run one after the other over its bytes.
+
+use core::slice;
+
+use super::{DecoderOptions, ResetPolicy};
+use crate::dictionary::Dictionary;
+use crate::error::DecodeError;
+use crate::field::TemplateId;
+use crate::operator::{self, Place};
+use crate::plan::{Initial, Kind, Op, Plan};
+use crate::templates::{Template, Templates};
+use crate::visitor::Visitor;
+use crate::wire::{Input, PresenceMap};
+use crate::{Code, Decimal, FieldIndex, Operator};
+
+/// The decoding of one message.
+pub(super) struct Run<'a, V> {
+    pub(super) plan: &'a Plan,
+    pub(super) templates: &'a Templates,
+    pub(super) options: &'a DecoderOptions,
+    pub(super) dictionary: &'a mut Dictionary,
+    pub(super) template_id: &'a mut Option<u32>,
+    pub(super) scratch: &'a mut Vec<u8>,
+    pub(super) input: Input<'a>,
+    pub(super) visitor: &'a mut V,
+    pub(super) budget: u32,
+    /// Innermost template, and on an error the field and element.
+    pub(super) template: Option<Template<'a>>,
+    pub(super) field: Option<u32>,
+    pub(super) element: Option<u32>,
+}
+
+impl<'a, V: Visitor> Run<'a, V> {
+    /// Decodes the message at the input's place.
+    pub(super) fn message(&mut self) -> Result<(), Code> {
+        if self.options.reset == ResetPolicy::Message {
+            self.dictionary.reset();
+            *self.template_id = None;
+        }
+        let mut map = self.input.presence_map()?;
+        let Some(template) = self.next_template(&mut map)? else {
+            self.visitor.reset();
+            return self.input.check_used(&map);
+        };
+        if template.entry.reset && self.options.reset != ResetPolicy::Never {
+            self.dictionary.reset();
+        }
+        self.visitor.begin_message(template);
+        self.instructions(self.plan.template_ops(template.entry), map, 0)?;
+        self.visitor.end_message();
+        Ok(())
+    }
+
+    /// The template of the segment that begins: its id has an implicit copy operator in the global dictionary
+    /// (§10.5.1). `None`: the session's reset message, which has been obeyed.
+    fn next_template(&mut self, map: &mut PresenceMap<'_>) -> Result<Option<Template<'a>>, Code> {
+        let before = self.input.clone();
+        let id = if map.bit() {
+            u32::try_from(self.input.unsigned(u32::MAX.into())?).map_err(|_| Code::D2)?
+        } else {
+            self.template_id.ok_or(Code::D5)?
+        };
+        let Some(template) = self
+            .plan
+            .by_id(id)
+            .and_then(|index| self.templates.template(index))
+        else {
+            if TemplateId(id) == SCP_RESET && self.options.reset != ResetPolicy::Never {
+                self.dictionary.reset();
+                *self.template_id = None;
+                return Ok(None);
+            }
+            self.input = before;
+            return Err(Code::D9);
+        };
+        *self.template_id = Some(id);
+        self.template = Some(template);
+        Ok(Some(template))
+    }
+
+    /// Runs the instructions of one segment with its presence map.
+    fn instructions(
+        &mut self,
+        ops: &'a [Op],
+        mut map: PresenceMap<'a>,
+        depth: u32,
+    ) -> Result<(), Code> {
+        let mut next = ops.iter();
+        while let Some(op) = next.next() {
+            let present = map.bit_if(op.spec.uses_map);
+            let done = match op.kind {
+                Kind::Unsigned => self.unsigned(op, present),
+                Kind::Signed => self.signed(op, present),
+                Kind::Ascii | Kind::Unicode | Kind::Bytes => self.text(op, present),
+                Kind::Decimal | Kind::Split => {
+                    self.decimal(op, body_of(op, &mut next), present, &mut map)
+                }
+                Kind::Sequence => self.sequence(op, body_of(op, &mut next), present, depth),
+                Kind::Group => self.group(op, body_of(op, &mut next), present, depth),
+                Kind::Template => self.inner_template(op, depth),
+            };
+            if let Err(code) = done {
+                self.field.get_or_insert(op.field);
+                return Err(code);
+            }
+        }
+        self.input.check_used(&map)
+    }
+
+    #[inline]
+    fn unsigned(&mut self, op: &Op, present: bool) -> Result<(), Code> {
+        match operator::integer::<u64>(&op.spec, &mut self.input, present, self.dictionary)? {
+            Some(value) => self.visitor.unsigned(FieldIndex(op.field), value),
+            None => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn signed(&mut self, op: &Op, present: bool) -> Result<(), Code> {
+        match operator::integer::<i64>(&op.spec, &mut self.input, present, self.dictionary)? {
+            Some(value) => self.visitor.signed(FieldIndex(op.field), value),
+            None => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn decimal(
+        &mut self,
+        op: &Op,
+        parts: &[Op],
+        present: bool,
+        map: &mut PresenceMap<'_>,
+    ) -> Result<(), Code> {
+        let value = match parts {
+            [exponent, mantissa] => self.split_decimal(exponent, mantissa, map)?,
+            _ => operator::decimal(&op.spec, &mut self.input, present, self.dictionary)?,
+        };
+        match value {
+            Some(value) => self.visitor.decimal(FieldIndex(op.field), value),
+            None => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    /// The mantissa is mandatory, and there (with its presence bit) only if the exponent is (§10.5.1).
+    #[inline(always)]
+    fn split_decimal(
+        &mut self,
+        exponent: &Op,
+        mantissa: &Op,
+        map: &mut PresenceMap<'_>,
+    ) -> Result<Option<Decimal>, Code> {
+        let Some(exponent) = operator::integer(
+            &exponent.spec,
+            &mut self.input,
+            map.bit_if(exponent.spec.uses_map),
+            self.dictionary,
+        )?
+        else {
+            return Ok(None);
+        };
+        match operator::integer(
+            &mantissa.spec,
+            &mut self.input,
+            map.bit_if(mantissa.spec.uses_map),
+            self.dictionary,
+        )? {
+            Some(mantissa) => operator::decimal_of(exponent, mantissa).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, op: &Op, present: bool) -> Result<(), Code> {
+        // The value is most often the template's, or none.
+        let is_initial = match op.spec.operator {
+            Operator::Constant => present,
+            Operator::Default if !present => true,
+            _ => return self.sent_text(op, present),
+        };
+        match self.plan.initials.get(op.spec.initial as usize) {
+            Some(Initial::Text(text)) if is_initial => {
+                self.visitor.text(FieldIndex(op.field), text)
+            }
+            Some(Initial::Bytes(bytes)) if is_initial => {
+                self.visitor.bytes(FieldIndex(op.field), bytes)
+            }
+            _ => self.visitor.absent(FieldIndex(op.field)),
+        }
+        Ok(())
+    }
+
+    /// A string or byte vector that is in the stream or the dictionary; a default's presence bit was 1.
+    fn sent_text(&mut self, op: &Op, present: bool) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        let initial = self
+            .plan
+            .initials
+            .get(op.spec.initial as usize)
+            .map(Initial::as_bytes)
+            .unwrap_or_default();
+        let (input, dictionary) = (&mut self.input, &mut *self.dictionary);
+        let Some(place) = operator::text(
+            op.kind,
+            &op.spec,
+            initial,
+            input,
+            present,
+            dictionary,
+            self.scratch,
+        )?
+        else {
+            self.visitor.absent(field);
+            return Ok(());
+        };
+        let value = match place {
+            Place::Scratch => &self.scratch[..],
+            Place::Dictionary => {
+                let text = self.dictionary.text(op.spec.slot);
+                let cost = u32::try_from(text.len()).map_err(|_| Code::Limit)?;
+                self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
+                text
+            }
+        };
+        if op.kind == Kind::Bytes {
+            self.visitor.bytes(field, value);
+        } else {
+            self.visitor
+                .text(field, core::str::from_utf8(value).map_err(|_| Code::R2)?);
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, op: &'a Op, body: &'a [Op], present: bool, depth: u32) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        if !present {
+            self.visitor.absent(field);
+            return Ok(());
+        }
+        self.visitor.begin_group(field);
+        self.segment(op, body, depth)?;
+        self.visitor.end_group(field);
+        Ok(())
+    }
+
+    fn sequence(
+        &mut self,
+        op: &'a Op,
+        body: &'a [Op],
+        present: bool,
+        depth: u32,
+    ) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        let [length, body @ ..] = body else {
+            return Ok(());
+        };
+        let Some(len) =
+            operator::integer::<u64>(&length.spec, &mut self.input, present, self.dictionary)?
+        else {
+            self.visitor.absent(field);
+            return Ok(());
+        };
+        let len = u32::try_from(len).map_err(|_| Code::D2)?;
+        if op.segment.min_bytes == 0 {
+            let cost = u64::from(len) * body.len().max(1) as u64;
+            let left = u64::from(self.budget).checked_sub(cost);
+            self.budget = left.ok_or(Code::Limit)? as u32;
+        } else if u64::from(len) * u64::from(op.segment.min_bytes) > self.input.remaining() as u64 {
+            return Err(Code::Truncated);
+        }
+        self.visitor.begin_sequence(field, len);
+        for index in 0..len {
+            self.visitor.begin_element(field, index);
+            if let Err(code) = self.segment(op, body, depth) {
+                self.element.get_or_insert(index);
+                return Err(code);
+            }
+            self.visitor.end_element(field);
+        }
+        self.visitor.end_sequence(field);
+        Ok(())
+    }
+
+    /// A group or element: with a presence map if any of its fields needs a bit.
+    #[inline]
+    fn segment(&mut self, op: &'a Op, body: &'a [Op], depth: u32) -> Result<(), Code> {
+        let map = match op.segment.map_bits {
+            0 => PresenceMap::none(),
+            _ => self.input.presence_map()?,
+        };
+        self.instructions(body, map, depth + 1)
+    }
+
+    /// A dynamic template reference: a message within the message (§10.5).
+    fn inner_template(&mut self, op: &Op, depth: u32) -> Result<(), Code> {
+        let field = FieldIndex(op.field);
+        if depth >= self.options.max_depth.min(MAX_DEPTH) {
+            return Err(Code::Depth);
+        }
+        let outer = self.template;
+        let mut map = self.input.presence_map()?;
+        let Some(template) = self.next_template(&mut map)? else {
+            return Err(Code::D9);
+        };
+        self.visitor.begin_template(field, template);
+        self.instructions(self.plan.template_ops(template.entry), map, depth + 1)?;
+        self.visitor.end_template(field);
+        self.template = outer;
+        Ok(())
+    }
+
+    /// The error with its place.
+    pub(super) fn error(&self, code: Code) -> DecodeError {
+        DecodeError {
+            code,
+            offset: self.input.offset(),
+            template: self.template.map(|template| template.entry.name.clone()),
+            field: self
+                .field
+                .and_then(|field| self.plan.field(field))
+                .map(|field| field.path.clone()),
+            element: self.element,
+        }
+    }
+}
+
+/// The instructions that belong to `op`, which `next` then goes past.
+#[inline]
+fn body_of<'a>(op: &Op, next: &mut slice::Iter<'a, Op>) -> &'a [Op] {
+    let (body, rest) = next.as_slice().split_at(op.segment.body as usize);
+    *next = rest.iter();
+    body
+}
+
+/// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
+const SCP_RESET: TemplateId = TemplateId(120);
+/// Levels that fit the stack of any thread, with those that a template's own groups and sequences may add.
+const MAX_DEPTH: u32 = 256;
