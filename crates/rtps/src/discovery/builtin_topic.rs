@@ -37,7 +37,7 @@ impl BuiltinTopic {
             transient_local: true,
             ..WriterConfig::new(Guid::new(prefix, writer))
         };
-        Self::new(prefix, writer, reader)
+        Self::new(prefix, writer, reader, MAX_ANNOUNCEMENT_LEN)
     }
 
     /// A topic of requests or replies: each reaches those who are there.
@@ -46,18 +46,23 @@ impl BuiltinTopic {
             history: HistoryKind::KeepAll,
             ..WriterConfig::new(Guid::new(prefix, writer))
         };
-        Self::new(prefix, writer, reader)
+        Self::new(prefix, writer, reader, MAX_MESSAGE_LEN)
     }
 
-    fn new(prefix: GuidPrefix, writer: WriterConfig, reader: EntityId) -> Self {
+    fn new(
+        prefix: GuidPrefix,
+        writer: WriterConfig,
+        reader: EntityId,
+        max_sample_len: usize,
+    ) -> Self {
         Self {
             writer: Writer::new(writer),
             reader: Reader::new(ReaderConfig {
-                max_sample_len: MAX_SAMPLE_LEN,
+                max_sample_len,
                 max_held: MAX_HELD,
                 max_held_len: MAX_HELD_LEN,
                 max_partial: 4,
-                max_partial_len: MAX_HELD_LEN,
+                max_partial_len: MAX_MESSAGE_LEN,
                 ..ReaderConfig::new(Guid::new(prefix, reader))
             }),
             inbox: Inbox::default(),
@@ -207,8 +212,11 @@ impl Sink for Inbox {
     }
 }
 
-/// Longest announcement of an endpoint: the longest parameters of each kind, and some room.
-const MAX_SAMPLE_LEN: usize = 1 << 20;
+/// Longest announcement of an endpoint in bytes. USER_DATA, TOPIC_DATA and GROUP_DATA of 64 KiB
+/// each fit, which is as much as a parameter holds.
+pub(super) const MAX_ANNOUNCEMENT_LEN: usize = 256 << 10;
+/// Longest request or reply in bytes, and as much of unfinished ones from one participant.
+const MAX_MESSAGE_LEN: usize = 1 << 20;
 /// Announcements kept of one participant that came before their turn, and their bytes.
 const MAX_HELD: usize = 1024;
-const MAX_HELD_LEN: usize = 4 << 20;
+const MAX_HELD_LEN: usize = 512 << 10;

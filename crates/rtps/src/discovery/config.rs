@@ -6,6 +6,7 @@ use core::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Locator};
 
+use super::builtin_topic::MAX_ANNOUNCEMENT_LEN;
 use super::{DiscoveryDataError, ParticipantData};
 use crate::wire::{GuidPrefix, ParameterTooLong};
 use crate::writer::WriteError;
@@ -33,6 +34,11 @@ pub struct DiscoveryConfig {
     pub max_participants: usize,
     /// Endpoints of one participant beyond so many are ignored, and counted. Default 10,000.
     pub max_endpoints_per_participant: usize,
+    /// Bytes of memory for what one participant announces of itself and its endpoints. What goes
+    /// beyond is ignored, and counted. Default 16 MiB.
+    pub max_bytes_per_participant: usize,
+    /// The same for all participants together. Default 256 MiB.
+    pub max_bytes: usize,
 }
 
 impl DiscoveryConfig {
@@ -47,6 +53,8 @@ impl DiscoveryConfig {
             networks: Vec::new(),
             max_participants: 1_000,
             max_endpoints_per_participant: 10_000,
+            max_bytes_per_participant: 16 << 20,
+            max_bytes: 256 << 20,
         }
     }
 }
@@ -58,14 +66,19 @@ pub enum AddError {
     Foreign,
     /// It says more than an announcement can hold.
     TooLong(ParameterTooLong),
+    /// Its announcement is longer than others accept, which is 256 KiB.
+    TooLarge {
+        /// Length of the announcement in bytes.
+        len: usize,
+    },
     /// There is no room for its announcement. Does not happen with the present bounds.
     Refused,
 }
 
-impl From<WriteError<ParameterTooLong>> for AddError {
-    fn from(error: WriteError<ParameterTooLong>) -> Self {
+impl From<WriteError<AddError>> for AddError {
+    fn from(error: WriteError<AddError>) -> Self {
         match error {
-            WriteError::Payload(too_long) => Self::TooLong(too_long),
+            WriteError::Payload(error) => error,
             // The history of endpoints has no bounds, and some dozen parameters are no 4 GiB.
             WriteError::WouldBlock | WriteError::TooManyInstances | WriteError::TooLarge => {
                 Self::Refused
@@ -79,6 +92,10 @@ impl fmt::Display for AddError {
         match self {
             Self::Foreign => f.write_str("endpoint belongs to another participant"),
             Self::TooLong(too_long) => too_long.fmt(f),
+            Self::TooLarge { len } => write!(
+                f,
+                "the announcement has {len} bytes, others accept {MAX_ANNOUNCEMENT_LEN}"
+            ),
             Self::Refused => f.write_str("there is no room for the announcement"),
         }
     }
@@ -101,9 +118,10 @@ pub struct DiscoveryCounters {
     pub last_unusable: Option<(GuidPrefix, DiscoveryDataError)>,
     /// Announcements of participants in another domain.
     pub other_domain: u64,
-    /// Announcements of participants beyond the limit.
+    /// Announcements of participants beyond a limit, of their number or their bytes.
     pub participants_refused: u64,
-    /// Announcements of endpoints beyond the limit.
+    /// Announcements of endpoints beyond a limit, of their number or their bytes. What was known
+    /// of the endpoint before still holds.
     pub endpoints_refused: u64,
     /// Announcements in another participant's name, or of an endpoint of the wrong kind.
     pub misbehaved: u64,

@@ -19,6 +19,7 @@ mod data_tests;
 mod endpoint_data;
 mod endpoints;
 mod event;
+mod footprint;
 mod liveliness;
 mod matching;
 mod participant_data;
@@ -42,6 +43,7 @@ pub use type_lookup::RequestError;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use tickwire_base::Instant;
@@ -52,7 +54,7 @@ use crate::qos::{Verdict, nearest_name};
 use crate::wire::{EntityId, Guid, GuidPrefix, ParameterTooLong};
 
 use announcer::Announcer;
-use builtin_topic::BuiltinTopic;
+use builtin_topic::{BuiltinTopic, MAX_ANNOUNCEMENT_LEN};
 use endpoints::Endpoints;
 use liveliness::{LivelinessAsserter, LivelinessTracker};
 use participants::Participants;
@@ -129,7 +131,7 @@ impl Discovery {
             ChangeKind::Alive,
             Some(data.guid.to_bytes()),
             outbox,
-            |payload| data.write(payload),
+            |payload| write_endpoint(&data, payload),
         )?;
         self.asserter.add(now, &data);
         self.upsert(now, Arc::new(data));
@@ -375,6 +377,16 @@ impl core::fmt::Debug for Discovery {
             .field("participants", &self.participants.len())
             .field("counters", &self.counters)
             .finish_non_exhaustive()
+    }
+}
+
+/// Serializes an endpoint, unless others would not listen to so much.
+fn write_endpoint(data: &EndpointData, payload: &mut Vec<u8>) -> Result<(), AddError> {
+    let start = payload.len();
+    data.write(payload).map_err(AddError::TooLong)?;
+    match payload.len() - start {
+        0..=MAX_ANNOUNCEMENT_LEN => Ok(()),
+        len => Err(AddError::TooLarge { len }),
     }
 }
 

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use tickwire_base::{Duration, Instant, Locator};
 
-use super::ParticipantData;
+use super::{DiscoveryConfig, ParticipantData};
 use crate::wire::GuidPrefix;
 
 /// A participant that announced itself.
@@ -17,6 +17,8 @@ pub(super) struct Participant {
     pub(super) metatraffic: Vec<Locator>,
     /// Endpoints that it announced.
     pub(super) endpoint_count: usize,
+    /// Memory for what it announced, its endpoints included.
+    bytes: usize,
     expires_at: Instant,
     /// It has sent something to us, so our announcement has reached it.
     knows_us: bool,
@@ -28,6 +30,8 @@ pub(super) struct Participant {
 #[derive(Debug, Default)]
 pub(super) struct Participants {
     by_prefix: BTreeMap<GuidPrefix, Participant>,
+    /// Memory for what all of them announced.
+    bytes: usize,
     /// No lease ends before.
     next_expiry: Option<Instant>,
     /// When those that do not know us are answered again.
@@ -51,7 +55,36 @@ impl Participants {
         self.by_prefix.get_mut(&prefix)
     }
 
-    /// Takes over what a participant announces.
+    /// Notes that something a participant announced takes `new` bytes of memory instead of `old`;
+    /// false, and nothing is noted, if that goes beyond a bound of `config`.
+    pub(super) fn charge(
+        &mut self,
+        prefix: GuidPrefix,
+        (old, new): (usize, usize),
+        config: &DiscoveryConfig,
+    ) -> bool {
+        let Some(participant) = self.by_prefix.get_mut(&prefix) else {
+            return false;
+        };
+        let own = participant.bytes.saturating_sub(old).saturating_add(new);
+        let all = self.bytes.saturating_sub(old).saturating_add(new);
+        let fits = own <= config.max_bytes_per_participant && all <= config.max_bytes;
+        // What takes less than before is never refused.
+        if fits || new <= old {
+            (participant.bytes, self.bytes) = (own, all);
+        }
+        fits || new <= old
+    }
+
+    /// Whether a participant that is not known yet may announce so much of itself.
+    pub(super) fn has_room_for(&self, bytes: usize, config: &DiscoveryConfig) -> bool {
+        self.len() < config.max_participants
+            && bytes <= config.max_bytes_per_participant
+            && self.bytes.saturating_add(bytes) <= config.max_bytes
+    }
+
+    /// Takes over what a participant announces. Of one that is known, the change in memory is
+    /// [charged](Self::charge) already.
     pub(super) fn insert(
         &mut self,
         now: Instant,
@@ -59,17 +92,19 @@ impl Participants {
         metatraffic: Vec<Locator>,
     ) {
         let expires_at = now + data.lease_duration;
-        let participant = self
-            .by_prefix
-            .entry(data.guid_prefix)
-            .or_insert_with(|| Participant {
+        let bytes = data.footprint();
+        let participant = self.by_prefix.entry(data.guid_prefix).or_insert_with(|| {
+            self.bytes += bytes;
+            Participant {
                 data: Arc::clone(&data),
                 metatraffic: Vec::new(),
                 endpoint_count: 0,
+                bytes,
                 expires_at,
                 knows_us: false,
                 answers_left: QUICK_ANSWERS,
-            });
+            }
+        });
         participant.data = data;
         participant.metatraffic = metatraffic;
         participant.expires_at = expires_at;
@@ -81,7 +116,9 @@ impl Participants {
     }
 
     pub(super) fn remove(&mut self, prefix: GuidPrefix) -> Option<Participant> {
-        self.by_prefix.remove(&prefix)
+        let participant = self.by_prefix.remove(&prefix)?;
+        self.bytes = self.bytes.saturating_sub(participant.bytes);
+        Some(participant)
     }
 
     /// Renews the lease. Anything that a participant sends shows that it is there; what is sent to

@@ -109,7 +109,15 @@ impl Discovery {
             return;
         }
         let is_new = known.is_none();
-        if is_new && self.participants.len() >= self.config.max_participants {
+        let (prefix, bytes) = (data.guid_prefix, data.footprint());
+        let before = known.map_or(0, |known| known.data.footprint());
+        let has_room = match is_new {
+            true => self.participants.has_room_for(bytes, &self.config),
+            false => self
+                .participants
+                .charge(prefix, (before, bytes), &self.config),
+        };
+        if !has_room {
             self.counters.participants_refused += 1;
             return;
         }
@@ -172,20 +180,15 @@ impl Discovery {
             self.counters.misbehaved += 1;
             return;
         }
-        let Some(participant) = self.participants.get_mut(source) else {
-            return;
-        };
         let known = self.endpoints.get(data.guid);
         if known.is_some_and(|known| **known == data) {
             return;
         }
-        if known.is_none() {
-            if participant.endpoint_count >= self.config.max_endpoints_per_participant {
-                self.counters.endpoints_refused += 1;
-                return;
-            }
-            participant.endpoint_count += 1;
-        } else {
+        let is_new = known.is_none();
+        if !self.admit(&data) {
+            return;
+        }
+        if !is_new {
             // Its lease may be another one; what it says shows that it is alive.
             self.tracker.writer_heard(now, data.guid, &mut self.events);
             self.tracker.remove(data.guid);
@@ -194,6 +197,24 @@ impl Discovery {
         self.events
             .push_back(Event::EndpointFound(Arc::clone(&data)));
         self.upsert(now, data);
+    }
+
+    /// Whether its participant may announce this endpoint, new or changed, too.
+    fn admit(&mut self, data: &EndpointData) -> bool {
+        let prefix = data.guid.prefix;
+        let known = self.endpoints.get(data.guid);
+        let Some(count) = self.participants.get(prefix).map(|one| one.endpoint_count) else {
+            return false;
+        };
+        let is_one_more = usize::from(known.is_none());
+        let bytes = (known.map_or(0, |known| known.footprint()), data.footprint());
+        let admitted = count + is_one_more <= self.config.max_endpoints_per_participant
+            && self.participants.charge(prefix, bytes, &self.config);
+        match self.participants.get_mut(prefix) {
+            Some(participant) if admitted => participant.endpoint_count += is_one_more,
+            _ => self.counters.endpoints_refused += 1,
+        }
+        admitted
     }
 
     /// An endpoint goes; it is named by the key or its hash.
@@ -253,6 +274,8 @@ impl Discovery {
         };
         if let Some(participant) = self.participants.get_mut(guid.prefix) {
             participant.endpoint_count = participant.endpoint_count.saturating_sub(1);
+            let bytes = (data.footprint(), 0);
+            self.participants.charge(guid.prefix, bytes, &self.config);
         }
         self.tracker.remove(guid);
         let changes = self.endpoints.remove(guid);

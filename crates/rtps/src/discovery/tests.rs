@@ -547,6 +547,84 @@ fn a_flood_meets_a_limit() {
     assert_eq!(discovery.counters().endpoints_refused, 1);
 }
 
+/// A reader with 60,000 octets of user data, one of many.
+fn heavy_reader(id: u8, key: u32) -> EndpointData {
+    let mut data = reader(id, "Quote");
+    data.guid = Guid::new(prefix(id), EntityId::user_reader(key, true));
+    data.qos.user_data = vec![7; 60_000];
+    data
+}
+
+#[test]
+fn what_one_participant_announces_takes_bounded_memory() {
+    let mut narrow = config(1);
+    narrow.max_bytes_per_participant = 200_000;
+    let mut net = Net::new([narrow, config(2), config(3)]);
+    (1..=5).for_each(|key| net.add(1, heavy_reader(2, key)));
+    net.add(2, reader(3, "Quote"));
+    net.run(MOMENT);
+    let known = |net: &Net| net.nodes[0].discovery.endpoints().count();
+    let refused = |net: &Net| net.nodes[0].discovery.counters().endpoints_refused;
+    assert_eq!((known(&net), refused(&net)), (3 + 1, 2));
+    // What grows is refused, what shrinks or goes makes room.
+    let mut first = heavy_reader(2, 1);
+    first.qos.topic_data = vec![8; 60_000];
+    net.add(1, first.clone());
+    net.run(MOMENT);
+    assert_eq!((known(&net), refused(&net)), (4, 3));
+    first.qos.topic_data.clear();
+    first.qos.user_data.clear();
+    net.add(1, first);
+    net.add(1, heavy_reader(2, 6));
+    net.run(MOMENT);
+    assert_eq!((known(&net), refused(&net)), (5, 3));
+    net.call(1, |discovery, now, outbox| {
+        discovery.remove(now, heavy_reader(2, 6).guid, outbox)
+    });
+    net.add(1, heavy_reader(2, 7));
+    net.run(MOMENT);
+    assert_eq!((known(&net), refused(&net)), (5, 3));
+}
+
+#[test]
+fn what_all_participants_announce_takes_bounded_memory() {
+    let mut narrow = config(1);
+    narrow.max_bytes = 150_000;
+    let mut net = Net::new([narrow, config(2), config(3)]);
+    net.add(1, heavy_reader(2, 1));
+    net.add(1, heavy_reader(2, 2));
+    net.add(2, heavy_reader(3, 1));
+    net.run(MOMENT);
+    assert_eq!(net.nodes[0].discovery.endpoints().count(), 2);
+    assert_eq!(net.nodes[0].discovery.counters().endpoints_refused, 1);
+    // All that one held is free when it goes.
+    net.call(1, |discovery, _, outbox| discovery.close(outbox));
+    net.call(2, |discovery, now, outbox| {
+        let updated = discovery.update_participant(now, |own| own.user_data = vec![1; 20_000]);
+        discovery.handle_timeout(now, outbox);
+        updated
+    })
+    .expect("short enough");
+    net.add(2, heavy_reader(3, 2));
+    net.run(MOMENT);
+    let discovery = &net.nodes[0].discovery;
+    assert_eq!(discovery.counters().participants_refused, 0);
+    assert!(discovery.endpoint(heavy_reader(3, 2).guid).is_some());
+}
+
+#[test]
+fn an_announcement_that_nobody_would_take_is_not_made() {
+    let mut net = Net::new([config(1)]);
+    let mut data = heavy_reader(1, 1);
+    data.qos.topic_data = vec![8; 65_000];
+    data.qos.group_data = vec![9; 65_000];
+    net.add(0, data.clone());
+    data.qos.partition = (0..4_000).map(|n| n.to_string()).collect();
+    data.type_information = vec![0; 60_000];
+    let result = net.call(0, |discovery, now, outbox| discovery.add(now, data, outbox));
+    assert!(matches!(result, Err(AddError::TooLarge { .. })));
+}
+
 #[test]
 fn liveliness_is_asserted_without_the_application_and_its_end_noticed() {
     let mut net = Net::new([config(1), config(2)]);
