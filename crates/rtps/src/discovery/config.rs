@@ -112,6 +112,8 @@ pub struct DiscoveryCounters {
     pub answers_sent: u64,
     /// Announcements received, repeated ones included.
     pub announcements_received: u64,
+    /// Announcements that came after their participant's goodbye.
+    pub announcements_overtaken: u64,
     /// Announcements and assertions of which nothing can be used, and the newest of them.
     pub unusable: u64,
     /// Who sent the newest of those, and what is wrong with it.

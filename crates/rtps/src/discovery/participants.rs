@@ -1,6 +1,6 @@
 //! The other participants and their leases. Sends nothing.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -36,9 +36,27 @@ pub(super) struct Participants {
     next_expiry: Option<Instant>,
     /// When those that do not know us are answered again.
     answer_at: Option<Instant>,
+    /// Those that said goodbye lately, oldest first.
+    departed: VecDeque<(Instant, GuidPrefix)>,
 }
 
 impl Participants {
+    /// Notes a goodbye. An announcement from before it may still wait in another socket; taken for
+    /// a new participant, it would be missed only when its lease ends.
+    pub(super) fn bury(&mut self, now: Instant, prefix: GuidPrefix) {
+        if self.departed.len() == MAX_DEPARTED {
+            self.departed.pop_front();
+        }
+        self.departed.push_back((now, prefix));
+    }
+
+    /// Whether a participant said goodbye lately. It does not come back: its prefix is its own.
+    pub(super) fn has_departed(&self, now: Instant, prefix: GuidPrefix) -> bool {
+        self.departed
+            .iter()
+            .any(|&(at, departed)| departed == prefix && now.since(at) < DEPARTED_FOR)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.by_prefix.len()
     }
@@ -188,5 +206,7 @@ impl Participant {
     }
 }
 
+const MAX_DEPARTED: usize = 256;
+const DEPARTED_FOR: Duration = Duration::from_secs(10);
 const QUICK_ANSWERS: u8 = 5;
 const QUICK_ANSWER_PERIOD: Duration = Duration::from_millis(100);

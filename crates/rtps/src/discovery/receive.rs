@@ -87,7 +87,10 @@ impl Discovery {
             (SerializedPayload::None, None) => Ok(source),
         };
         match named {
-            Ok(prefix) if prefix == source => self.forget(now, source, LostReason::Left),
+            Ok(prefix) if prefix == source => {
+                self.participants.bury(now, source);
+                self.forget(now, source, LostReason::Left);
+            }
             Ok(_) => self.counters.misbehaved += 1,
             Err(error) => self.unusable(source, error),
         }
@@ -109,6 +112,10 @@ impl Discovery {
             return;
         }
         let is_new = known.is_none();
+        if is_new && self.participants.has_departed(now, data.guid_prefix) {
+            self.counters.announcements_overtaken += 1;
+            return;
+        }
         let (prefix, bytes) = (data.guid_prefix, data.footprint());
         let before = known.map_or(0, |known| known.data.footprint());
         let has_room = match is_new {

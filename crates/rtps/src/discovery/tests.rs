@@ -334,6 +334,23 @@ fn a_good_bye_ends_everything_at_once() {
 }
 
 #[test]
+fn an_announcement_overtaken_by_the_goodbye_does_not_bring_the_participant_back() {
+    let mut net = pair();
+    net.run(MOMENT);
+    let hears = net.nodes[1].discovery.config.participant.clone();
+    let mut overtaken = Outbox::new();
+    let to = &hears.metatraffic_unicast;
+    let announcer = &mut net.nodes[0].discovery.announcer;
+    announcer.answer(hears.guid_prefix, to, &mut overtaken);
+    net.call(0, |discovery, _, outbox| discovery.close(outbox));
+    net.deliver(&overtaken);
+    net.settle();
+    let discovery = &net.nodes[1].discovery;
+    assert_eq!(discovery.participants().count(), 0);
+    assert_eq!(discovery.counters().announcements_overtaken, 1);
+}
+
+#[test]
 fn a_participant_that_falls_silent_is_lost_when_its_lease_ends() {
     let mut net = pair();
     net.run(MOMENT);
