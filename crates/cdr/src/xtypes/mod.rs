@@ -11,7 +11,7 @@ mod information;
 mod lookup;
 mod object;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -97,6 +97,9 @@ pub struct TypeObjects {
     complete_to_minimal: BTreeMap<TypeId, TypeId>,
     /// Of the types that were added, not of those that came with them.
     dependencies: BTreeMap<TypeId, Vec<(TypeId, u32)>>,
+    /// Those that were inserted and not added, in that order, and their bytes.
+    learnt: VecDeque<TypeId>,
+    learnt_bytes: usize,
 }
 
 impl TypeObjects {
@@ -113,9 +116,19 @@ impl TypeObjects {
             .into_iter()
             .flatten()
         {
+            self.own(of.id);
+            of.dependencies.iter().for_each(|(id, _)| self.own(*id));
             self.dependencies.insert(of.id, of.dependencies.clone());
         }
         Ok(information)
+    }
+
+    /// An object of a type that was added is never forgotten, though a peer may have sent it first.
+    fn own(&mut self, id: TypeId) {
+        if let Some(index) = self.learnt.iter().position(|learnt| *learnt == id) {
+            self.learnt.remove(index);
+            self.learnt_bytes -= self.objects.get(&id).map_or(0, Vec::len);
+        }
     }
 
     /// The bytes of an object.
@@ -143,8 +156,24 @@ impl TypeObjects {
             _ => return Err(malformed),
         };
         let id = TypeId::of(kind, object);
-        self.objects.insert(id, object.into());
+        if self.objects.insert(id, object.into()).is_none() {
+            self.learnt.push_back(id);
+            self.learnt_bytes += object.len();
+        }
         Ok(id)
+    }
+
+    /// Forgets objects that were inserted, the oldest first, until those that are left have at most
+    /// `max_bytes`; says how many. Objects of types that were [added](Self::add) stay.
+    pub fn forget_inserted(&mut self, max_bytes: usize) -> usize {
+        let before = self.learnt.len();
+        while self.learnt_bytes > max_bytes
+            && let Some(id) = self.learnt.pop_front()
+        {
+            let forgotten = self.objects.remove(&id);
+            self.learnt_bytes -= forgotten.map_or(0, |object| object.len());
+        }
+        before - self.learnt.len()
     }
 
     /// Number of objects.

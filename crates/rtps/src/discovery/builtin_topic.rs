@@ -40,10 +40,11 @@ impl BuiltinTopic {
         Self::new(prefix, writer, reader, MAX_ANNOUNCEMENT_LEN)
     }
 
-    /// A topic of requests or replies: each reaches those who are there.
+    /// A topic of requests or replies: each reaches those who are there. Who does not acknowledge
+    /// them misses the older ones, lest everybody waits for it.
     pub(super) fn service(prefix: GuidPrefix, writer: EntityId, reader: EntityId) -> Self {
         let writer = WriterConfig {
-            history: HistoryKind::KeepAll,
+            history: HistoryKind::KeepLast(MAX_MESSAGES),
             ..WriterConfig::new(Guid::new(prefix, writer))
         };
         Self::new(prefix, writer, reader, MAX_MESSAGE_LEN)
@@ -217,6 +218,8 @@ impl Sink for Inbox {
 pub(super) const MAX_ANNOUNCEMENT_LEN: usize = 256 << 10;
 /// Longest request or reply in bytes, and as much of unfinished ones from one participant.
 const MAX_MESSAGE_LEN: usize = 1 << 20;
+/// Requests or replies kept for those who have not acknowledged them.
+const MAX_MESSAGES: u32 = 64;
 /// Announcements kept of one participant that came before their turn, and their bytes.
 const MAX_HELD: usize = 1024;
 const MAX_HELD_LEN: usize = 512 << 10;

@@ -39,6 +39,9 @@ pub struct DiscoveryConfig {
     pub max_bytes_per_participant: usize,
     /// The same for all participants together. Default 256 MiB.
     pub max_bytes: usize,
+    /// Bytes of type objects learnt from others; beyond it the oldest are forgotten, and counted.
+    /// Default 16 MiB.
+    pub max_type_bytes: usize,
 }
 
 impl DiscoveryConfig {
@@ -55,6 +58,7 @@ impl DiscoveryConfig {
             max_endpoints_per_participant: 10_000,
             max_bytes_per_participant: 16 << 20,
             max_bytes: 256 << 20,
+            max_type_bytes: 16 << 20,
         }
     }
 }
@@ -75,8 +79,8 @@ pub enum AddError {
     Refused,
 }
 
-impl From<WriteError<AddError>> for AddError {
-    fn from(error: WriteError<AddError>) -> Self {
+impl From<WriteError<Self>> for AddError {
+    fn from(error: WriteError<Self>) -> Self {
         match error {
             WriteError::Payload(error) => error,
             // The history of endpoints has no bounds, and some dozen parameters are no 4 GiB.
@@ -129,8 +133,12 @@ pub struct DiscoveryCounters {
     pub misbehaved: u64,
     /// Requests for types answered.
     pub types_answered: u64,
-    /// Requests for types dropped, as too many answers wait for acknowledgement.
+    /// Requests for types whose answer could not be written.
     pub types_unanswered: u64,
+    /// Our requests for types that nobody answered in time.
+    pub type_requests_expired: u64,
+    /// Type objects of others that made way for newer ones.
+    pub types_forgotten: u64,
     /// Participants that said good-bye.
     pub participants_left: u64,
     /// Participants whose lease ended.

@@ -225,6 +225,7 @@ impl Discovery {
             self.participants.poll_timeout(),
             self.asserter.poll_timeout(),
             self.tracker.poll_timeout(),
+            self.type_lookup.poll_timeout(),
         ];
         own.into_iter().chain(topics).flatten().min()
     }
@@ -240,6 +241,7 @@ impl Discovery {
         self.announce(now, outbox);
         self.send_assertions(now, outbox);
         self.tracker.handle_timeout(now, &mut self.events);
+        self.counters.type_requests_expired += self.type_lookup.expire(now);
         for (topic, ..) in self.topics_mut() {
             topic.handle_timeout(now, outbox);
         }

@@ -57,7 +57,7 @@ pub(super) struct Node {
 
 /// Delivers at once what it does not lose.
 pub(super) struct Net {
-    now: Instant,
+    pub(super) now: Instant,
     pub(super) nodes: Vec<Node>,
     /// Of 100 datagrams, so many are lost.
     pub(super) loss_percent: u64,

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_base::Instant;
+use tickwire_base::{Duration, Instant};
 use tickwire_cdr::xtypes::{Question, Reply, Request, RequestIdentity, TypeId, TypeObjects};
 
 use super::builtin_topic::{BuiltinTopic, Received};
@@ -29,6 +29,7 @@ pub(super) struct TypeLookup {
 struct Pending {
     asked: GuidPrefix,
     types: Vec<TypeId>,
+    expires_at: Instant,
 }
 
 /// Why types could not be asked for.
@@ -38,7 +39,7 @@ pub enum RequestError {
     UnknownParticipant,
     /// The participant does not offer the service.
     NoService,
-    /// Too many requests wait for their answers.
+    /// Too many requests wait for their answers. Each is given up after 10 s.
     TooMany,
 }
 
@@ -63,6 +64,20 @@ impl TypeLookup {
     /// A participant that is gone answers nothing more.
     pub(super) fn forget(&mut self, prefix: GuidPrefix) {
         self.pending.retain(|_, pending| pending.asked != prefix);
+    }
+
+    /// When [`expire`](Self::expire) is to be called.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        // All wait equally long, so that the oldest ends first.
+        let (_, oldest) = self.pending.first_key_value()?;
+        Some(oldest.expires_at)
+    }
+
+    /// Gives up requests that have waited for too long; says how many.
+    pub(super) fn expire(&mut self, now: Instant) -> u64 {
+        let before = self.pending.len();
+        self.pending.retain(|_, pending| pending.expires_at > now);
+        (before - self.pending.len()) as u64
     }
 
     /// Takes the objects that were asked for out of a reply, and says which those are.
@@ -132,11 +147,12 @@ impl Discovery {
         let written = lookup
             .requests
             .write(now, alive, None, outbox, |payload| request.encode(payload));
-        // What waits for acknowledgement is bounded, and so is the length of a request.
+        // Only a request of 4 GiB cannot be written.
         written.map_err(|_| RequestError::TooMany)?;
         let pending = Pending {
             asked: participant,
             types: request.types,
+            expires_at: now + REQUEST_TIMEOUT,
         };
         lookup.pending.insert(number, pending);
         Ok(())
@@ -180,6 +196,9 @@ impl Discovery {
         match Reply::parse(&received.payload) {
             Ok(Some(reply)) => {
                 if let Some(types) = self.type_lookup.take(from, &reply) {
+                    let objects = &mut self.type_lookup.objects;
+                    let forgotten = objects.forget_inserted(self.config.max_type_bytes);
+                    self.counters.types_forgotten += forgotten as u64;
                     self.events.push_back(Event::TypesReceived {
                         participant: from,
                         types,
@@ -218,3 +237,5 @@ const INSTANCE_PREFIX: &str = "dds.builtin.TOS.";
 const SERVICE: BuiltinEndpoints =
     BuiltinEndpoints::TYPE_LOOKUP_REQUEST_READER.and(BuiltinEndpoints::TYPE_LOOKUP_REPLY_WRITER);
 const MAX_PENDING: usize = 1024;
+/// How long an answer is waited for.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);

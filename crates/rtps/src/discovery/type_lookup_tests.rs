@@ -165,3 +165,46 @@ fn what_was_not_asked_for_is_not_kept() {
     assert_eq!(got, [vec![]]);
     assert_eq!(net.nodes[1].discovery.types().len(), 0);
 }
+
+#[test]
+fn who_never_answers_is_not_waited_for() {
+    let (mut net, information) = net();
+    let wanted = vec![complete_of(&information).id];
+    net.loss_percent = 100;
+    let asked = (0..2_000).take_while(|_| ask(&mut net, 3, wanted.clone()).is_ok());
+    assert_eq!(asked.count(), 1024);
+    assert_eq!(ask(&mut net, 3, wanted.clone()), Err(RequestError::TooMany));
+    // The peer is alive but does not speak of types.
+    let now = net.now + Duration::from_secs(10);
+    let mut outbox = Outbox::new();
+    let discovery = &mut net.nodes[1].discovery;
+    discovery.participants.heard(now, prefix(3), true);
+    discovery.participants.heard(now, prefix(1), true);
+    assert!(discovery.poll_timeout().is_some_and(|at| at <= now));
+    discovery.handle_timeout(now, &mut outbox);
+    assert_eq!(discovery.counters().type_requests_expired, 1024);
+    net.loss_percent = 0;
+    assert_eq!(ask(&mut net, 1, wanted), Ok(()));
+    net.run(Duration::from_secs(1));
+    assert_eq!(net.count(1, |event| received(event).is_some()), 1);
+}
+
+#[test]
+fn types_of_others_take_bounded_memory() {
+    let (mut net, information) = net();
+    let complete = complete_of(&information).clone();
+    let (level, level_size) = complete.dependencies[0];
+    net.nodes[1].discovery.config.max_type_bytes = complete.size.max(level_size) as usize;
+    for id in [level, complete.id] {
+        ask(&mut net, 1, vec![id]).expect("known");
+    }
+    let discovery = &mut net.nodes[1].discovery;
+    assert_eq!(discovery.counters().types_forgotten, 1);
+    assert_eq!(discovery.types().get(level), None);
+    assert!(discovery.types().get(complete.id).is_some());
+    // What is ours, too, stays.
+    let own = discovery.types_mut().add(&quote()).expect("a small type");
+    assert_eq!(own, information);
+    assert_eq!(discovery.types_mut().forget_inserted(0), 0);
+    assert!(discovery.types().describe(complete.id).is_ok());
+}
