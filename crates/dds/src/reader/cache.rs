@@ -165,7 +165,13 @@ impl<T> Cache<T> {
             Ok(index) => index,
             Err(outcome) => return (outcome, value),
         };
-        let replaced = match self.make_room(index) {
+        let room = match arrival.kind.is_alive() {
+            true => self.make_room(index),
+            // A notice takes no value's place (DDS 1.4 §2.2.2.5.1.4): there is one at most for each
+            // change of state, and values make way for values.
+            false => Ok(false),
+        };
+        let replaced = match room {
             Ok(replaced) => replaced,
             Err(reason) => {
                 self.forget_if_over(index);
@@ -230,24 +236,15 @@ impl<T> Cache<T> {
         Ok(index)
     }
 
-    /// Removes the oldest sample of a full KEEP_LAST history; says whether it had not been read.
+    /// Removes the oldest value of a full KEEP_LAST history, and notices before it; says whether the
+    /// value had not been read.
     fn make_room(&mut self, index: usize) -> Result<bool, SampleRejectedReason> {
         let Some(Some(instance)) = self.instances.get(index) else {
             return Ok(false);
         };
-        let held = instance.samples.len;
+        let held = instance.samples.len - instance.notice_count;
         match self.policy.depth {
-            Some(depth) if held >= depth => {
-                let oldest = instance.samples.first;
-                let removed = oldest.and_then(|slot| self.remove(slot));
-                let unread = removed
-                    .as_ref()
-                    .is_some_and(|entry| entry.state == SampleState::NotRead);
-                if let Some(value) = removed.and_then(|entry| entry.value) {
-                    self.recycle(value);
-                }
-                Ok(unread)
-            }
+            Some(depth) if held >= depth => Ok(self.remove_oldest_value(index)),
             _ if held >= self.policy.max_samples_per_instance => {
                 Err(SampleRejectedReason::SamplesPerInstance)
             }
@@ -258,10 +255,27 @@ impl<T> Cache<T> {
         }
     }
 
+    fn remove_oldest_value(&mut self, index: usize) -> bool {
+        loop {
+            let instance = self.instances.get(index).and_then(Option::as_ref);
+            let oldest = instance.and_then(|instance| instance.samples.first);
+            let Some(removed) = oldest.and_then(|slot| self.remove(slot)) else {
+                return false;
+            };
+            if let Some(value) = removed.value {
+                self.recycle(value);
+            }
+            if removed.valid {
+                return removed.state == SampleState::NotRead;
+            }
+        }
+    }
+
     fn push(&mut self, index: usize, arrival: &Arrival, value: Option<Arc<T>>) {
         let Some(Some(instance)) = self.instances.get_mut(index) else {
             return;
         };
+        instance.notice_count += usize::from(!arrival.kind.is_alive());
         let entry = Entry {
             instance: index,
             state: SampleState::NotRead,
@@ -300,8 +314,6 @@ impl<T> Cache<T> {
                     reception_timestamp: now,
                     instance: instance.handle,
                 };
-                // The notice is never rejected: it comes once.
-                let _ = self.make_room(index);
                 self.push(index, &arrival, None);
                 news = true;
             } else {
@@ -350,7 +362,9 @@ impl<T> Cache<T> {
     pub(super) fn remove(&mut self, slot: Slot) -> Option<Entry<T>> {
         let index = self.entries.get(slot)?.instance;
         let instance = self.instances.get_mut(index)?.as_mut()?;
-        self.entries.remove(slot, &mut instance.samples)
+        let removed = self.entries.remove(slot, &mut instance.samples)?;
+        instance.notice_count -= usize::from(!removed.valid);
+        Some(removed)
     }
 
     fn add_instance(&mut self, handle: InstanceHandle) -> usize {

@@ -375,3 +375,38 @@ fn values_are_recycled_unless_somebody_holds_them() {
     fixture.cache.recycle(held);
     assert_eq!(Arc::as_ptr(&fixture.cache.value(u64::default)), first);
 }
+
+#[test]
+fn notices_take_no_values_place_and_do_not_pile_up() {
+    let mut fixture = Fixture::new(CachePolicy {
+        depth: Some(1),
+        ..KEEP_ALL
+    });
+    for round in 1..=3 {
+        let expected = match round {
+            1 => Insertion::Stored,
+            _ => Insertion::Replaced,
+        };
+        assert_eq!(fixture.write(1), expected);
+        assert_eq!(
+            fixture.change(ChangeKind::Disposed, 1, 1),
+            Insertion::Stored
+        );
+    }
+    let taken = fixture.take();
+    let last: Vec<_> = taken.iter().filter_map(Sample::data).copied().collect();
+    assert_eq!(last, [5]);
+    assert!(taken.len() <= 3, "{} samples", taken.len());
+
+    assert_eq!(fixture.write(2), Insertion::Stored);
+    assert!(
+        fixture
+            .cache
+            .remove_writer(writer(1), Timestamp::from_nanos(1))
+    );
+    let taken = fixture.take();
+    let values: Vec<_> = taken.iter().map(|sample| sample.data().copied()).collect();
+    assert_eq!(values, [Some(7), None]);
+    let states = taken.iter().map(|sample| sample.info().instance_state);
+    assert!(states.eq([InstanceState::NoWriters; 2]));
+}

@@ -15,6 +15,8 @@ pub(crate) struct Instance {
     pub(crate) disposed_generation: u32,
     pub(crate) no_writers_generation: u32,
     pub(crate) samples: List,
+    /// Of those, the ones without a value, which tell of a change of state.
+    pub(crate) notice_count: usize,
     /// Writers that have something to say about it.
     writers: Vec<Guid>,
     /// Under EXCLUSIVE ownership, who is listened to, and how strong it is.
@@ -44,6 +46,7 @@ impl Instance {
             disposed_generation: 0,
             no_writers_generation: 0,
             samples: List::default(),
+            notice_count: 0,
             writers: Vec::new(),
             owner: None,
             newest: None,
