@@ -7,7 +7,7 @@ use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 
 use crate::core::Announcement;
-use crate::error::EndpointError;
+use crate::error::{EndpointError, UnimplementedQos};
 use crate::lifeline::Lifeline;
 use crate::qos::{DataReaderQos, DataWriterQos, offered_representation};
 use crate::reader::endpoint::{ReaderEndpoint, ReaderShared};
@@ -23,7 +23,7 @@ pub(crate) fn writer<T: TopicSupport>(
 ) -> Result<DataWriter<T>, EndpointError> {
     let core = &lifeline.core;
     let policies = qos.resolved(T::extensibility(topic.ty()));
-    check(&policies)?;
+    check(Role::Writer, &policies)?;
     let wanted = policies.offered_representation();
     let representation =
         offered_representation(&policies).ok_or(EndpointError::Representation { wanted })?;
@@ -49,7 +49,7 @@ pub(crate) fn reader<T: TopicSupport>(
 ) -> Result<DataReader<T>, EndpointError> {
     let core = &lifeline.core;
     let policies = qos.resolved();
-    check(&policies)?;
+    check(Role::Reader, &policies)?;
     let entity = EntityId::user_reader(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
     let shared = ReaderShared::new(Arc::clone(core), guid, topic.ty().clone(), &policies);
@@ -59,10 +59,14 @@ pub(crate) fn reader<T: TopicSupport>(
     Ok(DataReader::new(shared, topic.clone(), Arc::clone(lifeline)))
 }
 
-fn check(policies: &EndpointQos) -> Result<(), EndpointError> {
+fn check(role: Role, policies: &EndpointQos) -> Result<(), EndpointError> {
     policies
         .check_consistency()
-        .map_err(EndpointError::InconsistentQos)
+        .map_err(EndpointError::InconsistentQos)?;
+    match UnimplementedQos::find(role, policies) {
+        Some(unimplemented) => Err(EndpointError::UnimplementedQos(unimplemented)),
+        None => Ok(()),
+    }
 }
 
 fn announcement<T: TopicSupport>(

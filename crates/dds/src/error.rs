@@ -6,6 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::type_support::SampleError;
+pub use crate::unimplemented::UnimplementedQos;
 use tickwire_cdr::EncodeError;
 use tickwire_cdr::xtypes::DescribeError;
 use tickwire_rtps::discovery::{AddError, RequestError};
@@ -120,6 +121,8 @@ impl Error for TopicError {}
 pub enum EndpointError {
     /// Two policies contradict each other.
     InconsistentQos(Inconsistent),
+    /// A policy asks for what is not implemented.
+    UnimplementedQos(UnimplementedQos),
     /// The writer is to encode in something else than XCDR1 or XCDR2.
     Representation {
         /// What it is to encode in.
@@ -137,6 +140,7 @@ impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InconsistentQos(inconsistent) => write!(f, "inconsistent QoS: {inconsistent}"),
+            Self::UnimplementedQos(unimplemented) => unimplemented.fmt(f),
             Self::Representation { wanted } => write!(
                 f,
                 "samples cannot be written as {wanted}; use XCDR1 or XCDR2"
@@ -154,6 +158,7 @@ impl Error for EndpointError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::InconsistentQos(inconsistent) => Some(inconsistent),
+            Self::UnimplementedQos(unimplemented) => Some(unimplemented),
             Self::Announcement(error) => Some(error),
             Self::Type(error) => Some(error),
             Self::Representation { .. } | Self::TooManyEndpoints => None,

@@ -57,6 +57,7 @@ mod subscriber;
 mod timer;
 mod topic;
 mod type_support;
+mod unimplemented;
 mod view;
 mod wait_set;
 pub mod writer;

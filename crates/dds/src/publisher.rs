@@ -28,7 +28,8 @@ impl Publisher {
     /// A writer.
     ///
     /// # Errors
-    /// When two policies contradict each other, or the QoS is too long to announce.
+    /// When two policies contradict each other, one is not implemented, or the QoS is too long to
+    /// announce.
     pub fn writer<T: TopicSupport>(
         &self,
         topic: &Topic<T>,

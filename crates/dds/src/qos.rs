@@ -64,7 +64,9 @@ macro_rules! common_policies {
                 &self.policies
             }
 
-            /// The same with any policies changed.
+            /// The same with any policies changed. Values that are not implemented are refused
+            /// when the endpoint is made, see
+            /// [`UnimplementedQos`](crate::error::UnimplementedQos).
             pub fn with(mut self, change: impl FnOnce(&mut EndpointQos)) -> Self {
                 change(&mut self.policies);
                 self
@@ -224,7 +226,8 @@ impl GroupQos {
     }
 
     /// PRESENTATION, which is compared with the other side. Samples of a writer always come in the
-    /// order of writing; sets of changes are not made visible together.
+    /// order of writing. Coherent access, ordered access and GROUP scope are not implemented:
+    /// endpoints with them are refused.
     pub fn presentation(mut self, presentation: Presentation) -> Self {
         self.presentation = presentation;
         self

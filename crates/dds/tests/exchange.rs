@@ -5,9 +5,10 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tickwire::cdr::dynamic::Form;
+use tickwire::qos::Presentation;
 use tickwire::{
     DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Driving,
-    DynamicType, InstanceState, Serialized, StateMask, Topic,
+    DynamicType, InstanceState, PublisherQos, Serialized, StateMask, Topic,
 };
 
 /// Long enough that only a fault reaches it.
@@ -464,6 +465,29 @@ fn a_missed_deadline_is_told_on_both_sides() {
         writer.offered_deadline_missed_status().last_instance,
         instance
     );
+}
+
+#[test]
+fn a_policy_that_is_not_implemented_makes_no_endpoint() {
+    let participant = participant(115);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().with(|qos| qos.time_based_filter = PATIENCE);
+    let reader = participant
+        .subscriber(Default::default())
+        .reader(&topic, qos);
+    let reason = reader.expect_err("an endpoint error").to_string();
+    assert!(reason.starts_with("TIME_BASED_FILTER"), "{reason}");
+    let qos = PublisherQos::default().presentation(Presentation {
+        coherent_access: true,
+        ..Presentation::default()
+    });
+    let writer = participant
+        .publisher(qos)
+        .writer(&topic, DataWriterQos::default());
+    let reason = writer.expect_err("an endpoint error").to_string();
+    assert!(reason.starts_with("PRESENTATION"), "{reason}");
+    assert_eq!(participant.discovery().publications().len(), 0);
+    assert_eq!(participant.discovery().subscriptions().len(), 0);
 }
 
 #[test]

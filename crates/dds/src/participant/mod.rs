@@ -99,7 +99,8 @@ impl DomainParticipant {
     /// A writer of the default publisher.
     ///
     /// # Errors
-    /// When two policies contradict each other, or the QoS is too long to announce.
+    /// When two policies contradict each other, one is not implemented, or the QoS is too long to
+    /// announce.
     pub fn writer_with<T: TopicSupport>(
         &self,
         topic: &Topic<T>,
@@ -122,7 +123,8 @@ impl DomainParticipant {
     /// A reader of the default subscriber.
     ///
     /// # Errors
-    /// When two policies contradict each other, or the QoS is too long to announce.
+    /// When two policies contradict each other, one is not implemented, or the QoS is too long to
+    /// announce.
     pub fn reader_with<T: TopicSupport>(
         &self,
         topic: &Topic<T>,

@@ -1,0 +1,177 @@
+//! Policies that discovery can carry but this implementation does not obey. An endpoint that asks
+//! for one is not made, rather than promise what nobody keeps; remote endpoints may have them.
+
+use std::fmt;
+use std::time::Duration;
+
+use tickwire_rtps::discovery::Role;
+use tickwire_rtps::qos::{
+    Durability, EndpointQos, PresentationScope, RepresentationId, TypeConsistency,
+};
+
+/// A policy's value that is not implemented for our own endpoints (DDS 1.4 §2.2.2.1.1 calls the
+/// return code UNSUPPORTED).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnimplementedQos {
+    /// DURABILITY above TRANSIENT_LOCAL, which takes a durability service.
+    Durability(Durability),
+    /// PRESENTATION with coherent access.
+    CoherentAccess,
+    /// PRESENTATION with ordered access.
+    OrderedAccess,
+    /// PRESENTATION among all writers of a publisher.
+    GroupScope,
+    /// TIME_BASED_FILTER of a reader, other than zero.
+    TimeBasedFilter(Duration),
+    /// TYPE_CONSISTENCY_ENFORCEMENT of a reader, other than the default.
+    TypeConsistency,
+    /// DATA_REPRESENTATION in which a reader is to understand something else than XCDR1 and XCDR2.
+    Representation(RepresentationId),
+}
+
+impl UnimplementedQos {
+    /// The first policy of an endpoint that is not implemented.
+    pub(crate) fn find(role: Role, qos: &EndpointQos) -> Option<Self> {
+        let common = Self::find_common(qos);
+        match role {
+            Role::Writer => common,
+            Role::Reader => common.or_else(|| Self::find_of_reader(qos)),
+        }
+    }
+
+    fn find_common(qos: &EndpointQos) -> Option<Self> {
+        let presentation = &qos.presentation;
+        match qos.durability {
+            durability if durability > Durability::TransientLocal => {
+                Some(Self::Durability(durability))
+            }
+            _ if presentation.coherent_access => Some(Self::CoherentAccess),
+            _ if presentation.ordered_access => Some(Self::OrderedAccess),
+            _ if presentation.access_scope == PresentationScope::Group => Some(Self::GroupScope),
+            _ => None,
+        }
+    }
+
+    fn find_of_reader(qos: &EndpointQos) -> Option<Self> {
+        let known = [RepresentationId::XCDR1, RepresentationId::XCDR2];
+        let mut accepted = qos.data_representation.iter();
+        match qos.time_based_filter {
+            separation if separation > Duration::ZERO => Some(Self::TimeBasedFilter(separation)),
+            _ if qos.type_consistency != TypeConsistency::default() => Some(Self::TypeConsistency),
+            _ => accepted
+                .find(|id| !known.contains(id))
+                .map(|&id| Self::Representation(id)),
+        }
+    }
+}
+
+impl fmt::Display for UnimplementedQos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Durability(durability) => write!(
+                f,
+                "DURABILITY {durability} is not implemented; use VOLATILE or TRANSIENT_LOCAL"
+            ),
+            Self::CoherentAccess => {
+                f.write_str("PRESENTATION with coherent access is not implemented")
+            }
+            Self::OrderedAccess => f.write_str(
+                "PRESENTATION with ordered access is not implemented; without it, samples of one \
+                 writer come in the order of writing",
+            ),
+            Self::GroupScope => f.write_str(
+                "PRESENTATION with GROUP scope is not implemented; use INSTANCE or TOPIC",
+            ),
+            Self::TimeBasedFilter(separation) => write!(
+                f,
+                "TIME_BASED_FILTER ({separation:?}) is not implemented; use zero"
+            ),
+            Self::TypeConsistency => f.write_str(
+                "TYPE_CONSISTENCY_ENFORCEMENT other than the default is not implemented",
+            ),
+            Self::Representation(id) => write!(
+                f,
+                "DATA_REPRESENTATION {id} is not implemented; use XCDR1 or XCDR2"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for UnimplementedQos {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Why a writer and a reader with this change are refused.
+    fn refused(change: impl Fn(&mut EndpointQos)) -> [Option<String>; 2] {
+        let (mut writer, mut reader) = (EndpointQos::writer(), EndpointQos::reader());
+        change(&mut writer);
+        change(&mut reader);
+        [(Role::Writer, writer), (Role::Reader, reader)].map(|(role, qos)| {
+            UnimplementedQos::find(role, &qos).map(|unimplemented| unimplemented.to_string())
+        })
+    }
+
+    fn assert_both_refused(policy: &str, change: impl Fn(&mut EndpointQos)) {
+        for reason in refused(change) {
+            let reason = reason.expect("not implemented");
+            assert!(reason.starts_with(policy), "{reason}");
+            assert!(reason.contains("is not implemented"), "{reason}");
+        }
+    }
+
+    fn assert_reader_refused(policy: &str, change: impl Fn(&mut EndpointQos)) {
+        let [writer, reader] = refused(change);
+        // It says nothing about a writer.
+        assert_eq!(writer, None);
+        let reason = reader.expect("not implemented");
+        assert!(reason.starts_with(policy), "{reason}");
+        assert!(reason.contains("is not implemented"), "{reason}");
+    }
+
+    #[test]
+    fn durability_needs_a_service_above_transient_local() {
+        for durability in [Durability::Transient, Durability::Persistent] {
+            assert_both_refused("DURABILITY", |qos| qos.durability = durability);
+        }
+        for durability in [Durability::Volatile, Durability::TransientLocal] {
+            assert_eq!(refused(|qos| qos.durability = durability), [None, None]);
+        }
+    }
+
+    #[test]
+    fn presentation_beyond_the_order_of_one_writer() {
+        let policy = "PRESENTATION";
+        assert_both_refused(policy, |qos| qos.presentation.coherent_access = true);
+        assert_both_refused(policy, |qos| qos.presentation.ordered_access = true);
+        let scope = |scope| move |qos: &mut EndpointQos| qos.presentation.access_scope = scope;
+        assert_both_refused(policy, scope(PresentationScope::Group));
+        assert_eq!(refused(scope(PresentationScope::Topic)), [None, None]);
+    }
+
+    #[test]
+    fn time_based_filter() {
+        let filter = Duration::from_millis(1);
+        assert_reader_refused("TIME_BASED_FILTER", |qos| qos.time_based_filter = filter);
+    }
+
+    #[test]
+    fn type_consistency() {
+        let policy = "TYPE_CONSISTENCY_ENFORCEMENT";
+        assert_reader_refused(policy, |qos| {
+            qos.type_consistency.prevent_type_widening = true;
+        });
+        assert_reader_refused(policy, |qos| {
+            qos.type_consistency.force_type_validation = true;
+        });
+    }
+
+    #[test]
+    fn representations_without_a_decoder() {
+        assert_reader_refused("DATA_REPRESENTATION", |qos| {
+            qos.data_representation = vec![RepresentationId::XCDR2, RepresentationId::XML];
+        });
+    }
+}
