@@ -88,6 +88,28 @@ fn many_samples_between_two_participants_arrive_in_order() {
 }
 
 #[test]
+fn what_is_written_last_arrives_though_its_program_ends_at_once() {
+    let reading = participant(130);
+    let topic = reading.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = reading.reader_with(&topic, qos).expect("a reader");
+    for round in 0..50 {
+        let writing = participant(130);
+        let topic = writing.topic::<Quote>("Quotes").expect("a topic");
+        let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+        let writer = writing.writer_with(&topic, qos).expect("a writer");
+        writer.wait_for_matched(1, PATIENCE).expect("a match");
+        for number in 0..5 {
+            writer
+                .write(&quote("TICK", round * 5 + number))
+                .expect("room");
+        }
+    }
+    let arrived: Vec<_> = reader.take().data().map(|quote| quote.price).collect();
+    assert_eq!(arrived, (0..250).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_late_joiner_gets_the_history_and_then_what_follows() {
     let (one, two) = (participant(103), participant(103));
     let topic = one.topic::<Quote>("Quotes").expect("a topic");

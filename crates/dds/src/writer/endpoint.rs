@@ -210,8 +210,20 @@ impl WriterEndpoint {
         has_missed && self.changed(StatusMask::OFFERED_DEADLINE_MISSED)
     }
 
-    pub(crate) fn is_acknowledged(&self, number: SequenceNumber) -> bool {
-        lock(&self.state).machine.is_acknowledged(number)
+    /// Asks for acknowledgement of what is written so far and waits for it; `None` if it does not
+    /// come in time.
+    pub(crate) fn wait_for_acknowledgments(&self, timeout: Duration) -> Option<()> {
+        let last = self.with_machine(|machine, now, outbox| {
+            machine.ask_acknowledgement(now, outbox);
+            machine.last()
+        });
+        let acknowledged = || {
+            lock(&self.state)
+                .machine
+                .is_acknowledged(last)
+                .then_some(())
+        };
+        self.core.wait(timeout, acknowledged)
     }
 
     /// A reader matches; says whether there is a listener to tell.

@@ -27,6 +27,9 @@ use endpoint::WriterEndpoint;
 
 /// Publishes samples of a topic. Clones are the same writer; it ends with the last of them.
 ///
+/// The end waits up to a second until all reliable readers have what was written, so that a program
+/// may write and exit.
+///
 /// Any number of threads may write. The samples of one thread keep their order.
 pub struct DataWriter<T: TopicSupport> {
     handle: Arc<Handle<T>>,
@@ -136,10 +139,8 @@ impl<T: TopicSupport> DataWriter<T> {
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_acknowledgments(&self, timeout: Duration) -> Result<(), Timeout> {
-        let endpoint = &self.handle.endpoint;
-        let last = endpoint.with_machine(|machine, _, _| machine.last());
-        let acknowledged = || endpoint.is_acknowledged(last).then_some(());
-        endpoint.core.wait(timeout, acknowledged).ok_or(Timeout {
+        let acknowledged = self.handle.endpoint.wait_for_acknowledgments(timeout);
+        acknowledged.ok_or(Timeout {
             awaited: "samples are not acknowledged by all readers",
             waited: timeout,
         })
@@ -304,6 +305,10 @@ impl<T: TopicSupport> fmt::Debug for DataWriter<T> {
 impl<T: TopicSupport> Drop for Handle<T> {
     fn drop(&mut self) {
         self.endpoint.listener.set(None);
+        let _ = self.endpoint.wait_for_acknowledgments(LINGER);
         self.endpoint.core.remove_writer(self.endpoint.guid);
     }
 }
+
+/// How long the end of a writer waits for acknowledgements.
+const LINGER: Duration = Duration::from_secs(1);
