@@ -64,6 +64,7 @@ pub(crate) struct CoreCounters {
     pub(crate) unreachable: Counter,
     pub(crate) receive_errors: Counter,
     pub(crate) send_errors: Counter,
+    pub(crate) listener_panics: Counter,
 }
 
 /// What is told of an endpoint.
@@ -301,7 +302,7 @@ impl Core {
         }
         for entity in std::mem::take(&mut *lock(&self.to_call)) {
             if let Some(writer) = routes.writers.get(&entity) {
-                writer.listener.call();
+                writer.listener.call(&self.counters.listener_panics);
             } else if let Some(reader) = routes.readers.get(&entity) {
                 reader.call_listener();
             }

@@ -1,8 +1,12 @@
 //! Where an entity keeps its listener. Only the threads that deliver data call it, one at a time, so
 //! that a listener that waits in a write never holds up the acknowledgements that would free it.
 
-use std::sync::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+
+use tickwire_base::Counter;
 
 use crate::signal::lock;
 use crate::status::StatusMask;
@@ -15,6 +19,7 @@ pub(crate) struct ListenerSlot {
     is_set: AtomicBool,
     news: AtomicU32,
     state: Mutex<State>,
+    returned: Condvar,
 }
 
 #[derive(Default)]
@@ -22,6 +27,10 @@ struct State {
     callback: Option<Callback>,
     /// Counts replacements, so that a listener that replaces itself is not put back.
     generation: u64,
+    /// The thread that is calling the listener.
+    caller: Option<ThreadId>,
+    /// Whether somebody waits for it to return.
+    is_awaited: bool,
 }
 
 impl ListenerSlot {
@@ -35,6 +44,18 @@ impl ListenerSlot {
         drop(old);
     }
 
+    /// Takes the listener away, and waits until a call of it on another thread has returned.
+    pub(crate) fn remove(&self) {
+        self.set(None);
+        let mut state = lock(&self.state);
+        let us = thread::current().id();
+        while state.caller.is_some_and(|caller| caller != us) {
+            state.is_awaited = true;
+            let woken = self.returned.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     /// Notes what has changed; says whether there is a listener to tell.
     pub(crate) fn note(&self, news: StatusMask) -> bool {
         self.news.fetch_or(news.bits(), Ordering::AcqRel);
@@ -43,25 +64,43 @@ impl ListenerSlot {
 
     /// Tells the listener what has changed since it was last told. If it is being called, on this
     /// thread or another, that call is followed by one for what has changed meanwhile.
-    pub(crate) fn call(&self) {
+    ///
+    /// A listener that panics is counted and stays: the panic has been reported as any other, and the
+    /// thread has more to do.
+    pub(crate) fn call(&self, panics: &Counter) {
         while self.has_to_tell() {
             let mut state = lock(&self.state);
+            if state.caller.is_some() {
+                return;
+            }
             let generation = state.generation;
             let Some(mut callback) = state.callback.take() else {
                 return;
             };
+            state.caller = Some(thread::current().id());
             drop(state);
             let news = StatusMask::from_bits(self.news.swap(0, Ordering::AcqRel));
-            if !news.is_empty() {
-                callback(news);
+            let call = AssertUnwindSafe(|| callback(news));
+            if !news.is_empty() && catch_unwind(call).is_err() {
+                panics.add(1);
             }
-            let mut state = lock(&self.state);
-            if state.generation != generation {
-                drop(state);
-                drop(callback);
-                return;
-            }
+            self.put_back(callback, generation);
+        }
+    }
+
+    /// Puts the listener back, or drops it if it was replaced; tells those who wait for its return.
+    fn put_back(&self, callback: Callback, generation: u64) {
+        let mut state = lock(&self.state);
+        if state.generation == generation {
             state.callback = Some(callback);
+        } else {
+            drop(state);
+            drop(callback);
+            state = lock(&self.state);
+        }
+        state.caller = None;
+        if std::mem::take(&mut state.is_awaited) {
+            self.returned.notify_all();
         }
     }
 
@@ -72,8 +111,8 @@ impl ListenerSlot {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::AtomicUsize;
+    use std::sync::{Arc, mpsc};
 
     use super::*;
 
@@ -87,7 +126,7 @@ mod tests {
             ear.store(news.bits(), Ordering::Relaxed)
         })));
         assert!(slot.note(StatusMask::SAMPLE_LOST));
-        slot.call();
+        slot.call(&Counter::default());
         let both = StatusMask::DATA_AVAILABLE | StatusMask::SAMPLE_LOST;
         assert_eq!(heard.load(Ordering::Relaxed), both.bits());
     }
@@ -101,12 +140,12 @@ mod tests {
             lock(&ear).push(news);
             if news == StatusMask::DATA_AVAILABLE {
                 inner.note(StatusMask::SAMPLE_LOST);
-                inner.call();
+                inner.call(&Counter::default());
                 lock(&ear).push(StatusMask::NONE);
             }
         })));
         slot.note(StatusMask::DATA_AVAILABLE);
-        slot.call();
+        slot.call(&Counter::default());
         let expected = [
             StatusMask::DATA_AVAILABLE,
             StatusMask::NONE,
@@ -117,18 +156,50 @@ mod tests {
     }
 
     #[test]
+    fn a_listener_that_panics_is_counted_and_called_again() {
+        let slot = ListenerSlot::default();
+        let panics = Counter::default();
+        slot.set(Some(Box::new(|_| std::panic::resume_unwind(Box::new(())))));
+        for count in 1..=2 {
+            slot.note(StatusMask::DATA_AVAILABLE);
+            slot.call(&panics);
+            assert_eq!(panics.count(), count);
+        }
+    }
+
+    #[test]
+    fn a_removed_listener_has_returned() {
+        let slot = Arc::new(ListenerSlot::default());
+        let (entered, enter) = mpsc::channel();
+        let has_returned = Arc::new(AtomicBool::new(false));
+        let returned = Arc::clone(&has_returned);
+        slot.set(Some(Box::new(move |_| {
+            entered.send(()).expect("the test waits for it");
+            thread::yield_now();
+            returned.store(true, Ordering::Release);
+        })));
+        slot.note(StatusMask::DATA_AVAILABLE);
+        thread::scope(|scope| {
+            scope.spawn(|| slot.call(&Counter::default()));
+            enter.recv().expect("the listener is called");
+            slot.remove();
+            assert!(has_returned.load(Ordering::Acquire));
+        });
+    }
+
+    #[test]
     fn a_listener_may_remove_itself() {
         let slot = Arc::new(ListenerSlot::default());
         let calls = Arc::new(AtomicUsize::new(0));
         let (inner, count) = (Arc::clone(&slot), Arc::clone(&calls));
         slot.set(Some(Box::new(move |_| {
             count.fetch_add(1, Ordering::Relaxed);
-            inner.call();
-            inner.set(None);
+            inner.call(&Counter::default());
+            inner.remove();
         })));
         for _ in 0..2 {
             slot.note(StatusMask::DATA_AVAILABLE);
-            slot.call();
+            slot.call(&Counter::default());
         }
         assert_eq!(calls.load(Ordering::Relaxed), 1);
     }

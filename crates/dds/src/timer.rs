@@ -64,7 +64,9 @@ impl Timer {
         if now < self.next() {
             return false;
         }
-        self.next.store(u64::MAX, Ordering::Release);
+        // Acquires what is armed before it, whose deadline the lane is about to look at; a mere store
+        // might overwrite that after the lane has looked.
+        self.next.swap(u64::MAX, Ordering::AcqRel);
         true
     }
 }

@@ -70,8 +70,7 @@ pub struct Echo {
 
 struct Subscription {
     topic: String,
-    /// Dropping it would end it.
-    _reader: DataReader<Serialized>,
+    reader: DataReader<Serialized>,
     echo: Option<DataWriter<Serialized>>,
 }
 
@@ -231,10 +230,20 @@ impl Echo {
         });
         self.subscriptions.push(Subscription {
             topic: name.clone(),
-            _reader: reader,
+            reader,
             echo,
         });
         Ok(())
+    }
+}
+
+/// Waits for listeners that are still at it: they hold the participant, which would not have left
+/// the domain if the program ended now.
+impl Drop for Echo {
+    fn drop(&mut self) {
+        for subscription in &self.subscriptions {
+            subscription.reader.remove_listener();
+        }
     }
 }
 

@@ -171,6 +171,7 @@ impl DomainParticipant {
             unreachable: counters.unreachable.count(),
             receive_errors: counters.receive_errors.count(),
             send_errors: counters.send_errors.count(),
+            listener_panics: counters.listener_panics.count(),
             receive_buffer_bytes: network.user.receive_buffer_bytes(),
         }
     }
@@ -209,6 +210,8 @@ pub struct ParticipantCounters {
     pub receive_errors: u64,
     /// Batches of datagrams of which some could not be sent.
     pub send_errors: u64,
+    /// Calls of listeners that ended in a panic.
+    pub listener_panics: u64,
     /// Room for datagrams that the kernel granted the socket for user data, in bytes.
     pub receive_buffer_bytes: usize,
 }

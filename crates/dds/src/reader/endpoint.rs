@@ -347,7 +347,7 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     }
 
     fn call_listener(&self) {
-        self.listener.call();
+        self.listener.call(&self.core.counters.listener_panics);
     }
 }
 

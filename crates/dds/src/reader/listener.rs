@@ -8,7 +8,11 @@ use crate::status::{
 use crate::type_support::TopicSupport;
 
 /// Told of what happens to a reader, on a thread that delivers data: in threaded driving one of the
-/// participant's, else the one that polls. Never called by two threads at once. A closure is told of data.
+/// participant's, else the one that polls. Never called by two threads at once.
+/// A closure is told of data.
+///
+/// A panic ends only the call that it happens in, and is counted in
+/// [`listener_panics`](crate::ParticipantCounters::listener_panics).
 ///
 /// A listener may call anything, and may wait in a write; nothing more is delivered meanwhile, but
 /// acknowledgements are taken.

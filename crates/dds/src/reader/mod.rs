@@ -208,9 +208,10 @@ impl<T: TopicSupport> DataReader<T> {
         shared.core.call_listener_later(shared.guid.entity);
     }
 
-    /// Has nobody told any more.
+    /// Has nobody told any more, and waits until a call of the listener on another thread has
+    /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
-        self.handle.shared.listener.set(None);
+        self.handle.shared.listener.remove();
     }
 
     /// The topic.

@@ -5,7 +5,11 @@ use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, 
 use crate::type_support::TopicSupport;
 
 /// Told of what happens to a writer, on a thread that delivers data: in threaded driving one of the
-/// participant's, else the one that polls. Never called by two threads at once. A closure is told of matches.
+/// participant's, else the one that polls. Never called by two threads at once.
+/// A closure is told of matches.
+///
+/// A panic ends only the call that it happens in, and is counted in
+/// [`listener_panics`](crate::ParticipantCounters::listener_panics).
 pub trait DataWriterListener<T: TopicSupport>: Send + 'static {
     /// A reader matched or left.
     fn on_publication_matched(&mut self, writer: &DataWriter<T>, status: MatchedStatus) {

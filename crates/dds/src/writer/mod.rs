@@ -224,9 +224,10 @@ impl<T: TopicSupport> DataWriter<T> {
         endpoint.core.call_listener_later(endpoint.guid.entity);
     }
 
-    /// Has nobody told any more.
+    /// Has nobody told any more, and waits until a call of the listener on another thread has
+    /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
-        self.handle.endpoint.listener.set(None);
+        self.handle.endpoint.listener.remove();
     }
 
     /// The topic.
