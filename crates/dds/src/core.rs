@@ -17,7 +17,7 @@ use tickwire_transport::{UdpSocket, clock};
 
 use crate::error::EndpointError;
 use crate::network::Network;
-use crate::outgoing::Scratch;
+use crate::outgoing::{self, Scratch};
 use crate::polled::Polled;
 use crate::reader::endpoint::ReaderEndpoint;
 use crate::routes::{Directory, Routes};
@@ -166,6 +166,7 @@ impl Core {
     }
 
     pub(crate) fn remove_writer(&self, guid: Guid) {
+        outgoing::flush();
         self.directory
             .change(|routes| routes.writers.remove(&guid.entity));
         self.withdraw(guid);
@@ -321,6 +322,7 @@ impl Core {
         timeout: Duration,
         mut ready: impl FnMut() -> Option<R>,
     ) -> Option<R> {
+        outgoing::flush();
         let Some(polled) = &self.polled else {
             return self.signal.wait(timeout, ready);
         };

@@ -7,6 +7,7 @@
 //! A thread of the data lane has nothing else to wait for than one socket, and so sleeps in the
 //! call that receives. What readers need besides is done aside, by another thread.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, MessageReader, Su
 use tickwire_transport::{Poller, ReceiveBatch, ReceiveError, UdpSocket, clock};
 
 use crate::core::Core;
-use crate::reader::endpoint::Received;
+use crate::reader::endpoint::{ReaderEndpoint, Received};
 use crate::routes::{RouteCache, Routes};
 use crate::timer::Timer;
 
@@ -57,6 +58,7 @@ pub(crate) struct Lane {
     batch: ReceiveBatch,
     routes: RouteCache,
     outbox: Outbox,
+    to_tell: Vec<Arc<dyn ReaderEndpoint>>,
 }
 
 impl Lane {
@@ -66,6 +68,7 @@ impl Lane {
             batch: ReceiveBatch::new(),
             routes: RouteCache::default(),
             outbox: Outbox::new(),
+            to_tell: Vec::new(),
         }
     }
 
@@ -159,8 +162,12 @@ impl Lane {
                 timestamp,
                 outbox: &mut self.outbox,
                 calls_listeners: self.kind != LaneKind::Control,
+                to_tell: &mut self.to_tell,
             };
             dispatch.datagram(datagram.bytes);
+            for reader in self.to_tell.drain(..) {
+                reader.call_listener();
+            }
         }
         Some(now)
     }
@@ -177,6 +184,8 @@ struct Dispatch<'a> {
     timestamp: Timestamp,
     outbox: &'a mut Outbox,
     calls_listeners: bool,
+    /// Readers whose listeners are called once the whole datagram has been delivered.
+    to_tell: &'a mut Vec<Arc<dyn ReaderEndpoint>>,
 }
 
 impl Dispatch<'_> {
@@ -254,15 +263,25 @@ impl Dispatch<'_> {
             // Answers leave before a listener may take its time.
             self.core.send_user(self.outbox);
             match has_news {
-                true if self.calls_listeners => reader.call_listener(),
-                true => self.core.call_listener_later(reader.guid().entity),
                 false => {}
+                true if !self.calls_listeners => {
+                    self.core.call_listener_later(reader.guid().entity);
+                }
+                true if reader.keeps_all() => self.tell_later(reader),
+                true => reader.call_listener(),
             }
         }
         if self.routes.leased.contains(&writer) && writer.prefix != GuidPrefix::UNKNOWN {
             self.core.on_discovery(self.outbox, |discovery, _| {
                 discovery.writer_heard(self.now, writer);
             });
+        }
+    }
+
+    fn tell_later(&mut self, reader: &Arc<dyn ReaderEndpoint>) {
+        let last = self.to_tell.last();
+        if last.is_none_or(|last| last.guid() != reader.guid()) {
+            self.to_tell.push(Arc::clone(reader));
         }
     }
 

@@ -62,6 +62,7 @@ mod view;
 mod wait_set;
 pub mod writer;
 
+pub use outgoing::SuspendedPublications;
 pub use participant::{DomainParticipant, DomainParticipantBuilder, Driving, ParticipantCounters};
 pub use publisher::{Publisher, PublisherQos};
 pub use qos::{DataReaderQos, DataWriterQos};

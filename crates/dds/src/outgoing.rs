@@ -1,8 +1,15 @@
-//! Each thread's own outbox and scratch memory, so that writing allocates nothing once warm.
+//! Each thread's own outboxes and scratch memory, so that writing allocates nothing once warm, and
+//! what it holds back while its publications are suspended.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell, RefMut};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use tickwire_rtps::Outbox;
+
+use crate::core::Core;
+use crate::lifeline::Lifeline;
 
 /// What a write needs besides its writer.
 #[derive(Default)]
@@ -13,6 +20,7 @@ pub(crate) struct Scratch {
 
 thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+    static HELD: Rc<RefCell<Held>> = Rc::default();
 }
 
 impl Scratch {
@@ -31,3 +39,115 @@ impl Scratch {
         result
     }
 }
+
+/// Has `fill` put a writer's datagrams into an outbox, and sends them: at once, or when the thread
+/// resumes its publications.
+pub(crate) fn publish<R>(core: &Core, fill: impl FnOnce(&mut Outbox) -> R) -> R {
+    let held = held();
+    let held = held.as_deref().and_then(borrow);
+    if let Some(mut held) = held.filter(|held| held.is_of(core)) {
+        let result = fill(&mut held.outbox);
+        if held.outbox.total_len() >= MAX_HELD_BYTES {
+            held.send();
+        }
+        return result;
+    }
+    Scratch::lend(|scratch| {
+        let result = fill(&mut scratch.outbox);
+        core.send_user(&mut scratch.outbox);
+        result
+    })
+}
+
+/// Sends what the thread holds back. To be called before it waits for anybody, and before what must
+/// not overtake its samples.
+pub(crate) fn flush() {
+    if let Some(mut held) = held().as_deref().and_then(borrow) {
+        held.send();
+    }
+}
+
+/// What a thread holds back.
+#[derive(Default)]
+struct Held {
+    /// Whose samples; nobody's unless they are suspended.
+    core: Option<Arc<Core>>,
+    suspensions: u32,
+    outbox: Outbox,
+}
+
+impl Held {
+    fn is_of(&self, core: &Core) -> bool {
+        let held = self.core.as_deref();
+        held.is_some_and(|held| std::ptr::eq(held, core))
+    }
+
+    fn send(&mut self) {
+        if let Some(core) = &self.core {
+            core.send_user(&mut self.outbox);
+        }
+    }
+}
+
+/// The thread's own, unless it is ending.
+fn held() -> Option<Rc<RefCell<Held>>> {
+    HELD.try_with(Rc::clone).ok()
+}
+
+/// `None` while a sample is being serialized into it, which may write others.
+fn borrow(held: &RefCell<Held>) -> Option<RefMut<'_, Held>> {
+    held.try_borrow_mut().ok()
+}
+
+/// While this lives, what the calling thread writes is held back; see
+/// [`Publisher::suspend_publications`](crate::Publisher::suspend_publications). Publications resume
+/// when it is dropped.
+#[must_use = "publications resume when this is dropped"]
+pub struct SuspendedPublications {
+    /// Stays with its thread, which `Rc` sees to.
+    held: Option<Rc<RefCell<Held>>>,
+    _lifeline: Arc<Lifeline>,
+}
+
+impl SuspendedPublications {
+    pub(crate) fn new(lifeline: &Arc<Lifeline>) -> Self {
+        let core = &lifeline.core;
+        let is_ours = |held: &Rc<RefCell<Held>>| {
+            borrow(held).is_some_and(|mut held| {
+                let holder = held.core.get_or_insert_with(|| Arc::clone(core));
+                let is_ours = Arc::ptr_eq(holder, core);
+                held.suspensions += u32::from(is_ours);
+                is_ours
+            })
+        };
+        Self {
+            held: held().filter(is_ours),
+            _lifeline: Arc::clone(lifeline),
+        }
+    }
+
+    /// Sends what is held back; the same as dropping.
+    pub fn resume_publications(self) {}
+}
+
+impl Drop for SuspendedPublications {
+    fn drop(&mut self) {
+        if let Some(mut held) = self.held.as_deref().and_then(borrow) {
+            held.suspensions -= 1;
+            if held.suspensions == 0 {
+                held.send();
+                held.core = None;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for SuspendedPublications {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SuspendedPublications")
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a thread holds back at most before it sends, in bytes: about what one datagram takes.
+const MAX_HELD_BYTES: usize = 1 << 16;

@@ -9,6 +9,7 @@ use tickwire_transport::clock;
 
 use crate::core::Core;
 use crate::error::Timeout;
+use crate::outgoing;
 use crate::reader::StateMask;
 use crate::reader::endpoint::ReaderShared;
 use crate::signal::{Observers, Signal, lock};
@@ -192,6 +193,7 @@ impl WaitSet {
             let holding: Vec<_> = holding.cloned().collect();
             (!holding.is_empty()).then_some(holding)
         };
+        outgoing::flush();
         let polled = self.polled_participants();
         let result = match polled.as_slice() {
             [] => self.signal.wait(timeout, ready),

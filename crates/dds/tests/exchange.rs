@@ -5,10 +5,11 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tickwire::cdr::dynamic::Form;
-use tickwire::qos::Presentation;
+use tickwire::qos::{Presentation, ResourceLimits};
 use tickwire::{
-    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Driving,
-    DynamicType, InstanceState, PublisherQos, Serialized, StateMask, Topic,
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant,
+    DomainParticipantBuilder, Driving, DynamicType, InstanceState, Publisher, PublisherQos,
+    Serialized, StateMask, Topic,
 };
 
 /// Long enough that only a fault reaches it.
@@ -163,7 +164,7 @@ fn a_volatile_reader_gets_only_what_follows() {
 fn a_full_reader_holds_the_writer_up_until_it_takes() {
     let (one, two) = (participant(105), participant(105));
     let topic = one.topic::<Quote>("Quotes").expect("a topic");
-    let limits = |max_samples| tickwire::qos::ResourceLimits {
+    let limits = |max_samples| ResourceLimits {
         max_samples: Some(max_samples),
         ..Default::default()
     };
@@ -207,7 +208,7 @@ fn a_full_reader_holds_the_writer_up_until_it_takes() {
 #[test]
 fn a_listener_that_waits_in_a_write_does_not_block_its_acknowledgements() {
     let (one, two) = (participant(106), participant(106));
-    let limits = tickwire::qos::ResourceLimits {
+    let limits = ResourceLimits {
         max_samples: Some(1),
         ..Default::default()
     };
@@ -240,7 +241,7 @@ fn a_listener_that_waits_in_a_write_does_not_block_its_acknowledgements() {
     }
     let failures = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&failures);
-    heard.set_listener(move |reader: &tickwire::DataReader<Quote>| {
+    heard.set_listener(move |reader: &DataReader<Quote>| {
         for quote in reader.take().data() {
             for _ in 0..2 {
                 if echo.write(quote).is_err() {
@@ -341,7 +342,7 @@ fn what_does_not_match_is_explained_on_both_sides() {
     impl tickwire::DataReaderListener<Quote> for Ear {
         fn on_requested_incompatible_qos(
             &mut self,
-            _: &tickwire::DataReader<Quote>,
+            _: &DataReader<Quote>,
             status: tickwire::status::IncompatibleQosStatus,
         ) {
             let verdict = status.verdict.expect("a reason");
@@ -537,4 +538,63 @@ fn participants_with_different_tags_do_not_hear_each_other() {
         matched.iter().map(|w| w.guid).collect::<Vec<_>>(),
         [writer.guid()]
     );
+}
+
+/// A reader of another participant that keeps all, and a writer of as many samples as it has room
+/// for.
+fn publisher_and_reader(domain: u32) -> (Publisher, DataWriter<Quote>, DataReader<Quote>) {
+    let (here, there) = (participant(domain), participant(domain));
+    let publisher = here.publisher(PublisherQos::default());
+    let topic = here.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default()
+        .reliable(PATIENCE)
+        .keep_all()
+        .resource_limits(ResourceLimits {
+            max_samples: Some(16),
+            ..ResourceLimits::default()
+        });
+    let writer = publisher.writer(&topic, qos).expect("a writer");
+    let topic = there.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = there.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    (publisher, writer, reader)
+}
+
+#[test]
+fn suspended_publications_leave_together() {
+    let (publisher, writer, reader) = publisher_and_reader(122);
+    let calls = Arc::new(AtomicU64::new(0));
+    let (count, (tell, told)) = (Arc::clone(&calls), mpsc::channel());
+    reader.set_listener(move |reader: &DataReader<Quote>| {
+        count.fetch_add(1, Ordering::Relaxed);
+        let prices: Vec<_> = reader.take().data().map(|quote| quote.price).collect();
+        let _ = tell.send(prices);
+    });
+    let outer = publisher.suspend_publications();
+    let inner = publisher.suspend_publications();
+    for price in 0..10 {
+        writer.write(&quote("TICK", price)).expect("room");
+    }
+    drop(inner);
+    writer.write(&quote("TICK", 10)).expect("room");
+    outer.resume_publications();
+    let prices = told.recv_timeout(PATIENCE).expect("the samples");
+    assert_eq!(prices, Vec::from_iter(0..=10));
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn waiting_sends_what_is_suspended() {
+    let (publisher, writer, reader) = publisher_and_reader(123);
+    let _suspended = publisher.suspend_publications();
+    // More than there is room for: the writes wait for acknowledgements.
+    for price in 0..100 {
+        writer.write(&quote("TICK", price)).expect("room");
+    }
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all of them");
+    assert_eq!(reader.take().data().count(), 100);
 }

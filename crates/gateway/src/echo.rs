@@ -11,7 +11,7 @@ use tickwire::cdr::KeyHash;
 use tickwire::error::{EndpointError, Timeout, TopicError, WriteError};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DynamicType,
-    EndpointData, Guid, SampleInfo, Serialized, TopicSupport,
+    EndpointData, Guid, PublisherQos, SampleInfo, Serialized, TopicSupport,
 };
 
 use crate::publications::ECHO_SUFFIX;
@@ -215,7 +215,9 @@ impl Echo {
         let pause = self.options.pause;
         let shared = Arc::clone(&self.shared);
         let writer = echo.clone();
+        let publisher = self.participant.publisher(PublisherQos::default());
         reader.set_listener(move |reader: &DataReader<Serialized>| {
+            let _batch = pause.is_zero().then(|| publisher.suspend_publications());
             for sample in &reader.take() {
                 if let Some(data) = sample.data() {
                     let info = sample.info();

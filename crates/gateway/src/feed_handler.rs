@@ -22,6 +22,12 @@ pub trait Publish {
     /// Why a sample cannot be taken; it ends the feed.
     type Error;
 
+    /// Lives while samples of one packet are handed over.
+    type Batch;
+
+    /// The samples of a packet follow: they may be kept back until the batch is dropped.
+    fn begin_batch(&mut self) -> Self::Batch;
+
     /// Takes a sample for a topic. `topics` may have grown since the last call.
     ///
     /// # Errors
@@ -97,7 +103,7 @@ pub struct Group {
     pub samples: u64,
     /// Time to decode a message.
     pub decode: Timing,
-    /// Time to decode a message and publish its samples.
+    /// Time to decode a message and publish its samples, without what is done at the batch's end.
     pub publish: Timing,
 }
 
@@ -255,6 +261,7 @@ impl<P: Publish> Road<P> {
             return;
         }
         self.decoder.begin_packet();
+        let _batch = self.publish.begin_batch();
         let mut offset = 0;
         let mut begin = clock::now();
         while let Some(rest @ [_, ..]) = messages.get(offset..) {

@@ -11,7 +11,7 @@ use tickwire::Instant;
 use tickwire::error::{EndpointError, Timeout, TopicError, WriteError};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DynamicType,
-    Serialized,
+    Publisher, PublisherQos, Serialized, SuspendedPublications,
 };
 use tickwire_transport::{ReceiveError, clock};
 
@@ -51,6 +51,7 @@ impl Default for PublicationOptions {
 /// and every few samples, it calls `idle`, so that whoever brings packets can empty its sockets.
 pub struct Publications<I> {
     participant: DomainParticipant,
+    publisher: Publisher,
     options: PublicationOptions,
     types: Vec<DynamicType>,
     publications: Vec<Publication>,
@@ -80,6 +81,7 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
     ) -> Result<Self, PublicationError> {
         let types = mapper.types().iter();
         let mut publications = Self {
+            publisher: participant.publisher(PublisherQos::default()),
             participant,
             options,
             types: types
@@ -203,6 +205,11 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
 
 impl<I: FnMut() -> Result<(), ReceiveError>> Publish for Publications<I> {
     type Error = PublicationError;
+    type Batch = SuspendedPublications;
+
+    fn begin_batch(&mut self) -> SuspendedPublications {
+        self.publisher.suspend_publications()
+    }
 
     fn publish(
         &mut self,

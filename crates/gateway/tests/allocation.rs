@@ -56,6 +56,9 @@ struct Scale {
 
 impl Publish for Scale {
     type Error = Infallible;
+    type Batch = ();
+
+    fn begin_batch(&mut self) {}
 
     fn publish(
         &mut self,

@@ -109,6 +109,11 @@ impl Outbox {
         self.datagrams.len()
     }
 
+    /// Bytes to send, each datagram counted once however many destinations it has.
+    pub fn total_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Forgets the datagrams and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -151,6 +156,7 @@ mod tests {
         outbox.message(US, &[]);
         outbox.message(US, &[HERE]).info_dst(THEM).info_ts(None);
         assert_eq!(lens(&outbox), [(36, 2), (20, 0), (40, 1)]);
+        assert_eq!(outbox.total_len(), 96);
         outbox.clear();
         assert!(outbox.is_empty());
         assert_eq!(lens(&outbox), []);

@@ -312,6 +312,9 @@ struct Nobody;
 
 impl Publish for Nobody {
     type Error = Infallible;
+    type Batch = ();
+
+    fn begin_batch(&mut self) {}
 
     fn publish(
         &mut self,

@@ -15,6 +15,7 @@ use crate::core::Core;
 use crate::endpoints;
 use crate::error::{EndpointError, ParticipantError, PollError, TopicError};
 use crate::lifeline::Lifeline;
+use crate::outgoing;
 use crate::publisher::{Publisher, PublisherQos};
 use crate::qos::{DataReaderQos, DataWriterQos};
 use crate::subscriber::{Subscriber, SubscriberQos};
@@ -142,6 +143,7 @@ impl DomainParticipant {
     /// When the participant has threads of its own, or the system cannot wait.
     pub fn poll(&self, timeout: Duration) -> Result<(), PollError> {
         let polled = self.core().polled.as_ref().ok_or(PollError::Threaded)?;
+        outgoing::flush();
         polled.turn(self.core(), clock::now() + timeout)?;
         Ok(())
     }

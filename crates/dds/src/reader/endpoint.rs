@@ -67,6 +67,10 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
     /// Does what is due; says whether the listener has something to hear.
     fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool;
 
+    /// Whether samples never make room for each other, so that the listener may be told of several
+    /// together.
+    fn keeps_all(&self) -> bool;
+
     /// Tells the listener.
     fn call_listener(&self);
 }
@@ -77,6 +81,7 @@ pub(crate) struct ReaderShared<T: TopicSupport> {
     pub(crate) guid: Guid,
     pub(crate) listener: ListenerSlot,
     pub(crate) observers: Observers,
+    keeps_all: bool,
     state: Mutex<ReaderState<T>>,
     due: Due,
     changes: AtomicU32,
@@ -108,6 +113,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             guid,
             listener: ListenerSlot::default(),
             observers: Observers::default(),
+            keeps_all: keeps_all(policies),
             state: Mutex::new(state),
             due: Due::default(),
             changes: AtomicU32::new(0),
@@ -346,9 +352,19 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         })
     }
 
+    fn keeps_all(&self) -> bool {
+        self.keeps_all
+    }
+
     fn call_listener(&self) {
         self.listener.call(&self.core.counters.listener_panics);
     }
+}
+
+fn keeps_all(policies: &EndpointQos) -> bool {
+    let limits = policies.resource_limits;
+    let limited = limits.max_samples.or(limits.max_samples_per_instance);
+    policies.history == History::KeepAll && limited.is_none()
 }
 
 fn cache_policy(policies: &EndpointQos) -> CachePolicy {

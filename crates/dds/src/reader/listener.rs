@@ -17,7 +17,8 @@ use crate::type_support::TopicSupport;
 /// A listener may call anything, and may wait in a write; nothing more is delivered meanwhile, but
 /// acknowledgements are taken.
 pub trait DataReaderListener<T: TopicSupport>: Send + 'static {
-    /// Samples have come.
+    /// Samples have come. Called for each sample, but only once for those of one datagram where
+    /// KEEP_ALL without limits keeps them from pushing each other out.
     fn on_data_available(&mut self, reader: &DataReader<T>) {
         let _ = reader;
     }

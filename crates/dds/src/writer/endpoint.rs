@@ -16,7 +16,7 @@ use crate::core::Core;
 use crate::deadline::DeadlineTracker;
 use crate::error::WriteError;
 use crate::listener::ListenerSlot;
-use crate::outgoing::Scratch;
+use crate::outgoing::{self, Scratch};
 use crate::qos::{DataWriterQos, History};
 use crate::reader::InstanceHandle;
 use crate::signal::{Observers, lock};
@@ -99,7 +99,11 @@ impl WriterEndpoint {
         let result = self
             .core
             .wait(waited, || match self.try_write(change, payload) {
-                Err(writer::WriteError::WouldBlock) => None,
+                Err(writer::WriteError::WouldBlock) => {
+                    // Room comes from acknowledgements: of held samples, and of those asked for.
+                    outgoing::flush();
+                    None
+                }
                 result => Some(result),
             });
         result.map_or(Err(WriteError::Timeout { waited }), |result| {
@@ -112,9 +116,8 @@ impl WriterEndpoint {
         change: Change,
         payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
     ) -> Result<SequenceNumber, writer::WriteError<SampleError>> {
-        Scratch::lend(|scratch| {
-            let outbox = &mut scratch.outbox;
-            let result = self.on_state(clock::now(), outbox, |state, now, outbox| {
+        outgoing::publish(&self.core, |outbox| {
+            self.on_state(clock::now(), outbox, |state, now, outbox| {
                 let result = state.machine.write(now, change, payload, outbox);
                 if let Some(deadline) = &mut state.deadline
                     && result.is_ok()
@@ -127,9 +130,7 @@ impl WriterEndpoint {
                     }
                 }
                 result
-            });
-            self.core.send_user(outbox);
-            result
+            })
         })
     }
 

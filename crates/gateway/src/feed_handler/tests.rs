@@ -15,6 +15,9 @@ struct Desk {
 
 impl Publish for Desk {
     type Error = Infallible;
+    type Batch = ();
+
+    fn begin_batch(&mut self) {}
 
     fn publish(
         &mut self,
