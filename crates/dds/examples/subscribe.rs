@@ -1,0 +1,30 @@
+//! Prints the last quote of each symbol, until the publisher of the example `publish` leaves.
+//!
+//! `cargo run --release -p tickwire --example subscribe`
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tickwire::{DataReaderQos, DomainParticipant, Topic};
+
+#[derive(Topic, Debug)]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: f64,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let participant = DomainParticipant::new(0)?;
+    let topic = participant.topic::<Quote>("Quotes")?;
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&topic, qos)?;
+    reader.wait_for_matched(1, Duration::from_secs(60))?;
+    let (mut count, mut last) = (0, BTreeMap::new());
+    while reader.wait_for_data(Duration::from_secs(1)).is_ok() {
+        for quote in reader.take().data() {
+            count += 1;
+            last.insert(quote.symbol.clone(), quote.price);
+        }
+    }
+    println!("{count} quotes, the last ones {last:?}");
+    Ok(())
+}
