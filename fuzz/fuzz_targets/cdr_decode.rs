@@ -56,7 +56,13 @@ fn check<T: Topic + Default + PartialEq + core::fmt::Debug>(payload: &[u8]) {
     let mut text = String::new();
     let _ = dynamic::to_json(T::description(), payload, dynamic::Form::Sample, &mut text);
     let mut scratch = Vec::new();
-    let _ = dynamic::key_hash(T::description(), payload, dynamic::Form::Key, &mut scratch);
+    let _ = dynamic::key_hash(
+        T::description(),
+        payload,
+        dynamic::Form::Key,
+        Representation::Xcdr2,
+        &mut scratch,
+    );
     let mut value = T::default();
     let _ = tickwire_cdr::key_from_payload_into(payload, &mut value);
     if tickwire_cdr::from_payload_into(payload, &mut value).is_err() {
@@ -70,6 +76,7 @@ fn check<T: Topic + Default + PartialEq + core::fmt::Debug>(payload: &[u8]) {
             T::description(),
             &bytes,
             dynamic::Form::Sample,
+            representation,
             &mut scratch,
         );
         let by_type = tickwire_cdr::key_hash(&value, representation, &mut scratch);

@@ -107,6 +107,21 @@ impl Type {
         }
     }
 
+    /// Whether a value's bytes in the form for key hashes can depend on the representation: XCDR2
+    /// aligns eight bytes to four, and gives lengths to collections of non-primitives.
+    fn hash_varies(&self) -> bool {
+        match self {
+            Self::Sequence { element, .. } | Self::Array { element, .. } => {
+                !element.is_primitive() || element.hash_varies()
+            }
+            Self::Struct(description) => {
+                let mut members = description.key_members(!description.has_key());
+                members.any(|member| member.optional || member.ty.hash_varies())
+            }
+            primitive => primitive.primitive_size() == Some(8),
+        }
+    }
+
     /// Where a key member of this type can end at most when it starts at `offset`; `None` when
     /// unbounded or beyond `limit`.
     fn max_key_end(
@@ -164,6 +179,12 @@ impl EnumDescription {
 }
 
 impl TypeDescription {
+    /// Whether the key hash of a sample can depend on the representation that it is sent in.
+    pub fn key_hash_varies(&self) -> bool {
+        self.key_members(false)
+            .any(|member| member.ty.hash_varies())
+    }
+
     /// The most bytes that the key takes in the form that is hashed, if at most `limit`.
     pub(crate) fn max_key_size(
         &self,

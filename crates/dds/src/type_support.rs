@@ -358,7 +358,7 @@ impl TopicSupport for Serialized {
     fn key_hash(
         &self,
         ty: &DynamicType,
-        _: Representation,
+        representation: Representation,
         scratch: &mut Vec<u8>,
     ) -> Result<Option<KeyHash>, SampleError> {
         let form = match self.is_key {
@@ -369,7 +369,8 @@ impl TopicSupport for Serialized {
             _ if !Self::has_key(ty) => Ok(None),
             _ if self.key_hash.is_some() => Ok(self.key_hash),
             Some(description) => {
-                let hash = dynamic::key_hash(description, &self.payload, form, scratch);
+                let payload = &self.payload;
+                let hash = dynamic::key_hash(description, payload, form, representation, scratch);
                 Ok(Some(hash?))
             }
             None => Err(SampleError::UnknownKey),

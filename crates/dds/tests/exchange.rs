@@ -5,7 +5,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tickwire::cdr::dynamic::Form;
-use tickwire::qos::{Presentation, ResourceLimits};
+use tickwire::cdr::{Representation, key_hash};
+use tickwire::qos::{Presentation, RepresentationId, ResourceLimits};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant,
     DomainParticipantBuilder, Driving, DynamicType, InstanceState, Publisher, PublisherQos,
@@ -329,6 +330,78 @@ fn instances_end_by_dispose_unregister_and_loss_of_the_writer() {
     reader.wait_for_data(PATIENCE).expect("the notice");
     let notice = reader.select().states(unseen).instance(instance).read();
     assert_eq!(notice[0].info().instance_state, InstanceState::NoWriters);
+}
+
+/// Its key hash is another one in each representation.
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Order")]
+struct Order {
+    #[topic(key)]
+    venue: u32,
+    #[topic(key)]
+    number: i64,
+    size: u16,
+}
+
+#[test]
+fn writers_of_both_representations_mean_the_same_instance() {
+    let participant = participant(116);
+    let topic = participant.topic::<Order>("Orders").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    let in_form = |id| DataWriterQos::default().representation([id]);
+    let [one, two] = [RepresentationId::XCDR1, RepresentationId::XCDR2].map(|id| {
+        let writer = participant.writer_with(&topic, in_form(id));
+        writer.expect("a writer")
+    });
+    // A peer that disposes by the key hash alone.
+    let opaque = DynamicType::opaque("test::Order", true);
+    let terse = participant.topic_of::<Serialized>("Orders", opaque);
+    let qos = in_form(RepresentationId::XCDR1);
+    let terse = participant.writer_with(&terse.expect("a topic"), qos);
+    let terse = terse.expect("a writer");
+    reader.wait_for_matched(3, PATIENCE).expect("all match");
+    let order = |number| Order {
+        venue: 1,
+        number,
+        size: 100,
+    };
+    let hash = |number, representation| {
+        let hash = key_hash(&order(number), representation, &mut Vec::new());
+        hash.expect("a key")
+    };
+    assert_ne!(
+        hash(7, Representation::Xcdr1),
+        hash(7, Representation::Xcdr2)
+    );
+    one.write(&order(7)).expect("room");
+    two.write(&order(7)).expect("room");
+    two.write(&order(8)).expect("room");
+    for writer in [&one, &two] {
+        let acknowledged = writer.wait_for_acknowledgments(PATIENCE);
+        acknowledged.expect("all acknowledged");
+    }
+    for (number, samples) in [(7, 2), (8, 1)] {
+        let instance = one.register(&order(number)).expect("a key");
+        assert_eq!(two.register(&order(number)), Ok(instance));
+        assert_eq!(reader.select().instance(instance).read().len(), samples);
+    }
+    // Of 9 nobody has heard.
+    for number in [8, 9] {
+        let mut named = Serialized::new();
+        named.set_key_hash(Some(hash(number, Representation::Xcdr1)));
+        terse.dispose(&named).expect("room");
+    }
+    terse.wait_for_acknowledgments(PATIENCE).expect("arrived");
+    let state = |number| {
+        let instance = two.register(&order(number)).expect("a key");
+        let samples = reader.select().instance(instance).read();
+        samples.last().map(|sample| sample.info().instance_state)
+    };
+    assert_eq!(state(7), Some(InstanceState::Alive));
+    assert_eq!(state(8), Some(InstanceState::Disposed));
+    assert_eq!(state(9), None);
+    assert_eq!(reader.select().read().len(), 4);
 }
 
 #[test]

@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use super::{Error, Form, MAX_DEPTH, begin_elements, for_each_element, for_each_member};
 use crate::{
-    DecodeErrorKind, EncodeError, KeyHash, Member, MemberHeader, Reader, StructMark, Type,
-    TypeDescription, Writer, encapsulated, payload,
+    DecodeErrorKind, EncodeError, KeyHash, Member, MemberHeader, Reader, Representation,
+    StructMark, Type, TypeDescription, Writer, encapsulated, payload,
 };
 
-/// The key hash of a payload; all zeros when the type has no key.
+/// The key hash of a payload, as samples in `representation` have it, whichever the payload is in;
+/// all zeros when the type has no key.
 ///
 /// `scratch` is overwritten; nothing else is allocated. Costs one pass over the payload for each
 /// key member.
@@ -16,10 +17,10 @@ pub fn key_hash(
     description: &TypeDescription,
     payload: &[u8],
     form: Form,
+    representation: Representation,
     scratch: &mut Vec<u8>,
 ) -> Result<KeyHash, Error> {
     let mut reader = payload::reader(payload, description.extensibility)?;
-    let representation = reader.representation();
     scratch.clear();
     if !description.has_key() {
         return Ok(KeyHash::default());

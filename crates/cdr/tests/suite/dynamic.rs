@@ -40,9 +40,22 @@ fn check<T: Topic>(name: &str, json: &str, key_json: &str, value: &T) {
             to_json(description, &payload, Form::Sample, &mut text).unwrap();
             assert_eq!(text, json);
             assert_eq!(
-                key_hash(description, &payload, Form::Sample, &mut scratch),
+                key_hash(
+                    description,
+                    &payload,
+                    Form::Sample,
+                    representation,
+                    &mut scratch
+                ),
                 Ok(hash)
             );
+            // The hash of either representation can be had from a payload of the other one.
+            for other in [Representation::Xcdr1, Representation::Xcdr2] {
+                let expected = tickwire_cdr::key_hash(value, other, &mut scratch).unwrap();
+                let got = key_hash(description, &payload, Form::Sample, other, &mut scratch);
+                assert_eq!(got, Ok(expected));
+                assert!(expected == hash || description.key_hash_varies());
+            }
             let mut copied = Vec::new();
             key_payload(description, &payload, &mut copied).unwrap();
             assert_eq!(copied, key);
@@ -51,14 +64,20 @@ fn check<T: Topic>(name: &str, json: &str, key_json: &str, value: &T) {
         to_json(description, &key, Form::Key, &mut text).unwrap();
         assert_eq!(text, key_json);
         assert_eq!(
-            key_hash(description, &key, Form::Key, &mut scratch),
+            key_hash(description, &key, Form::Key, representation, &mut scratch),
             Ok(hash)
         );
         for end in 0..sample.len() {
             let mut text = String::from("kept");
             let _ = to_json(description, &sample[..end], Form::Sample, &mut text)
                 .inspect_err(|_| assert_eq!(text, "kept"));
-            let _ = key_hash(description, &sample[..end], Form::Sample, &mut scratch);
+            let _ = key_hash(
+                description,
+                &sample[..end],
+                Form::Sample,
+                representation,
+                &mut scratch,
+            );
         }
     }
 }
@@ -144,7 +163,14 @@ fn structs_written_by_hand_are_read() {
     to_json(&message, &payload, Form::Sample, &mut text).unwrap();
     let prices = r#"[{"mantissa":10,"exponent":-1},{"mantissa":-20,"exponent":-1}]"#;
     assert_eq!(text, format!(r#"{{"id":7,"prices":{prices}}}"#));
-    let hash = key_hash(&message, &payload, Form::Sample, &mut Vec::new()).unwrap();
+    let hash = key_hash(
+        &message,
+        &payload,
+        Form::Sample,
+        Representation::Xcdr2,
+        &mut Vec::new(),
+    )
+    .unwrap();
     assert_eq!(hash.0, [0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(headers[2], MemberHeader::new(2, LengthCode::AlsoNextInt));
 }

@@ -10,6 +10,7 @@ use tickwire_base::Timestamp;
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
+use super::aliases::Aliases;
 use super::info::{InstanceHandle, InstanceState, SampleState};
 use super::instance::Instance;
 use super::slots::{Slot, Slots};
@@ -87,6 +88,7 @@ pub(crate) struct Cache<T> {
     /// Lifespan and ownership strength of each writer that has any.
     writers: HashMap<Guid, WriterPolicy>,
     pub(super) has_lifespans: bool,
+    pub(super) aliases: Aliases,
     pool: Vec<Arc<T>>,
     pub(super) collections: u64,
 }
@@ -97,6 +99,8 @@ pub(crate) struct WriterPolicy {
     pub(crate) strength: i32,
     /// Counted from the source timestamp; `None` is for ever.
     pub(crate) lifespan: Option<std::time::Duration>,
+    /// It sends key hashes of XCDR1.
+    pub(crate) is_xcdr1: bool,
 }
 
 impl<T> Cache<T> {
@@ -109,6 +113,7 @@ impl<T> Cache<T> {
             by_handle: HashMap::new(),
             writers: HashMap::new(),
             has_lifespans: false,
+            aliases: Aliases::default(),
             pool: Vec::new(),
             collections: 0,
         }
@@ -140,6 +145,21 @@ impl<T> Cache<T> {
     #[cfg(test)]
     pub(crate) fn knows(&self, instance: InstanceHandle) -> bool {
         self.by_handle.contains_key(&instance)
+    }
+
+    /// Which instance a writer means by a key hash alone, where hashes depend on the representation.
+    pub(crate) fn named_by(&self, writer: Guid, hash: [u8; 16]) -> Option<InstanceHandle> {
+        match self.writers.get(&writer) {
+            Some(policy) if policy.is_xcdr1 => self.aliases.find(hash),
+            _ => Some(InstanceHandle(hash)),
+        }
+    }
+
+    /// Notes the hash that XCDR1 writers have for an instance, if the instance is known.
+    pub(crate) fn note_alias(&mut self, instance: InstanceHandle, hash: [u8; 16]) {
+        if self.by_handle.contains_key(&instance) {
+            self.aliases.note(instance, hash);
+        }
     }
 
     pub(crate) fn set_writer(&mut self, writer: Guid, policy: WriterPolicy) {
@@ -389,6 +409,7 @@ impl<T> Cache<T> {
         };
         if let Some(instance) = place.take_if(|instance| instance.is_over()) {
             self.by_handle.remove(&instance.handle);
+            self.aliases.forget(instance.handle);
             self.free_instances.push(index);
         }
     }

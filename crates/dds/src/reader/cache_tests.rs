@@ -331,7 +331,7 @@ fn the_strongest_writer_owns_an_instance_until_it_leaves() {
     for (number, strength) in [(1, 10), (2, 20), (3, 10)] {
         let policy = WriterPolicy {
             strength,
-            lifespan: None,
+            ..WriterPolicy::default()
         };
         fixture.cache.set_writer(writer(number), policy);
     }
@@ -353,8 +353,8 @@ fn the_strongest_writer_owns_an_instance_until_it_leaves() {
 fn samples_end_with_their_writers_lifespan() {
     let mut fixture = Fixture::new(KEEP_ALL);
     let policy = WriterPolicy {
-        strength: 0,
         lifespan: Some(Duration::from_nanos(600)),
+        ..WriterPolicy::default()
     };
     fixture.cache.set_writer(writer(1), policy);
     fixture.change_at(ChangeKind::Alive, 1, 1, 400);

@@ -7,7 +7,9 @@ use std::time::Duration;
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
-use tickwire_rtps::qos::{DestinationOrder, EndpointQos, History, Ownership, Verdict};
+use tickwire_rtps::qos::{
+    DestinationOrder, EndpointQos, History, Ownership, RepresentationId, Verdict,
+};
 use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
 use tickwire_rtps::wire::{Context, Guid, Submessage};
 use tickwire_transport::clock;
@@ -281,6 +283,7 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         let policy = WriterPolicy {
             strength: qos.ownership_strength,
             lifespan: Some(qos.lifespan).filter(|&lifespan| lifespan != Duration::MAX),
+            is_xcdr1: qos.offered_representation() == RepresentationId::XCDR1,
         };
         self.update(|state| {
             state.machine.match_writer(now, proxy, outbox);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_base::{Instant, Timestamp};
-use tickwire_cdr::{Encapsulation, KeyHash, Representation};
+use tickwire_cdr::{KeyHash, Representation, TypeDescription};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::reader::{Delivery, ReceivedChange, Sink};
 use tickwire_rtps::wire::{Guid, SerializedPayload};
@@ -20,6 +20,8 @@ use crate::type_support::TopicSupport;
 pub(super) struct Inbox<T: TopicSupport> {
     pub(super) cache: Cache<T>,
     ty: T::Type,
+    /// Key hashes depend on the representation.
+    hash_varies: bool,
     scratch: Vec<u8>,
     pub(super) counters: InboxCounters,
     pub(super) statuses: ReaderStatuses,
@@ -52,12 +54,16 @@ pub struct InboxCounters {
 struct Decoded<T> {
     value: Option<Arc<T>>,
     instance: InstanceHandle,
+    /// The hash that XCDR1 writers have for the instance, if it is another one and not known yet.
+    alias: Option<[u8; 16]>,
 }
 
 impl<T: TopicSupport> Inbox<T> {
     pub(super) fn new(ty: T::Type, policy: CachePolicy, deadline: Duration) -> Self {
+        let description = T::description(&ty);
         Self {
             cache: Cache::new(policy),
+            hash_varies: description.is_some_and(TypeDescription::key_hash_varies),
             ty,
             scratch: Vec::new(),
             counters: InboxCounters::default(),
@@ -79,7 +85,11 @@ impl<T: TopicSupport> Inbox<T> {
             reception_timestamp: self.timestamp,
             instance: decoded.instance,
         };
-        match self.cache.insert(&arrival, decoded.value) {
+        let insertion = self.cache.insert(&arrival, decoded.value);
+        if let Some(alias) = decoded.alias {
+            self.cache.note_alias(decoded.instance, alias);
+        }
+        match insertion {
             Insertion::Stored => self.stored(&arrival),
             Insertion::Replaced => {
                 self.counters.replaced += 1;
@@ -143,10 +153,15 @@ impl<T: TopicSupport> Inbox<T> {
             SerializedPayload::Key(payload) if !change.kind.is_alive() => (payload, true),
             // A key hash alone names an instance that must be known (RTPS 2.5 §9.6.4.8).
             SerializedPayload::None if !change.kind.is_alive() => {
-                let instance = InstanceHandle(change.key_hash?);
+                let hash = change.key_hash?;
+                let instance = match self.hash_varies {
+                    true => self.cache.named_by(change.writer, hash)?,
+                    false => InstanceHandle(hash),
+                };
                 return Some(Decoded {
                     value: None,
                     instance,
+                    alias: None,
                 });
             }
             _ => return None,
@@ -158,11 +173,10 @@ impl<T: TopicSupport> Inbox<T> {
             true => fresh.read_key_payload(ty, payload),
             false => fresh.read_payload(ty, payload),
         };
-        let instance = read
-            .ok()
-            .and_then(|()| self.instance(&value, payload, change));
+        let instance = read.ok().and_then(|()| self.instance(&value, change));
         match instance {
             Some(instance) => Some(Decoded {
+                alias: self.alias(&value, instance),
                 value: Some(value),
                 instance,
             }),
@@ -173,19 +187,13 @@ impl<T: TopicSupport> Inbox<T> {
         }
     }
 
-    /// Computed rather than believed, so that writers of all vendors mean the same instance.
-    fn instance(
-        &mut self,
-        value: &T,
-        payload: &[u8],
-        change: &ReceivedChange<'_>,
-    ) -> Option<InstanceHandle> {
+    /// Computed rather than believed, and in one representation, so that writers of all vendors mean
+    /// the same instance.
+    fn instance(&mut self, value: &T, change: &ReceivedChange<'_>) -> Option<InstanceHandle> {
         if !T::has_key(&self.ty) {
             return Some(InstanceHandle::KEYLESS);
         }
-        let representation = Encapsulation::parse(payload)
-            .map_or(Representation::Xcdr1, |(header, _)| header.representation);
-        match value.key_hash(&self.ty, representation, &mut self.scratch) {
+        match value.key_hash(&self.ty, Representation::Xcdr2, &mut self.scratch) {
             Ok(hash) => hash.map(|KeyHash(hash)| InstanceHandle(hash)),
             Err(crate::SampleError::UnknownKey) => Some(
                 change
@@ -194,6 +202,16 @@ impl<T: TopicSupport> Inbox<T> {
             ),
             Err(_) => None,
         }
+    }
+
+    /// What XCDR1 writers call the instance, unless that is noted or the same. Costs one hash for
+    /// each instance.
+    fn alias(&mut self, value: &T, instance: InstanceHandle) -> Option<[u8; 16]> {
+        if !self.hash_varies || self.cache.aliases.has(instance) {
+            return None;
+        }
+        let hash = value.key_hash(&self.ty, Representation::Xcdr1, &mut self.scratch);
+        hash.ok().flatten().map(|KeyHash(hash)| hash)
     }
 }
 
@@ -204,8 +222,9 @@ impl<T: TopicSupport> Sink for Inbox<T> {
                 .reject(super::SampleRejectedReason::Samples, None);
             return self.full();
         }
-        let says_nothing =
-            change.kind == ChangeKind::Alive && change.payload == SerializedPayload::None;
+        // A key hash alone names an instance that nobody here knows.
+        let says_nothing = change.payload == SerializedPayload::None
+            && (change.kind == ChangeKind::Alive || change.key_hash.is_some());
         match self.decode(&change) {
             Some(decoded) => return self.insert(&change, decoded),
             None if says_nothing => self.counters.ignored += 1,

@@ -5,7 +5,11 @@ use std::fmt;
 use tickwire_base::Timestamp;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
-/// Names an instance within a reader or writer: the key's hash (RTPS 2.5 §9.6.4.8).
+/// Names an instance: the key's hash (RTPS 2.5 §9.6.4.8), in the form that it has in XCDR2 whatever
+/// a sample came in, so that writers of both representations mean the same instance. It is another
+/// one in XCDR1 where a key has numbers of eight bytes or collections of other than numbers: such a
+/// hash is in a writer's status of missed deadlines, if the writer sends XCDR1, and in the samples
+/// of opaque types, of which only the writer knows the key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct InstanceHandle(pub [u8; 16]);
 

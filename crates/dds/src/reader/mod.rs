@@ -1,5 +1,6 @@
 //! The reader's side of the API.
 
+mod aliases;
 mod cache;
 mod collect;
 pub(crate) mod endpoint;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tickwire_base::Timestamp;
+use tickwire_cdr::Representation;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{Change, ChangeKind};
 use tickwire_transport::clock;
@@ -130,7 +131,7 @@ impl<T: TopicSupport> DataWriter<T> {
     /// # Errors
     /// [`WriteError::Sample`] if the key has no encoding.
     pub fn register(&self, sample: &T) -> Result<InstanceHandle, WriteError> {
-        let hash = self.key_hash(sample)?;
+        let hash = self.key_hash(sample, Representation::Xcdr2)?;
         Ok(hash.map_or(InstanceHandle::KEYLESS, InstanceHandle))
     }
 
@@ -261,25 +262,27 @@ impl<T: TopicSupport> DataWriter<T> {
         let Handle {
             endpoint, topic, ..
         } = &*self.handle;
-        let key_hash = self.key_hash(sample)?;
+        let representation = endpoint.representation;
         let change = Change {
             kind,
             source_timestamp: Some(timestamp),
-            key_hash,
+            key_hash: self.key_hash(sample, representation)?,
         };
-        let representation = endpoint.representation;
         endpoint.write(change, |buffer| match kind {
             ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
             _ => sample.write_key_payload(topic.ty(), representation, buffer),
         })
     }
 
-    fn key_hash(&self, sample: &T) -> Result<Option<[u8; 16]>, WriteError> {
+    fn key_hash(
+        &self,
+        sample: &T,
+        representation: Representation,
+    ) -> Result<Option<[u8; 16]>, WriteError> {
         let ty = self.handle.topic.ty();
         if !T::has_key(ty) {
             return Ok(None);
         }
-        let representation = self.handle.endpoint.representation;
         let hash = Scratch::lend(|scratch| sample.key_hash(ty, representation, &mut scratch.key));
         hash.map(|hash| hash.map(|hash| hash.0))
             .map_err(WriteError::Sample)
