@@ -70,6 +70,8 @@ pub enum Code {
     Foreign,
     /// An earlier message failed and left the dictionaries undefined: reset first.
     Poisoned,
+    /// The value follows from an earlier one that was lost.
+    Lost,
 }
 
 impl Code {
@@ -105,6 +107,7 @@ impl Code {
             Self::Missing => "mandatory field without a value",
             Self::Foreign => "the message belongs to other templates",
             Self::Poisoned => "an earlier message failed: reset first",
+            Self::Lost => "the value follows from an earlier one that was lost",
         }
     }
 

@@ -25,7 +25,7 @@ pub enum ResetPolicy {
     /// Before a message whose template has `scp:reset`, and on the session's reset message (id 120).
     #[default]
     Template,
-    /// Only by [`Decoder::reset`], and after an error.
+    /// Only by [`Decoder::reset`].
     Never,
 }
 
@@ -90,6 +90,14 @@ impl Decoder {
         self.template_id = None;
     }
 
+    /// Messages were lost before the next one: what all dictionaries held is unknown. A message that needs an unknown
+    /// value is refused (`Lost`) and none takes an initial value in its place, until one brings the value whole or the
+    /// dictionaries are reset, here or by the policy.
+    pub fn lose(&mut self) {
+        self.dictionary.lose();
+        self.template_id = None;
+    }
+
     /// A packet begins: resets if that is the policy. For those who call [`decode`](Self::decode) themselves.
     pub fn begin_packet(&mut self) {
         if self.options.reset == ResetPolicy::Packet {
@@ -105,8 +113,7 @@ impl Decoder {
     /// Decodes the message at the start of `bytes` and returns how many bytes it took, at least 1.
     ///
     /// # Errors
-    /// What is wrong, with its place. The decoder is then as after [`reset`](Self::reset): skip to the next point
-    /// where the sender resets, too.
+    /// What is wrong, with its place. The decoder is then as after [`lose`](Self::lose): skip to the next packet.
     pub fn decode<V: Visitor>(
         &mut self,
         bytes: &[u8],
@@ -125,12 +132,13 @@ impl Decoder {
             template: None,
             field: None,
             element: None,
+            unknown_template: None,
         };
         match run.message() {
             Ok(()) => Ok(run.input.offset()),
             Err(code) => {
                 let error = run.error(code);
-                self.reset();
+                self.lose();
                 Err(error)
             }
         }
@@ -155,6 +163,7 @@ impl Decoder {
                 code: Code::D1,
                 offset: 0,
                 template,
+                unknown_template: None,
                 field: None,
                 element: None,
             });

@@ -9,6 +9,8 @@ pub(crate) struct Dictionary {
     /// Previous values of strings and byte vectors, by slot.
     texts: Vec<Vec<u8>>,
     epoch: u32,
+    /// Entries without a value had one that was lost.
+    lost: bool,
 }
 
 /// What a dictionary knows of a field.
@@ -35,25 +37,44 @@ impl Dictionary {
             entries: vec![Entry::default(); count],
             texts: vec![Vec::new(); count],
             epoch: EPOCH,
+            lost: false,
         }
+    }
+
+    /// Makes every entry unknown, which is not undefined: no initial value stands for it.
+    pub(crate) fn lose(&mut self) {
+        self.reset();
+        self.lost = true;
     }
 
     /// Makes every entry undefined.
     pub(crate) fn reset(&mut self) {
+        self.lost = false;
         self.epoch = self.epoch.checked_add(EPOCH).unwrap_or_else(|| {
             self.entries.fill(Entry::default());
             EPOCH
         });
     }
 
-    /// The entry's state; D4 if it has a value of another type.
+    /// What is wrong with a value that is needed and not there.
+    pub(crate) fn undefined(&self) -> Code {
+        match self.lost {
+            true => Code::Lost,
+            false => Code::D5,
+        }
+    }
+
+    /// The entry's state; D4 if it has a value of another type, `Lost` if nobody knows.
     #[inline]
     pub(crate) fn state(&self, slot: u32, tag: u8) -> Result<State, Code> {
         let stamp = self.entries[slot as usize].stamp;
         if stamp == self.epoch | u32::from(tag) {
             Ok(State::Assigned)
         } else if stamp < self.epoch {
-            Ok(State::Undefined)
+            match self.lost {
+                true => Err(Code::Lost),
+                false => Ok(State::Undefined),
+            }
         } else if stamp == self.epoch | EMPTY {
             Ok(State::Empty)
         } else {

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use crate::Code;
+use crate::{Code, TemplateId};
 
 /// A template file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ impl fmt::Display for TemplateError {
 
 impl core::error::Error for TemplateError {}
 
-/// A message that cannot be decoded. The decoder's dictionaries are undefined after it: give up the packet, and all
-/// that follows until the sender resets.
+/// A message that cannot be decoded. What the decoder's dictionaries held is lost with it: give up the packet; later
+/// messages that need a lost value are refused, until the sender resets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// What is wrong.
@@ -41,6 +41,8 @@ pub struct DecodeError {
     pub offset: usize,
     /// Name of the innermost template, once it is known.
     pub template: Option<Arc<str>>,
+    /// The id that no template has (D9).
+    pub unknown_template: Option<TemplateId>,
     /// Path of the field in its template, names joined with dots, once decoding got to a field.
     pub field: Option<Arc<str>>,
     /// Number of the innermost sequence element (from 0) if the field is in one.
@@ -56,7 +58,11 @@ impl fmt::Display for DecodeError {
             self.field.as_deref(),
             self.element,
         )?;
-        write!(f, ": {}", self.code)
+        write!(f, ": {}", self.code)?;
+        match self.unknown_template {
+            Some(TemplateId(id)) => write!(f, " ({id})"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -91,7 +91,7 @@ fn depth_is_bounded_whatever_the_caller_allows() {
 
 /// After an error nothing of what was before is used: a copy has no previous value, rather than a wrong one.
 #[test]
-fn an_error_leaves_the_dictionaries_undefined() {
+fn an_error_loses_what_the_dictionaries_held() {
     let templates = template("<uInt32 name='A'><copy/></uInt32><uInt32 name='B'/>");
     let mut decoder = Decoder::new(&templates);
     let mut message = Message::new();
@@ -104,5 +104,37 @@ fn an_error_leaves_the_dictionaries_undefined() {
     let error = decoder
         .decode(&[0xc0, 0x81, 0x81], &mut message)
         .unwrap_err();
-    assert_eq!((error.code, error.field.as_deref()), (Code::D5, Some("A")));
+    assert_eq!(
+        (error.code, error.field.as_deref()),
+        (Code::Lost, Some("A"))
+    );
+}
+
+/// Where messages were lost, an initial value would be as wrong as the previous one; what is sent whole is right again.
+#[test]
+fn lost_values_are_refused_until_they_are_sent() {
+    let templates =
+        template("<uInt32 name='A'><copy value='1'/></uInt32><uInt32 name='B'><delta/></uInt32>");
+    let mut decoder = Decoder::new(&templates);
+    let mut message = Message::new();
+    assert_eq!(decoder.decode(&[0xc0, 0x81, 0x81], &mut message), Ok(3));
+    decoder.lose();
+    let mut refused = |bytes: &[u8]| {
+        let error = decoder.decode(bytes, &mut message).unwrap_err();
+        (error.code, error.field)
+    };
+    assert_eq!(refused(&[0x80, 0x81]), (Code::Lost, None));
+    assert_eq!(refused(&[0xc0, 0x81, 0x81]), (Code::Lost, Some("A".into())));
+    assert_eq!(
+        refused(&[0xe0, 0x81, 0x85, 0x81]),
+        (Code::Lost, Some("B".into()))
+    );
+    decoder.reset();
+    assert_eq!(decoder.decode(&[0xc0, 0x81, 0x81], &mut message), Ok(3));
+
+    let templates = template("<uInt32 name='A'><copy value='1'/></uInt32>");
+    let mut decoder = Decoder::new(&templates);
+    decoder.lose();
+    assert_eq!(decoder.decode(&[0xe0, 0x81, 0x85], &mut message), Ok(3));
+    assert_eq!(decoder.decode(&[0x80], &mut message), Ok(1));
 }

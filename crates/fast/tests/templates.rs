@@ -237,18 +237,18 @@ fn session_reset_message_120_is_built_in() {
     );
     let error = never.decode_packet(&packet, &mut message).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::D9, 4));
+    assert_eq!(error.unknown_template, Some(TemplateId(120)));
 }
 
 #[test]
 fn d9_unknown_template_and_d5_missing_template_id() {
     let templates = Templates::parse(&field("<uInt32 name='A'/>"), Mode::Strict).unwrap();
-    let mut decoder = Decoder::new(&templates);
     for (bytes, code, offset) in [
         (&[0xc0, 0x85][..], Code::D9, 1),
         (&[0x80, 0x81], Code::D5, 1),
         (&[], Code::Truncated, 0),
     ] {
-        let error = decode(&mut decoder, bytes).unwrap_err();
+        let error = decode(&mut Decoder::new(&templates), bytes).unwrap_err();
         assert_eq!(
             (error.code, error.offset, error.template),
             (code, offset, None)

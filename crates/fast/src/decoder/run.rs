@@ -28,6 +28,7 @@ pub(super) struct Run<'a, V> {
     pub(super) template: Option<Template<'a>>,
     pub(super) field: Option<u32>,
     pub(super) element: Option<u32>,
+    pub(super) unknown_template: Option<TemplateId>,
 }
 
 impl<'a, V: Visitor> Run<'a, V> {
@@ -58,7 +59,7 @@ impl<'a, V: Visitor> Run<'a, V> {
         let id = if map.bit() {
             u32::try_from(self.input.unsigned(u32::MAX.into())?).map_err(|_| Code::D2)?
         } else {
-            self.template_id.ok_or(Code::D5)?
+            self.template_id.ok_or(self.dictionary.undefined())?
         };
         let Some(template) = self
             .plan
@@ -71,6 +72,7 @@ impl<'a, V: Visitor> Run<'a, V> {
                 return Ok(None);
             }
             self.input = before;
+            self.unknown_template = Some(TemplateId(id));
             return Err(Code::D9);
         };
         *self.template_id = Some(id);
@@ -317,6 +319,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             code,
             offset: self.input.offset(),
             template: self.template.map(|template| template.entry.name.clone()),
+            unknown_template: self.unknown_template,
             field: self
                 .field
                 .and_then(|field| self.plan.field(field))
