@@ -49,7 +49,7 @@ pub use decoder::{Decoder, DecoderOptions, ResetPolicy};
 pub use encoder::Encoder;
 pub use error::{DecodeError, EncodeError, TemplateError};
 pub use field::{FieldIndex, FieldType, Operator, TemplateId};
-pub use message::{Message, Record, Sequence, Value};
+pub use message::{ElementPlace, Message, Record, Sequence, Value};
 pub use templates::{Field, Fields, Mode, Template, Templates};
 pub use tickwire_derive::FastMessage;
 pub use typed::{BindError, Binding, FastMessage};

@@ -343,6 +343,10 @@ impl core::fmt::Debug for Record<'_> {
     }
 }
 
+/// Where an element is in its message, to come back to it without a walk. Places go up from element to element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ElementPlace(u32);
+
 /// The elements of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sequence<'a> {
@@ -359,6 +363,35 @@ impl<'a> Sequence<'a> {
     /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.len == 0
+    }
+
+    /// The elements with their places, in order.
+    pub fn places(self) -> impl Iterator<Item = (ElementPlace, Record<'a>)> {
+        let mut rest = self.elements;
+        core::iter::from_fn(move || {
+            let place = ElementPlace(rest.next);
+            match rest.next()? {
+                (_, Value::Group(element)) => Some((place, element)),
+                _ => None,
+            }
+        })
+    }
+
+    /// The element at a place that [`places`](Self::places) has given. `None` if that is outside this sequence.
+    pub fn at(self, place: ElementPlace) -> Option<Record<'a>> {
+        let ElementPlace(node) = place;
+        let Record { message, next, end } = self.elements;
+        if !(next..end).contains(&node) {
+            return None;
+        }
+        match message.nodes.get(node as usize)?.cell {
+            Cell::Element { end } => Some(Record {
+                message,
+                next: node + 1,
+                end,
+            }),
+            _ => None,
+        }
     }
 
     /// The elements, in order.

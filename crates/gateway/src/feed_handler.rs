@@ -7,14 +7,14 @@ use std::fmt;
 use tickwire::Instant;
 use tickwire::Serialized;
 use tickwire_fast::{
-    DecodeError, Decoder, DecoderOptions, Message, ResetPolicy, Template, Templates,
+    Code, DecodeError, Decoder, DecoderOptions, Message, ResetPolicy, Template, Templates,
 };
 use tickwire_feed::{
     Arbiter, ArbiterConfig, ArbiterCounters, Line, PacketNumber, Preamble, PreambleError,
 };
 use tickwire_transport::clock;
 
-use crate::mapping::{FeedTopic, MapError, Mapper, TopicIndex};
+use crate::mapping::{FeedTopic, MapError, Mapper, TOO_MANY, TopicIndex};
 use crate::timing::Timing;
 
 /// Takes samples.
@@ -84,6 +84,11 @@ pub struct HandlerCounters {
     pub malformed: u64,
     /// What was wrong with the first of them.
     pub first_malformed: Option<Malformed>,
+    /// Packets given up, whole or from some message on, because they need values of others that were
+    /// lost before them.
+    pub unresolved: u64,
+    /// Messages that have no sample, since the sequence that is split has no elements.
+    pub empty: u64,
     /// Messages that became no sample, or not all of theirs.
     pub refused: u64,
     /// Why, for the first of them.
@@ -146,6 +151,8 @@ pub struct FeedHandler<P: Publish> {
 struct Road<P: Publish> {
     decoder: Decoder,
     message: Message,
+    /// Of the packet that follows the last one, where packets are numbered.
+    expected: Option<PacketNumber>,
     /// None: decode only.
     mapper: Option<Mapper>,
     publish: P,
@@ -175,6 +182,7 @@ impl<P: Publish> FeedHandler<P> {
             road: Road {
                 decoder: Decoder::with_options(templates, options.decoder),
                 message: Message::new(),
+                expected: None,
                 mapper,
                 publish,
                 done_template: options.done,
@@ -198,7 +206,7 @@ impl<P: Publish> FeedHandler<P> {
             Ok((None, messages)) => road.packet(messages),
             Ok((Some(number), messages)) => {
                 let now = clock::now();
-                let mut deliver = |_: PacketNumber, messages: &[u8]| road.packet(messages);
+                let mut deliver = |number, messages: &[u8]| road.numbered(number, messages);
                 self.arbiter
                     .handle_packet(now, line, number, messages, &mut deliver);
             }
@@ -219,7 +227,9 @@ impl<P: Publish> FeedHandler<P> {
     pub fn handle_timeout(&mut self) -> Result<(), P::Error> {
         let road = &mut self.road;
         self.arbiter
-            .handle_timeout(clock::now(), &mut |_, messages| road.packet(messages));
+            .handle_timeout(clock::now(), &mut |number, messages| {
+                road.numbered(number, messages)
+            });
         self.road.failure.take().map_or(Ok(()), Err)
     }
 
@@ -230,7 +240,7 @@ impl<P: Publish> FeedHandler<P> {
     pub fn finish(&mut self) -> Result<(), P::Error> {
         let road = &mut self.road;
         self.arbiter
-            .finish(&mut |_, messages| road.packet(messages));
+            .finish(&mut |number, messages| road.numbered(number, messages));
         self.road.failure.take().map_or(Ok(()), Err)
     }
 
@@ -256,6 +266,16 @@ impl<P: Publish> FeedHandler<P> {
 }
 
 impl<P: Publish> Road<P> {
+    /// A packet whose number tells whether others were lost before it. No value may then follow from
+    /// theirs.
+    fn numbered(&mut self, number: PacketNumber, messages: &[u8]) {
+        if self.expected.is_some_and(|expected| expected != number) {
+            self.decoder.lose();
+        }
+        self.expected = Some(number.next());
+        self.packet(messages);
+    }
+
     fn packet(&mut self, messages: &[u8]) {
         if self.failure.is_some() {
             return;
@@ -267,6 +287,10 @@ impl<P: Publish> Road<P> {
         while let Some(rest @ [_, ..]) = messages.get(offset..) {
             match self.decoder.decode(rest, &mut self.message) {
                 Ok(len) => offset += len,
+                Err(error) if error.code == Code::Lost => {
+                    self.counters.unresolved += 1;
+                    return;
+                }
                 Err(error) => {
                     let offset = offset + error.offset;
                     self.malformed(MalformedReason::Message(DecodeError { offset, ..error }));
@@ -314,11 +338,14 @@ impl<P: Publish> Road<P> {
             }
         }
         match mapped {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                self.counters.empty += u64::from(self.mapper.is_some() && samples == 0);
+                Ok(())
+            }
             Err(MapError::Emit(error)) => Err(error),
             Err(MapError::NoTopic) => self.refused(&"its template has no topic"),
             Err(MapError::NoSecurity) => self.refused(&"it names no security"),
-            Err(MapError::TooManySecurities) => self.refused(&"too many securities"),
+            Err(MapError::TooManySecurities) => self.refused(&TOO_MANY),
             Err(MapError::Encode(error)) => self.refused(&error),
         }
     }

@@ -11,10 +11,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 
 use tickwire::Serialized;
 use tickwire::cdr::EncodeError;
-use tickwire_fast::{Field, FieldType, Message, Record, Template, TemplateId, Templates, Value};
+use tickwire_fast::{
+    ElementPlace, Field, FieldIndex, FieldType, Message, Record, Sequence, Template, TemplateId,
+    Templates, Value,
+};
 
 use crate::topic_type::{Part, SecurityAt, TopicType, TypeError};
 
@@ -57,6 +61,7 @@ pub struct Mapper {
     topics: Vec<FeedTopic>,
     securities: Securities,
     max_securities: usize,
+    max_topics: usize,
     unmapped: Vec<(String, TypeError)>,
     scratch: Scratch,
 }
@@ -79,9 +84,12 @@ enum RouteTopics {
 
 #[derive(Debug, Default)]
 struct Scratch {
-    /// The security of each element.
-    of_element: Vec<SecurityNumber>,
-    belongs: Vec<bool>,
+    /// The elements of the sequence that is split, those of one security side by side.
+    elements: Vec<(SecurityNumber, ElementPlace)>,
+    /// Of each security, its first element and its range of `elements`, in the order of the former.
+    groups: Vec<(ElementPlace, Range<usize>)>,
+    /// The elements of one security.
+    places: Vec<ElementPlace>,
     sample: Serialized,
 }
 
@@ -95,6 +103,7 @@ impl Mapper {
             topics: Vec::new(),
             securities: Securities::default(),
             max_securities: MAX_SECURITIES,
+            max_topics: MAX_TOPICS,
             unmapped: Vec::new(),
             scratch: Scratch::default(),
         };
@@ -128,6 +137,12 @@ impl Mapper {
         self.max_securities = max;
     }
 
+    /// Sets how many topics there may be, 10,000 at first. Messages about securities whose topics
+    /// would be beyond are refused.
+    pub fn limit_topics(&mut self, max: usize) {
+        self.max_topics = max;
+    }
+
     /// Makes the topics of a security known ahead of its first message. `security` is its id as
     /// text; nothing happens when there are no topics by security.
     pub fn add_security(&mut self, security: &str) {
@@ -144,7 +159,7 @@ impl Mapper {
     /// # Errors
     /// When the message is of a template without topic, has no security where it needs one, or
     /// cannot be written; samples that were handed on before that stay so. `emit`'s own error ends
-    /// the message too.
+    /// the message too. A message whose split sequence has no elements is no error, and no sample.
     pub fn map<E>(
         &mut self,
         message: &Message,
@@ -157,9 +172,11 @@ impl Mapper {
         };
         match self.routes.get(at).and_then(|route| route.security) {
             Some(SecurityAt::Element { sequence, security }) => {
-                let elements = record.at(sequence);
-                self.note_elements(elements, security)?;
-                self.map_elements(at, record, elements, security, &mut emit)
+                let Some(Value::Sequence(sequence)) = record.at(sequence) else {
+                    return Ok(());
+                };
+                self.group_elements(sequence, security)?;
+                self.map_elements(at, record, sequence, security, &mut emit)
             }
             Some(SecurityAt::Message(field)) => {
                 let security = record.at(field).ok_or(MapError::NoSecurity)?;
@@ -172,26 +189,33 @@ impl Mapper {
         }
     }
 
-    /// Writes down which security each element is about.
-    fn note_elements<E>(
+    /// Finds the elements of each security. Cost: two sorts, so that a message over many securities
+    /// is not much dearer than one over few.
+    fn group_elements<E>(
         &mut self,
-        elements: Option<Value<'_>>,
-        security: tickwire_fast::FieldIndex,
+        sequence: Sequence<'_>,
+        security: FieldIndex,
     ) -> Result<(), MapError<E>> {
-        self.scratch.of_element.clear();
-        let Some(Value::Sequence(sequence)) = elements else {
-            return Err(MapError::NoSecurity);
-        };
-        for element in sequence.iter() {
+        self.scratch.elements.clear();
+        self.scratch.groups.clear();
+        for (place, element) in sequence.places() {
             let value = element.at(security).ok_or(MapError::NoSecurity)?;
             let number = self
                 .security_number(value)
                 .ok_or(MapError::TooManySecurities)?;
-            self.scratch.of_element.push(number);
+            self.scratch.elements.push((number, place));
         }
-        if self.scratch.of_element.is_empty() {
-            return Err(MapError::NoSecurity);
+        let Scratch {
+            elements, groups, ..
+        } = &mut self.scratch;
+        elements.sort_unstable();
+        let mut start = 0;
+        for group in elements.chunk_by(|(one, _), (other, _)| one == other) {
+            let end = start + group.len();
+            groups.extend(group.first().map(|(_, first)| (*first, start..end)));
+            start = end;
         }
+        groups.sort_unstable_by_key(|(first, _)| *first);
         Ok(())
     }
 
@@ -200,34 +224,34 @@ impl Mapper {
         &mut self,
         route: usize,
         record: Record<'_>,
-        elements: Option<Value<'_>>,
-        security: tickwire_fast::FieldIndex,
+        sequence: Sequence<'_>,
+        security: FieldIndex,
         emit: &mut impl FnMut(&[FeedTopic], TopicIndex, &Serialized) -> Result<(), E>,
     ) -> Result<(), MapError<E>> {
-        let Some(Value::Sequence(sequence)) = elements else {
-            return Err(MapError::NoSecurity);
-        };
-        let of_element = std::mem::take(&mut self.scratch.of_element);
-        let mut belongs = std::mem::take(&mut self.scratch.belongs);
+        let mut places = std::mem::take(&mut self.scratch.places);
         let mut emitted = Ok(());
-        for (at, (element, number)) in sequence.iter().zip(&of_element).enumerate() {
-            let is_first = of_element.iter().take(at).all(|earlier| earlier != number);
-            if !is_first {
+        for at in 0..self.scratch.groups.len() {
+            let Scratch {
+                elements, groups, ..
+            } = &self.scratch;
+            let group = groups
+                .get(at)
+                .and_then(|(_, range)| elements.get(range.clone()));
+            let Some(group @ [(number, first), ..]) = group else {
                 continue;
-            }
-            belongs.clear();
-            belongs.extend(of_element.iter().map(|other| other == number));
+            };
+            places.clear();
+            places.extend(group.iter().map(|(_, place)| *place));
             let part = Part {
-                security: element.at(security),
-                elements: &belongs,
+                security: sequence.at(*first).and_then(|element| element.at(security)),
+                elements: &places,
             };
             emitted = self.emit(route, *number, record, part, emit);
             if emitted.is_err() {
                 break;
             }
         }
-        self.scratch.of_element = of_element;
-        self.scratch.belongs = belongs;
+        self.scratch.places = places;
         emitted
     }
 
@@ -288,7 +312,10 @@ impl Mapper {
         if let Some(number) = self.securities.number(security) {
             return Some(number);
         }
-        if self.securities.len() >= self.max_securities {
+        let by_security = |route: &&Route| matches!(route.topics, RouteTopics::BySecurity(_));
+        let added = self.routes.iter().filter(by_security).count();
+        let no_room = added > 0 && self.topics.len() + added > self.max_topics;
+        if no_room || self.securities.len() >= self.max_securities {
             return None;
         }
         let (number, name) = self.securities.add(security)?;
@@ -339,7 +366,7 @@ fn is_security(field: Field<'_>) -> bool {
 }
 
 /// The order in which securities were met, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SecurityNumber(usize);
 
 /// Numbers for securities. They are never forgotten: as many as the feed has, some tens of bytes
@@ -386,9 +413,9 @@ impl Securities {
 pub enum MapError<E> {
     /// Its template has no topic.
     NoTopic,
-    /// It has no element, or one without its security.
+    /// It, or one of its elements, is without its security.
     NoSecurity,
-    /// It is about a security that there is no topic for: see [`Mapper::limit_securities`].
+    /// It is about a new security, beyond [`Mapper::limit_securities`] or [`Mapper::limit_topics`].
     TooManySecurities,
     /// A value has no encoding: a string with NUL inside.
     Encode(EncodeError),
@@ -407,7 +434,7 @@ impl<E: fmt::Display> fmt::Display for MapError<E> {
         match self {
             Self::NoTopic => f.write_str("the message's template has no topic"),
             Self::NoSecurity => f.write_str("the message names no security"),
-            Self::TooManySecurities => f.write_str("the feed has more securities than allowed"),
+            Self::TooManySecurities => f.write_str(TOO_MANY),
             Self::Encode(error) => write!(f, "the message has no encoding: {error}"),
             Self::Emit(error) => error.fmt(f),
         }
@@ -418,6 +445,12 @@ impl<E: std::error::Error> std::error::Error for MapError<E> {}
 
 /// Securities that a mapper takes at first: each may cost topics and writers.
 const MAX_SECURITIES: usize = 100_000;
+
+/// Topics that a mapper makes at first: each costs a writer and, with echoes, a reader.
+const MAX_TOPICS: usize = 10_000;
+
+pub(crate) const TOO_MANY: &str =
+    "its security is new, and there are as many securities or topics as allowed";
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,9 @@ use tickwire::cdr::{
     EncodeError, EncodeErrorKind, Extensibility, InvalidDescription, Member, MemberHeader,
     Representation, Type, TypeDescription, Writer,
 };
-use tickwire_fast::{Field, FieldIndex, FieldType, Record, Sequence, Template, Value};
+use tickwire_fast::{
+    ElementPlace, Field, FieldIndex, FieldType, Record, Sequence, Template, Value,
+};
 
 /// A template's type, and how its messages are written.
 #[derive(Debug)]
@@ -39,8 +41,8 @@ pub(crate) enum SecurityAt {
 pub(crate) struct Part<'a> {
     /// The security of the sample, for [`SecurityAt::Element`].
     pub(crate) security: Option<Value<'a>>,
-    /// For each element of the divided sequence, whether it belongs to the sample.
-    pub(crate) elements: &'a [bool],
+    /// Which elements of the divided sequence belong to the sample.
+    pub(crate) elements: &'a [ElementPlace],
 }
 
 impl Part<'_> {
@@ -260,14 +262,21 @@ impl StructPlan {
         writer: &mut Writer<'_>,
     ) -> Result<(), EncodeError> {
         let mark = writer.begin_sequence(false);
-        let mut count = 0;
-        for (at, element) in sequence.iter().enumerate() {
-            let belongs = part.is_none_or(|part| part.elements.get(at).copied().unwrap_or(false));
-            if belongs {
-                self.write(element, Part::WHOLE, writer)?;
-                count += 1;
+        let count = match part {
+            Some(part) => {
+                for place in part.elements {
+                    let element = sequence.at(*place).ok_or_else(mismatch)?;
+                    self.write(element, Part::WHOLE, writer)?;
+                }
+                part.elements.len()
             }
-        }
+            None => {
+                for element in sequence.iter() {
+                    self.write(element, Part::WHOLE, writer)?;
+                }
+                sequence.len()
+            }
+        };
         writer.end_sequence(mark, count)
     }
 }

@@ -174,3 +174,55 @@ fn without_a_mapper_messages_are_only_decoded() {
         .sum();
     assert_eq!(decoded, 401);
 }
+
+const DELTAS: &str = r#"<templates>
+  <template name="T" id="1">
+    <uInt32 name="A"><copy value="1"/></uInt32><uInt32 name="B"><increment value="1"/></uInt32>
+  </template></templates>"#;
+
+/// Packet 1 is lost: what was copied from before it, or would have been initial, is not used. What is sent whole is.
+#[test]
+fn no_value_after_a_gap_follows_from_what_was_lost() {
+    let templates = Templates::parse(DELTAS, tickwire_fast::Mode::Strict).expect("sound");
+    for reset in [ResetPolicy::Template, ResetPolicy::Never] {
+        let mut options = HandlerOptions {
+            preamble: Preamble::SequenceNumber,
+            ..HandlerOptions::default()
+        };
+        options.decoder.reset = reset;
+        options.arbiter.hold = std::time::Duration::ZERO;
+        let mut handler = handler(&templates, options);
+        let packets = [
+            (0, &[0xF0, 0x81, 0x85, 0x85][..]),
+            (2, &[0x80]),
+            (3, &[0xC0, 0x81]),
+            (4, &[0xE0, 0x81, 0x86]),
+            (5, &[0xF0, 0x81, 0x87, 0x87]),
+            (6, &[0x80]),
+        ];
+        for (number, packet) in packets {
+            let Ok(()) = handler.handle_packet(Line::A, &numbered(number, packet));
+        }
+        let counters = handler.counters();
+        assert_eq!(
+            (counters.unresolved, counters.malformed),
+            (3, 0),
+            "{reset:?}"
+        );
+        assert_eq!(handler.publish().samples.len(), 3);
+    }
+}
+
+#[test]
+fn a_message_without_entries_is_counted_apart() {
+    let xml = r#"<templates><template name="T" id="1">
+      <sequence name="S"><uInt32 name="SecurityID"/></sequence></template></templates>"#;
+    let templates = Templates::parse(xml, tickwire_fast::Mode::Strict).expect("sound");
+    let mut handler = handler(&templates, HandlerOptions::default());
+    for packet in [&[0xC0, 0x81, 0x80][..], &[0xC0, 0x81, 0x81, 0x87]] {
+        let Ok(()) = handler.handle_packet(Line::A, packet);
+    }
+    let counters = handler.counters();
+    assert_eq!((counters.empty, counters.refused), (1, 0));
+    assert_eq!(handler.publish().samples.len(), 1);
+}

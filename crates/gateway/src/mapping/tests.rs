@@ -222,13 +222,25 @@ fn what_cannot_be_a_topic_is_said_and_its_messages_refused() {
 }
 
 #[test]
-fn a_message_without_entries_names_no_security() {
+fn a_message_without_entries_is_no_sample() {
     let templates = book();
     let mut mapper = Mapper::new(&templates, Mapping::Automatic);
-    let refused = mapper.map(&book_message(&templates, &[]), |_, _, _| {
-        Ok::<(), Infallible>(())
-    });
-    assert_eq!(refused, Err(MapError::NoSecurity));
+    assert_eq!(map(&mut mapper, &book_message(&templates, &[])), []);
+}
+
+/// As many securities as entries: what would be 10 billion steps if each were compared with each.
+#[test]
+fn each_entry_is_looked_at_few_times() {
+    let templates = book();
+    let mut mapper = Mapper::new(&templates, Mapping::Keyed);
+    let securities: Vec<u64> = (0..100_000).rev().collect();
+    let samples = map(&mut mapper, &book_message(&templates, &securities));
+    assert_eq!(samples.len(), securities.len());
+    for (security, (_, payload)) in securities.iter().zip(&samples).step_by(9_999) {
+        let book = decode(payload);
+        assert_eq!(u64::from(book.security_id), *security);
+        assert_eq!(book.entries.len(), 1);
+    }
 }
 
 #[test]
@@ -242,6 +254,20 @@ fn securities_beyond_the_limit_are_refused() {
     });
     assert_eq!(refused, Err(MapError::TooManySecurities));
     map(&mut mapper, &book_message(&templates, &[2]));
+}
+
+#[test]
+fn topics_beyond_the_limit_are_refused() {
+    let templates = book();
+    let mut mapper = Mapper::new(&templates, Mapping::Automatic);
+    // Trade's, and those of one security.
+    mapper.limit_topics(2);
+    map(&mut mapper, &book_message(&templates, &[1]));
+    let refused = mapper.map(&book_message(&templates, &[1, 2]), |_, _, _| {
+        Ok::<(), Infallible>(())
+    });
+    assert_eq!(refused, Err(MapError::TooManySecurities));
+    assert_eq!(mapper.topics().len(), 2);
 }
 
 /// The article's own data: 30,000 messages become 41,700 + 300 samples on 200 topics.
