@@ -131,7 +131,8 @@ fn a_damaged_message_names_packet_byte_template_and_code() {
     let folder = Folder::new("damaged");
     folder.generate("simple", &["--messages", "4", "--packet-bytes", "1"]);
     // The second packet: presence map, then a template id that does not exist.
-    folder.write("bad.dat", &[2, 0, 0, 0, 0xC0, 0xE3, 2, 0, 0, 0, 0xC0, 0xD0]);
+    let packets = [[2, 0, 0, 0, 0xC0, 0xE3], [2, 0, 0, 0, 0xC0, 0xD0]].concat();
+    folder.write("bad.dat", &packets);
     let run = tickwire(&folder, &["fast", "decode", "bad.dat", "-t", "simple.xml"]);
     assert_eq!(run.status, 1);
     assert!(
@@ -139,6 +140,25 @@ fn a_damaged_message_names_packet_byte_template_and_code() {
         "{}",
         run.stderr
     );
+    assert!(run.stderr.contains("(80)"), "{}", run.stderr);
+}
+
+#[test]
+fn what_follows_a_bad_packet_is_decoded_and_the_bad_ones_are_counted() {
+    let folder = Folder::new("badpackets");
+    folder.generate("simple", &["--messages", "4"]);
+    let (good, bad) = ([2, 0, 0, 0, 0xC0, 0xE3], [2, 0, 0, 0, 0xC0, 0xD0]);
+    folder.write("bad.dat", &[&good[..], &bad.repeat(12), &good].concat());
+    let decode = ["fast", "decode", "bad.dat", "-t", "simple.xml"];
+    for (options, lines) in [(&["-o", "jsonl"][..], 2), (&["-o", "jsonl", "-n", "1"], 1)] {
+        let run = tickwire(&folder, &[&decode[..], options].concat());
+        assert_eq!(run.stdout.lines().count(), lines);
+        assert_eq!(run.status, i32::from(lines > 1), "{}", run.stderr);
+    }
+    let run = tickwire(&folder, &[&decode[..], &["--stats"]].concat());
+    assert_eq!(run.status, 1);
+    assert_eq!(run.stderr.lines().count(), 10 + 1, "{}", run.stderr);
+    assert!(run.stderr.contains("12 packets could not be decoded"));
 }
 
 #[test]

@@ -19,8 +19,10 @@ use crate::output::stdout;
 Decodes a file of FAST messages by its templates and shows what is in it.
 
 The file holds packets, each after its length (4 bytes, little-endian), as `tickwire feed generate` \
-writes it. A message that cannot be decoded ends the run with the file's byte, the template and the \
-field; `byte` counts from the start of the file.",
+writes it. Where a message cannot be decoded, the rest of its packet is given up, with the file's \
+byte, the template and the field on standard error (of the first 10 such packets), and the next packet \
+is decoded; no value is taken from what was lost. The exit status is then 1. `byte` counts from the \
+start of the file.",
     after_help = "\
 Examples:
   tickwire fast decode feed.dat --templates feed.xml --limit 10
@@ -69,15 +71,17 @@ impl Arguments {
         let templates = self.templates.load()?;
         let bytes = read(&self.file)?;
         let mut decoder = self.templates.decoder(&templates);
+        let mut bad = BadPackets::default();
         let mut out = stdout();
         match self.output {
             form if self.stats => self
-                .statistics(&bytes, &mut decoder)?
+                .statistics(&bytes, &mut decoder, &mut bad)?
                 .write(form, &mut out)?,
-            Form::Jsonl => self.write_lines(&bytes, &mut decoder, &mut out)?,
-            _ => self.write_table(&bytes, &mut decoder, &mut out)?,
+            Form::Jsonl => self.write_lines(&bytes, &mut decoder, &mut bad, &mut out)?,
+            _ => self.write_table(&bytes, &mut decoder, &mut bad, &mut out)?,
         }
-        Ok(out.flush()?)
+        out.flush()?;
+        bad.verdict()
     }
 
     fn check_form(&self) -> Result<()> {
@@ -90,9 +94,15 @@ impl Arguments {
         }
     }
 
-    fn write_lines(&self, bytes: &[u8], decoder: &mut Decoder, out: &mut impl Write) -> Result<()> {
+    fn write_lines(
+        &self,
+        bytes: &[u8],
+        decoder: &mut Decoder,
+        bad: &mut BadPackets,
+        out: &mut impl Write,
+    ) -> Result<()> {
         let mut line = String::new();
-        self.each_message(bytes, decoder, |_, message| {
+        self.each_message(bytes, decoder, bad, |_, message| {
             line.clear();
             // Text in memory takes all that is written to it.
             let _infallible = json::write(message, &mut line);
@@ -101,10 +111,16 @@ impl Arguments {
         })
     }
 
-    fn write_table(&self, bytes: &[u8], decoder: &mut Decoder, out: &mut impl Write) -> Result<()> {
+    fn write_table(
+        &self,
+        bytes: &[u8],
+        decoder: &mut Decoder,
+        bad: &mut BadPackets,
+        out: &mut impl Write,
+    ) -> Result<()> {
         let (message, byte, template) = ("message", "byte", "template");
         writeln!(out, "{message:>8} {byte:>10}  {template:<16} fields")?;
-        self.each_message(bytes, decoder, |place, message| {
+        self.each_message(bytes, decoder, bad, |place, message| {
             let template = message.template().map_or("", |template| template.name());
             let Place {
                 message: at,
@@ -121,6 +137,7 @@ impl Arguments {
         &self,
         bytes: &[u8],
         decoder: &mut Decoder,
+        bad: &mut BadPackets,
         mut act: impl FnMut(Place, &Message) -> Result<()>,
     ) -> Result<()> {
         let mut message = Message::new();
@@ -130,12 +147,19 @@ impl Arguments {
                 failure.hint("`--framing none` reads a file of messages without packet lengths")
             })?;
             decoder.begin_packet();
-            let failed = |what: &dyn std::fmt::Display| {
+            let mut failed = |what: &dyn std::fmt::Display| {
                 let file = self.file.display();
-                Failure::new(format_args!("{file}: packet {packet}: {what}"))
+                bad.note(format_args!("{file}: packet {packet}: {what}"));
             };
             let split = self.templates.preamble.preamble().split(frame.packet);
-            let (_, messages) = split.map_err(|error| failed(&error))?;
+            let messages = match split {
+                Ok((_, messages)) => messages,
+                Err(error) => {
+                    failed(&error);
+                    decoder.lose();
+                    continue;
+                }
+            };
             let mut offset = frame.packet.len() - messages.len();
             while let Some(rest @ [_, ..]) = frame.packet.get(offset..) {
                 if self.limit.is_some_and(|limit| count >= limit) {
@@ -145,13 +169,14 @@ impl Arguments {
                     message: count,
                     offset: frame.offset + offset,
                 };
-                let decoded = decoder.decode(rest, &mut message);
-                offset += decoded.map_err(|error| {
-                    failed(&DecodeError {
-                        offset: place.offset + error.offset,
-                        ..error
-                    })
-                })?;
+                match decoder.decode(rest, &mut message) {
+                    Ok(len) => offset += len,
+                    Err(error) => {
+                        let offset = place.offset + error.offset;
+                        failed(&DecodeError { offset, ..error });
+                        break;
+                    }
+                }
                 count += 1;
                 act(place, &message)?;
             }
@@ -160,19 +185,62 @@ impl Arguments {
     }
 
     /// Decodes twice: the second time, with memory warm, counts for the speed.
-    fn statistics(&self, bytes: &[u8], decoder: &mut Decoder) -> Result<Statistics> {
+    fn statistics(
+        &self,
+        bytes: &[u8],
+        decoder: &mut Decoder,
+        bad: &mut BadPackets,
+    ) -> Result<Statistics> {
         let mut statistics = Statistics::default();
-        self.each_message(bytes, decoder, |_, message| {
+        self.each_message(bytes, decoder, bad, |_, message| {
             statistics.count(message);
             Ok(())
         })?;
         decoder.reset();
         let begin = Instant::now();
-        self.each_message(bytes, decoder, |_, _| Ok(()))?;
+        self.each_message(bytes, decoder, &mut BadPackets::known(), |_, _| Ok(()))?;
         statistics.timed(begin.elapsed(), bytes.len());
         Ok(statistics)
     }
 }
+
+/// Packets that could not be decoded, or not to their ends.
+#[derive(Default)]
+struct BadPackets {
+    count: u64,
+    /// Those that need no words.
+    silent: bool,
+}
+
+impl BadPackets {
+    /// Those of a second run over the same packets.
+    fn known() -> Self {
+        Self {
+            count: 0,
+            silent: true,
+        }
+    }
+
+    fn note(&mut self, what: std::fmt::Arguments<'_>) {
+        self.count += 1;
+        if !self.silent && self.count <= MAX_REPORTED {
+            eprintln!("{what}");
+        }
+    }
+
+    fn verdict(&self) -> Result<()> {
+        match self.count {
+            0 => Ok(()),
+            1 => Err(Failure::new("1 packet could not be decoded")),
+            count => Err(Failure::new(format_args!(
+                "{count} packets could not be decoded"
+            ))),
+        }
+    }
+}
+
+/// Bad packets that are reported one by one.
+const MAX_REPORTED: u64 = 10;
 
 /// Where a message is in the file.
 #[derive(Clone, Copy)]
