@@ -1,5 +1,5 @@
-//! Ctrl-C as a condition, so that a command leaves the domain in good order: a reader that vanishes
-//! without a word would hold up its reliable writers until its lease ends.
+//! Ctrl-C, so that a command leaves all in good order: a reader that vanishes without a word would
+//! hold up its reliable writers until its lease ends, and files would stay.
 
 use std::process;
 use std::thread;
@@ -10,21 +10,19 @@ use tickwire::{Condition, GuardCondition};
 use crate::failure::{Failure, Result};
 
 /// Whether the user wants the command to end.
-pub(super) struct Interrupt(GuardCondition);
+pub(crate) struct Interrupt(GuardCondition);
 
 impl Interrupt {
     /// Takes SIGINT and SIGTERM for all threads that are started from now on. A second signal ends
     /// the process at once.
-    pub(super) fn catch() -> Result<Self> {
-        let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
-        let failed = |error| Failure::new(format_args!("cannot wait for signals: {error}"));
-        signals.thread_block().map_err(failed)?;
+    pub(crate) fn catch() -> Result<Self> {
+        let signals = block()?;
         let guard = GuardCondition::new();
         let raised = guard.clone();
         thread::spawn(move || {
             while let Ok(signal) = signals.wait() {
                 if raised.condition().holds() {
-                    process::exit(128_i32.saturating_add(signal as i32));
+                    process::exit(status(signal));
                 }
                 raised.set(true);
             }
@@ -32,12 +30,37 @@ impl Interrupt {
         Ok(Self(guard))
     }
 
-    pub(super) fn is_raised(&self) -> bool {
+    pub(crate) fn is_raised(&self) -> bool {
         self.condition().holds()
     }
 
     /// Holds from the first signal on.
-    pub(super) fn condition(&self) -> Condition {
+    pub(crate) fn condition(&self) -> Condition {
         self.0.condition()
     }
+}
+
+/// Calls `clean_up` and ends the process when SIGINT or SIGTERM comes to a thread that is started
+/// from now on, or to this one.
+pub(crate) fn end_cleanly(clean_up: impl FnOnce() + Send + 'static) -> Result<()> {
+    let signals = block()?;
+    thread::spawn(move || {
+        if let Ok(signal) = signals.wait() {
+            clean_up();
+            process::exit(status(signal));
+        }
+    });
+    Ok(())
+}
+
+fn block() -> Result<SigSet> {
+    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+    let failed = |error| Failure::new(format_args!("cannot wait for signals: {error}"));
+    signals.thread_block().map_err(failed)?;
+    Ok(signals)
+}
+
+/// What shells call a process that a signal ended.
+fn status(signal: Signal) -> i32 {
+    128_i32.saturating_add(signal as i32)
 }

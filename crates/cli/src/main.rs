@@ -6,9 +6,12 @@
 
 mod demo;
 mod domain;
+mod duration;
 mod failure;
 mod fast;
 mod feed;
+mod interrupt;
+mod network;
 mod output;
 mod pace;
 mod perf;

@@ -223,6 +223,20 @@ fn stages_go_when_their_parent_is_killed() {
     wait_for(|| children.iter().all(|child| !is_alive(*child)).then_some(()));
 }
 
+#[test]
+fn an_interrupted_demo_leaves_neither_files_nor_processes() {
+    let folder = Folder::new("interrupted");
+    let mut demo = start(&folder, &["demo", "--example", "complex"]);
+    let pid = demo.id();
+    let children = wait_for(|| Some(children_of(pid)).filter(|children| children.len() >= 2));
+    let demo_pid = nix::unistd::Pid::from_raw(pid.cast_signed());
+    nix::sys::signal::kill(demo_pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    assert_eq!(demo.wait().expect("it ends").code(), Some(130));
+    wait_for(|| children.iter().all(|child| !is_alive(*child)).then_some(()));
+    let left = fs::read_dir(folder.path()).expect("the test's own").count();
+    assert_eq!(left, 0);
+}
+
 /// Asks again until there is an answer; a minute at most.
 fn wait_for<T>(mut answer: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();

@@ -206,6 +206,69 @@ fn decoding_alone_needs_no_subscriber() {
         (&report["decoded"], &report["published"]),
         (&2_000.into(), &0.into())
     );
+    let article = [&arguments[..arguments.len() - 1], &["article"]].concat();
+    let run = tickwire(&folder, &article);
+    let row = "EmptyBuilder::endMessage\t2001\t";
+    assert_eq!(run.stdout.matches(row).count(), 1, "{}", run.stdout);
+}
+
+#[test]
+fn the_articles_rows_count_samples() {
+    let folder = Folder::new("article");
+    folder.generate("complex", &["--messages", "2000"]);
+    let reserved = Domain::reserve();
+    let run = tickwire(
+        &folder,
+        &[
+            "feed",
+            "run",
+            "-t",
+            "complex.xml",
+            "--file",
+            "complex.dat",
+            "--wait",
+            "0",
+            "--no-echo",
+            "-d",
+            &reserved.id,
+            "-o",
+            "article",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    for row in ["::endMessage()\t2780\t", "::endMessage()\t20\t"] {
+        assert!(run.stdout.contains(row), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn interfaces_and_durations_are_checked() {
+    let folder = Folder::new("checked");
+    folder.generate("simple", &["--messages", "8"]);
+    let run = ["feed", "run", "-t", "simple.xml", "--file", "simple.dat"];
+    for arguments in [
+        &[&run[..], &["--dds-interface", "nowhere0"]].concat()[..],
+        &["feed", "subscribe", "--interface", "nowhere0"],
+        &["topic", "ls", "--interface", "nowhere0"],
+    ] {
+        let run = tickwire(&folder, arguments);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("nowhere0"), "{}", run.stderr);
+    }
+    for arguments in [
+        &["feed", "send", "simple.dat", "--pause", "20"][..],
+        &["feed", "subscribe", "--pause", "20"],
+        &["topic", "ls", "--wait", "20"],
+        &["perf", "throughput", "--duration", "20"],
+    ] {
+        let run = tickwire(&folder, arguments);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(
+            run.stderr.contains("Say 20us, 20ms or 20s"),
+            "{}",
+            run.stderr
+        );
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod report;
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use clap::{Args, ValueEnum};
@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::domain::OwnDomain;
 use crate::failure::{Failure, Result};
+use crate::interrupt;
 use crate::output::stdout;
 use example::Example;
 
@@ -79,6 +80,9 @@ enum Form {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let folder = Folder::new()?;
+        let path = folder.0.clone();
+        // The stages end with this process.
+        interrupt::end_cleanly(move || remove(&path))?;
         let domain = OwnDomain::reserve(self.domain)?;
         let mut reports = Vec::new();
         for example in [Example::Simple, Example::Complex] {
@@ -142,9 +146,13 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system's cleaning of its temporary folder.
-        let _ignored = fs::remove_dir_all(&self.0);
+        remove(&self.0);
     }
+}
+
+fn remove(folder: &Path) {
+    // What cannot be removed is left to the system's cleaning of its temporary folder.
+    let _ignored = fs::remove_dir_all(folder);
 }
 
 const TRY_NEXT: &str = "\

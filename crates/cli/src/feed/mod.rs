@@ -10,8 +10,6 @@ mod subscribe;
 
 use clap::Subcommand;
 
-pub(crate) use options::parse_duration;
-
 use crate::failure::Result;
 
 /// Make, send and handle an exchange's feed

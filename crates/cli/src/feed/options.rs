@@ -1,7 +1,6 @@
 //! Options that several `feed` commands have, and the forms of their values.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::time::Duration;
 
 use tickwire_transport::{Interface, UdpOptions};
 
@@ -16,32 +15,13 @@ pub(crate) fn interface(name_or_address: &str) -> Result<Interface> {
     Interface::find(name_or_address).map_err(Failure::usage)
 }
 
-/// Multicast over one interface, on this machine only.
+/// Multicast over one interface: on this machine only, or as far as that interface's network.
 pub(crate) fn multicast(interface: Interface) -> UdpOptions {
     UdpOptions {
+        multicast_ttl: u8::from(!interface.is_loopback),
         multicast_interface: Some(interface),
         ..UdpOptions::default()
     }
-}
-
-/// Reads `20us`, `1ms`, `2s`, `500ns`; a number alone is microseconds.
-pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let unit_ns: u64 = match unit.trim() {
-        "ns" => 1,
-        "" | "us" | "µs" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        _ => return Err(format!("unknown unit `{unit}`: use ns, us, ms or s")),
-    };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "expected a number and a unit, such as 20us")?;
-    let ns = number.checked_mul(unit_ns).ok_or("too long")?;
-    Ok(Duration::from_nanos(ns))
 }
 
 /// Reads `1000-1099,2000,ABC`: names of securities and ranges of numbers.
@@ -85,15 +65,5 @@ mod tests {
         assert_eq!(ids, ["7", "8", "9", "ABC-D", "12"]);
         assert!(parse_ids("9-7").is_err());
         assert!(parse_ids("0-18446744073709551615").is_err());
-    }
-
-    #[test]
-    fn durations_have_units() {
-        assert_eq!(parse_duration("20us"), Ok(Duration::from_micros(20)));
-        assert_eq!(parse_duration("1000"), Ok(Duration::from_millis(1)));
-        assert_eq!(parse_duration("2s"), Ok(Duration::from_secs(2)));
-        assert!(parse_duration("us").is_err());
-        assert!(parse_duration("5 weeks").is_err());
-        assert!(parse_duration("99999999999999s").is_err());
     }
 }

@@ -22,7 +22,8 @@ pub(super) enum Form {
     Json,
     /// A line for each template
     Csv,
-    /// The table that the article's publishers print, in microseconds
+    /// The table that the article's publishers print, in microseconds: a count and mean by sample,
+    /// the deviation by message; of decoding alone by message, with the one that ends the feed
     Article,
 }
 
@@ -30,6 +31,8 @@ pub(super) enum Form {
 pub(super) struct Report {
     pub(super) topics: usize,
     groups: Vec<GroupReport>,
+    /// Of all messages.
+    decode: Timing,
     counts: Value,
     /// What went wrong, worst first.
     troubles: Vec<String>,
@@ -68,6 +71,11 @@ impl Report {
         };
         let is_data = |group: &&Group| group.template != done && group.messages > 0;
         let groups: Vec<_> = counters.groups.iter().filter(is_data).map(group).collect();
+        let mut decode = Timing::new();
+        counters
+            .groups
+            .iter()
+            .for_each(|group| decode.merge(&group.decode));
         let sum = |of: fn(&GroupReport) -> u64| groups.iter().map(of).sum::<u64>();
         let echoed = echoes.map_or(0, |(echoes, _)| echoes.count());
         let line = |line: &tickwire_feed::LineCounters| json!({"won": line.won, "duplicate": line.duplicate, "late": line.late, "lost": line.lost});
@@ -75,6 +83,8 @@ impl Report {
             "packets": counters.packets,
             "malformed": counters.malformed,
             "decoded": sum(|group| group.messages),
+            "unresolved": counters.unresolved,
+            "empty": counters.empty,
             "refused": counters.refused,
             "published": sum(|group| group.samples),
             "echoed": echoed,
@@ -88,6 +98,7 @@ impl Report {
         Self {
             topics: 0,
             groups,
+            decode,
             counts,
             troubles: troubles(counters, overflowed, lines.lost, echoed, expected),
             elapsed,
@@ -147,6 +158,9 @@ impl Report {
         for name in names {
             writeln!(out, "{name:<12}{}", counts[name])?;
         }
+        if counts["empty"] != 0 {
+            writeln!(out, "{:<12}{} messages", "empty", counts["empty"])?;
+        }
         if counts["line_b"]["won"] != 0 || counts["line_b"]["duplicate"] != 0 {
             for (name, line) in [("line A", &counts["line_a"]), ("line B", &counts["line_b"])] {
                 let (won, duplicate, late, lost) = (
@@ -182,13 +196,16 @@ impl Report {
         )?;
         let echoed = |group: &&GroupReport| group.round_trip.count() > 0;
         for group in self.groups.iter().filter(echoed) {
-            write_article_row(out, "Echo::on_data_availa()", &group.round_trip)?;
+            let echoes = group.round_trip.count();
+            write_article_row(out, "Echo::on_data_availa()", &group.round_trip, echoes)?;
         }
-        for group in &self.groups {
-            match group.publish.count() {
-                0 => write_article_row(out, "EmptyBuilder::endMessage", &group.decode)?,
-                _ => write_article_row(out, "::endMessage()", &group.publish)?,
-            }
+        let published = |group: &&GroupReport| group.samples > 0;
+        for group in self.groups.iter().filter(published) {
+            write_article_row(out, "::endMessage()", &group.publish, group.samples)?;
+        }
+        if !self.groups.iter().any(|group| group.samples > 0) {
+            let messages = self.decode.count();
+            write_article_row(out, "EmptyBuilder::endMessage", &self.decode, messages)?;
         }
         Ok(writeln!(
             out,
@@ -241,9 +258,10 @@ fn measured(timing: &Timing, figure: impl Into<Value>) -> Value {
     }
 }
 
-fn write_article_row(out: &mut impl Write, name: &str, timing: &Timing) -> Result<()> {
-    let (count, mean) = (timing.count(), timing.mean_ns() / 1e3);
-    let (sum, deviation) = (mean * count as f64, timing.deviation_ns() / 1e3);
+/// `count` things took as long as all of `timing`.
+fn write_article_row(out: &mut impl Write, name: &str, timing: &Timing, count: u64) -> Result<()> {
+    let sum = timing.mean_ns() / 1e3 * timing.count() as f64;
+    let (mean, deviation) = (sum / count.max(1) as f64, timing.deviation_ns() / 1e3);
     Ok(writeln!(
         out,
         "{name}\t{count}\t{sum:.0}\t{mean:.3}\t{deviation:.3}\t0"
@@ -262,6 +280,12 @@ fn troubles(
         troubles.push(format!(
             "{} packets malformed, the first: {first}",
             counters.malformed
+        ));
+    }
+    if counters.unresolved > 0 {
+        troubles.push(format!(
+            "{} packets need values of others that were lost before them",
+            counters.unresolved
         ));
     }
     if let Some(first) = &counters.first_refused {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use tickwire::{DomainParticipant, Serialized};
+use tickwire::Serialized;
 use tickwire_fast::Templates;
 use tickwire_feed::ArbiterConfig;
 use tickwire_gateway::{
@@ -15,11 +15,13 @@ use tickwire_gateway::{
     Publish, TopicIndex,
 };
 
-use super::options::{DEFAULT_GROUP, interface, parse_duration, parse_ids};
+use super::options::{DEFAULT_GROUP, interface, parse_ids};
 use super::receive::{Source, TICK};
 use super::report::{Form, Report};
+use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::source::TemplateOptions;
+use crate::network;
 use crate::stage::{is_stage, tell};
 
 /// Decode a feed and publish it as topics
@@ -34,6 +36,12 @@ By default a template whose messages carry securities in a sequence (SecurityID)
 each security, such as MarketData.1012, and each message is split over them; any other template gets \
 one topic of its own name. With `--map keyed` there is one topic a template and the security is its \
 key.
+
+A packet that cannot be decoded is given up and counted. After one, or where numbered packets are \
+missing on all lines, no value is taken from what was lost, nor an initial value in its place: until \
+the dictionaries are reset or a message sends the value whole, packets that need it are refused and \
+counted. With `--reset packet` or `message` that costs nothing; with `never` a delta is refused for \
+good. A message whose securities are none (an empty sequence) has no sample and is counted.
 
 A subscriber such as `tickwire feed subscribe` sends each sample back on TOPIC.echo, which gives the \
 round-trip time; half of it is shown as the one-way latency. The feed ends with a message of the \
@@ -61,9 +69,13 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Name or address of the interface to receive on
+    /// Name or address of the interface to receive the feed on
     #[arg(long, value_name = "NAME", default_value = "127.0.0.1")]
     interface: String,
+
+    /// Name or address of the interface to publish on
+    #[arg(long, value_name = "NAME", default_value = "lo")]
+    dds_interface: String,
 
     /// DDS domain to publish in, 0 to 232
     #[arg(short, long, value_name = "ID", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=232))]
@@ -77,6 +89,10 @@ pub(crate) struct Arguments {
     /// file are found by themselves
     #[arg(long, value_name = "IDS", value_parser = parse_ids)]
     securities: Option<Ids>,
+
+    /// Topics that the feed may have; messages about securities beyond are refused
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_topics: usize,
 
     /// Subscribers that each topic waits for before its first sample
     #[arg(short, long, value_name = "N", default_value_t = 1)]
@@ -161,8 +177,7 @@ impl Arguments {
 
     fn publish(&self, templates: &Templates, source: &Source) -> Result<Report> {
         let mapper = self.mapper(templates, source)?;
-        let participant = DomainParticipant::builder(self.domain).name("tickwire feed run");
-        let participant = participant.build().map_err(Failure::new)?;
+        let participant = network::join(self.domain, &self.dds_interface, "tickwire feed run")?;
         let options = PublicationOptions {
             subscribers: self.wait,
             echo: !self.no_echo,
@@ -217,6 +232,7 @@ impl Arguments {
             Map::TopicPerSecurity => Mapping::TopicPerSecurity,
         };
         let mut mapper = Mapper::new(templates, mapping);
+        mapper.limit_topics(self.max_topics);
         for (template, reason) in mapper.unmapped() {
             self.say(format_args!("template {template} has no topic: {reason}"));
         }

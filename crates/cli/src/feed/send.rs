@@ -9,7 +9,8 @@ use serde_json::json;
 use tickwire_feed::{Frames, PacketNumber};
 use tickwire_transport::{UdpOptions, UdpSocket};
 
-use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast, parse_duration};
+use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast};
+use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::source::{PreambleForm, read};
 use crate::output::{ListFormat, stdout, write_list};
@@ -25,7 +26,8 @@ Sends each packet of a file as one UDP datagram, as an exchange does. The packet
 file is not sent. With `--line-b` each packet goes out twice, on two lines that the feed handler \
 arbitrates between.
 
-Multicast stays on this machine: its time to live is 0. Receivers that are not there, or too slow, \
+Over loopback nothing leaves this machine (time to live 0); over another `--interface` multicast \
+reaches that network and no further (1). Receivers that are not there, or too slow, \
 lose packets without notice: that is what `--pause` is for.",
     after_help = "\
 Examples:
@@ -49,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "127.0.0.1")]
     interface: String,
 
-    /// Pause between packets, in us unless it says ns, ms or s
+    /// Pause between packets, such as 20us or 1ms
     #[arg(long, value_name = "TIME", default_value = "20us", value_parser = parse_duration)]
     pause: Duration,
 

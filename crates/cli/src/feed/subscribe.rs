@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use tickwire::DomainParticipant;
 use tickwire_gateway::{Echo, EchoOptions};
 
-use super::options::parse_duration;
+use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
+use crate::network::NetworkOptions;
 use crate::output::{ListFormat, stdout, write_list};
 use crate::stage::{is_stage, tell};
 
@@ -31,16 +31,15 @@ pub(crate) struct Arguments {
     #[arg(value_name = "TOPIC")]
     topics: Vec<String>,
 
-    /// DDS domain of the feed, 0 to 232
-    #[arg(short, long, value_name = "ID", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=232))]
-    domain: u32,
+    #[command(flatten)]
+    network: NetworkOptions,
 
     /// Send nothing back
     #[arg(long)]
     no_echo: bool,
 
-    /// Pause after each sample, in us unless it says ns, ms or s
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    /// Pause after each sample, such as 20us or 1ms
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     pause: Duration,
 
     /// Topic whose first sample ends the feed
@@ -58,7 +57,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let participant = DomainParticipant::builder(self.domain).name("tickwire feed subscribe");
+        let participant = self.network.join("tickwire feed subscribe")?;
         let options = EchoOptions {
             topics: self.topics.clone(),
             echo: !self.no_echo,
@@ -66,11 +65,11 @@ impl Arguments {
             done: self.done.clone(),
             ..EchoOptions::default()
         };
-        let mut echo = Echo::new(participant.build().map_err(Failure::new)?, options);
+        let mut echo = Echo::new(participant, options);
         if is_stage() {
             tell(&json!({"event": "ready"}))?;
         } else {
-            eprintln!("waiting for topics in domain {}", self.domain);
+            eprintln!("waiting for topics in domain {}", self.network.domain);
         }
         let is_done = self.listen(&mut echo)?;
         echo.finish().map_err(Failure::new)?;

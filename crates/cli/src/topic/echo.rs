@@ -13,10 +13,11 @@ use tickwire::{
     StatusMask, SubscriberQos, WaitSet,
 };
 
-use super::interrupt::Interrupt;
 use super::sample::Lines;
-use super::{NetworkOptions, parse_duration};
+use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::network::NetworkOptions;
 use crate::output::stdout;
 
 /// Print the samples of a topic

@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use tickwire::qos::{Verdict, nearest_name};
 use tickwire::{DiscoveryView, EndpointData, Guid, GuidPrefix};
 
-use super::{NetworkOptions, parse_duration, participant_name};
+use super::participant_name;
+use crate::duration::parse_duration;
 use crate::failure::Result;
+use crate::network::NetworkOptions;
 use crate::output::{ListFormat, stdout, write_list};
 
 /// List the topics, and say who does not match whom

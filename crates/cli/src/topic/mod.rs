@@ -4,18 +4,13 @@
 //! answer; no template, no configuration.
 
 mod echo;
-mod interrupt;
 mod ls;
 mod sample;
 
-use std::time::Duration;
+use clap::Subcommand;
+use tickwire::ParticipantData;
 
-use clap::{Args, Subcommand};
-use tickwire::error::ParticipantError;
-use tickwire::{DomainParticipant, ParticipantData};
-
-use crate::failure::{Failure, Result};
-use crate::feed;
+use crate::failure::Result;
 
 /// See what is on the network
 #[derive(Subcommand)]
@@ -30,37 +25,6 @@ impl Command {
             Self::Ls(arguments) => arguments.run(),
             Self::Echo(arguments) => arguments.run(),
         }
-    }
-}
-
-/// Where to look
-#[derive(Args)]
-struct NetworkOptions {
-    /// DDS domain to look at, 0 to 232
-    #[arg(short, long, value_name = "ID", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=232))]
-    domain: u32,
-
-    /// Name or address of the interface to use
-    #[arg(long, value_name = "NAME", default_value = "lo")]
-    interface: String,
-}
-
-impl NetworkOptions {
-    fn join(&self, name: &str) -> Result<DomainParticipant> {
-        let participant = DomainParticipant::builder(self.domain).name(name);
-        let participant = participant.interface(&self.interface).build();
-        participant.map_err(|error| match error {
-            ParticipantError::Interface(error) => Failure::usage(error),
-            error => Failure::new(error),
-        })
-    }
-}
-
-/// Reads `500ms` or `5s`. A number alone might mean either.
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    match text.parse::<u64>() {
-        Ok(number) => Err(format!("of what? Say {number}s or {number}ms")),
-        Err(_) => feed::parse_duration(text),
     }
 }
 
@@ -93,16 +57,4 @@ fn vendor_name(id: [u8; 2]) -> Option<&'static str> {
         [1, 0x54] => "Tickwire",
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_without_a_unit_are_refused() {
-        assert_eq!(parse_duration("5s"), Ok(Duration::from_secs(5)));
-        assert!(parse_duration("5").is_err());
-        assert!(parse_duration("soon").is_err());
-    }
 }
