@@ -11,7 +11,7 @@ use tickwire::cdr::KeyHash;
 use tickwire::error::{EndpointError, Timeout, TopicError, WriteError};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DynamicType,
-    EndpointData, Guid, PublisherQos, SampleInfo, Serialized, TopicSupport,
+    EndpointData, PublisherQos, SampleInfo, Serialized, TopicSupport,
 };
 
 use crate::publications::ECHO_SUFFIX;
@@ -63,7 +63,8 @@ pub struct EchoCounters {
 pub struct Echo {
     participant: DomainParticipant,
     options: EchoOptions,
-    seen: HashSet<Guid>,
+    /// Names of the topics found.
+    seen: HashSet<String>,
     subscriptions: Vec<Subscription>,
     shared: Arc<Shared>,
 }
@@ -103,11 +104,7 @@ impl Echo {
         found.retain(|publication| {
             publication.guid.prefix != own
                 && self.wants(&publication.topic_name)
-                && self.seen.insert(publication.guid)
-        });
-        found.retain(|publication| {
-            let known = |subscription: &Subscription| subscription.topic == publication.topic_name;
-            !self.subscriptions.iter().any(known)
+                && self.seen.insert(publication.topic_name.clone())
         });
         let mut echoes = Vec::new();
         for publication in &found {

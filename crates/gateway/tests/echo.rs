@@ -1,0 +1,46 @@
+//! The echo finds topics, not writers.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use tickwire::{DataWriterQos, DomainParticipant, DynamicType, Serialized};
+use tickwire_gateway::{Echo, EchoOptions};
+
+/// A DDS domain that no other test on this machine uses while the socket is open.
+fn own_domain() -> (u32, UdpSocket) {
+    let reserved = (1..=220_u16).rev().find_map(|id| {
+        let reservation = UdpSocket::bind(("127.0.0.1", 7_400 + 250 * id + 249)).ok()?;
+        Some((u32::from(id), reservation))
+    });
+    reserved.expect("not all domains are in use")
+}
+
+#[test]
+fn two_writers_of_a_topic_get_one_reader() {
+    let (domain, _reservation) = own_domain();
+    let participant = || DomainParticipant::new(domain).expect("a free domain");
+    let (feed, subscriber) = (participant(), participant());
+    let opaque = DynamicType::opaque("Quote", false);
+    let topic = feed
+        .topic_of::<Serialized>("Quote", opaque)
+        .expect("a sound name");
+    let writers = [(); 2].map(|()| {
+        feed.writer_with(&topic, DataWriterQos::default().reliable(PATIENCE))
+            .expect("sound QoS")
+    });
+    let view = subscriber.discovery();
+    let both = || (view.publications().len() == writers.len()).then_some(());
+    view.wait_for(PATIENCE, both)
+        .expect("both writers are found");
+    let options = EchoOptions {
+        echo: false,
+        ..EchoOptions::default()
+    };
+    let mut echo = Echo::new(subscriber.clone(), options);
+    assert_eq!(echo.find_topics().expect("a free domain"), 1);
+    assert_eq!(echo.find_topics().expect("a free domain"), 0);
+    assert_eq!(echo.topic_count(), 1);
+    assert_eq!(view.subscriptions().len(), 1);
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
