@@ -79,6 +79,7 @@ fn announcement<T: TopicSupport>(
     Announcement {
         data: EndpointData {
             qos: policies,
+            extensibility: Some(T::extensibility(topic.ty())),
             ..EndpointData::new(role, guid, name, ty)
         },
         ty: T::description(topic.ty()),

@@ -563,6 +563,30 @@ fn a_missed_deadline_is_told_on_both_sides() {
     );
 }
 
+/// Called as the other one, but with a longer member.
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Blob", final)]
+struct LongBlob {
+    bytes: Vec<u32>,
+}
+
+#[test]
+fn final_types_of_one_name_that_differ_do_not_match() {
+    let (one, two) = (participant(117), participant(117));
+    let topic = one.topic::<Blob>("Blobs").expect("a topic");
+    let writer = one.writer(&topic).expect("a writer");
+    let topic = two.topic::<LongBlob>("Blobs").expect("a topic");
+    let reader = two.reader(&topic).expect("a reader");
+    for participant in [&one, &two] {
+        let view = participant.discovery();
+        let pair = view.wait_for(PATIENCE, || view.pairs().pop());
+        let pair = pair.expect("both are found");
+        assert_eq!((pair.writer, pair.reader), (writer.guid(), reader.guid()));
+        let verdict = pair.verdict.to_string();
+        assert!(verdict.starts_with("types differ"), "{verdict}");
+    }
+}
+
 #[test]
 fn a_policy_that_is_not_implemented_makes_no_endpoint() {
     let participant = participant(115);

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tickwire_base::Locator;
+use tickwire_cdr::xtypes::{TypeId, TypeInformation};
+use tickwire_cdr::{ByteOrder, Extensibility};
 
 use super::DiscoveryDataError;
 use super::participant_data::{locator_parameters, push_locator};
@@ -60,6 +62,9 @@ pub struct EndpointData {
     /// TypeInformation in little-endian XCDR2, as it stands on the wire; it may be followed by up
     /// to three bytes of padding. Empty if not announced, or announced in big-endian.
     pub type_information: Vec<u8>,
+    /// How its type may change, if that is known. It is not announced, so only our own endpoints
+    /// have it.
+    pub extensibility: Option<Extensibility>,
     /// What it is called. Default "".
     pub entity_name: String,
 }
@@ -80,6 +85,7 @@ impl EndpointData {
             multicast_locators: Vec::new(),
             expects_inline_qos: false,
             type_information: Vec::new(),
+            extensibility: None,
             entity_name: String::new(),
         }
     }
@@ -88,7 +94,10 @@ impl EndpointData {
     /// common or the same role.
     ///
     /// Types are the same if both announce the same TypeInformation, whatever their names; else if
-    /// they have the same name (XTypes 1.3 §7.6.3.4.2).
+    /// they have the same name (XTypes 1.3 §7.6.3.4.2). Final types of one name are different if
+    /// their minimal identifiers are, even where only a bound is: nothing but a final type is
+    /// assignable to one (§7.2.4.4). Whether appendable and mutable types of one name are
+    /// assignable is not checked; samples that do not fit are counted as undecodable.
     pub fn verdict(&self, other: &Self) -> Option<Verdict> {
         let (writer, reader) = match (self.role, other.role) {
             (Role::Writer, Role::Reader) => (self, other),
@@ -106,6 +115,12 @@ impl EndpointData {
                 requested: reader.type_name.clone(),
             }));
         }
+        if !same_type && writer.type_name == reader.type_name {
+            Self::final_types(writer, reader)
+                .filter(|types| types.offered != types.requested)
+                .into_iter()
+                .for_each(|types| verdict.add(Mismatch::Type(types)));
+        }
         let keyed = Unmet {
             offered: writer.guid.entity.is_keyed(),
             requested: reader.guid.entity.is_keyed(),
@@ -114,6 +129,18 @@ impl EndpointData {
             verdict.add(Mismatch::Keyed(keyed));
         }
         Some(verdict)
+    }
+
+    /// The minimal types of both, if both announce them and one is known to be final.
+    fn final_types(writer: &Self, reader: &Self) -> Option<Unmet<TypeId>> {
+        let mut known = [writer, reader].into_iter();
+        if !known.any(|data| data.extensibility == Some(Extensibility::Final)) {
+            return None;
+        }
+        Some(Unmet {
+            offered: minimal_type(&writer.type_information)?,
+            requested: minimal_type(&reader.type_information)?,
+        })
     }
 
     /// Appends the announcement, encapsulation header included.
@@ -218,6 +245,12 @@ impl EndpointData {
         read_key(payload, ParameterId::ENDPOINT_GUID)?
             .ok_or(DiscoveryDataError::Missing(ParameterId::ENDPOINT_GUID))
     }
+}
+
+/// The identifier of the minimal type, if the information has one.
+fn minimal_type(information: &[u8]) -> Option<TypeId> {
+    let information = TypeInformation::parse(information, ByteOrder::Little).ok()?;
+    information.minimal.map(|minimal| minimal.id)
 }
 
 /// Whether both announce the same, but for padding.

@@ -4,6 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use tickwire_base::Duration;
+use tickwire_cdr::xtypes::TypeId;
 
 use super::{Liveliness, Mismatch, Presentation, RepresentationId, Verdict};
 
@@ -12,6 +13,7 @@ impl fmt::Display for Mismatch {
         write!(f, "{}: ", self.name())?;
         match self {
             Self::TypeName(unmet) => both(f, &Quoted(&unmet.requested), &Quoted(&unmet.offered)),
+            Self::Type(unmet) => both(f, &Identified(unmet.requested), &Identified(unmet.offered)),
             Self::Keyed(unmet) => both(f, &Keyed(unmet.requested), &Keyed(unmet.offered)),
             Self::Partition(unmet) => both(f, &Names(&unmet.requested), &Names(&unmet.offered)),
             Self::Durability(unmet) => both(f, &unmet.requested, &unmet.offered),
@@ -80,6 +82,14 @@ struct Quoted<'a>(&'a str);
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0)
+    }
+}
+
+struct Identified(TypeId);
+
+impl fmt::Display for Identified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the type {:?}", self.0)
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tickwire_base::Duration;
+use tickwire_cdr::xtypes::TypeId;
 
 use super::{
     DestinationOrder, Durability, EndpointQos, Liveliness, Ownership, PolicyId, Presentation,
@@ -26,6 +27,8 @@ pub struct Unmet<T> {
 pub enum Mismatch {
     /// The names of the types differ.
     TypeName(Unmet<String>),
+    /// The types have one name but are final and not the same: their minimal identifiers.
+    Type(Unmet<TypeId>),
     /// One side has a key (true), the other has none.
     Keyed(Unmet<bool>),
     /// No partition is shared. Not an incompatible QoS by the standard, but no match either.
@@ -149,7 +152,7 @@ impl Mismatch {
     /// The policy that it is about; `None` for types and partitions, which are no incompatible QoS.
     pub fn policy(&self) -> Option<PolicyId> {
         Some(match self {
-            Self::TypeName(_) | Self::Keyed(_) | Self::Partition(_) => return None,
+            Self::TypeName(_) | Self::Type(_) | Self::Keyed(_) | Self::Partition(_) => return None,
             Self::Durability(_) => PolicyId::DURABILITY,
             Self::Presentation(_) => PolicyId::PRESENTATION,
             Self::Deadline(_) => PolicyId::DEADLINE,
@@ -166,6 +169,7 @@ impl Mismatch {
     pub fn name(&self) -> &'static str {
         match self {
             Self::TypeName(_) => "type",
+            Self::Type(_) => "types differ",
             Self::Keyed(_) => "key",
             Self::Partition(_) => "PARTITION",
             Self::Durability(_) => "DURABILITY",
@@ -184,6 +188,9 @@ impl Mismatch {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::TypeName(_) => "give both sides the same type name",
+            Self::Type(_) => {
+                "define the final type alike on both sides, member by member and with all bounds"
+            }
             Self::Keyed(_) => "mark the same key members on both sides",
             Self::Partition(_) => "share one partition name, or use a pattern on one side",
             Self::Durability(_) => "raise the writer's durability or lower the reader's",
