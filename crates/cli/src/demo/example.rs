@@ -191,6 +191,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a stage may take for its work.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Of the simple feed. The article's 1,024 bytes are a burst of 80 messages, whose latency would be
-/// that of waiting for each other.
-const SIMPLE_PACKET_BYTES: usize = 128;
+/// Of the simple feed, as in the article: bursts of some 80 messages, which wait for each other in
+/// the latency that is shown.
+const SIMPLE_PACKET_BYTES: usize = 1024;
