@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::output::note;
+
 /// What went wrong, and what the user can do about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -50,9 +52,9 @@ impl Failure {
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if self.status != 0 {
-            eprintln!("error: {}", self.message);
+            note(format_args!("error: {}", self.message));
             if let Some(hint) = &self.hint {
-                eprintln!("hint: {hint}");
+                note(format_args!("hint: {hint}"));
             }
         }
         ExitCode::from(self.status)

@@ -1,5 +1,6 @@
-//! Standard output: lists as a table, as JSON or as CSV.
+//! Standard output: lists as a table, as JSON or as CSV. Standard error: notes for people.
 
+use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use clap::ValueEnum;
@@ -21,6 +22,12 @@ pub(crate) enum ListFormat {
 /// Buffered standard output, for commands that write much.
 pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::new(io::stdout().lock())
+}
+
+/// Says something to the person at standard error. Where nobody reads it, as after `2>&1 | head`,
+/// the work goes on without.
+pub(crate) fn note(what: impl fmt::Display) {
+    let _unread = writeln!(io::stderr(), "{what}");
 }
 
 /// Writes rows of the named columns. Numbers are aligned to the right in a table.

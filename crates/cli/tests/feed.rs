@@ -3,6 +3,7 @@
 mod common;
 
 use std::net::UdpSocket;
+use std::process::Command;
 use std::time::Duration;
 
 use common::{Folder, tickwire};
@@ -152,6 +153,7 @@ fn what_cannot_be_sent_says_why() {
         "{}",
         unframed.stderr
     );
+    assert!(!unframed.stderr.contains("--framing"), "not an option here");
     let no_interface = tickwire(
         &folder,
         &["feed", "send", "simple.dat", "--interface", "wire9"],
@@ -175,4 +177,19 @@ fn what_cannot_be_sent_says_why() {
         ],
     );
     assert_eq!(both.status, 2);
+}
+
+#[test]
+fn a_closed_standard_error_does_not_stop_the_work() {
+    let folder = Folder::new("unread");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let status = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["feed", "generate", "simple", "--out", "q.dat"])
+        .current_dir(folder.path())
+        .stderr(writer)
+        .status()
+        .expect("the built binary starts");
+    assert_eq!(status.code(), Some(0));
+    assert!(!folder.read("q.dat").is_empty());
 }

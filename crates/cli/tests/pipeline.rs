@@ -504,3 +504,23 @@ fn securities_are_found_under_the_reset_policy_of_the_feed() {
         (&1.into(), &2.into())
     );
 }
+
+#[test]
+fn a_last_template_that_does_not_exist_is_refused_with_the_names() {
+    let folder = Folder::new("nope");
+    folder.generate("simple", &["--messages", "8"]);
+    let feed = ["--templates", "simple.xml", "--file", "simple.dat"];
+    let arguments = [
+        &["feed", "run", "--done", "Nope", "--decode-only"],
+        &feed[..],
+    ]
+    .concat();
+    let run = tickwire(&folder, &arguments);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr
+            .contains("no template is named Nope\nhint: there are Quote, New,"),
+        "{}",
+        run.stderr
+    );
+}

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::domain::OwnDomain;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use crate::output::stdout;
+use crate::output::{note, stdout};
 use example::Example;
 
 /// Run an exchange, a feed handler and a subscriber on this machine
@@ -119,7 +119,7 @@ impl Arguments {
             ));
         }
         if self.output == Form::Table {
-            eprintln!("{TRY_NEXT}");
+            note(TRY_NEXT);
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use tickwire_fast::{DecodeError, Decoder, Message, Record, Value, json};
 use super::source::{Framing, TemplateOptions, packets, read};
 use super::statistics::Statistics;
 use crate::failure::{Failure, Result};
-use crate::output::stdout;
+use crate::output::{note, stdout};
 
 /// Decode a file of FAST messages
 #[derive(Args)]
@@ -224,7 +224,7 @@ impl BadPackets {
     fn note(&mut self, what: std::fmt::Arguments<'_>) {
         self.count += 1;
         if !self.silent && self.count <= MAX_REPORTED {
-            eprintln!("{what}");
+            note(what);
         }
     }
 

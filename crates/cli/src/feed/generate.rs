@@ -8,6 +8,7 @@ use tickwire_feed::generate::{COMPLEX_TEMPLATES, ComplexOptions, SIMPLE_TEMPLATE
 use tickwire_feed::{Generator, append_frame};
 
 use crate::failure::{Failure, Result};
+use crate::output::note;
 
 /// Make a file of sample data
 #[derive(Subcommand)]
@@ -150,20 +151,20 @@ fn write(
     save(path, &file)?;
     save(&templates_path, templates.as_bytes())?;
     let summary = generator.summary();
-    eprintln!(
+    note(format_args!(
         "wrote {}: {} messages in {} packets, {} bytes, for {} samples on topics",
         path.display(),
         summary.messages,
         summary.packets,
         file.len(),
         summary.samples
-    );
-    eprintln!("wrote {}", templates_path.display());
-    eprintln!(
+    ));
+    note(format_args!("wrote {}", templates_path.display()));
+    note(format_args!(
         "hint: `tickwire fast decode {} --templates {}` shows it",
         path.display(),
         templates_path.display()
-    );
+    ));
     Ok(())
 }
 

@@ -22,6 +22,7 @@ use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::source::TemplateOptions;
 use crate::network;
+use crate::output::note;
 use crate::stage::{is_stage, tell};
 
 /// Decode a feed and publish it as topics
@@ -106,9 +107,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     decode_only: bool,
 
-    /// Template whose message ends the feed
-    #[arg(long, value_name = "NAME", default_value = "Done")]
-    done: String,
+    /// Template whose message ends the feed [default: Done]
+    #[arg(long, value_name = "NAME")]
+    done: Option<String>,
 
     /// How long to wait for subscribers, acknowledgements and echoes
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
@@ -141,6 +142,7 @@ enum Map {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let templates = self.templates.load()?;
+        self.check_done(&templates)?;
         let source = self.source()?;
         let report = match self.decode_only {
             true => self.decode(&templates, &source)?,
@@ -148,6 +150,23 @@ impl Arguments {
         };
         report.write(self.output)?;
         report.verdict()
+    }
+
+    /// Feeds without the usual end are sound, but a name that was given must be right.
+    fn check_done(&self, templates: &Templates) -> Result<()> {
+        let Some(done) = &self.done else {
+            return Ok(());
+        };
+        let names: Vec<_> = templates.iter().map(|template| template.name()).collect();
+        match names.contains(&done.as_str()) {
+            true => Ok(()),
+            false => Err(Failure::usage(format_args!("no template is named {done}"))
+                .hint(format_args!("there are {}", names.join(", ")))),
+        }
+    }
+
+    fn done(&self) -> &str {
+        self.done.as_deref().unwrap_or("Done")
     }
 
     fn source(&self) -> Result<Source> {
@@ -168,7 +187,7 @@ impl Arguments {
         let elapsed = self.feed(&mut handler, source, || 0)?;
         Ok(Report::new(
             &handler,
-            &self.done,
+            self.done(),
             source.overflowed(),
             None,
             elapsed,
@@ -181,7 +200,7 @@ impl Arguments {
         let options = PublicationOptions {
             subscribers: self.wait,
             echo: !self.no_echo,
-            done: self.done.clone(),
+            done: self.done().to_owned(),
             patience: self.patience,
         };
         let idle = source.idle();
@@ -212,13 +231,13 @@ impl Arguments {
             .map_err(Failure::new)?;
         let expected = match self.no_echo {
             true => 0,
-            false => Report::published(handler.counters(), &self.done) * u64::from(self.wait),
+            false => Report::published(handler.counters(), self.done()) * u64::from(self.wait),
         };
         self.wait_for_echoes(&round_trips, expected)?;
         let topics = handler.publish().data_topic_count();
         let elapsed = elapsed + begin.elapsed();
         let echoes = (!self.no_echo).then_some((&*round_trips, expected));
-        let mut report = Report::new(&handler, &self.done, source.overflowed(), echoes, elapsed);
+        let mut report = Report::new(&handler, self.done(), source.overflowed(), echoes, elapsed);
         report.topics = topics;
         Ok(report)
     }
@@ -262,7 +281,7 @@ impl Arguments {
         match handler.is_done() {
             true if !self.decode_only => self.say("Writing Done token"),
             true => {}
-            false => self.say(format_args!("the feed ended without {}", self.done)),
+            false => self.say(format_args!("the feed ended without {}", self.done())),
         }
         Ok(elapsed)
     }
@@ -300,7 +319,7 @@ impl Arguments {
                 },
                 ..ArbiterConfig::default()
             },
-            done: self.done.clone(),
+            done: self.done().to_owned(),
         }
     }
 
@@ -318,7 +337,7 @@ impl Arguments {
     /// A note for the person who looks on.
     fn say(&self, what: impl std::fmt::Display) {
         if !is_stage() {
-            eprintln!("{what}");
+            note(what);
         }
     }
 }

@@ -10,7 +10,7 @@ use tickwire_gateway::{Echo, EchoOptions};
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::network::NetworkOptions;
-use crate::output::{ListFormat, stdout, write_list};
+use crate::output::{ListFormat, note, stdout, write_list};
 use crate::stage::{is_stage, tell};
 
 /// Subscribe to a feed's topics and echo them
@@ -69,7 +69,10 @@ impl Arguments {
         if is_stage() {
             tell(&json!({"event": "ready"}))?;
         } else {
-            eprintln!("waiting for topics in domain {}", self.network.domain);
+            note(format_args!(
+                "waiting for topics in domain {}",
+                self.network.domain
+            ));
         }
         let is_done = self.listen(&mut echo)?;
         echo.finish().map_err(Failure::new)?;
@@ -95,10 +98,15 @@ impl Arguments {
     fn listen(&self, echo: &mut Echo) -> Result<bool> {
         let begin = Instant::now();
         let mut told = begin;
+        let mut found = None;
         loop {
-            let found = echo.find_topics().map_err(Failure::new)?;
-            if found > 0 && !is_stage() {
-                eprintln!("subscribed to {} topics", echo.topic_count());
+            if echo.find_topics().map_err(Failure::new)? > 0 {
+                found = Some(Instant::now());
+            }
+            // Topics come one by one: it is said when no more do.
+            if found.is_some_and(|at| at.elapsed() > QUIET) && !is_stage() {
+                found = None;
+                note(format_args!("subscribed to {} topics", echo.topic_count()));
             }
             if echo.wait_for_done(LOOK_EVERY) {
                 return Ok(true);
@@ -153,3 +161,6 @@ const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// How often discovery is asked for new topics.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How long no topic is found before it is said how many there are.
+const QUIET: Duration = Duration::from_millis(300);

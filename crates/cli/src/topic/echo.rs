@@ -18,7 +18,7 @@ use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
-use crate::output::stdout;
+use crate::output::{note, stdout};
 
 /// Print the samples of a topic
 #[derive(Args)]
@@ -110,9 +110,12 @@ impl Arguments {
             }
             if !is_said && begin.elapsed() > PATIENCE {
                 is_said = true;
-                eprintln!("waiting for a writer of the topic `{}`", self.name);
+                note(format_args!(
+                    "waiting for a writer of the topic `{}`",
+                    self.name
+                ));
                 if let Some(name) = self.near_name(participant) {
-                    eprintln!("hint: there is a topic `{name}`");
+                    note(format_args!("hint: there is a topic `{name}`"));
                 }
             }
         }
@@ -154,14 +157,14 @@ impl Arguments {
         partitions.dedup();
         let subscriber = participant.subscriber(SubscriberQos::default().partition(partitions));
         let policies = qos.policies();
-        eprintln!(
+        note(format_args!(
             "topic `{}`, type {}, {} {}, writers: {}",
             self.name,
             ty.name,
             policies.reliability.kind,
             policies.durability,
             writers.len()
-        );
+        ));
         let topic = participant.topic_of::<Serialized>(&self.name, ty.to_dynamic());
         let topic = topic.map_err(Failure::new)?;
         subscriber.reader(&topic, qos).map_err(Failure::new)
@@ -227,10 +230,13 @@ fn learn_type(participant: &DomainParticipant, writers: &Writers) -> LearnedType
                 learned.description = Some(description);
                 return learned;
             }
-            Err(error) => eprintln!("the type {} is not known: {error}", learned.name),
+            Err(error) => note(format_args!(
+                "the type {} is not known: {error}",
+                learned.name
+            )),
         }
     }
-    eprintln!("samples are printed in hexadecimal");
+    note("samples are printed in hexadecimal");
     learned
 }
 
@@ -283,16 +289,22 @@ impl Losses {
         let lost = reader.sample_lost_status();
         if lost.total_count_change > 0 {
             let (new, all) = (lost.total_count_change, lost.total_count);
-            eprintln!("-- {new} samples lost on the way, {all} so far --");
+            note(format_args!(
+                "-- {new} samples lost on the way, {all} so far --"
+            ));
         }
         let counters = reader.inbox_counters();
         let replaced = counters.replaced - self.replaced;
         if replaced > 0 {
-            eprintln!("-- {replaced} samples lost because they were not printed fast enough --");
+            note(format_args!(
+                "-- {replaced} samples lost because they were not printed fast enough --"
+            ));
         }
         let undecodable = counters.undecodable - self.undecodable;
         if undecodable > 0 {
-            eprintln!("-- {undecodable} samples lost that are not of the learned type --");
+            note(format_args!(
+                "-- {undecodable} samples lost that are not of the learned type --"
+            ));
         }
         self.replaced = counters.replaced;
         self.undecodable = counters.undecodable;
@@ -307,14 +319,14 @@ fn report_trouble(reader: &DataReader<Serialized>) {
         incompatible.last,
         incompatible.verdict,
     ) {
-        eprintln!("writer {writer} does not match:");
+        note(format_args!("writer {writer} does not match:"));
         for reason in &verdict.mismatches {
-            eprintln!("  {reason}");
+            note(format_args!("  {reason}"));
         }
     }
     let matched = reader.subscription_matched_status();
     if matched.current_count == 0 && matched.current_count_change < 0 {
-        eprintln!("no writer is left; waiting for another");
+        note("no writer is left; waiting for another");
     }
 }
 

@@ -15,7 +15,7 @@ use super::participant_name;
 use crate::duration::parse_duration;
 use crate::failure::Result;
 use crate::network::NetworkOptions;
-use crate::output::{ListFormat, stdout, write_list};
+use crate::output::{ListFormat, note, stdout, write_list};
 
 /// List the topics, and say who does not match whom
 #[derive(Args)]
@@ -56,12 +56,12 @@ impl Arguments {
         self.listen(&view);
         let survey = Survey::new(&view);
         if survey.topics.is_empty() {
-            eprintln!(
+            note(format_args!(
                 "no topic in domain {} on {}; {} other participants",
                 self.network.domain,
                 self.network.interface,
                 survey.participants.len()
-            );
+            ));
         }
         let mut out = stdout();
         self.write(&survey, &mut out)?;
