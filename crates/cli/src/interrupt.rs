@@ -8,16 +8,20 @@ use nix::sys::signal::{SigSet, Signal};
 use tickwire::{Condition, GuardCondition};
 
 use crate::failure::{Failure, Result};
+use crate::stage::is_stage;
 
 /// Whether the user wants the command to end.
 pub(crate) struct Interrupt(GuardCondition);
 
 impl Interrupt {
     /// Takes SIGINT and SIGTERM for all threads that are started from now on. A second signal ends
-    /// the process at once.
+    /// the process at once. A stage takes none: its parent, which gets them too, ends it.
     pub(crate) fn catch() -> Result<Self> {
-        let signals = block()?;
         let guard = GuardCondition::new();
+        if is_stage() {
+            return Ok(Self(guard));
+        }
+        let signals = block()?;
         let raised = guard.clone();
         thread::spawn(move || {
             while let Ok(signal) = signals.wait() {

@@ -6,8 +6,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use common::{Domain, Folder, tickwire};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 /// A command that runs beside the test and is killed if the test fails.
@@ -523,4 +526,61 @@ fn a_last_template_that_does_not_exist_is_refused_with_the_names() {
         "{}",
         run.stderr
     );
+}
+
+/// Starts a command, interrupts it once it has said `cue`, and waits for its end.
+fn interrupted(folder: &Folder, arguments: &[&str], cue: &str) -> (Option<i32>, String) {
+    let mut command = Beside::start(folder, arguments);
+    let child = command.0.as_mut().expect("it was started");
+    let id = i32::try_from(child.id()).expect("a process id");
+    let stderr = BufReader::new(child.stderr.take().expect("piped"));
+    let mut lines = stderr.lines().map_while(Result::ok);
+    assert!(
+        lines.any(|line| line.starts_with(cue)),
+        "it never said {cue}"
+    );
+    kill(Pid::from_raw(id), Signal::SIGINT).expect("it runs");
+    command.end()
+}
+
+#[test]
+fn interrupted_commands_print_what_they_have_counted() {
+    let folder = Folder::new("interrupted");
+    folder.generate("simple", &["--messages", "8"]);
+    let reserved = Domain::reserve();
+    let domain = ["--domain", reserved.id.as_str(), "-o", "csv"];
+    let subscribe = [&["feed", "subscribe"], &domain[..]].concat();
+    assert_eq!(
+        interrupted(&folder, &subscribe, "waiting for topics"),
+        (Some(0), "topics,received,echoed\n0,0,0\n".to_owned())
+    );
+    let run = [
+        &["feed", "run", "-t", "simple.xml", "--file", "simple.dat"],
+        &domain[..],
+    ]
+    .concat();
+    let (status, stdout) = interrupted(&folder, &run, "4 topics wait for 1 subscribers");
+    assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stdout}");
+    let address = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    address
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("not zero");
+    let group = address.local_addr().expect("bound").to_string();
+    let send = [
+        "feed",
+        "send",
+        "simple.dat",
+        "--loop",
+        "--group",
+        &group,
+        "-o",
+        "csv",
+    ];
+    let mut sender = Beside::start(&folder, &send);
+    address.recv(&mut [0; 2_048]).expect("the first packet");
+    let child = sender.0.as_mut().expect("it was started");
+    let id = i32::try_from(child.id()).expect("a process id");
+    kill(Pid::from_raw(id), Signal::SIGINT).expect("it runs");
+    let (status, stdout) = sender.end();
+    assert_eq!((status, stdout.lines().count()), (Some(0), 2), "{stdout}");
 }

@@ -22,6 +22,8 @@ pub use echo::{Echo, EchoCounters, EchoOptions};
 pub use feed_handler::{FeedHandler, HandlerCounters, HandlerOptions, Publish};
 pub use lines::Lines;
 pub use mapping::{FeedTopic, MapError, Mapper, Mapping, TopicIndex};
-pub use publications::{ECHO_SUFFIX, PublicationOptions, Publications, RoundTrips};
+pub use publications::{
+    ECHO_SUFFIX, PublicationError, PublicationOptions, Publications, RoundTrips,
+};
 pub use timing::Timing;
 pub use topic_type::{TopicType, TypeError};

@@ -99,9 +99,9 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
     /// Waits until every topic has its subscribers and, with echoes, its echoers.
     ///
     /// # Errors
-    /// [`PublicationError::NoSubscriber`] if that takes longer than the options' patience.
-    pub fn wait_for_subscribers(&self) -> Result<(), PublicationError> {
-        self.wait_for_subscribers_from(0)
+    /// [`PublicationError::NoSubscriber`] if that takes longer than `timeout`.
+    pub fn wait_for_subscribers(&self, timeout: Duration) -> Result<(), PublicationError> {
+        self.wait_for_subscribers_from(0, timeout)
     }
 
     /// Waits until all samples are acknowledged.
@@ -139,8 +139,12 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
         &self.round_trips
     }
 
-    fn wait_for_subscribers_from(&self, first: usize) -> Result<(), PublicationError> {
-        let deadline = clock::now() + self.options.patience;
+    fn wait_for_subscribers_from(
+        &self,
+        first: usize,
+        timeout: Duration,
+    ) -> Result<(), PublicationError> {
+        let deadline = clock::now() + timeout;
         let count = self.options.subscribers;
         for publication in self.publications.iter().skip(first) {
             let no_subscriber = |timeout| PublicationError::NoSubscriber {
@@ -220,7 +224,7 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publish for Publications<I> {
         let known = self.publications.len();
         if topic.0 >= known {
             self.add(topics)?;
-            self.wait_for_subscribers_from(known)?;
+            self.wait_for_subscribers_from(known, self.options.patience)?;
         }
         self.until_idle -= 1;
         if self.until_idle == 0 {

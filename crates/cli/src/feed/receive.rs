@@ -15,6 +15,7 @@ use tickwire_transport::{Interface, ReceiveError, clock};
 
 use crate::failure::{Failure, Result};
 use crate::fast::source::{Framing, packets, read};
+use crate::interrupt::Interrupt;
 
 /// Packets for a feed handler.
 pub(super) enum Source {
@@ -85,12 +86,13 @@ impl Source {
         }
     }
 
-    /// Brings packets to the handler until the feed ends, or is silent for `silence`; says how long
-    /// that took from the first packet on. Calls `tick` now and then while lines are received from.
+    /// Brings packets to the handler until the feed ends, is silent for `silence`, or is interrupted;
+    /// says how long that took from the first packet on. Calls `tick` now and then while lines are received from.
     pub(super) fn drive<P: Publish>(
         &self,
         handler: &mut FeedHandler<P>,
         silence: Duration,
+        interrupt: &Interrupt,
         tick: impl FnMut() -> Result<()>,
     ) -> Result<Duration>
     where
@@ -100,11 +102,14 @@ impl Source {
         match self {
             Self::File { path, bytes } => {
                 for frame in packets(path, bytes, Framing::U32le) {
+                    if interrupt.is_raised() {
+                        break;
+                    }
                     let handled = handler.handle_packet(Line::A, frame?.packet);
                     handled.map_err(Failure::new)?;
                 }
             }
-            Self::Lines(lines) => begin = receive(handler, lines, silence, tick)?,
+            Self::Lines(lines) => begin = receive(handler, lines, silence, interrupt, tick)?,
         }
         handler.finish().map_err(Failure::new)?;
         Ok(begin.elapsed())
@@ -116,6 +121,7 @@ fn receive<P: Publish>(
     handler: &mut FeedHandler<P>,
     lines: &RefCell<Lines>,
     silence: Duration,
+    interrupt: &Interrupt,
     mut tick: impl FnMut() -> Result<()>,
 ) -> Result<Instant>
 where
@@ -124,7 +130,7 @@ where
     let mut first = None;
     let mut last = Instant::now();
     let mut ticked = last;
-    while !handler.is_done() {
+    while !handler.is_done() && !interrupt.is_raised() {
         lines.borrow_mut().drain().map_err(Failure::new)?;
         // The lines must be free while the packet is handled: publishing drains them too.
         let packet = lines.borrow_mut().next_packet();

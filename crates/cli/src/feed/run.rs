@@ -11,9 +11,10 @@ use tickwire::Serialized;
 use tickwire_fast::Templates;
 use tickwire_feed::ArbiterConfig;
 use tickwire_gateway::{
-    FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationOptions, Publications,
-    Publish, TopicIndex,
+    FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationError, PublicationOptions,
+    Publications, Publish, TopicIndex,
 };
+use tickwire_transport::ReceiveError;
 
 use super::options::{DEFAULT_GROUP, interface, parse_ids};
 use super::receive::{Source, TICK};
@@ -21,6 +22,7 @@ use super::report::{Form, Report};
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::source::TemplateOptions;
+use crate::interrupt::Interrupt;
 use crate::network;
 use crate::output::note;
 use crate::stage::{is_stage, tell};
@@ -144,9 +146,10 @@ impl Arguments {
         let templates = self.templates.load()?;
         self.check_done(&templates)?;
         let source = self.source()?;
+        let interrupt = Interrupt::catch()?;
         let report = match self.decode_only {
-            true => self.decode(&templates, &source)?,
-            false => self.publish(&templates, &source)?,
+            true => self.decode(&templates, &source, &interrupt)?,
+            false => self.publish(&templates, &source, &interrupt)?,
         };
         report.write(self.output)?;
         report.verdict()
@@ -181,10 +184,15 @@ impl Arguments {
         Source::lines(self.group, self.line_b, &interface(&self.interface)?)
     }
 
-    fn decode(&self, templates: &Templates, source: &Source) -> Result<Report> {
+    fn decode(
+        &self,
+        templates: &Templates,
+        source: &Source,
+        interrupt: &Interrupt,
+    ) -> Result<Report> {
         let mut handler = FeedHandler::new(templates, self.handler_options(), None, Nobody);
         self.ready(0)?;
-        let elapsed = self.feed(&mut handler, source, || 0)?;
+        let elapsed = self.feed(&mut handler, source, interrupt, || 0)?;
         Ok(Report::new(
             &handler,
             self.done(),
@@ -194,7 +202,12 @@ impl Arguments {
         ))
     }
 
-    fn publish(&self, templates: &Templates, source: &Source) -> Result<Report> {
+    fn publish(
+        &self,
+        templates: &Templates,
+        source: &Source,
+        interrupt: &Interrupt,
+    ) -> Result<Report> {
         let mapper = self.mapper(templates, source)?;
         let participant = network::join(self.domain, &self.dds_interface, "tickwire feed run")?;
         let options = PublicationOptions {
@@ -211,10 +224,7 @@ impl Arguments {
             "{topics} topics wait for {} subscribers each",
             self.wait
         ));
-        publications.wait_for_subscribers().map_err(|error| {
-            Failure::new(error)
-                .hint("start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`")
-        })?;
+        self.wait_for_subscribers(&publications, interrupt)?;
         let round_trips = std::sync::Arc::clone(publications.round_trips());
         let mut handler = FeedHandler::new(
             templates,
@@ -223,17 +233,20 @@ impl Arguments {
             publications,
         );
         self.ready(topics)?;
-        let elapsed = self.feed(&mut handler, source, || round_trips.count())?;
+        let elapsed = self.feed(&mut handler, source, interrupt, || round_trips.count())?;
         let begin = Instant::now();
-        handler
-            .publish()
-            .wait_for_acknowledgments()
-            .map_err(Failure::new)?;
-        let expected = match self.no_echo {
+        let mut expected = match self.no_echo {
             true => 0,
             false => Report::published(handler.counters(), self.done()) * u64::from(self.wait),
         };
-        self.wait_for_echoes(&round_trips, expected)?;
+        if interrupt.is_raised() {
+            // Who ends a feed does not wait for what is under way.
+            expected = expected.min(round_trips.count());
+        } else {
+            let acknowledged = handler.publish().wait_for_acknowledgments();
+            acknowledged.map_err(Failure::new)?;
+            self.wait_for_echoes(&round_trips, expected, interrupt)?;
+        }
         let topics = handler.publish().data_topic_count();
         let elapsed = elapsed + begin.elapsed();
         let echoes = (!self.no_echo).then_some((&*round_trips, expected));
@@ -268,13 +281,14 @@ impl Arguments {
         &self,
         handler: &mut FeedHandler<P>,
         source: &Source,
+        interrupt: &Interrupt,
         echoed: impl Fn() -> u64,
     ) -> Result<Duration>
     where
         P::Error: std::fmt::Display,
     {
         let silence = self.silence.unwrap_or(Duration::MAX);
-        let elapsed = source.drive(handler, silence, || match is_stage() {
+        let elapsed = source.drive(handler, silence, interrupt, || match is_stage() {
             true => tell(&json!({"event": "progress", "echoed": echoed()})),
             false => Ok(()),
         })?;
@@ -286,15 +300,40 @@ impl Arguments {
         Ok(elapsed)
     }
 
+    /// Waits until every topic has its subscribers, or until the user ends it.
+    fn wait_for_subscribers<I: FnMut() -> Result<(), ReceiveError>>(
+        &self,
+        publications: &Publications<I>,
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        let begin = Instant::now();
+        while !interrupt.is_raised() {
+            let left = self.patience.saturating_sub(begin.elapsed());
+            match publications.wait_for_subscribers(left.min(TICK)) {
+                Err(PublicationError::NoSubscriber { .. }) if left > TICK => {}
+                Err(PublicationError::NoSubscriber { topic, mut timeout }) => {
+                    timeout.waited = self.patience;
+                    let error = PublicationError::NoSubscriber { topic, timeout };
+                    return Err(Failure::new(error).hint(
+                        "start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`",
+                    ));
+                }
+                waited => return waited.map_err(Failure::new),
+            }
+        }
+        Ok(())
+    }
+
     /// Waits for the echoes as long as they keep coming.
     fn wait_for_echoes(
         &self,
         round_trips: &tickwire_gateway::RoundTrips,
         expected: u64,
+        interrupt: &Interrupt,
     ) -> Result<()> {
         let mut before = round_trips.count();
         let mut progress = Instant::now();
-        while before < expected && progress.elapsed() < self.patience {
+        while before < expected && progress.elapsed() < self.patience && !interrupt.is_raised() {
             let now = round_trips.wait_for(expected, TICK);
             if now > before {
                 progress = Instant::now();

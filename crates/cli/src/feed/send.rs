@@ -13,6 +13,7 @@ use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast};
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::source::{PreambleForm, read};
+use crate::interrupt::Interrupt;
 use crate::output::{ListFormat, stdout, write_list};
 use crate::pace::Pace;
 use crate::progress::Progress;
@@ -78,6 +79,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
+        let interrupt = Interrupt::catch()?;
         let bytes = read(&self.file)?;
         let packets = Frames::new(&bytes)
             .map(|frame| frame.map(|frame| frame.packet))
@@ -98,9 +100,12 @@ impl Arguments {
             Progress::unless_stage("sending", packets.len() as u64 * rounds.min(1 << 20));
         let begin = Instant::now();
         let mut line = Line::new(&self);
-        for _ in 0..rounds {
+        'rounds: for _ in 0..rounds {
             for packet in &packets {
                 pace.wait();
+                if interrupt.is_raised() {
+                    break 'rounds;
+                }
                 line.send(&socket, packet)?;
                 progress.advance(1);
             }

@@ -9,6 +9,7 @@ use tickwire_gateway::{Echo, EchoOptions};
 
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
+use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
 use crate::output::{ListFormat, note, stdout, write_list};
 use crate::stage::{is_stage, tell};
@@ -57,6 +58,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
+        let interrupt = Interrupt::catch()?;
         let participant = self.network.join("tickwire feed subscribe")?;
         let options = EchoOptions {
             topics: self.topics.clone(),
@@ -74,8 +76,10 @@ impl Arguments {
                 self.network.domain
             ));
         }
-        let is_done = self.listen(&mut echo)?;
-        echo.finish().map_err(Failure::new)?;
+        let is_done = self.listen(&mut echo, &interrupt)?;
+        if !interrupt.is_raised() {
+            echo.finish().map_err(Failure::new)?;
+        }
         self.report(&echo)?;
         let counters = echo.counters();
         if counters.failed > 0 {
@@ -85,7 +89,7 @@ impl Arguments {
                 "{failed} samples could not be sent back{first}"
             )));
         }
-        match is_done {
+        match is_done || interrupt.is_raised() {
             true => Ok(()),
             false => Err(Failure::new(format_args!(
                 "the feed did not end: no sample of topic {}",
@@ -94,8 +98,9 @@ impl Arguments {
         }
     }
 
-    /// Subscribes to what is found until the feed ends; false if the time is up before.
-    fn listen(&self, echo: &mut Echo) -> Result<bool> {
+    /// Subscribes to what is found until the feed ends; false if the time is up or the user ends it
+    /// before.
+    fn listen(&self, echo: &mut Echo, interrupt: &Interrupt) -> Result<bool> {
         let begin = Instant::now();
         let mut told = begin;
         let mut found = None;
@@ -115,10 +120,8 @@ impl Arguments {
                 told = Instant::now();
                 tell(&counts(echo, "progress"))?;
             }
-            if self
-                .timeout
-                .is_some_and(|timeout| begin.elapsed() > timeout)
-            {
+            let is_late = |timeout| begin.elapsed() > timeout;
+            if interrupt.is_raised() || self.timeout.is_some_and(is_late) {
                 return Ok(false);
             }
         }
