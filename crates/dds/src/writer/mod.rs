@@ -147,15 +147,19 @@ impl<T: TopicSupport> DataWriter<T> {
         })
     }
 
-    /// Waits until at least `count` readers match.
+    /// Waits until at least `count` readers match, and each reliable one of them has been heard
+    /// from: it knows this writer, then, and gets all that is written from here on. A best-effort
+    /// reader says nothing, and may miss what is written before it knows this writer.
     ///
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: u32, timeout: Duration) -> Result<(), Timeout> {
         let endpoint = &self.handle.endpoint;
+        let is_ready = |reader: &ReaderStatus| !reader.reliable || reader.acknacks > 0;
         let matched = || {
-            let current = endpoint.status(StatusMask::NONE, |all| all.matched.current_count);
-            (current >= count).then_some(())
+            let ready =
+                endpoint.with_machine(|machine, _, _| machine.readers().filter(is_ready).count());
+            (ready >= usize::try_from(count).unwrap_or(usize::MAX)).then_some(())
         };
         endpoint.core.wait(timeout, matched).ok_or(Timeout {
             awaited: "not enough readers match",

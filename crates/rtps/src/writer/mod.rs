@@ -128,6 +128,7 @@ impl Writer {
     pub fn readers(&self) -> impl Iterator<Item = ReaderStatus> {
         self.readers.iter().map(|reader| ReaderStatus {
             guid: reader.proxy.guid,
+            reliable: reader.proxy.reliable,
             acknowledged: reader.acked,
             resent: reader.resent,
             gaps: reader.gaps,

@@ -43,13 +43,16 @@ impl ReaderProxy {
 pub struct ReaderStatus {
     /// The reader.
     pub guid: Guid,
+    /// Whether it is served reliably.
+    pub reliable: bool,
     /// Every sample up to here is acknowledged. Meaningless for best-effort readers.
     pub acknowledged: SequenceNumber,
     /// Samples sent to it again.
     pub resent: u64,
     /// GAP submessages sent to it.
     pub gaps: u64,
-    /// ACKNACK and NACK_FRAG submessages taken from it.
+    /// ACKNACK and NACK_FRAG submessages taken from it. With the first one, a reliable reader shows
+    /// that it has matched this writer, too.
     pub acknacks: u64,
 }
 
