@@ -12,6 +12,7 @@ use common::{Domain, Folder, tickwire};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use tickwire::{DomainParticipant, DynamicType, Serialized};
 
 /// A command that runs beside the test and is killed if the test fails.
 struct Beside(Option<Child>);
@@ -583,4 +584,32 @@ fn interrupted_commands_print_what_they_have_counted() {
     kill(Pid::from_raw(id), Signal::SIGINT).expect("it runs");
     let (status, stdout) = sender.end();
     assert_eq!((status, stdout.lines().count()), (Some(0), 2), "{stdout}");
+}
+
+#[test]
+fn another_feed_on_the_same_topics_is_named() {
+    let folder = Folder::new("rival");
+    folder.generate("simple", &["--messages", "8"]);
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
+    let rival = DomainParticipant::builder(reserved.id.parse().expect("a number")).name("rival");
+    let rival = rival.build().expect("a free domain");
+    let opaque = DynamicType::opaque("Quote", false);
+    let topic = rival
+        .topic_of::<Serialized>("Quote", opaque)
+        .expect("a sound name");
+    let _writer = rival.writer(&topic).expect("a writer");
+    let subscriber = Beside::start(&folder, &["feed", "subscribe", "--domain", domain]);
+    let feed = [
+        "-t",
+        "simple.xml",
+        "--file",
+        "simple.dat",
+        "--domain",
+        domain,
+    ];
+    let run = tickwire(&folder, &[&["feed", "run"], &feed[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("warning: `rival` ("), "{}", run.stderr);
+    assert_eq!(subscriber.end().0, Some(0));
 }

@@ -3,6 +3,7 @@
 //! Beside each topic there may be one named `<topic>.echo`, on which subscribers send samples back
 //! with the time at which they were made: what has passed since then is the round trip.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use tickwire::Instant;
 use tickwire::error::{EndpointError, Timeout, TopicError, WriteError};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DynamicType,
-    Publisher, PublisherQos, Serialized, SuspendedPublications,
+    ParticipantData, Publisher, PublisherQos, Serialized, SuspendedPublications,
 };
 use tickwire_transport::{ReceiveError, clock};
 
@@ -137,6 +138,21 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
     /// The samples that came back.
     pub fn round_trips(&self) -> &Arc<RoundTrips> {
         &self.round_trips
+    }
+
+    /// Participants that publish topics of the same names: subscribers take their samples for the
+    /// feed's, and echo both.
+    pub fn other_publishers(&self) -> Vec<Arc<ParticipantData>> {
+        let own = self.participant.guid().prefix;
+        let names: HashSet<&String> = self.publications.iter().map(|own| &own.name).collect();
+        let discovery = self.participant.discovery();
+        let mut publications = discovery.publications();
+        publications.retain(|publication| names.contains(&publication.topic_name));
+        let others = publications.iter().map(|other| other.guid.prefix);
+        let others: HashSet<_> = others.filter(|prefix| *prefix != own).collect();
+        let mut participants = discovery.participants();
+        participants.retain(|participant| others.contains(&participant.guid_prefix));
+        participants
     }
 
     fn wait_for_subscribers_from(

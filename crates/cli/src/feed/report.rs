@@ -54,7 +54,7 @@ impl Report {
         handler: &FeedHandler<P>,
         done: &str,
         overflowed: u64,
-        echoes: Option<(&RoundTrips, u64)>,
+        echoes: Option<(&RoundTrips, Option<u64>)>,
         elapsed: Duration,
     ) -> Self {
         let counters = handler.counters();
@@ -94,7 +94,7 @@ impl Report {
             "line_a": line(&lines.a),
             "line_b": line(&lines.b),
         });
-        let expected = echoes.map_or(0, |(_, expected)| expected);
+        let expected = echoes.and_then(|(_, expected)| expected);
         Self {
             topics: 0,
             groups,
@@ -273,7 +273,7 @@ fn troubles(
     overflowed: u64,
     lost_packets: u64,
     echoed: u64,
-    expected: u64,
+    expected: Option<u64>,
 ) -> Vec<String> {
     let mut troubles = Vec::new();
     if let Some(first) = &counters.first_malformed {
@@ -302,8 +302,15 @@ fn troubles(
     if lost_packets > 0 {
         troubles.push(format!("{lost_packets} packets lost on all lines"));
     }
-    if echoed < expected {
-        troubles.push(format!("{echoed} of {expected} samples came back"));
+    match expected {
+        Some(expected) if echoed < expected => {
+            troubles.push(format!("{echoed} of {expected} samples came back"));
+        }
+        Some(expected) if echoed > expected => troubles.push(format!(
+            "{echoed} samples came back, but {expected} were expected: \
+             there are more subscribers than `--wait` says, or others publish these topics"
+        )),
+        _ => {}
     }
     troubles
 }
@@ -318,3 +325,18 @@ const COLUMNS: [&str; 8] = [
     "p99",
     "max",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_echoes_are_trouble_like_too_few() {
+        let troubles =
+            |echoed, expected| troubles(&HandlerCounters::default(), 0, 0, echoed, expected);
+        assert!(troubles(10, Some(10)).is_empty());
+        assert!(troubles(10, None).is_empty());
+        assert!(troubles(9, Some(10))[0].starts_with("9 of 10 samples came back"));
+        assert!(troubles(12, Some(10))[0].starts_with("12 samples came back, but 10"));
+    }
+}

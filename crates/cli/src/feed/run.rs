@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use tickwire::Serialized;
+use tickwire::{GuidPrefix, ParticipantData, Serialized};
 use tickwire_fast::Templates;
 use tickwire_feed::ArbiterConfig;
 use tickwire_gateway::{
@@ -225,7 +226,9 @@ impl Arguments {
             self.wait
         ));
         self.wait_for_subscribers(&publications, interrupt)?;
-        let round_trips = std::sync::Arc::clone(publications.round_trips());
+        let mut others = Vec::new();
+        self.warn_of(publications.other_publishers(), &mut others);
+        let round_trips = Arc::clone(publications.round_trips());
         let mut handler = FeedHandler::new(
             templates,
             self.handler_options(),
@@ -235,20 +238,22 @@ impl Arguments {
         self.ready(topics)?;
         let elapsed = self.feed(&mut handler, source, interrupt, || round_trips.count())?;
         let begin = Instant::now();
-        let mut expected = match self.no_echo {
+        let expected = match self.no_echo {
             true => 0,
             false => Report::published(handler.counters(), self.done()) * u64::from(self.wait),
         };
-        if interrupt.is_raised() {
-            // Who ends a feed does not wait for what is under way.
-            expected = expected.min(round_trips.count());
-        } else {
+        // Who ends a feed does not wait for what is under way.
+        if !interrupt.is_raised() {
             let acknowledged = handler.publish().wait_for_acknowledgments();
             acknowledged.map_err(Failure::new)?;
             self.wait_for_echoes(&round_trips, expected, interrupt)?;
         }
         let topics = handler.publish().data_topic_count();
         let elapsed = elapsed + begin.elapsed();
+        self.warn_of(handler.publish().other_publishers(), &mut others);
+        // With `--wait 0` nobody knows how many subscribers there were.
+        let is_known = self.wait > 0 && !interrupt.is_raised();
+        let expected = is_known.then_some(expected);
         let echoes = (!self.no_echo).then_some((&*round_trips, expected));
         let mut report = Report::new(&handler, self.done(), source.overflowed(), echoes, elapsed);
         report.topics = topics;
@@ -322,6 +327,20 @@ impl Arguments {
             }
         }
         Ok(())
+    }
+
+    /// Names those who publish the same topics, each once.
+    fn warn_of(&self, found: Vec<Arc<ParticipantData>>, named: &mut Vec<GuidPrefix>) {
+        for other in found {
+            let prefix = other.guid_prefix;
+            if !named.contains(&prefix) {
+                named.push(prefix);
+                self.say(format_args!(
+                    "warning: `{}` ({prefix:?}) publishes topics of the same names",
+                    other.entity_name
+                ));
+            }
+        }
     }
 
     /// Waits for the echoes as long as they keep coming.
