@@ -141,6 +141,14 @@ impl Report {
         } = self.article;
         writeln!(
             out,
+            "decode+publish leaves out the system calls that send at the end of each packet;"
+        )?;
+        writeln!(
+            out,
+            "  one-way times have them, and the wait for the rest of the packet"
+        )?;
+        writeln!(
+            out,
             "the article in 2010: decode {decode_ns} ns, decode+publish {publish_us} us,"
         )?;
         writeln!(
