@@ -2,8 +2,10 @@
 //! template XML, nor of what values are for.
 
 mod run;
+mod trace;
 
 use run::Run;
+pub use trace::{Part, PresenceBit, Step};
 
 use crate::Code;
 use crate::dictionary::Dictionary;
@@ -133,6 +135,7 @@ impl Decoder {
             field: None,
             element: None,
             unknown_template: None,
+            next_bit: 0,
         };
         match run.message() {
             Ok(()) => Ok(run.input.offset()),

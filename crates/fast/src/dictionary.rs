@@ -1,6 +1,7 @@
 //! The dictionaries: previous values by slot, with a reset that costs nothing. Knows nothing of operators.
 
-use crate::Code;
+use crate::plan::{Kind, Op};
+use crate::{Code, Decimal, Operator};
 
 /// All entries of all dictionaries of one decoder or encoder (FAST 1.1 §6.3.1).
 #[derive(Clone, Debug)]
@@ -19,6 +20,29 @@ pub(crate) enum State {
     Undefined,
     Empty,
     Assigned,
+}
+
+/// What a dictionary entry holds, for those who explain a decoder's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Previous {
+    /// The field's operator has no entry.
+    None,
+    /// Nothing since the last reset.
+    Undefined,
+    /// Nothing that is known: messages were lost.
+    Lost,
+    /// The field was absent.
+    Empty,
+    /// A value of another type than the field (D4).
+    OtherType,
+    /// An unsigned integer.
+    Unsigned(u64),
+    /// A signed integer.
+    Signed(i64),
+    /// A decimal.
+    Decimal(Decimal),
+    /// The bytes of a string or byte vector.
+    Bytes(Vec<u8>),
 }
 
 /// The stamp is the epoch of the last write, plus [`EMPTY`] or the type's tag: an older epoch means undefined, and
@@ -79,6 +103,31 @@ impl Dictionary {
             Ok(State::Empty)
         } else {
             Err(Code::D4)
+        }
+    }
+
+    /// What the entry of an instruction holds.
+    pub(crate) fn previous(&self, op: &Op) -> Previous {
+        let slot = op.spec.slot;
+        match op.spec.operator {
+            Operator::None | Operator::Constant | Operator::Default => return Previous::None,
+            Operator::Copy | Operator::Increment | Operator::Delta | Operator::Tail => {}
+        }
+        match self.state(slot, op.spec.tag) {
+            Err(Code::Lost) => Previous::Lost,
+            Err(_) => Previous::OtherType,
+            Ok(State::Undefined) => Previous::Undefined,
+            Ok(State::Empty) => Previous::Empty,
+            Ok(State::Assigned) => match op.kind {
+                Kind::Unsigned => Previous::Unsigned(self.value(slot)),
+                Kind::Signed => Previous::Signed(self.value(slot).cast_signed()),
+                Kind::Decimal => Decimal::new(self.value(slot).cast_signed(), self.exponent(slot))
+                    .map_or(Previous::None, Previous::Decimal),
+                Kind::Ascii | Kind::Unicode | Kind::Bytes => {
+                    Previous::Bytes(self.text(slot).to_vec())
+                }
+                Kind::Split | Kind::Group | Kind::Sequence | Kind::Template => Previous::None,
+            },
         }
     }
 

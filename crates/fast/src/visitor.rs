@@ -1,6 +1,6 @@
 //! What a decoder calls with each value. Knows nothing of bytes, operators or dictionaries.
 
-use crate::{Decimal, FieldIndex, Template};
+use crate::{Decimal, FieldIndex, Step, Template};
 
 /// Receives a message field by field, as soon as each value is known.
 ///
@@ -12,6 +12,13 @@ use crate::{Decimal, FieldIndex, Template};
     reason = "the names are the documentation of methods that do nothing"
 )]
 pub trait Visitor {
+    /// Whether the decoder calls [`step`](Self::step), for tools that explain a message byte by byte. Default: no,
+    /// which costs nothing.
+    const TRACED: bool = false;
+
+    /// The decoder has read one part of the message, or failed to: called before the value itself is given. Cost: a
+    /// copy of the dictionary's strings.
+    fn step(&mut self, step: &Step) {}
     /// A message of `template` begins.
     fn begin_message(&mut self, template: Template<'_>) {}
     /// The message is complete.

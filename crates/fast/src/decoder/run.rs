@@ -2,11 +2,12 @@
 
 use core::slice;
 
+use super::trace::Part;
 use super::{DecoderOptions, ResetPolicy};
 use crate::dictionary::Dictionary;
 use crate::error::DecodeError;
 use crate::field::TemplateId;
-use crate::operator::{self, Place};
+use crate::operator::{self, Integer, Place};
 use crate::plan::{Initial, Kind, Op, Plan};
 use crate::templates::{Template, Templates};
 use crate::visitor::Visitor;
@@ -29,6 +30,8 @@ pub(super) struct Run<'a, V> {
     pub(super) field: Option<u32>,
     pub(super) element: Option<u32>,
     pub(super) unknown_template: Option<TemplateId>,
+    /// Number of the presence map's next bit, counted for a visitor that traces.
+    pub(super) next_bit: u32,
 }
 
 impl<'a, V: Visitor> Run<'a, V> {
@@ -38,8 +41,8 @@ impl<'a, V: Visitor> Run<'a, V> {
             self.dictionary.reset();
             *self.template_id = None;
         }
-        let mut map = self.input.presence_map()?;
-        let Some(template) = self.next_template(&mut map)? else {
+        let mut map = self.presence_map(None)?;
+        let Some(template) = self.next_template(&mut map, None)? else {
             self.visitor.reset();
             return self.input.check_used(&map);
         };
@@ -54,9 +57,22 @@ impl<'a, V: Visitor> Run<'a, V> {
 
     /// The template of the segment that begins: its id has an implicit copy operator in the global dictionary
     /// (§10.5.1). `None`: the session's reset message, which has been obeyed.
-    fn next_template(&mut self, map: &mut PresenceMap<'_>) -> Result<Option<Template<'a>>, Code> {
+    fn next_template(
+        &mut self,
+        map: &mut PresenceMap<'_>,
+        field: Option<FieldIndex>,
+    ) -> Result<Option<Template<'a>>, Code> {
+        let present = map.bit();
+        let mark = self.mark_id(present);
+        let template = self.template_of(present);
+        let id = template.map(|_| self.template_id.map(i64::from));
+        self.step_segment(mark, Part::TemplateId, field, id);
+        template
+    }
+
+    fn template_of(&mut self, present: bool) -> Result<Option<Template<'a>>, Code> {
         let before = self.input.clone();
-        let id = if map.bit() {
+        let id = if present {
             u32::try_from(self.input.unsigned(u32::MAX.into())?).map_err(|_| Code::D2)?
         } else {
             self.template_id.ok_or(self.dictionary.undefined())?
@@ -78,6 +94,20 @@ impl<'a, V: Visitor> Run<'a, V> {
         *self.template_id = Some(id);
         self.template = Some(template);
         Ok(Some(template))
+    }
+
+    /// The presence map of a segment.
+    #[inline(always)]
+    fn presence_map(&mut self, field: Option<FieldIndex>) -> Result<PresenceMap<'a>, Code> {
+        let mark = self.mark_map();
+        let map = self.input.presence_map();
+        self.step_segment(
+            mark,
+            Part::PresenceMap,
+            field,
+            map.as_ref().map(|_| None).map_err(|code| *code),
+        );
+        map
     }
 
     /// Runs the instructions of one segment with its presence map.
@@ -111,7 +141,7 @@ impl<'a, V: Visitor> Run<'a, V> {
 
     #[inline]
     fn unsigned(&mut self, op: &Op, present: bool) -> Result<(), Code> {
-        match operator::integer::<u64>(&op.spec, &mut self.input, present, self.dictionary)? {
+        match self.integer::<u64>(op, present, Part::Value)? {
             Some(value) => self.visitor.unsigned(FieldIndex(op.field), value),
             None => self.visitor.absent(FieldIndex(op.field)),
         }
@@ -120,11 +150,25 @@ impl<'a, V: Visitor> Run<'a, V> {
 
     #[inline]
     fn signed(&mut self, op: &Op, present: bool) -> Result<(), Code> {
-        match operator::integer::<i64>(&op.spec, &mut self.input, present, self.dictionary)? {
+        match self.integer::<i64>(op, present, Part::Value)? {
             Some(value) => self.visitor.signed(FieldIndex(op.field), value),
             None => self.visitor.absent(FieldIndex(op.field)),
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn integer<T: Integer>(
+        &mut self,
+        op: &Op,
+        present: bool,
+        part: Part,
+    ) -> Result<Option<T>, Code> {
+        let mark = self.mark(op, present);
+        let value = operator::integer::<T>(&op.spec, &mut self.input, present, self.dictionary);
+        let integer = value.map(|value| value.and_then(|value| i64::try_from(value.widen()).ok()));
+        self.step(mark, part, op, integer);
+        value
     }
 
     #[inline(always)]
@@ -137,7 +181,12 @@ impl<'a, V: Visitor> Run<'a, V> {
     ) -> Result<(), Code> {
         let value = match parts {
             [exponent, mantissa] => self.split_decimal(exponent, mantissa, map)?,
-            _ => operator::decimal(&op.spec, &mut self.input, present, self.dictionary)?,
+            _ => {
+                let mark = self.mark(op, present);
+                let value = operator::decimal(&op.spec, &mut self.input, present, self.dictionary);
+                self.step(mark, Part::Value, op, value.map(|_| None));
+                value?
+            }
         };
         match value {
             Some(value) => self.visitor.decimal(FieldIndex(op.field), value),
@@ -154,21 +203,12 @@ impl<'a, V: Visitor> Run<'a, V> {
         mantissa: &Op,
         map: &mut PresenceMap<'_>,
     ) -> Result<Option<Decimal>, Code> {
-        let Some(exponent) = operator::integer(
-            &exponent.spec,
-            &mut self.input,
-            map.bit_if(exponent.spec.uses_map),
-            self.dictionary,
-        )?
-        else {
+        let present = map.bit_if(exponent.spec.uses_map);
+        let Some(exponent) = self.integer(exponent, present, Part::Exponent)? else {
             return Ok(None);
         };
-        match operator::integer(
-            &mantissa.spec,
-            &mut self.input,
-            map.bit_if(mantissa.spec.uses_map),
-            self.dictionary,
-        )? {
+        let present = map.bit_if(mantissa.spec.uses_map);
+        match self.integer(mantissa, present, Part::Mantissa)? {
             Some(mantissa) => operator::decimal_of(exponent, mantissa).map(Some),
             None => Ok(None),
         }
@@ -176,55 +216,25 @@ impl<'a, V: Visitor> Run<'a, V> {
 
     #[inline]
     fn text(&mut self, op: &Op, present: bool) -> Result<(), Code> {
-        // The value is most often the template's, or none.
-        let is_initial = match op.spec.operator {
-            Operator::Constant => present,
-            Operator::Default if !present => true,
-            _ => return self.sent_text(op, present),
-        };
-        match self.plan.initials.get(op.spec.initial as usize) {
-            Some(Initial::Text(text)) if is_initial => {
-                self.visitor.text(FieldIndex(op.field), text)
-            }
-            Some(Initial::Bytes(bytes)) if is_initial => {
-                self.visitor.bytes(FieldIndex(op.field), bytes)
-            }
-            _ => self.visitor.absent(FieldIndex(op.field)),
-        }
-        Ok(())
-    }
-
-    /// A string or byte vector that is in the stream or the dictionary; a default's presence bit was 1.
-    fn sent_text(&mut self, op: &Op, present: bool) -> Result<(), Code> {
+        let mark = self.mark(op, present);
+        let found = self.find_text(op, present);
+        self.step(mark, Part::Value, op, found.map(|_| None));
         let field = FieldIndex(op.field);
-        let initial = self
-            .plan
-            .initials
-            .get(op.spec.initial as usize)
-            .map(Initial::as_bytes)
-            .unwrap_or_default();
-        let (input, dictionary) = (&mut self.input, &mut *self.dictionary);
-        let Some(place) = operator::text(
-            op.kind,
-            &op.spec,
-            initial,
-            input,
-            present,
-            dictionary,
-            self.scratch,
-        )?
-        else {
-            self.visitor.absent(field);
-            return Ok(());
-        };
-        let value = match place {
-            Place::Scratch => &self.scratch[..],
-            Place::Dictionary => {
-                let text = self.dictionary.text(op.spec.slot);
-                let cost = u32::try_from(text.len()).map_err(|_| Code::Limit)?;
-                self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
-                text
+        let value = match found? {
+            None => {
+                self.visitor.absent(field);
+                return Ok(());
             }
+            Some(Place::Template) => match self.plan.initials.get(op.spec.initial as usize) {
+                Some(Initial::Text(text)) => {
+                    self.visitor.text(field, text);
+                    return Ok(());
+                }
+                Some(Initial::Bytes(bytes)) => &bytes[..],
+                None => &[],
+            },
+            Some(Place::Scratch) => &self.scratch[..],
+            Some(Place::Dictionary) => self.dictionary.text(op.spec.slot),
         };
         if op.kind == Kind::Bytes {
             self.visitor.bytes(field, value);
@@ -235,8 +245,49 @@ impl<'a, V: Visitor> Run<'a, V> {
         Ok(())
     }
 
+    /// Where the value of a string or byte vector is; `None`: it is absent.
+    #[inline]
+    fn find_text(&mut self, op: &Op, present: bool) -> Result<Option<Place>, Code> {
+        // The value is most often the template's, or none.
+        let is_initial = match op.spec.operator {
+            Operator::Constant => present,
+            Operator::Default if !present => true,
+            _ => return self.sent_text(op, present),
+        };
+        Ok((is_initial && op.spec.has_initial).then_some(Place::Template))
+    }
+
+    /// A string or byte vector that is in the stream or the dictionary; a default's presence bit was 1.
+    fn sent_text(&mut self, op: &Op, present: bool) -> Result<Option<Place>, Code> {
+        let initial = self
+            .plan
+            .initials
+            .get(op.spec.initial as usize)
+            .map(Initial::as_bytes)
+            .unwrap_or_default();
+        let place = operator::text(
+            op.kind,
+            &op.spec,
+            initial,
+            &mut self.input,
+            present,
+            self.dictionary,
+            self.scratch,
+        )?;
+        if place == Some(Place::Dictionary) {
+            let len = self.dictionary.text(op.spec.slot).len();
+            let cost = u32::try_from(len).map_err(|_| Code::Limit)?;
+            self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
+        }
+        Ok(place)
+    }
+
     fn group(&mut self, op: &'a Op, body: &'a [Op], present: bool, depth: u32) -> Result<(), Code> {
         let field = FieldIndex(op.field);
+        if op.spec.uses_map {
+            let mark = self.mark(op, present);
+            self.step(mark, Part::Value, op, Ok(None));
+        }
         if !present {
             self.visitor.absent(field);
             return Ok(());
@@ -258,9 +309,7 @@ impl<'a, V: Visitor> Run<'a, V> {
         let [length, body @ ..] = body else {
             return Ok(());
         };
-        let Some(len) =
-            operator::integer::<u64>(&length.spec, &mut self.input, present, self.dictionary)?
-        else {
+        let Some(len) = self.integer::<u64>(length, present, Part::Length)? else {
             self.visitor.absent(field);
             return Ok(());
         };
@@ -288,11 +337,14 @@ impl<'a, V: Visitor> Run<'a, V> {
     /// A group or element: with a presence map if any of its fields needs a bit.
     #[inline]
     fn segment(&mut self, op: &'a Op, body: &'a [Op], depth: u32) -> Result<(), Code> {
+        let outer_bit = self.next_bit;
         let map = match op.segment.map_bits {
             0 => PresenceMap::none(),
-            _ => self.input.presence_map()?,
+            _ => self.presence_map(Some(FieldIndex(op.field)))?,
         };
-        self.instructions(body, map, depth + 1)
+        self.instructions(body, map, depth + 1)?;
+        self.next_bit = outer_bit;
+        Ok(())
     }
 
     /// A dynamic template reference: a message within the message (§10.5).
@@ -301,15 +353,15 @@ impl<'a, V: Visitor> Run<'a, V> {
         if depth >= self.options.max_depth.min(MAX_DEPTH) {
             return Err(Code::Depth);
         }
-        let outer = self.template;
-        let mut map = self.input.presence_map()?;
-        let Some(template) = self.next_template(&mut map)? else {
+        let outer = (self.template, self.next_bit);
+        let mut map = self.presence_map(Some(field))?;
+        let Some(template) = self.next_template(&mut map, Some(field))? else {
             return Err(Code::D9);
         };
         self.visitor.begin_template(field, template);
         self.instructions(self.plan.template_ops(template.entry), map, depth + 1)?;
         self.visitor.end_template(field);
-        self.template = outer;
+        (self.template, self.next_bit) = outer;
         Ok(())
     }
 

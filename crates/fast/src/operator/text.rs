@@ -10,6 +10,8 @@ use crate::wire::Input;
 /// Where the value of a string or byte vector is, after decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
+    /// The template's initial value.
+    Template,
     /// The dictionary entry.
     Dictionary,
     /// The scratch buffer.
