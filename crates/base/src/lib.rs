@@ -1,14 +1,19 @@
-//! What every layer of Tickwire shares: points in time, transport addresses, counters.
+//! What every layer of Tickwire shares: points in time, transport addresses, counters, decimals.
 //!
 //! This crate depends on nothing, reads no clock and opens no socket. It stays small: a type comes
 //! here only when two engines that do not know each other need it.
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate std;
+
 mod counter;
+mod decimal;
 mod locator;
 mod time;
 
 pub use counter::Counter;
+pub use decimal::{Decimal, ParseDecimalError};
 pub use locator::{Locator, LocatorKind};
 pub use time::{Duration, Instant, Timestamp};

@@ -13,7 +13,7 @@ use crate::Extensibility;
 /// A type that has a description known at compile time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a topic type",
-    note = "members are numbers, bool, char, String, Vec, arrays, Option, and types with `#[derive(Topic)]`"
+    note = "members are numbers, bool, char, Decimal, String, CompactString, Vec, arrays, Option, and types with `#[derive(Topic)]`"
 )]
 pub trait Describe {
     /// The type as data.
@@ -104,7 +104,7 @@ impl Type {
                 length: *length,
             },
             _ if octet => panic!("only u8, Vec<u8> and [u8; N] are made of octets"),
-            _ => panic!("only String and Vec have a bound"),
+            _ => panic!("only strings and Vec have a bound"),
         }
     }
 }

@@ -106,6 +106,8 @@ pub enum DecodeErrorKind {
     /// A string or sequence longer than its type allows, or with more elements than the bytes
     /// that remain could hold.
     InvalidLength(u32),
+    /// A decimal whose exponent is outside -63..=63.
+    InvalidExponent(i32),
     /// A value that no literal of the enumeration has.
     UnknownLiteral(i32),
     /// A member that this type does not have and the writer marked as indispensable.
@@ -168,6 +170,9 @@ impl fmt::Display for DecodeErrorKind {
             Self::InvalidUtf8 => f.write_str("a string is not UTF-8"),
             Self::InvalidString => f.write_str("a string does not end in its only NUL"),
             Self::InvalidLength(length) => write!(f, "impossible length {length}"),
+            Self::InvalidExponent(exponent) => {
+                write!(f, "exponent {exponent} is outside -63..=63")
+            }
             Self::UnknownLiteral(value) => write!(f, "no literal has the value {value}"),
             Self::MustUnderstand { id } => write!(f, "unknown indispensable member {id}"),
             Self::MissingKey { id } => write!(f, "key member {id} is missing"),

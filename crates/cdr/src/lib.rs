@@ -19,6 +19,9 @@ extern crate alloc;
 extern crate std;
 
 mod collections;
+#[cfg(feature = "compact_str")]
+mod compact_string;
+mod decimal;
 mod description;
 pub mod dynamic;
 mod encapsulation;

@@ -9,7 +9,7 @@ use crate::{
 /// A value with an encoding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a topic type",
-    note = "members are numbers, bool, char, String, Vec, arrays, Option, and types with `#[derive(Topic)]`"
+    note = "members are numbers, bool, char, Decimal, String, CompactString, Vec, arrays, Option, and types with `#[derive(Topic)]`"
 )]
 pub trait Encode: Describe {
     /// Whether sequences of it go without a length in bytes: true of numbers, `bool` and `char`.
@@ -38,7 +38,7 @@ pub trait Encode: Describe {
 /// A value that can be read from its encoding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a topic type",
-    note = "members are numbers, bool, char, String, Vec, arrays, Option, and types with `#[derive(Topic)]`"
+    note = "members are numbers, bool, char, Decimal, String, CompactString, Vec, arrays, Option, and types with `#[derive(Topic)]`"
 )]
 pub trait Decode: Describe + Sized {
     /// The fewest bytes that a value takes in any representation, at least 1.

@@ -2,7 +2,7 @@
 //! the shortest way that the read side understands. Knows nothing of templates or messages.
 
 use crate::Code;
-use crate::decimal::Decimal;
+use crate::Decimal;
 use crate::dictionary::{Dictionary, State};
 use crate::field::Operator;
 use crate::operator::{Integer, MAX_TEXT_LEN};

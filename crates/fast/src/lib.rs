@@ -24,7 +24,6 @@
 mod builder;
 mod code;
 mod compile;
-mod decimal;
 mod decoder;
 mod dictionary;
 mod encode_operator;
@@ -44,7 +43,6 @@ mod wire;
 
 pub use builder::{BuildError, Builder};
 pub use code::Code;
-pub use decimal::{Decimal, ParseDecimalError};
 pub use decoder::{Decoder, DecoderOptions, Part, PresenceBit, ResetPolicy, Step};
 pub use dictionary::Previous;
 pub use encoder::Encoder;
@@ -52,6 +50,7 @@ pub use error::{DecodeError, EncodeError, TemplateError};
 pub use field::{FieldIndex, FieldType, Operator, TemplateId};
 pub use message::{ElementPlace, Message, Record, Sequence, Value};
 pub use templates::{Field, Fields, Mode, Template, Templates};
+pub use tickwire_base::{Decimal, ParseDecimalError};
 pub use tickwire_derive::FastMessage;
 pub use typed::{BindError, Binding, FastMessage};
 pub use visitor::Visitor;

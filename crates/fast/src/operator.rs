@@ -5,7 +5,7 @@
 mod text;
 
 use crate::Code;
-use crate::decimal::Decimal;
+use crate::Decimal;
 use crate::dictionary::{Dictionary, State};
 use crate::field::Operator;
 use crate::plan::Spec;

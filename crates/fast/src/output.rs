@@ -1,7 +1,7 @@
 //! FAST's transfer encoding, write side (FAST 1.1 §10): the shortest form of every value. Knows nothing of fields or
 //! operators.
 
-use crate::decimal::Decimal;
+use crate::Decimal;
 
 /// Unsigned integer.
 #[inline]

@@ -9,11 +9,11 @@ use std::fmt;
 
 use tickwire::Serialized;
 use tickwire::cdr::{
-    EncodeError, EncodeErrorKind, Extensibility, InvalidDescription, Member, MemberHeader,
-    Representation, Type, TypeDescription, Writer,
+    Describe, Encode, EncodeError, EncodeErrorKind, Extensibility, InvalidDescription, Member,
+    MemberHeader, Representation, Type, TypeDescription, Writer,
 };
 use tickwire_fast::{
-    ElementPlace, Field, FieldIndex, FieldType, Record, Sequence, Template, Value,
+    Decimal, ElementPlace, Field, FieldIndex, FieldType, Record, Sequence, Template, Value,
 };
 
 /// A template's type, and how its messages are written.
@@ -233,10 +233,7 @@ impl MemberPlan {
             (Kind::I16, Value::Signed(value)) => writer.write_i16(narrow(value)?),
             (Kind::I32, Value::Signed(value)) => writer.write_i32(narrow(value)?),
             (Kind::I64, Value::Signed(value)) => writer.write_i64(value),
-            (Kind::Decimal, Value::Decimal(value)) => {
-                writer.write_i64(value.mantissa());
-                writer.write_i32(value.exponent().into());
-            }
+            (Kind::Decimal, Value::Decimal(value)) => value.encode(writer)?,
             (Kind::Text, Value::Text(value)) => writer.write_string(value, 0)?,
             (Kind::Bytes, Value::Bytes(value)) => {
                 let mark = writer.begin_sequence(true);
@@ -338,7 +335,7 @@ fn member_type(template: Template<'_>, field: Field<'_>) -> Result<(Type, Kind),
         FieldType::Int32 => (Type::I32, Kind::I32),
         FieldType::UInt64 => (Type::U64, Kind::U64),
         FieldType::Int64 => (Type::I64, Kind::I64),
-        FieldType::Decimal => (decimal_type(field)?, Kind::Decimal),
+        FieldType::Decimal => (Decimal::TYPE, Kind::Decimal),
         FieldType::Ascii | FieldType::Unicode => (Type::String { bound: 0 }, Kind::Text),
         FieldType::ByteVector => {
             let element = Type::U8.into();
@@ -371,22 +368,6 @@ fn struct_type(
         members.add(template, inner, Source::Field)?;
     }
     members.end(&field.path().replace('.', "_"), field.path())
-}
-
-/// `struct Decimal { int64 mantissa; int32 exponent; }`, final: the number is mantissa times ten to
-/// the power of the exponent.
-fn decimal_type(field: Field<'_>) -> Result<Type, TypeError> {
-    let members = vec![
-        Member::new("mantissa", 0, Type::I64),
-        Member::new("exponent", 1, Type::I32),
-    ];
-    match TypeDescription::new("Decimal", Extensibility::Final, members) {
-        Ok(description) => Ok(Type::Struct(description.into())),
-        Err(reason) => Err(TypeError::Invalid {
-            path: field.path().to_owned(),
-            reason,
-        }),
-    }
 }
 
 fn narrow<T, U: TryFrom<T>>(value: T) -> Result<U, EncodeError> {

@@ -76,10 +76,10 @@ impl<'a> Member<'a> {
             }
             Ok(())
         })?;
-        if member.bound > 0 && !names_one_of(member.ty, &["String", "Vec"]) {
+        if member.bound > 0 && !names_one_of(member.ty, &["String", "CompactString", "Vec"]) {
             return Err(Error::new_spanned(
                 member.ty,
-                "only String and Vec have a bound",
+                "only strings and Vec have a bound",
             ));
         }
         member.path = format!("{of}.{}", member.name);

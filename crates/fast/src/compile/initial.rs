@@ -1,6 +1,6 @@
 //! Initial values: from the text of a `value` attribute to a value of the field's type (FAST 1.1 §6.3.2, appendix 3).
 
-use crate::decimal::Decimal;
+use crate::Decimal;
 use crate::field::FieldType;
 
 /// A converted initial value.

@@ -1,4 +1,4 @@
-//! Exact decimal numbers. Knows nothing of fields or operators.
+//! Exact decimal numbers, as FAST carries them and topics publish them. Knows neither encoding.
 
 use core::fmt::{self, Write as _};
 use core::str::FromStr;
@@ -50,11 +50,6 @@ impl Decimal {
             self.exponent += 1;
         }
         self
-    }
-
-    /// The nearest binary number; for display and statistics only.
-    pub fn to_f64(self) -> f64 {
-        self.mantissa as f64 * 10f64.powi(i32::from(self.exponent))
     }
 }
 
@@ -140,6 +135,8 @@ const MANTISSA_FOR_TEN: i128 = (i64::MAX / 10) as i128;
 
 #[cfg(test)]
 mod tests {
+    use std::string::ToString;
+
     use super::*;
 
     fn decimal(mantissa: i64, exponent: i8) -> Decimal {
