@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub(crate) initials: Vec<Initial>,
     /// Entries of all dictionaries together; slot 0 belongs to nobody.
     pub(crate) slot_count: u32,
+    /// What the entries are called, from slot 1.
+    pub(crate) slots: Vec<SlotEntry>,
     /// Template index by id, for ids below [`NEAR_IDS`].
     near: Vec<u32>,
     /// The others, sorted.
@@ -62,6 +64,13 @@ pub(crate) struct FieldEntry {
     pub(crate) path: Arc<str>,
     /// Name of a sequence's length field.
     pub(crate) length_name: Option<Box<str>>,
+}
+
+/// A dictionary entry as its description needs it.
+#[derive(Debug)]
+pub(crate) struct SlotEntry {
+    pub(crate) dictionary: Arc<str>,
+    pub(crate) key: Arc<str>,
 }
 
 /// One instruction.

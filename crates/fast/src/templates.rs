@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::compile;
 use crate::error::TemplateError;
 use crate::field::{FieldIndex, FieldType, Operator, TemplateId};
+use crate::instruction::{self, Instructions};
 use crate::plan::{FieldEntry, Plan, TemplateEntry};
 
 /// How strictly template XML is read.
@@ -117,6 +118,11 @@ impl<'a> Template<'a> {
         self.entry.reset
     }
 
+    /// Most bits of its presence map, that of the template id included.
+    pub fn map_bits(self) -> u32 {
+        self.entry.map_bits
+    }
+
     /// Its fields, those of static template references in their place.
     pub fn fields(self) -> Fields<'a> {
         Fields {
@@ -182,6 +188,16 @@ impl<'a> Field<'a> {
     /// Its operator; that of the length for a sequence, that of the mantissa for a decimal with two.
     pub fn operator(self) -> Operator {
         self.entry.operator
+    }
+
+    /// What is in the stream or the dictionary for the field itself, without the fields that it has. Cost: a search.
+    pub fn instructions(self) -> Instructions<'a> {
+        Instructions::new(&self.templates.plan, self)
+    }
+
+    /// Most bits of the presence map that a group or each element of a sequence begins with; 0: there is no such map.
+    pub fn map_bits(self) -> u32 {
+        instruction::map_bits(&self.templates.plan, self)
     }
 
     /// The names from the template down to the field, joined with dots.

@@ -1,5 +1,7 @@
 //! Fields with a value: types, operators, dictionary slots. Knows nothing of groups and sequences but their length.
 
+use std::sync::Arc;
+
 use roxmltree::Node;
 
 use super::scope::{Part, Scope, SlotKey};
@@ -7,7 +9,7 @@ use super::{Compiler, Extent, index, initial};
 use crate::Code;
 use crate::error::TemplateError;
 use crate::field::{FieldType, Operator};
-use crate::plan::{Initial, Kind, Spec};
+use crate::plan::{Initial, Kind, SlotEntry, Spec};
 
 /// A field or part of one, before it is an instruction.
 struct Leaf<'d> {
@@ -278,7 +280,7 @@ impl<'d> Compiler<'_, 'd> {
         } else {
             self.source
                 .check_attributes(node, &["value", "key", "ns", "dictionary"])?;
-            spec.slot = self.slot(node, leaf, scope);
+            spec.slot = self.slot(node, leaf, scope)?;
         }
         Ok(spec)
     }
@@ -320,23 +322,35 @@ impl<'d> Compiler<'_, 'd> {
         Ok(found)
     }
 
-    fn slot(&mut self, operator: Node<'d, 'd>, leaf: &Leaf<'d>, scope: &Scope<'d>) -> u32 {
+    fn slot(
+        &mut self,
+        operator: Node<'d, 'd>,
+        leaf: &Leaf<'d>,
+        scope: &Scope<'d>,
+    ) -> Result<u32, TemplateError> {
         let (key, part) = match operator.attribute("key") {
             Some(key) => (key, Part::Whole),
             None => (leaf.name, leaf.part),
         };
-        let key = SlotKey {
-            dictionary: scope
-                .dictionary_key(operator.attribute("dictionary").unwrap_or(scope.dictionary)),
+        let dictionary = operator.attribute("dictionary").unwrap_or(scope.dictionary);
+        let slot_key = SlotKey {
+            dictionary: scope.dictionary_key(dictionary),
             namespace: operator.attribute("ns").unwrap_or(scope.namespace),
             key,
             part,
         };
-        let slot_count = &mut self.plan.slot_count;
-        *self.slots.entry(key).or_insert_with(|| {
-            *slot_count += 1;
-            *slot_count
-        })
+        if let Some(slot) = self.slots.get(&slot_key) {
+            return Ok(*slot);
+        }
+        let entry = SlotEntry {
+            dictionary: Arc::from(dictionary),
+            key: Arc::from(part.key(key)),
+        };
+        self.keep_text(operator, entry.dictionary.len() + entry.key.len())?;
+        self.plan.slots.push(entry);
+        self.plan.slot_count = index(self.plan.slots.len());
+        self.slots.insert(slot_key, self.plan.slot_count);
+        Ok(self.plan.slot_count)
     }
 
     fn set_initial(&mut self, spec: &mut Spec, value: initial::Value) {

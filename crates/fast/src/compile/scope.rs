@@ -1,5 +1,6 @@
 //! What a template element inherits from those around it. Knows nothing of instructions.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use roxmltree::Node;
@@ -51,6 +52,18 @@ pub(super) enum Part {
     Length,
     Exponent,
     Mantissa,
+}
+
+impl Part {
+    /// What the entry is called, of a field or `key` attribute called `name`.
+    pub(super) fn key(self, name: &str) -> Cow<'_, str> {
+        match self {
+            Self::Whole => Cow::Borrowed(name),
+            Self::Length => Cow::Owned(format!("{name}.length")),
+            Self::Exponent => Cow::Owned(format!("{name}.exponent")),
+            Self::Mantissa => Cow::Owned(format!("{name}.mantissa")),
+        }
+    }
 }
 
 /// What tells one dictionary entry from another.
