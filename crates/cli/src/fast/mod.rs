@@ -3,6 +3,7 @@
 mod decode;
 pub(crate) mod source;
 mod statistics;
+mod templates;
 
 use clap::Subcommand;
 
@@ -12,12 +13,14 @@ use crate::failure::Result;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Decode(decode::Arguments),
+    Templates(templates::Arguments),
 }
 
 impl Command {
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Self::Decode(arguments) => arguments.run(),
+            Self::Templates(arguments) => arguments.run(),
         }
     }
 }

@@ -30,6 +30,25 @@ pub(crate) struct TemplateOptions {
     pub(crate) preamble: PreambleForm,
 }
 
+/// The templates of a command that reads no messages.
+#[derive(Args, Clone)]
+pub(crate) struct TemplateFile {
+    /// Template file (FAST XML)
+    #[arg(value_name = "XML")]
+    file: PathBuf,
+
+    /// Refuse what is not FAST 1.1
+    #[arg(long)]
+    strict: bool,
+}
+
+impl TemplateFile {
+    /// Reads the template file.
+    pub(crate) fn load(&self) -> Result<Templates> {
+        load(&self.file, self.strict)
+    }
+}
+
 /// When dictionaries are reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reset {
@@ -73,24 +92,7 @@ impl PreambleForm {
 impl TemplateOptions {
     /// Reads the template file.
     pub(crate) fn load(&self) -> Result<Templates> {
-        let path = &self.templates;
-        let bytes = read(path)?;
-        let xml = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Failure::new(format_args!("{}: byte {at} is not UTF-8", path.display()))
-        })?;
-        let mode = if self.strict {
-            Mode::Strict
-        } else {
-            Mode::Lenient
-        };
-        Templates::parse(&xml, mode).map_err(|error| {
-            let failure = Failure::new(format_args!("{}: {error}", path.display()));
-            if self.strict && Templates::parse(&xml, Mode::Lenient).is_ok() {
-                return failure.hint("without `--strict` this file is accepted");
-            }
-            failure
-        })
+        load(&self.templates, self.strict)
     }
 
     /// A decoder of these templates.
@@ -112,6 +114,23 @@ impl TemplateOptions {
             ..DecoderOptions::default()
         }
     }
+}
+
+/// Reads a template file.
+fn load(path: &Path, strict: bool) -> Result<Templates> {
+    let bytes = read(path)?;
+    let xml = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::new(format_args!("{}: byte {at} is not UTF-8", path.display()))
+    })?;
+    let mode = if strict { Mode::Strict } else { Mode::Lenient };
+    Templates::parse(&xml, mode).map_err(|error| {
+        let failure = Failure::new(format_args!("{}: {error}", path.display()));
+        if strict && Templates::parse(&xml, Mode::Lenient).is_ok() {
+            return failure.hint("without `--strict` this file is accepted");
+        }
+        failure
+    })
 }
 
 /// Reads a whole file.
