@@ -4,5 +4,10 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+mod message;
+mod template;
+mod value;
 
 pub use choice::Choices;
+pub use message::{Messages, is_within};
+pub use template::{File, Shape, Spelling};
