@@ -22,23 +22,30 @@ impl Target<'_> {
     }
 }
 
+/// Encodes the absence of an integer field.
+pub(crate) fn no_integer(spec: &Spec, target: &mut Target<'_>) -> Result<(), Code> {
+    integer::<i64>(spec, None, target)
+}
+
 /// Encodes an integer field, or its absence.
+#[inline(always)]
 pub(crate) fn integer<T: Integer>(
     spec: &Spec,
     value: Option<T>,
     target: &mut Target<'_>,
 ) -> Result<(), Code> {
-    if value.is_some_and(|value| T::narrow(value.widen(), spec.max).is_none()) {
+    if value.is_some_and(|value| value.offset(0, spec.max).is_none()) {
         return Err(Code::D2);
     }
-    let initial = spec.has_initial.then(|| T::from_bits(spec.value));
+    let initial = || spec.has_initial.then(|| T::from_bits(spec.value));
     match spec.operator {
-        Operator::Constant => return constant(spec, value, initial, target),
+        Operator::Constant => return constant(spec, value, initial(), target),
         _ if value.is_none() && !spec.optional => return Err(Code::Missing),
         Operator::None => put_integer(spec, value, target),
         Operator::Default => {
-            target.bit(value != initial);
-            if value != initial {
+            let is_sent = value != initial();
+            target.bit(is_sent);
+            if is_sent {
                 put_integer(spec, value, target);
             }
         }
@@ -52,7 +59,7 @@ pub(crate) fn integer<T: Integer>(
                         previous.next(spec.max)
                     })
                 }
-                State::Undefined => initial,
+                State::Undefined => initial(),
                 State::Empty => None,
             };
             target.bit(value != implied);
@@ -140,7 +147,7 @@ pub(crate) fn decimal(
                 Some(i128::from(value.exponent()) - i128::from(base.exponent())),
                 target,
             );
-            output::signed(
+            output::delta(
                 target.out,
                 i128::from(value.mantissa()) - i128::from(base.mantissa()),
             );
@@ -316,22 +323,25 @@ fn assign_decimal(spec: &Spec, target: &mut Target<'_>, value: Decimal) {
     );
 }
 
+#[inline(always)]
 fn put_integer<T: Integer>(spec: &Spec, value: Option<T>, target: &mut Target<'_>) {
     let out = &mut *target.out;
-    match (T::SIGNED, spec.optional, value.map(Integer::widen)) {
-        (true, true, value) => output::nullable(out, value),
-        (false, true, value) => output::nullable_unsigned(out, value.map(i128::cast_unsigned)),
-        (true, false, Some(value)) => output::signed(out, value),
-        (false, false, Some(value)) => output::unsigned(out, value.cast_unsigned()),
+    let bits = value.map(Integer::bits);
+    match (T::SIGNED, spec.optional, bits) {
+        (true, true, bits) => output::nullable(out, bits.map(u64::cast_signed)),
+        (false, true, bits) => output::nullable_unsigned(out, bits),
+        (true, false, Some(bits)) => output::signed(out, bits.cast_signed()),
+        (false, false, Some(bits)) => output::unsigned(out, bits),
         // Mandatory fields have a value here.
         (_, false, None) => {}
     }
 }
 
+#[inline]
 fn put_delta(spec: &Spec, delta: Option<i128>, target: &mut Target<'_>) {
     match delta {
-        Some(delta) if !spec.optional => output::signed(target.out, delta),
-        delta => output::nullable(target.out, delta),
+        Some(delta) if !spec.optional => output::delta(target.out, delta),
+        delta => output::nullable_delta(target.out, delta),
     }
 }
 

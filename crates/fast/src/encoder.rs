@@ -3,7 +3,7 @@
 use crate::dictionary::Dictionary;
 use crate::encode_operator::{self, Target};
 use crate::error::EncodeError;
-use crate::message::{Cell, Message};
+use crate::message::{Cell, Message, Node};
 use crate::output::{self, MapWriter};
 use crate::plan::{Initial, Kind, Op, Plan, TemplateEntry};
 use crate::templates::Templates;
@@ -165,11 +165,38 @@ impl<'a> Run<'a> {
     ) -> Result<(), Code> {
         let mut next = ops;
         while let [op, rest @ ..] = next {
-            let (body, rest) = rest.split_at(op.segment.body as usize);
-            if let Err(code) = self.instruction(op, body, &mut cursor, map) {
-                self.field.get_or_insert(op.field);
-                return Err(code);
+            let node = self.message.nodes.get(cursor.next as usize);
+            let cell = node
+                .filter(|node| node.field == op.field && cursor.next < cursor.end)
+                .map(|node| &node.cell);
+            let mut target = Target {
+                out: self.out,
+                map,
+                dictionary: self.dictionary,
+            };
+            let done = match (op.kind, cell) {
+                (Kind::Unsigned, Some(Cell::Unsigned(value))) => {
+                    encode_operator::integer(&op.spec, Some(*value), &mut target)
+                }
+                (Kind::Signed, Some(Cell::Signed(value))) => {
+                    encode_operator::integer(&op.spec, Some(*value), &mut target)
+                }
+                (Kind::Unsigned | Kind::Signed, None) => {
+                    encode_operator::no_integer(&op.spec, &mut target)
+                }
+                _ => {
+                    let (body, after) = rest.split_at(op.segment.body as usize);
+                    next = after;
+                    if let Err(code) = self.other(op, body, cell, &mut cursor, map) {
+                        return Err(self.failed_at(op, code));
+                    }
+                    continue;
+                }
+            };
+            if let Err(code) = done {
+                return Err(self.failed_at(op, code));
             }
+            cursor.next += u32::from(cell.is_some());
             next = rest;
         }
         if cursor.next == cursor.end {
@@ -179,10 +206,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn instruction(
+    #[cold]
+    fn failed_at(&mut self, op: &Op, code: Code) -> Code {
+        self.field.get_or_insert(op.field);
+        code
+    }
+
+    /// A field that is no integer.
+    fn other(
         &mut self,
         op: &'a Op,
         body: &'a [Op],
+        cell: Option<&Cell>,
         cursor: &mut Cursor,
         map: &mut MapWriter,
     ) -> Result<(), Code> {
@@ -190,12 +225,15 @@ impl<'a> Run<'a> {
             next: cursor.next + 1,
             ..*cursor
         };
-        let cell = self.take(op.field, cursor);
+        cursor.next = match cell {
+            None => cursor.next,
+            Some(cell) => after(cell, *cursor),
+        };
         match op.kind {
             Kind::Group => self.group(op, body, cell, inner, map),
             Kind::Sequence => self.sequence(op, body, cell, inner, map),
             Kind::Template => match cell {
-                Some(Cell::Template { template, end }) => {
+                Some(&Cell::Template { template, end }) => {
                     let template = self.plan.template(template).ok_or(Code::Foreign)?;
                     self.template(template, Cursor { end, ..inner }, false)
                 }
@@ -206,11 +244,13 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// A decimal, string or byte vector.
+    #[inline]
     fn leaf(
         &mut self,
         op: &Op,
         parts: &[Op],
-        cell: Option<Cell>,
+        cell: Option<&Cell>,
         map: &mut MapWriter,
     ) -> Result<(), Code> {
         let mut target = Target {
@@ -218,56 +258,43 @@ impl<'a> Run<'a> {
             map,
             dictionary: self.dictionary,
         };
-        match (op.kind, cell) {
-            (Kind::Unsigned, Some(Cell::Unsigned(value))) => {
-                encode_operator::integer(&op.spec, Some(value), &mut target)
-            }
-            (Kind::Unsigned, None) => encode_operator::integer::<u64>(&op.spec, None, &mut target),
-            (Kind::Signed, Some(Cell::Signed(value))) => {
-                encode_operator::integer(&op.spec, Some(value), &mut target)
-            }
-            (Kind::Signed, None) => encode_operator::integer::<i64>(&op.spec, None, &mut target),
+        let value = match (op.kind, cell) {
             (Kind::Decimal, Some(Cell::Decimal(value))) => {
-                encode_operator::decimal(&op.spec, Some(value), &mut target)
+                return encode_operator::decimal(&op.spec, Some(*value), &mut target);
             }
-            (Kind::Decimal, None) => encode_operator::decimal(&op.spec, None, &mut target),
+            (Kind::Decimal, None) => {
+                return encode_operator::decimal(&op.spec, None, &mut target);
+            }
             (Kind::Split, Some(Cell::Decimal(value))) => {
-                split_decimal(parts, Some(value), &mut target)
+                return split_decimal(parts, Some(*value), &mut target);
             }
-            (Kind::Split, None) => split_decimal(parts, None, &mut target),
-            (Kind::Ascii | Kind::Unicode | Kind::Bytes, cell) => {
-                let value = match cell {
-                    Some(Cell::Text { start, end }) if op.kind != Kind::Bytes => {
-                        Some(self.message.text(start, end).as_bytes())
-                    }
-                    Some(Cell::Bytes { start, end }) if op.kind == Kind::Bytes => {
-                        Some(self.message.blob(start, end))
-                    }
-                    None => None,
-                    Some(_) => return Err(Code::D1),
-                };
-                let initial = self
-                    .plan
-                    .initials
-                    .get(op.spec.initial as usize)
-                    .map(Initial::as_bytes);
-                encode_operator::text(
-                    op.kind,
-                    &op.spec,
-                    initial.unwrap_or_default(),
-                    value,
-                    &mut target,
-                )
+            (Kind::Split, None) => return split_decimal(parts, None, &mut target),
+            (Kind::Ascii | Kind::Unicode, Some(&Cell::Text { start, end })) => {
+                Some(self.message.text_bytes(start, end))
             }
-            _ => Err(Code::D1),
-        }
+            (Kind::Bytes, Some(&Cell::Bytes { start, end })) => Some(self.message.blob(start, end)),
+            (Kind::Ascii | Kind::Unicode | Kind::Bytes, None) => None,
+            _ => return Err(Code::D1),
+        };
+        let initial = self
+            .plan
+            .initials
+            .get(op.spec.initial as usize)
+            .map(Initial::as_bytes);
+        encode_operator::text(
+            op.kind,
+            &op.spec,
+            initial.unwrap_or_default(),
+            value,
+            &mut target,
+        )
     }
 
     fn group(
         &mut self,
         op: &'a Op,
         body: &'a [Op],
-        cell: Option<Cell>,
+        cell: Option<&Cell>,
         inner: Cursor,
         map: &mut MapWriter,
     ) -> Result<(), Code> {
@@ -275,7 +302,7 @@ impl<'a> Run<'a> {
             map.push(self.out, cell.is_some());
         }
         match cell {
-            Some(Cell::Group { end }) => self.segment(op, body, Cursor { end, ..inner }),
+            Some(&Cell::Group { end }) => self.segment(op, body, Cursor { end, ..inner }),
             Some(_) => Err(Code::D1),
             None if op.spec.optional => Ok(()),
             // A group of constants needs nothing of the message.
@@ -287,7 +314,7 @@ impl<'a> Run<'a> {
         &mut self,
         op: &'a Op,
         body: &'a [Op],
-        cell: Option<Cell>,
+        cell: Option<&Cell>,
         mut inner: Cursor,
         map: &mut MapWriter,
     ) -> Result<(), Code> {
@@ -295,7 +322,7 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         let len = match cell {
-            Some(Cell::Sequence { len, end }) => {
+            Some(&Cell::Sequence { len, end }) => {
                 inner.end = end;
                 Some(len)
             }
@@ -309,15 +336,21 @@ impl<'a> Run<'a> {
         };
         encode_operator::integer(&length.spec, len.map(u64::from), &mut target)?;
         for index in 0..len.unwrap_or(0) {
-            let below = Cursor {
-                next: inner.next + 1,
-                ..inner
+            let element = match self.message.nodes.get(inner.next as usize) {
+                Some(Node {
+                    field,
+                    cell: Cell::Element { end },
+                }) if *field == op.field && inner.next < inner.end => Cursor {
+                    next: inner.next + 1,
+                    end: *end,
+                },
+                _ => {
+                    self.element.get_or_insert(index);
+                    return Err(Code::Missing);
+                }
             };
-            let done = match self.take(op.field, &mut inner) {
-                Some(Cell::Element { end }) => self.segment(op, body, Cursor { end, ..below }),
-                _ => Err(Code::Missing),
-            };
-            if let Err(code) = done {
+            inner.next = after(&Cell::Element { end: element.end }, inner);
+            if let Err(code) = self.segment(op, body, element) {
                 self.element.get_or_insert(index);
                 return Err(code);
             }
@@ -338,25 +371,16 @@ impl<'a> Run<'a> {
         map.finish(self.out);
         Ok(())
     }
+}
 
-    /// The value of a field if the record has it next, and on to the node after it.
-    fn take(&self, field: u32, cursor: &mut Cursor) -> Option<Cell> {
-        if cursor.next >= cursor.end {
-            return None;
-        }
-        let node = self
-            .message
-            .nodes
-            .get(cursor.next as usize)
-            .filter(|node| node.field == field)?;
-        cursor.next = match node.cell {
-            Cell::Group { end }
-            | Cell::Sequence { end, .. }
-            | Cell::Element { end }
-            | Cell::Template { end, .. } => end.clamp(cursor.next + 1, cursor.end),
-            _ => cursor.next + 1,
-        };
-        Some(node.cell)
+/// The index of the node after `cell`, which is the cursor's next.
+fn after(cell: &Cell, cursor: Cursor) -> u32 {
+    match *cell {
+        Cell::Group { end }
+        | Cell::Sequence { end, .. }
+        | Cell::Element { end }
+        | Cell::Template { end, .. } => end.clamp(cursor.next + 1, cursor.end),
+        _ => cursor.next + 1,
     }
 }
 

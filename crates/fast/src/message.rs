@@ -93,6 +93,12 @@ impl Message {
         self.template = template.index;
     }
 
+    /// The bytes of a string.
+    pub(crate) fn text_bytes(&self, start: u32, end: u32) -> &[u8] {
+        let text = self.text.as_bytes();
+        text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
     pub(crate) fn text(&self, start: u32, end: u32) -> &str {
         self.text
             .get(start as usize..end as usize)
