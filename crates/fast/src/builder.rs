@@ -4,7 +4,9 @@ use core::fmt;
 use std::sync::Arc;
 
 use crate::field::{FieldIndex, FieldType};
+use crate::meaning::Meaning;
 use crate::message::{Message, Value};
+use crate::plan::FieldEntry;
 use crate::templates::Template;
 use crate::{Decimal, Visitor};
 
@@ -66,6 +68,9 @@ impl Message {
 
 impl Builder<'_> {
     /// Sets a number, string or byte vector. Integers go into any integer field that can hold them, and into decimals.
+    /// An enumeration takes the name of an element, or its integer; a set takes a sum of bits (or, by
+    /// [`set_elements`](Self::set_elements), names); a boolean takes `true` and `false`, or 1 and 0; a timestamp takes
+    /// its integer.
     ///
     /// # Errors
     /// There is no such field here, or it cannot have the value.
@@ -74,10 +79,10 @@ impl Builder<'_> {
         name: &str,
         value: impl Into<Value<'v>>,
     ) -> Result<&mut Self, BuildError> {
-        let (field, field_type) = self.find(name)?;
-        let value = convert(field_type, value.into()).map_err(|wrong| match wrong {
-            Wrong::Type => BuildError::Type(self.path(field)),
-            Wrong::Range => BuildError::Range(self.path(field)),
+        let (field, entry) = self.find(name)?;
+        let value = convert(entry, value.into()).map_err(|wrong| match wrong {
+            Wrong::Type => BuildError::Type(entry.path.clone()),
+            Wrong::Range => BuildError::Range(entry.path.clone()),
         })?;
         match value {
             Value::Unsigned(value) => self.message.unsigned(field, value),
@@ -89,6 +94,27 @@ impl Builder<'_> {
         }
         self.passed(field);
         Ok(self)
+    }
+
+    /// Sets a field of type set to the elements of these names (FAST 1.2), in any order.
+    ///
+    /// # Errors
+    /// There is no such field here, it is no set (`Type`), or it has no element of one of the names (`Range`).
+    pub fn set_elements<'v>(
+        &mut self,
+        name: &str,
+        names: impl IntoIterator<Item = &'v str>,
+    ) -> Result<&mut Self, BuildError> {
+        let (_, entry) = self.find(name)?;
+        let Meaning::Set(elements) = &entry.meaning else {
+            return Err(BuildError::Type(entry.path.clone()));
+        };
+        let mut sum = 0;
+        for name in names {
+            let element = elements.named(name);
+            sum |= element.ok_or(BuildError::Range(entry.path.clone()))?.value;
+        }
+        self.set(name, sum)
     }
 
     /// Adds a sequence with an element per item, each filled by `fill`.
@@ -168,23 +194,20 @@ impl Builder<'_> {
     }
 
     fn container(&self, name: &str, wanted: FieldType) -> Result<(FieldIndex, u32), BuildError> {
-        let (field, field_type) = self.find(name)?;
-        if field_type != wanted {
-            return Err(BuildError::Type(self.path(field)));
+        let (field, entry) = self.find(name)?;
+        if entry.field_type != wanted {
+            return Err(BuildError::Type(entry.path.clone()));
         }
-        Ok((
-            field,
-            self.message.field(field).map_or(0, |entry| entry.end),
-        ))
+        Ok((field, entry.end))
     }
 
-    fn find(&self, name: &str) -> Result<(FieldIndex, FieldType), BuildError> {
+    fn find(&self, name: &str) -> Result<(FieldIndex, &FieldEntry), BuildError> {
         let mut at = self.next;
         while at < self.end
             && let Some(entry) = self.message.field(FieldIndex(at))
         {
             if &*entry.name == name {
-                return Ok((FieldIndex(at), entry.field_type));
+                return Ok((FieldIndex(at), entry));
             }
             at = entry.end;
         }
@@ -197,12 +220,6 @@ impl Builder<'_> {
             .field(field)
             .map_or(self.end, |entry| entry.end);
     }
-
-    fn path(&self, field: FieldIndex) -> Arc<str> {
-        self.message
-            .field(field)
-            .map_or_else(|| Arc::from(""), |entry| entry.path.clone())
-    }
 }
 
 enum Wrong {
@@ -211,13 +228,18 @@ enum Wrong {
 }
 
 /// The value as the field's type has it.
-fn convert(field_type: FieldType, value: Value<'_>) -> Result<Value<'_>, Wrong> {
+fn convert<'v>(entry: &FieldEntry, value: Value<'v>) -> Result<Value<'v>, Wrong> {
+    let field_type = entry.field_type;
+    if let (Meaning::Enumeration(elements), Value::Text(name)) = (&entry.meaning, value) {
+        let element = elements.named(name).ok_or(Wrong::Range)?;
+        return Ok(Value::Unsigned(element.value));
+    }
     let integer = match value {
         Value::Unsigned(value) => Some(i128::from(value)),
         Value::Signed(value) => Some(i128::from(value)),
         _ => None,
     };
-    let max = i128::from(field_type.max());
+    let max = i128::from(entry.max);
     match (field_type, value, integer) {
         (unsigned, _, Some(value)) if unsigned.is_unsigned() => u64::try_from(value)
             .ok()
@@ -255,6 +277,13 @@ macro_rules! value_from {
 
 value_from!(u8 => Unsigned, u16 => Unsigned, u32 => Unsigned, u64 => Unsigned);
 value_from!(i8 => Signed, i16 => Signed, i32 => Signed, i64 => Signed, Decimal => Decimal);
+
+/// The integer of a boolean field (FAST 1.2).
+impl From<bool> for Value<'_> {
+    fn from(value: bool) -> Self {
+        Self::Unsigned(value.into())
+    }
+}
 
 impl<'a> From<&'a str> for Value<'a> {
     fn from(value: &'a str) -> Self {

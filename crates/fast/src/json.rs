@@ -2,13 +2,15 @@
 
 use core::fmt::{self, Write};
 
+use crate::Field;
 use crate::message::{Message, Record, Value};
 
 /// Writes a message as one JSON object without line breaks; an empty message is `{}`.
 ///
 /// The template's name comes first, under `template`. Absent fields are left out, groups are objects, sequences arrays
 /// of objects, and a dynamic template reference is an object with a `template` of its own. Decimals are exact: 1250·10^-2
-/// is `12.50`. Byte vectors are strings of hexadecimal digits.
+/// is `12.50`. Byte vectors are strings of hexadecimal digits. Of FAST 1.2, enumerations are the names of their elements,
+/// sets arrays of such names, booleans `true` and `false`, timestamps integers, and bit groups objects.
 ///
 /// # Errors
 /// Those of `out`.
@@ -31,14 +33,14 @@ fn members(record: Record<'_>, mut follows: bool, out: &mut impl Write) -> fmt::
         follows = true;
         string(field.name(), out)?;
         out.write_char(':')?;
-        self::value(value, out)?;
+        self::value(field, value, out)?;
     }
     Ok(())
 }
 
-fn value(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
+fn value(field: Field<'_>, value: Value<'_>, out: &mut impl Write) -> fmt::Result {
     match value {
-        Value::Unsigned(value) => write!(out, "{value}"),
+        Value::Unsigned(value) => unsigned(field, value, out),
         Value::Signed(value) => write!(out, "{value}"),
         Value::Decimal(value) => write!(out, "{value}"),
         Value::Text(text) => string(text, out),
@@ -67,6 +69,31 @@ fn value(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
             out.write_char('}')
         }
     }
+}
+
+/// An unsigned integer by what its field means by it.
+fn unsigned(field: Field<'_>, value: u64, out: &mut impl Write) -> fmt::Result {
+    if let Some(elements) = field.enumeration() {
+        // An enumeration with explicit values has integers that no element has.
+        return match elements.with_value(value) {
+            Some(element) => string(&element.name, out),
+            None => write!(out, "{value}"),
+        };
+    }
+    if let Some(elements) = field.set() {
+        out.write_char('[')?;
+        for (index, element) in elements.within(value).enumerate() {
+            if index > 0 {
+                out.write_char(',')?;
+            }
+            string(&element.name, out)?;
+        }
+        return out.write_char(']');
+    }
+    if field.is_boolean() {
+        return write!(out, "{}", value != 0);
+    }
+    write!(out, "{value}")
 }
 
 fn object(record: Record<'_>, out: &mut impl Write) -> fmt::Result {

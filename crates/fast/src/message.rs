@@ -249,9 +249,9 @@ impl Visitor for Message {
 /// A value of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Unsigned integer.
+    /// Unsigned integer; also an enumeration, set or boolean of FAST 1.2, whose [`Field`] says what it means.
     Unsigned(u64),
-    /// Signed integer.
+    /// Signed integer; also a timestamp of FAST 1.2.
     Signed(i64),
     /// Decimal number.
     Decimal(Decimal),
@@ -280,6 +280,31 @@ impl<'a> Record<'a> {
     pub fn get(mut self, name: &str) -> Option<Value<'a>> {
         self.find(|(field, _)| field.name() == name)
             .map(|(_, value)| value)
+    }
+
+    /// The name of the element that the enumeration of this name has, if it is present (FAST 1.2). Cost: a walk over the
+    /// fields.
+    pub fn element(mut self, name: &str) -> Option<&'a str> {
+        let (field, value) = self.find(|(field, _)| field.name() == name)?;
+        match value {
+            Value::Unsigned(value) => {
+                let element = field.enumeration()?.with_value(value)?;
+                Some(&element.name)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the set of this name is present and has the element (FAST 1.2). Cost: a walk over the fields.
+    pub fn has_element(mut self, name: &str, element: &str) -> bool {
+        let found = self.find(|(field, _)| field.name() == name);
+        match found {
+            Some((field, Value::Unsigned(sum))) => field.set().is_some_and(|elements| {
+                let element = elements.named(element);
+                element.is_some_and(|element| element.value & sum != 0)
+            }),
+            _ => false,
+        }
     }
 
     /// The value of this field, if it is present. Cost: a walk over the fields.

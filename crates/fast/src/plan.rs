@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::field::{FieldType, Operator};
+use crate::meaning::Meaning;
 
 /// All templates of a file, compiled.
 #[derive(Debug, Default)]
@@ -64,6 +65,12 @@ pub(crate) struct FieldEntry {
     pub(crate) path: Arc<str>,
     /// Name of a sequence's length field.
     pub(crate) length_name: Option<Box<str>>,
+    /// What its integers stand for.
+    pub(crate) meaning: Meaning,
+    /// Largest integer that it can have.
+    pub(crate) max: u64,
+    /// Bits that it takes in a bit group, or that a bit group takes; 0 for other fields.
+    pub(crate) bits: u8,
 }
 
 /// A dictionary entry as its description needs it.

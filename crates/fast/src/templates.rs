@@ -6,12 +6,13 @@ use crate::compile;
 use crate::error::TemplateError;
 use crate::field::{FieldIndex, FieldType, Operator, TemplateId};
 use crate::instruction::{self, Instructions};
+use crate::meaning::{Elements, Meaning, Timestamp};
 use crate::plan::{FieldEntry, Plan, TemplateEntry};
 
 /// How strictly template XML is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// FAST 1.1 and nothing else; what is refused is said with its place.
+    /// FAST 1.1 with the types of the FAST 1.2 extension, and nothing else; what is refused is said with its place.
     #[default]
     Strict,
     /// Also what QuickFAST and mFAST templates have: `int8 uInt8 int16 uInt16`, `reset="Y"` without a namespace,
@@ -175,7 +176,7 @@ impl<'a> Field<'a> {
         self.entry.id.as_deref()
     }
 
-    /// Its type.
+    /// Its type. Enumerations, sets and booleans are unsigned integers, timestamps signed ones, and bit groups groups.
     pub fn field_type(self) -> FieldType {
         self.entry.field_type
     }
@@ -210,6 +211,57 @@ impl<'a> Field<'a> {
         self.entry.length_name.as_deref()
     }
 
+    /// The elements, if the field is an enumeration: its integers are theirs (FAST 1.2).
+    pub fn enumeration(self) -> Option<&'a Elements> {
+        match &self.entry.meaning {
+            Meaning::Enumeration(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// The elements, if the field is a set: its integers are sums of theirs (FAST 1.2).
+    pub fn set(self) -> Option<&'a Elements> {
+        match &self.entry.meaning {
+            Meaning::Set(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Whether the field is a boolean: its integers are 0 and 1 (FAST 1.2).
+    pub fn is_boolean(self) -> bool {
+        self.entry.meaning == Meaning::Boolean
+    }
+
+    /// What is counted and from when, if the field is a timestamp: a signed integer (FAST 1.2).
+    pub fn timestamp(self) -> Option<&'a Timestamp> {
+        match &self.entry.meaning {
+            Meaning::Timestamp(timestamp) => Some(timestamp),
+            _ => None,
+        }
+    }
+
+    /// How many bits the field takes in its bit group, or all fields of a bit group together (FAST 1.2); `None` if it is
+    /// neither. A bit group's [type](Self::field_type) is a group.
+    pub fn bit_width(self) -> Option<u32> {
+        (self.entry.bits > 0).then_some(self.entry.bits.into())
+    }
+
+    /// The type's name in template XML, with the types of FAST 1.2, which [`field_type`](Self::field_type) shows as the
+    /// integers that they are.
+    pub fn type_name(self) -> &'static str {
+        match (&self.entry.meaning, self.entry.field_type) {
+            (Meaning::Enumeration(_), _) => "enum",
+            (Meaning::Set(_), _) => "set",
+            (Meaning::Boolean, _) => "boolean",
+            (Meaning::Timestamp(_), _) => "timestamp",
+            (Meaning::Plain, FieldType::Group) if self.entry.bits > 0 => "bitGroup",
+            (Meaning::Plain, field_type) if self.entry.bits > 0 => {
+                small_integer(field_type, self.entry.bits)
+            }
+            (Meaning::Plain, field_type) => field_type.name(),
+        }
+    }
+
     /// The fields of a group or of a sequence's elements; none for other types.
     pub fn fields(self) -> Fields<'a> {
         Fields {
@@ -239,4 +291,18 @@ impl<'a> Iterator for Fields<'a> {
         self.next = field.entry.end;
         Some(field)
     }
+}
+
+/// The name of an integer type that only bit groups have.
+fn small_integer(field_type: FieldType, bits: u8) -> &'static str {
+    const SIGNED: [&str; 8] = ["", "", "int2", "int3", "int4", "int5", "int6", "int7"];
+    const UNSIGNED: [&str; 8] = [
+        "", "uInt1", "uInt2", "uInt3", "uInt4", "uInt5", "uInt6", "uInt7",
+    ];
+    let names = if field_type.is_signed() {
+        SIGNED
+    } else {
+        UNSIGNED
+    };
+    names.get(usize::from(bits)).copied().unwrap_or_default()
 }

@@ -99,13 +99,13 @@ fn s1_to_s5_have_line_and_column() {
             "<float name=\"F\"/>",
             Code::S1,
             1,
-            "element float is not a field of FAST 1.1",
+            "element float is not a field of FAST",
         ),
         (
             "<uInt16 name=\"F\"/>",
             Code::S1,
             1,
-            "uInt16 is a dialect: FAST 1.1 has integers of 32 and 64 bits",
+            "uInt16 is a dialect: FAST has integers of 32 and 64 bits",
         ),
         (
             "<uInt32 name=\"F\"/>\u{a0}",

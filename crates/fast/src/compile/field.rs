@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use roxmltree::Node;
 
+use super::declaration::{Declaration, OPERATORS};
 use super::scope::{Part, Scope, SlotKey};
+use super::types::Type;
 use super::{Compiler, Extent, index, initial};
-use crate::Code;
 use crate::error::TemplateError;
 use crate::field::{FieldType, Operator};
 use crate::plan::{Initial, Kind, SlotEntry, Spec};
+use crate::{Code, Mode};
 
 /// A field or part of one, before it is an instruction.
-struct Leaf<'d> {
-    /// Holds the operator element.
-    node: Node<'d, 'd>,
-    field_type: FieldType,
+struct Leaf<'a, 'd> {
+    /// Any of them may hold the operator element; the first that does counts.
+    layers: &'a [Node<'d, 'd>],
+    r#type: &'a Type,
     optional: bool,
     /// Name that the dictionary key is made of if the operator gives none.
     name: &'d str,
@@ -26,29 +28,27 @@ impl<'d> Compiler<'_, 'd> {
     /// A field of one of the simple types.
     pub(super) fn leaf(
         &mut self,
-        node: Node<'d, 'd>,
+        declaration: &Declaration<'d>,
         scope: &Scope<'d>,
         extent: &mut Extent,
     ) -> Result<(), TemplateError> {
-        let field_type = self.field_type(node)?;
-        let known = ["name", "ns", "id", "presence", "charset"];
-        let known = if field_type.is_string() {
-            &known[..]
-        } else {
-            &known[..4]
-        };
-        self.source.check_attributes(node, known)?;
-        let optional = self.source.is_optional(node)?;
-        let scope = scope.enter(self.source, node)?;
-        let field = self.push_field(node, &scope, field_type, optional)?;
-        let name = self.source.required(node, "name")?;
-        let parts = ["exponent", "mantissa"].map(|part| self.source.child(node, part));
-        if field_type == FieldType::Decimal && parts.iter().any(Option::is_some) {
-            return self.split_decimal(node, parts, &scope, field, extent);
+        let r#type = self.type_of_leaf(declaration)?;
+        let field_type = r#type.field_type;
+        declaration.check_attributes(self.source, r#type.attributes())?;
+        let optional = declaration.is_optional(self.source)?;
+        let scope = scope.enter_field(self.source, declaration)?;
+        let name = declaration.name(self.source)?;
+        let field = self.push_field(declaration, &scope, field_type, optional)?;
+        let entry = &mut self.plan.fields[field as usize];
+        (entry.meaning, entry.max) = (r#type.meaning.clone(), r#type.max);
+        if field_type == FieldType::Decimal
+            && let Some(split) = self.split(declaration)
+        {
+            return self.split_decimal(split, name, &scope, field, extent);
         }
         let leaf = Leaf {
-            node,
-            field_type,
+            layers: declaration.layers(),
+            r#type: &r#type,
             optional,
             name,
             part: Part::Whole,
@@ -63,16 +63,30 @@ impl<'d> Compiler<'_, 'd> {
         Ok(())
     }
 
+    /// The element that holds the exponent or mantissa of a decimal with two operators.
+    fn split(&self, declaration: &Declaration<'d>) -> Option<Node<'d, 'd>> {
+        let has = |node: &&Node<'d, 'd>, names: &[&str]| {
+            names
+                .iter()
+                .any(|name| self.source.child(**node, name).is_some())
+        };
+        let mut layers = declaration.layers().iter();
+        let parts = ["exponent", "mantissa"];
+        let said = layers.find(|node| has(node, &parts) || has(node, &OPERATORS))?;
+        has(&said, &parts).then_some(*said)
+    }
+
     /// A decimal whose parts have operators of their own: an int32 that is optional if the decimal is, and a mandatory
     /// int64 (§6.2.3).
     fn split_decimal(
         &mut self,
         node: Node<'d, 'd>,
-        parts: [Option<Node<'d, 'd>>; 2],
+        name: &'d str,
         scope: &Scope<'d>,
         field: u32,
         extent: &mut Extent,
     ) -> Result<(), TemplateError> {
+        let parts = ["exponent", "mantissa"].map(|part| self.source.child(node, part));
         let is_part =
             |child: &Node<'_, '_>| parts.iter().flatten().any(|part| part.id() == child.id());
         if let Some(other) = self
@@ -81,11 +95,10 @@ impl<'d> Compiler<'_, 'd> {
             .into_iter()
             .find(|child| !is_part(child))
         {
-            let detail = format!("{} beside the parts of a decimal", other.tag_name().name());
+            let detail = format!("{} beside the parts of a decimal", self.source.name(other));
             return Err(self.source.error(other, Code::S1, detail));
         }
         let optional = self.plan.fields[field as usize].optional;
-        let name = self.source.required(node, "name")?;
         let op = self.push_op(
             Kind::Split,
             field,
@@ -104,8 +117,8 @@ impl<'d> Compiler<'_, 'd> {
                     self.source.check_attributes(node, &[])?;
                     self.spec(
                         &Leaf {
-                            node,
-                            field_type,
+                            layers: &[node],
+                            r#type: &field_type.into(),
                             optional,
                             name,
                             part,
@@ -138,16 +151,16 @@ impl<'d> Compiler<'_, 'd> {
     /// The length of a sequence: a uInt32 that is optional if the sequence is (§6.2.5).
     pub(super) fn length(
         &mut self,
-        sequence: Node<'d, 'd>,
+        declaration: &Declaration<'d>,
         scope: &Scope<'d>,
         field: u32,
         optional: bool,
         extent: &mut Extent,
     ) -> Result<(), TemplateError> {
         let field_type = FieldType::UInt32;
-        let name = self.source.required(sequence, "name")?;
-        let mut lengths = self.source.elements(sequence)?.into_iter();
-        let mut next_length = || lengths.find(|child| child.tag_name().name() == "length");
+        let name = declaration.name(self.source)?;
+        let mut lengths = self.source.elements(declaration.body())?.into_iter();
+        let mut next_length = || lengths.find(|child| self.source.name(*child) == "length");
         let (length, second) = (next_length(), next_length());
         if let Some(second) = second {
             let detail = format!("{name} has two lengths");
@@ -162,7 +175,7 @@ impl<'d> Compiler<'_, 'd> {
             },
             Some(node) => {
                 self.source.check_attributes(node, &["name", "ns", "id"])?;
-                let own = node.attribute("name");
+                let own = self.source.attribute(node, "name");
                 self.plan.fields[field as usize].length_name = own.map(Box::from);
                 let part = if own.is_some() {
                     Part::Whole
@@ -172,8 +185,8 @@ impl<'d> Compiler<'_, 'd> {
                 let scope = scope.enter(self.source, node)?;
                 self.spec(
                     &Leaf {
-                        node,
-                        field_type,
+                        layers: &[node],
+                        r#type: &field_type.into(),
                         optional,
                         name: own.unwrap_or(name),
                         part,
@@ -194,68 +207,29 @@ impl<'d> Compiler<'_, 'd> {
         Ok(())
     }
 
-    fn field_type(&self, node: Node<'d, 'd>) -> Result<FieldType, TemplateError> {
-        let name = node.tag_name().name();
-        let field_type = match name {
-            "int32" => FieldType::Int32,
-            "uInt32" => FieldType::UInt32,
-            "int64" => FieldType::Int64,
-            "uInt64" => FieldType::UInt64,
-            "decimal" => FieldType::Decimal,
-            "byteVector" => FieldType::ByteVector,
-            "string" => match node.attribute("charset") {
-                None | Some("ascii") => FieldType::Ascii,
-                Some("unicode") => FieldType::Unicode,
-                Some(other) => {
-                    return Err(self
-                        .source
-                        .error(node, Code::S1, format!("charset {other:?}")));
-                }
-            },
-            "int8" => FieldType::Int8,
-            "uInt8" => FieldType::UInt8,
-            "int16" => FieldType::Int16,
-            "uInt16" => FieldType::UInt16,
-            other => {
-                return Err(self.source.error(
-                    node,
-                    Code::S1,
-                    format!("element {other} is not a field of FAST 1.1"),
-                ));
-            }
-        };
-        if self.source.mode == crate::Mode::Strict
-            && matches!(name, "int8" | "uInt8" | "int16" | "uInt16")
-        {
-            let detail = format!("{name} is a dialect: FAST 1.1 has integers of 32 and 64 bits");
-            return Err(self.source.error(node, Code::S1, detail));
-        }
-        Ok(field_type)
-    }
-
     /// The operator of a field or part, with its dictionary slot and initial value.
-    fn spec(&mut self, leaf: &Leaf<'d>, scope: &Scope<'d>) -> Result<Spec, TemplateError> {
+    fn spec(&mut self, leaf: &Leaf<'_, 'd>, scope: &Scope<'d>) -> Result<Spec, TemplateError> {
         let mut spec = Spec {
             optional: leaf.optional,
-            tag: tag(leaf.field_type),
-            max: leaf.field_type.max(),
+            tag: tag(leaf.r#type.field_type),
+            max: leaf.r#type.max,
             ..super::NO_SPEC
         };
-        let Some((node, operator)) = self.operator(leaf)? else {
+        let Some((node, operator)) = self.operator(leaf.layers, leaf.name)? else {
             return Ok(spec);
         };
         spec.operator = operator;
         spec.uses_map = operator.uses_map(leaf.optional);
-        let type_name = leaf.field_type.name();
-        if !operator.applies_to(leaf.field_type) {
-            return Err(self.source.error(
-                node,
-                Code::S2,
-                format!("{} on {type_name} {}", operator.name(), leaf.name),
-            ));
+        if !operator.applies_to(leaf.r#type.field_type) {
+            let detail = format!(
+                "{} on {} {}",
+                operator.name(),
+                leaf.r#type.name(),
+                leaf.name
+            );
+            return Err(self.source.error(node, Code::S2, detail));
         }
-        let value = node.attribute("value");
-        match (operator, value) {
+        match (operator, self.source.attribute(node, "value")) {
             (Operator::Constant, None) => {
                 return Err(self.source.error(node, Code::S4, leaf.name.to_owned()));
             }
@@ -265,10 +239,12 @@ impl<'d> Compiler<'_, 'd> {
             (_, None) => {}
             (_, Some(value)) => {
                 let is_exponent = leaf.part == Part::Exponent;
-                let converted = initial::convert(leaf.field_type, value)
+                let converted = leaf
+                    .r#type
+                    .initial(value, self.source.mode)
                     .filter(|i| !is_exponent || i.is_exponent());
                 let Some(converted) = converted else {
-                    let detail = format!("{value:?} for {type_name} {}", leaf.name);
+                    let detail = format!("{value:?} for {} {}", leaf.r#type.name(), leaf.name);
                     return Err(self.source.error(node, Code::S3, detail));
                 };
                 self.keep_text(node, value.len())?;
@@ -280,62 +256,75 @@ impl<'d> Compiler<'_, 'd> {
         } else {
             self.source
                 .check_attributes(node, &["value", "key", "ns", "dictionary"])?;
-            spec.slot = self.slot(node, leaf, scope)?;
+            spec.slot = self.slot(node, leaf.name, leaf.part, scope)?;
         }
         Ok(spec)
     }
 
-    /// The one operator element of a field, if it has any.
-    fn operator(&self, leaf: &Leaf<'d>) -> Result<Option<(Node<'d, 'd>, Operator)>, TemplateError> {
-        let mut found = None;
-        for node in self.source.elements(leaf.node)? {
-            let operator = match node.tag_name().name() {
-                "constant" => Operator::Constant,
-                "default" => Operator::Default,
-                "copy" => Operator::Copy,
-                "increment" => Operator::Increment,
-                "delta" => Operator::Delta,
-                "tail" => Operator::Tail,
-                // Only a name for the length that precedes the bytes.
-                "length"
-                    if matches!(leaf.field_type, FieldType::ByteVector | FieldType::Unicode) =>
-                {
-                    continue;
+    /// The one operator element of a field, if it has any: that of the first layer with one.
+    pub(super) fn operator(
+        &self,
+        layers: &[Node<'d, 'd>],
+        name: &str,
+    ) -> Result<Option<(Node<'d, 'd>, Operator)>, TemplateError> {
+        for layer in layers {
+            let mut found = None;
+            for node in self.source.elements(*layer)? {
+                let operator = match self.source.name(node) {
+                    "constant" => Operator::Constant,
+                    "default" => Operator::Default,
+                    "copy" => Operator::Copy,
+                    "increment" => Operator::Increment,
+                    "delta" => Operator::Delta,
+                    "tail" => Operator::Tail,
+                    other if self.is_part_of_type(*layer, other) => continue,
+                    other => {
+                        let detail = format!("{other} is not a field operator");
+                        return Err(self.source.error(node, Code::S1, detail));
+                    }
+                };
+                if found.is_some() {
+                    let detail = format!("{name} has two operators");
+                    return Err(self.source.error(node, Code::S1, detail));
                 }
-                other => {
-                    return Err(self.source.error(
-                        node,
-                        Code::S1,
-                        format!("{other} is not a field operator"),
-                    ));
-                }
-            };
-            if found.is_some() {
-                return Err(self.source.error(
-                    node,
-                    Code::S1,
-                    format!("{} has two operators", leaf.name),
-                ));
+                found = Some((node, operator));
             }
-            found = Some((node, operator));
+            if found.is_some() {
+                return Ok(found);
+            }
         }
-        Ok(found)
+        Ok(None)
     }
 
-    fn slot(
+    /// Whether a child of a field's element says something else than the operator.
+    fn is_part_of_type(&self, layer: Node<'d, 'd>, child: &str) -> bool {
+        match self.source.name(layer) {
+            "field" | "bitGroup" => true,
+            "enum" | "set" => child == "element",
+            // Only a name for the length that precedes the bytes.
+            "byteVector" | "string" => child == "length",
+            // A decimal whose parts have operators, under a use that has one for both.
+            "decimal" => matches!(child, "exponent" | "mantissa"),
+            _ => self.source.mode == Mode::Lenient && child == "nop",
+        }
+    }
+
+    pub(super) fn slot(
         &mut self,
         operator: Node<'d, 'd>,
-        leaf: &Leaf<'d>,
+        name: &'d str,
+        part: Part,
         scope: &Scope<'d>,
     ) -> Result<u32, TemplateError> {
-        let (key, part) = match operator.attribute("key") {
+        let said = |attribute| self.source.attribute(operator, attribute);
+        let (key, part) = match said("key") {
             Some(key) => (key, Part::Whole),
-            None => (leaf.name, leaf.part),
+            None => (name, part),
         };
-        let dictionary = operator.attribute("dictionary").unwrap_or(scope.dictionary);
+        let dictionary = said("dictionary").unwrap_or(scope.dictionary);
         let slot_key = SlotKey {
             dictionary: scope.dictionary_key(dictionary),
-            namespace: operator.attribute("ns").unwrap_or(scope.namespace),
+            namespace: said("ns").unwrap_or(scope.namespace),
             key,
             part,
         };
@@ -372,7 +361,7 @@ impl<'d> Compiler<'_, 'd> {
     }
 }
 
-fn kind_of(field_type: FieldType) -> Kind {
+pub(super) fn kind_of(field_type: FieldType) -> Kind {
     match field_type {
         FieldType::Decimal => Kind::Decimal,
         FieldType::Ascii => Kind::Ascii,
@@ -384,7 +373,7 @@ fn kind_of(field_type: FieldType) -> Kind {
 }
 
 /// What tells types apart in the dictionary (D4); never 0, which says "empty" there.
-fn tag(field_type: FieldType) -> u8 {
+pub(super) fn tag(field_type: FieldType) -> u8 {
     field_type as u8 + 1
 }
 

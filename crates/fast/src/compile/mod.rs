@@ -1,20 +1,24 @@
 //! From template XML to the instruction plan (FAST 1.1 §9 and appendix 1). Runs once per file; knows nothing of bytes.
 
+mod declaration;
 mod field;
 mod initial;
 mod scope;
 mod source;
+mod types;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use roxmltree::Node;
+use roxmltree::{Node, NodeId};
 
 use crate::error::TemplateError;
 use crate::field::{FieldType, Operator};
+use crate::meaning::{Elements, Meaning};
 use crate::plan::{FieldEntry, Kind, Op, Plan, Segment, Spec, TemplateEntry};
 use crate::{Code, Mode};
 
+use declaration::Declaration;
 use scope::{Scope, SlotKey};
 use source::Source;
 
@@ -28,6 +32,8 @@ pub(crate) fn compile(xml: &str, mode: Mode) -> Result<Plan, TemplateError> {
         plan: Plan::default(),
         slots: HashMap::new(),
         names: HashMap::new(),
+        types: HashMap::new(),
+        elements: HashMap::new(),
         ids: HashSet::new(),
         expanding: Vec::new(),
         expanded: 0,
@@ -43,6 +49,10 @@ struct Compiler<'s, 'd> {
     slots: HashMap<SlotKey<'d>, u32>,
     /// Templates by namespace and name, with the scope that they stand in.
     names: HashMap<(&'d str, &'d str), Declared<'d>>,
+    /// Defined types by name: the elements that they are defined as (FAST 1.2).
+    types: HashMap<&'d str, Node<'d, 'd>>,
+    /// Elements of the enumerations and sets so far.
+    elements: HashMap<NodeId, Arc<Elements>>,
     /// Template ids so far.
     ids: HashSet<u32>,
     /// Numbers of the templates that are being expanded, outermost first.
@@ -77,7 +87,7 @@ impl Extent {
 impl<'d> Compiler<'_, 'd> {
     fn file(&mut self, root: Node<'d, 'd>) -> Result<(), TemplateError> {
         let outer = Scope::default();
-        let templates = match root.tag_name().name() {
+        let templates = match self.source.name(root) {
             "template" => vec![self.declare(root, &outer)?],
             "templates" => {
                 self.source
@@ -85,25 +95,22 @@ impl<'d> Compiler<'_, 'd> {
                 let scope = outer.enter(self.source, root)?;
                 let mut templates = Vec::new();
                 for node in self.source.elements(root)? {
-                    match node.tag_name().name() {
+                    match self.source.name(node) {
                         "template" => templates.push(self.declare(node, &scope)?),
+                        "define" => self.define(node)?,
+                        // mFAST's, which says nothing of messages.
+                        "view" if self.source.mode == Mode::Lenient => {}
                         other => {
-                            return Err(self.source.error(
-                                node,
-                                Code::S1,
-                                format!("element {other} in templates"),
-                            ));
+                            let detail = format!("element {other} in templates");
+                            return Err(self.source.error(node, Code::S1, detail));
                         }
                     }
                 }
                 templates
             }
             other => {
-                return Err(self.source.error(
-                    root,
-                    Code::S1,
-                    format!("root element {other}, not templates"),
-                ));
+                let detail = format!("root element {other}, not templates");
+                return Err(self.source.error(root, Code::S1, detail));
             }
         };
         for template in templates {
@@ -126,8 +133,9 @@ impl<'d> Compiler<'_, 'd> {
             number,
             scope: scope.clone(),
         };
-        let namespace = node
-            .attribute("templateNs")
+        let namespace = self
+            .source
+            .attribute(node, "templateNs")
             .unwrap_or(scope.template_namespace);
         if self
             .names
@@ -141,6 +149,18 @@ impl<'d> Compiler<'_, 'd> {
             ));
         }
         Ok(declared)
+    }
+
+    /// Notes a type's name (FAST 1.2).
+    fn define(&mut self, node: Node<'d, 'd>) -> Result<(), TemplateError> {
+        self.source.check_attributes(node, &["name"])?;
+        let name = self.source.required(node, "name")?;
+        let body = self.type_of(node)?;
+        if self.types.insert(name, body).is_some() {
+            let detail = format!("two types are called {name}");
+            return Err(self.source.error(node, Code::S1, detail));
+        }
+        Ok(())
     }
 
     fn template(&mut self, declared: &Declared<'d>) -> Result<(), TemplateError> {
@@ -205,28 +225,58 @@ impl<'d> Compiler<'_, 'd> {
                     format!("more than {MAX_DEPTH} levels"),
                 ));
             }
-            match node.tag_name().name() {
+            match self.source.name(node) {
                 "typeRef" => {}
-                "length" if parent.tag_name().name() == "sequence" => {}
-                "group" => self.group(node, scope, extent)?,
-                "sequence" => self.sequence(node, scope, extent)?,
+                "length" if self.source.name(parent) == "sequence" => {}
                 "templateRef" => self.reference(node, scope, extent)?,
-                _ => self.leaf(node, scope, extent)?,
+                _ => self.field(node, scope, extent)?,
             }
+        }
+        Ok(())
+    }
+
+    fn field(
+        &mut self,
+        node: Node<'d, 'd>,
+        scope: &Scope<'d>,
+        extent: &mut Extent,
+    ) -> Result<(), TemplateError> {
+        let declaration = self.declaration(node)?;
+        let body = declaration.body();
+        if node != body && body.has_children() {
+            self.count_expanded(node, body)?;
+        }
+        match self.source.name(body) {
+            "group" => self.group(&declaration, scope, extent),
+            "sequence" => self.sequence(&declaration, scope, extent),
+            _ => self.leaf(&declaration, scope, extent),
+        }
+    }
+
+    /// Accounts for the work that a name leads to.
+    fn count_expanded(
+        &mut self,
+        place: Node<'d, 'd>,
+        target: Node<'d, 'd>,
+    ) -> Result<(), TemplateError> {
+        self.expanded += target.descendants().take(MAX_EXPANDED).count();
+        if self.expanded > MAX_EXPANDED {
+            let detail = format!("references lead to more than {MAX_EXPANDED} nodes");
+            return Err(self.source.error(place, Code::S1, detail));
         }
         Ok(())
     }
 
     fn group(
         &mut self,
-        node: Node<'d, 'd>,
+        declaration: &Declaration<'d>,
         scope: &Scope<'d>,
         extent: &mut Extent,
     ) -> Result<(), TemplateError> {
-        self.source.check_attributes(node, &FIELD_ATTRIBUTES)?;
-        let optional = self.source.is_optional(node)?;
-        let scope = scope.enter(self.source, node)?;
-        let field = self.push_field(node, &scope, FieldType::Group, optional)?;
+        declaration.check_attributes(self.source, &FIELD_ATTRIBUTES)?;
+        let optional = declaration.is_optional(self.source)?;
+        let scope = scope.enter_field(self.source, declaration)?;
+        let field = self.push_field(declaration, &scope, FieldType::Group, optional)?;
         let op = self.push_op(
             Kind::Group,
             field,
@@ -237,7 +287,11 @@ impl<'d> Compiler<'_, 'd> {
             },
         );
         let mut inner = Extent::default();
-        self.instructions(node, &scope.below(self.plan_path(field)), &mut inner)?;
+        self.instructions(
+            declaration.body(),
+            &scope.below(self.plan_path(field)),
+            &mut inner,
+        )?;
         let segment = self.close(op, field, inner);
         extent.add(
             u32::from(optional),
@@ -248,14 +302,14 @@ impl<'d> Compiler<'_, 'd> {
 
     fn sequence(
         &mut self,
-        node: Node<'d, 'd>,
+        declaration: &Declaration<'d>,
         scope: &Scope<'d>,
         extent: &mut Extent,
     ) -> Result<(), TemplateError> {
-        self.source.check_attributes(node, &FIELD_ATTRIBUTES)?;
-        let optional = self.source.is_optional(node)?;
-        let scope = scope.enter(self.source, node)?;
-        let field = self.push_field(node, &scope, FieldType::Sequence, optional)?;
+        declaration.check_attributes(self.source, &FIELD_ATTRIBUTES)?;
+        let optional = declaration.is_optional(self.source)?;
+        let scope = scope.enter_field(self.source, declaration)?;
+        let field = self.push_field(declaration, &scope, FieldType::Sequence, optional)?;
         let op = self.push_op(
             Kind::Sequence,
             field,
@@ -264,9 +318,13 @@ impl<'d> Compiler<'_, 'd> {
                 ..NO_SPEC
             },
         );
-        self.length(node, &scope, field, optional, extent)?;
+        self.length(declaration, &scope, field, optional, extent)?;
         let mut inner = Extent::default();
-        self.instructions(node, &scope.below(self.plan_path(field)), &mut inner)?;
+        self.instructions(
+            declaration.body(),
+            &scope.below(self.plan_path(field)),
+            &mut inner,
+        )?;
         self.close(op, field, inner);
         Ok(())
     }
@@ -281,14 +339,16 @@ impl<'d> Compiler<'_, 'd> {
     ) -> Result<(), TemplateError> {
         self.source
             .check_attributes(node, &["name", "templateNs", "ns"])?;
-        let Some(name) = node.attribute("name") else {
-            let field = self.push_field(node, scope, FieldType::Template, false)?;
+        let Some(name) = self.source.attribute(node, "name") else {
+            let name = FieldType::Template.name();
+            let field = self.push_named(node, name, scope, FieldType::Template, false)?;
             self.push_op(Kind::Template, field, NO_SPEC);
             extent.add(0, 1);
             return Ok(());
         };
-        let namespace = node
-            .attribute("templateNs")
+        let namespace = self
+            .source
+            .attribute(node, "templateNs")
             .unwrap_or(scope.template_namespace);
         let Some(target) = self.names.get(&(namespace, name)).cloned() else {
             return Err(self.source.error(node, Code::D8, name.to_owned()));
@@ -300,11 +360,7 @@ impl<'d> Compiler<'_, 'd> {
                 format!("template {name} contains itself"),
             ));
         }
-        self.expanded += target.node.descendants().count();
-        if self.expanded > MAX_EXPANDED {
-            let detail = format!("references lead to more than {MAX_EXPANDED} nodes");
-            return Err(self.source.error(node, Code::S1, detail));
-        }
+        self.count_expanded(node, target.node)?;
         self.expanding.push(target.number);
         let inner = target
             .scope
@@ -322,32 +378,47 @@ impl<'d> Compiler<'_, 'd> {
     /// Adds a field's description; its `end` is set by [`close`](Self::close) if it gets fields of its own.
     fn push_field(
         &mut self,
-        node: Node<'d, 'd>,
+        declaration: &Declaration<'d>,
         scope: &Scope<'d>,
         field_type: FieldType,
         optional: bool,
     ) -> Result<u32, TemplateError> {
-        let name = match field_type {
-            FieldType::Template => "templateRef",
-            _ => self.source.required(node, "name")?,
-        };
+        let name = declaration.name(self.source)?;
+        let field = self.push_named(declaration.place(), name, scope, field_type, optional)?;
+        if let Some(id) = declaration.attribute(self.source, "id") {
+            self.keep_text(declaration.place(), id.len())?;
+            self.plan.fields[field as usize].id = Some(id.into());
+        }
+        Ok(field)
+    }
+
+    fn push_named(
+        &mut self,
+        node: Node<'d, 'd>,
+        name: &str,
+        scope: &Scope<'d>,
+        field_type: FieldType,
+        optional: bool,
+    ) -> Result<u32, TemplateError> {
         let path: Arc<str> = if scope.path.is_empty() {
             Arc::from(name)
         } else {
             Arc::from(format!("{}.{name}", scope.path))
         };
-        let id = node.attribute("id");
-        self.keep_text(node, path.len() + name.len() + id.map_or(0, str::len))?;
+        self.keep_text(node, path.len() + name.len())?;
         let field = self.next_field();
         self.plan.fields.push(FieldEntry {
             name: Box::from(name),
-            id: id.map(Box::from),
+            id: None,
             field_type,
             optional,
             operator: Operator::None,
             end: field + 1,
             path,
             length_name: None,
+            meaning: Meaning::Plain,
+            max: field_type.max(),
+            bits: 0,
         });
         Ok(field)
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use roxmltree::Node;
 
+use super::declaration::Declaration;
 use super::source::Source;
 use crate::error::TemplateError;
 
@@ -84,15 +85,27 @@ impl<'d> Scope<'d> {
     ) -> Result<Self, TemplateError> {
         let mut scope = self.clone();
         scope.depth += 1;
-        scope.dictionary = node.attribute("dictionary").unwrap_or(scope.dictionary);
-        scope.namespace = node.attribute("ns").unwrap_or(scope.namespace);
-        scope.template_namespace = node
-            .attribute("templateNs")
-            .unwrap_or(scope.template_namespace);
+        let inherited = |name, outer| source.attribute(node, name).unwrap_or(outer);
+        scope.dictionary = inherited("dictionary", scope.dictionary);
+        scope.namespace = inherited("ns", scope.namespace);
+        scope.template_namespace = inherited("templateNs", scope.template_namespace);
         if let Some(reference) = source.child(node, "typeRef") {
             source.check_attributes(reference, &["name", "ns"])?;
-            let namespace = reference.attribute("ns").unwrap_or(scope.namespace);
+            let namespace = source.attribute(reference, "ns").unwrap_or(scope.namespace);
             scope.application_type = Some((namespace, source.required(reference, "name")?));
+        }
+        Ok(scope)
+    }
+
+    /// The scope inside a field: what is said nearest to its use counts.
+    pub(super) fn enter_field(
+        &self,
+        source: &Source<'d>,
+        declaration: &Declaration<'d>,
+    ) -> Result<Self, TemplateError> {
+        let mut scope = self.clone();
+        for layer in declaration.layers().iter().rev() {
+            scope = scope.enter(source, *layer)?;
         }
         Ok(scope)
     }

@@ -42,7 +42,7 @@ impl<'d> Source<'d> {
                     let detail = format!("character U+{:04X} between elements", u32::from(stray));
                     return Err(self.error_at(child.range().start + at, Code::S1, detail));
                 }
-            } else if child.is_element() && child.tag_name().namespace() == self.namespace {
+            } else if child.is_element() && self.is_fast(child) {
                 elements.push(child);
             }
         }
@@ -51,9 +51,51 @@ impl<'d> Source<'d> {
 
     /// The first child element of this name.
     pub(super) fn child(&self, parent: Node<'d, 'd>, name: &str) -> Option<Node<'d, 'd>> {
-        parent.children().find(|child| {
-            child.tag_name().name() == name && child.tag_name().namespace() == self.namespace
-        })
+        parent
+            .children()
+            .find(|child| child.is_element() && self.is_fast(*child) && self.name(*child) == name)
+    }
+
+    /// An element's name, in lenient mode with the standard's capitals.
+    pub(super) fn name(&self, node: Node<'d, 'd>) -> &'d str {
+        let name = node.tag_name().name();
+        match self.mode {
+            Mode::Strict => name,
+            Mode::Lenient => {
+                let mut known = NAMES.iter();
+                let known = known.find(|known| known.eq_ignore_ascii_case(name));
+                known.copied().unwrap_or(name)
+            }
+        }
+    }
+
+    /// An attribute without a namespace, in lenient mode whatever the capitals of its name.
+    pub(super) fn attribute(&self, node: Node<'d, 'd>, name: &str) -> Option<&'d str> {
+        match node.attribute(name) {
+            None if self.mode == Mode::Lenient => node
+                .attributes()
+                .find(|a| a.namespace().is_none() && a.name().eq_ignore_ascii_case(name))
+                .map(|attribute| attribute.value()),
+            found => found,
+        }
+    }
+
+    /// Whether an attribute's value is this word, in lenient mode whatever its capitals and the blanks around it.
+    pub(super) fn is_word(&self, value: &str, word: &str) -> bool {
+        match self.mode {
+            Mode::Strict => value == word,
+            Mode::Lenient => value.trim().eq_ignore_ascii_case(word),
+        }
+    }
+
+    /// Whether an element is FAST's: its namespace is the root's or that of a version of FAST.
+    fn is_fast(&self, node: Node<'d, 'd>) -> bool {
+        let namespace = node.tag_name().namespace();
+        namespace == self.namespace
+            || namespace.is_some_and(|namespace| {
+                VERSIONS.contains(&namespace)
+                    || self.mode == Mode::Lenient && namespace.contains("/td/")
+            })
     }
 
     pub(super) fn has_type(&self, template: Node<'d, 'd>) -> bool {
@@ -69,10 +111,10 @@ impl<'d> Source<'d> {
             self.error(
                 node,
                 Code::S1,
-                format!("{} without {attribute}", node.tag_name().name()),
+                format!("{} without {attribute}", self.name(node)),
             )
         };
-        node.attribute(attribute)
+        self.attribute(node, attribute)
             .filter(|value| !value.is_empty())
             .ok_or_else(missing)
     }
@@ -82,7 +124,7 @@ impl<'d> Source<'d> {
         node: Node<'d, 'd>,
         attribute: &str,
     ) -> Result<Option<u32>, TemplateError> {
-        let Some(text) = node.attribute(attribute) else {
+        let Some(text) = self.attribute(node, attribute) else {
             return Ok(None);
         };
         let wrong = |_| {
@@ -95,10 +137,12 @@ impl<'d> Source<'d> {
         text.trim().parse().map(Some).map_err(wrong)
     }
 
-    pub(super) fn is_optional(&self, node: Node<'d, 'd>) -> Result<bool, TemplateError> {
-        match node.attribute("presence") {
-            None | Some("mandatory") => Ok(false),
-            Some("optional") => Ok(true),
+    /// Whether a field is optional, if its element says.
+    pub(super) fn presence(&self, node: Node<'d, 'd>) -> Result<Option<bool>, TemplateError> {
+        match self.attribute(node, "presence") {
+            None => Ok(None),
+            Some(word) if self.is_word(word, "mandatory") => Ok(Some(false)),
+            Some(word) if self.is_word(word, "optional") => Ok(Some(true)),
             Some(other) => Err(self.error(node, Code::S1, format!("presence {other:?}"))),
         }
     }
@@ -153,11 +197,7 @@ impl<'d> Source<'d> {
         {
             None => Ok(()),
             Some(attribute) => {
-                let detail = format!(
-                    "{} has no attribute {}",
-                    node.tag_name().name(),
-                    attribute.name()
-                );
+                let detail = format!("{} has no attribute {}", self.name(node), attribute.name());
                 Err(self.error_at(attribute.range().start, Code::S1, detail))
             }
         }
@@ -245,3 +285,55 @@ fn no_break_spaces(xml: &str) -> Vec<usize> {
 }
 
 const NO_BREAK_SPACE: char = '\u{a0}';
+
+/// The namespaces of FAST templates.
+const VERSIONS: [&str; 3] = [
+    "http://www.fixprotocol.org/ns/fast/td/1.1",
+    "http://www.fixprotocol.org/ns/fast/td/1.2",
+    "http://www.fixprotocol.org/ns/template-definition",
+];
+
+/// The elements of templates, of FAST 1.1 and 1.2 and of the dialects.
+const NAMES: [&str; 41] = [
+    "templates",
+    "template",
+    "define",
+    "field",
+    "type",
+    "typeRef",
+    "templateRef",
+    "group",
+    "sequence",
+    "length",
+    "int32",
+    "uInt32",
+    "int64",
+    "uInt64",
+    "decimal",
+    "exponent",
+    "mantissa",
+    "string",
+    "byteVector",
+    "constant",
+    "default",
+    "copy",
+    "increment",
+    "delta",
+    "tail",
+    "enum",
+    "set",
+    "element",
+    "boolean",
+    "timestamp",
+    "bitGroup",
+    "int8",
+    "uInt8",
+    "int16",
+    "uInt16",
+    "int32Vector",
+    "uInt32Vector",
+    "int64Vector",
+    "uInt64Vector",
+    "view",
+    "nop",
+];
