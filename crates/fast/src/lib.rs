@@ -30,6 +30,7 @@ mod encode_operator;
 mod encoder;
 mod error;
 mod field;
+pub mod generate;
 mod instruction;
 pub mod json;
 mod meaning;
@@ -45,6 +46,7 @@ mod wire;
 
 pub use builder::{BuildError, Builder};
 pub use code::Code;
+pub use compact_str::CompactString;
 pub use decoder::{Decoder, DecoderOptions, Part, PresenceBit, ResetPolicy, Step};
 pub use dictionary::Previous;
 pub use encoder::Encoder;
