@@ -1,6 +1,7 @@
 //! The decoder: interprets the plan over the bytes of messages and calls a visitor with each value. Knows nothing of
 //! template XML, nor of what values are for.
 
+mod bit_group;
 mod run;
 mod trace;
 

@@ -126,6 +126,7 @@ impl Dictionary {
                 Kind::Ascii | Kind::Unicode | Kind::Bytes => {
                     Previous::Bytes(self.text(slot).to_vec())
                 }
+                Kind::BitGroup => Previous::Unsigned(self.value(slot)),
                 Kind::Split | Kind::Group | Kind::Sequence | Kind::Template => Previous::None,
             },
         }

@@ -1,5 +1,7 @@
 //! The encoder: writes messages by the same plan that the decoder reads by. Knows nothing of template XML.
 
+mod bit_group;
+
 use crate::dictionary::Dictionary;
 use crate::encode_operator::{self, Target};
 use crate::error::EncodeError;
@@ -232,6 +234,7 @@ impl<'a> Run<'a> {
         match op.kind {
             Kind::Group => self.group(op, body, cell, inner, map),
             Kind::Sequence => self.sequence(op, body, cell, inner, map),
+            Kind::BitGroup => self.bit_group(op, body, cell, inner, map),
             Kind::Template => match cell {
                 Some(&Cell::Template { template, end }) => {
                     let template = self.plan.template(template).ok_or(Code::Foreign)?;

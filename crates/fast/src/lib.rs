@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bit_group;
 mod builder;
 mod code;
 mod compile;

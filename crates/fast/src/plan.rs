@@ -104,6 +104,8 @@ pub(crate) enum Kind {
     Group,
     /// The length's instruction follows, then the element's.
     Sequence,
+    /// Fields packed into the bits of one stop bit entity; their instructions follow (FAST 1.2).
+    BitGroup,
     /// Another template with its own presence map.
     Template,
 }
@@ -118,6 +120,8 @@ pub(crate) struct Spec {
     pub(crate) has_initial: bool,
     /// Whether a presence-map bit belongs to it.
     pub(crate) uses_map: bool,
+    /// Bits of a bit group or of a field of one; 0 for others.
+    pub(crate) width: u8,
     /// Initial exponent of a decimal.
     pub(crate) exponent: i8,
     /// Entry in the dictionary.

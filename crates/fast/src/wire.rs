@@ -228,6 +228,18 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
+    /// The bytes up to the first with a stop bit, that one included.
+    pub(crate) fn stop_bit_entity(&mut self) -> Result<&'a [u8], Code> {
+        let (whole, rest) = stop_bit_entity(self.rest)?;
+        self.rest = rest;
+        Ok(whole)
+    }
+
+    /// Whether encodings with bytes that say nothing are errors.
+    pub(crate) const fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// Presence map of any length. Nothing is copied: bits are taken from the bytes as they are asked for.
     #[inline]
     pub(crate) fn presence_map(&mut self) -> Result<PresenceMap<'a>, Code> {

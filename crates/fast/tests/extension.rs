@@ -356,3 +356,194 @@ fn operators_of_elements() {
     // The first follows the last (§6.3.6).
     assert_eq!(names, ["x", "y", "x"]);
 }
+
+/// "Bit Group": fields from left to right, over the boundaries of bytes, zeros at the end.
+#[test]
+fn bit_groups_pack_their_fields() {
+    let templates = parse(
+        r#"<define name="Action"><enum><element name="0"/><element name="1"/><element name="2"/></enum></define>
+        <template name="T" id="1">
+          <bitGroup name="L">
+            <field name="A"><type name="Action"/></field>
+            <enum name="B"><element name="Bid"/><element name="Ask"/></enum>
+            <boolean name="C"/><uInt3 name="D"/>
+          </bitGroup>
+          <bitGroup name="M"><uInt5 name="E"/><int6 name="F"/><set name="G"><element name="x"/><element name="y"/><element name="z"/></set></bitGroup>
+          <uInt32 name="N"/>
+        </template>"#,
+    );
+    let template = templates.by_name("T").unwrap();
+    let widths: Vec<_> = template
+        .fields()
+        .flat_map(|field| [field].into_iter().chain(field.fields()))
+        .map(|field| (field.path(), field.type_name(), field.bit_width()))
+        .collect();
+    assert_eq!(
+        widths,
+        [
+            ("L", "bitGroup", Some(7)),
+            ("L.A", "enum", Some(2)),
+            ("L.B", "enum", Some(1)),
+            ("L.C", "boolean", Some(1)),
+            ("L.D", "uInt3", Some(3)),
+            ("M", "bitGroup", Some(14)),
+            ("M.E", "uInt5", Some(5)),
+            ("M.F", "int6", Some(6)),
+            ("M.G", "set", Some(3)),
+            ("N", "uInt32", None),
+        ]
+    );
+    // 10 1 0 101; 10011 11|1101 101: F is -3 over two bytes.
+    let bytes = [
+        0xc0,
+        0x81,
+        0x80 | 0b1010101,
+        0b1001111,
+        0x80 | 0b1101101,
+        0x87,
+    ];
+    assert_eq!(
+        both_ways(&templates, &bytes).unwrap(),
+        r#"{"template":"T","L":{"A":"2","B":"Ask","C":false,"D":5},"M":{"E":19,"F":-3,"G":["x","z"]},"N":7}"#
+    );
+    // D2: an enumeration of three has no fourth.
+    let error = Decoder::new(&templates)
+        .decode(&[0xc0, 0x81, 0xe0, 0x80, 0x80, 0x80], &mut ())
+        .unwrap_err();
+    assert_eq!(
+        (error.code, error.field.as_deref(), error.offset),
+        (Code::D2, Some("L.A"), 3)
+    );
+    // Values that do not fit are refused where they are set.
+    let mut message = Message::new();
+    let mut t = message.build(template);
+    let set = t.group("L", |l| l.set("D", 8u8).map(|_| ()));
+    assert_eq!(set.map(|_| ()), Err(BuildError::Range("L.D".into())));
+}
+
+/// Optional fields of a bit group have a value more for NULL: two bits for a boolean.
+#[test]
+fn nullable_fields_of_bit_groups() {
+    let templates = parse(
+        r#"<template name="T" id="1"><bitGroup name="G"><boolean name="A" presence="optional"/>
+           <enum name="B" presence="optional"><element name="x"/><element name="y"/><element name="z"/></enum></bitGroup></template>"#,
+    );
+    for (bits, expected) in [
+        (0b0000000, r#"{}"#),
+        (0b0100000, r#"{"A":false}"#),
+        (0b1001000, r#"{"A":true,"B":"x"}"#),
+        (0b0011000, r#"{"B":"z"}"#),
+    ] {
+        let text = both_ways(&templates, &[0xc0, 0x81, 0x80 | bits]).unwrap();
+        assert_eq!(text, format!(r#"{{"template":"T","G":{expected}}}"#));
+    }
+    assert_eq!(both_ways(&templates, &[0xc0, 0x81, 0xe0]), Err(Code::D2));
+}
+
+/// A copied bit group is one entry of the dictionary.
+#[test]
+fn copied_bit_groups() {
+    let templates = parse(
+        r#"<template name="T" id="1"><bitGroup name="G"><uInt7 name="A"/><uInt1 name="B"/><copy/></bitGroup></template>"#,
+    );
+    let (mut decoder, mut encoder) = (Decoder::new(&templates), Encoder::new(&templates));
+    for (bytes, a, b) in [
+        (&[0xe0, 0x81, 0x05, 0xc0][..], 5, 1),
+        (&[0x80], 5, 1),
+        (&[0xa0, 0x05, 0x80], 5, 0),
+    ] {
+        let mut message = Message::new();
+        decoder.decode(bytes, &mut message).unwrap();
+        let Some(Value::Group(group)) = message.get("G") else {
+            panic!("{message:?}")
+        };
+        assert_eq!(group.get("A"), Some(Value::Unsigned(a)));
+        assert_eq!(group.get("B"), Some(Value::Unsigned(b)));
+        let mut out = Vec::new();
+        encoder.encode(&message, &mut out).unwrap();
+        assert_eq!(out, bytes);
+    }
+    let error = Decoder::new(&templates)
+        .decode(&[0xc0, 0x81], &mut ())
+        .unwrap_err();
+    assert_eq!((error.code, error.field.as_deref()), (Code::D5, Some("G")));
+}
+
+/// Bits that no field asks for: zeros follow a group that ends early, in strict mode R8 is any other length.
+#[test]
+fn lengths_of_bit_groups() {
+    let templates = parse(
+        r#"<template name="T" id="1"><bitGroup name="G"><uInt7 name="A"/><uInt1 name="B"/></bitGroup></template>"#,
+    );
+    let options = |strict| tickwire_fast::DecoderOptions {
+        strict,
+        ..Default::default()
+    };
+    let decode = |bytes: &[u8], strict| {
+        let mut decoder = Decoder::with_options(&templates, options(strict));
+        decoder
+            .decode(bytes, &mut ())
+            .map_err(|error| (error.code, error.offset))
+    };
+    assert_eq!(decode(&[0xc0, 0x81, 0x05, 0xc0], true), Ok(4));
+    for bytes in [
+        &[0xc0, 0x81, 0x85][..],
+        &[0xc0, 0x81, 0x05, 0xc1],
+        &[0xc0, 0x81, 0x05, 0x00, 0x80],
+    ] {
+        assert_eq!(decode(bytes, false), Ok(bytes.len()));
+        assert_eq!(decode(bytes, true), Err((Code::R8, 2)));
+    }
+    assert_eq!(
+        decode(&[0xc0, 0x81, 0x05], false),
+        Err((Code::Truncated, 2))
+    );
+}
+
+#[test]
+fn bit_groups_that_cannot_be() {
+    let group = |inner: &str| {
+        format!(r#"<template name="T" id="1"><bitGroup name="G">{inner}</bitGroup></template>"#)
+    };
+    for (inner, code, detail) in [
+        ("", Code::S1, "a bit group without fields"),
+        (r#"<uInt32 name="A"/>"#, Code::S1, "uInt32 in a bit group"),
+        (
+            r#"<uInt3 name="A" presence="optional"/>"#,
+            Code::S1,
+            "uInt3 has no bits for NULL: it cannot be optional",
+        ),
+        (
+            r#"<boolean name="A"><copy/></boolean>"#,
+            Code::S2,
+            "copy on a field of a bit group",
+        ),
+        (
+            r#"<boolean name="A"/><delta/>"#,
+            Code::S2,
+            "delta on bitGroup G",
+        ),
+        (
+            r#"<boolean name="A"/><copy value="1"/>"#,
+            Code::S3,
+            "\"1\" for bitGroup G",
+        ),
+        (
+            &r#"<uInt7 name="A"/>"#.repeat(10),
+            Code::S1,
+            "a bit group of more than 63 bits",
+        ),
+    ] {
+        let (told_code, _, _, told) = refused(Mode::Strict, &group(inner));
+        assert_eq!((told_code, &*told), (code, detail), "{inner}");
+    }
+    let optional = r#"<template name="T"><bitGroup name="G" presence="optional"><boolean name="A"/></bitGroup></template>"#;
+    let (code, _, _, detail) = refused(Mode::Lenient, optional);
+    assert_eq!(
+        (code, &*detail),
+        (
+            Code::S1,
+            "FAST 1.2 has no NULL for a bit group: it cannot be optional"
+        )
+    );
+}

@@ -1,5 +1,6 @@
 //! From template XML to the instruction plan (FAST 1.1 §9 and appendix 1). Runs once per file; knows nothing of bytes.
 
+mod bit_group;
 mod declaration;
 mod field;
 mod initial;
@@ -249,6 +250,7 @@ impl<'d> Compiler<'_, 'd> {
         match self.source.name(body) {
             "group" => self.group(&declaration, scope, extent),
             "sequence" => self.sequence(&declaration, scope, extent),
+            "bitGroup" => self.bit_group(&declaration, scope, extent),
             _ => self.leaf(&declaration, scope, extent),
         }
     }
@@ -488,6 +490,7 @@ const NO_SPEC: Spec = Spec {
     tag: 0,
     has_initial: false,
     uses_map: false,
+    width: 0,
     exponent: 0,
     slot: 0,
     initial: u32::MAX,

@@ -129,6 +129,7 @@ impl<'a, V: Visitor> Run<'a, V> {
                 }
                 Kind::Sequence => self.sequence(op, body_of(op, &mut next), present, depth),
                 Kind::Group => self.group(op, body_of(op, &mut next), present, depth),
+                Kind::BitGroup => self.bit_group(op, body_of(op, &mut next), present),
                 Kind::Template => self.inner_template(op, depth),
             };
             if let Err(code) = done {
