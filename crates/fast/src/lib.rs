@@ -4,7 +4,8 @@
 //! [`Visitor`] with each value; [`Message`] is the visitor that keeps them, and structs with `#[derive(FastMessage)]`
 //! take them by name. An [`Encoder`] writes from the same plan.
 //!
-//! The crate does no IO, reads no clock and knows neither packets' transport nor DDS.
+//! Programs that know their templates when they are built let a build script make structs of them: see [`build`], the
+//! one module with IO. The others read no clock and know neither packets' transport nor DDS.
 //!
 //! ```
 //! use tickwire_fast::{Decoder, Message, Mode, Templates, Value};
@@ -22,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod bit_group;
+pub mod build;
 mod builder;
 mod code;
 mod compile;
@@ -30,6 +32,7 @@ mod dictionary;
 mod encode_operator;
 mod encoder;
 mod error;
+mod excerpt;
 mod field;
 pub mod generate;
 mod instruction;

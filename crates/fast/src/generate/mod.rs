@@ -31,8 +31,8 @@ pub struct RustOptions {
 
 /// Rust source text for all templates with an id: a struct each, with a member for each field in the template's order.
 ///
-/// The text is made to be included in a module of its own, from a file that a build script writes
-/// , and names all that it needs with full paths below `::tickwire_fast`.
+/// The text is made to be included in a module of its own, from a file that a build script writes (see
+/// [`build`](crate::build)), and names what it needs with full paths below `::tickwire_fast`.
 pub fn rust(templates: &Templates, options: &RustOptions) -> String {
     let model = Model::new(templates, options);
     let mut text = String::new();
