@@ -1,9 +1,11 @@
 //! `tickwire fast`: FAST without a network.
 
 mod decode;
+mod explain;
 pub(crate) mod source;
 mod statistics;
 mod templates;
+mod walk;
 
 use clap::Subcommand;
 
@@ -13,6 +15,7 @@ use crate::failure::Result;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Decode(decode::Arguments),
+    Explain(explain::Arguments),
     Templates(templates::Arguments),
 }
 
@@ -20,6 +23,7 @@ impl Command {
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Self::Decode(arguments) => arguments.run(),
+            Self::Explain(arguments) => arguments.run(),
             Self::Templates(arguments) => arguments.run(),
         }
     }

@@ -281,7 +281,7 @@ impl Lines {
             let own = Line {
                 field: format!("{:1$}{2}", "", 2 * depth, field.name()),
                 tag: field.id().unwrap_or_default().to_owned(),
-                kind: type_of(field.field_type()),
+                kind: type_of_field(field),
                 presence: presence(field.is_optional()),
                 ..Line::default()
             };
@@ -342,6 +342,15 @@ fn type_of(field_type: FieldType) -> String {
     }
 }
 
+/// The type of a field, which may be one of FAST 1.2.
+fn type_of_field(field: Field<'_>) -> String {
+    match field.enumeration().or(field.set()) {
+        Some(elements) => format!("{} of {}", field.type_name(), elements.len()),
+        None if field.type_name() == field.field_type().name() => type_of(field.field_type()),
+        None => field.type_name().to_owned(),
+    }
+}
+
 fn text(value: Value<'_>) -> String {
     match value {
         Value::Unsigned(value) => value.to_string(),
@@ -372,7 +381,7 @@ fn objects(fields: Fields<'_>) -> Vec<Json> {
             "name": field.name(),
             "path": field.path(),
             "tag": field.id(),
-            "type": field.field_type().name(),
+            "type": field.type_name(),
             "presence": presence(field.is_optional()),
             "instructions": instructions,
         });
