@@ -5,7 +5,7 @@ use tickwire_fast::{
 };
 
 use crate::choice::Choices;
-use crate::template::{Attached, Field, File, Form, Item};
+use crate::template::{Attached, Field, File, Form, Item, Shape};
 use crate::value;
 
 /// Makes messages, each with values that often follow from those of the one before.
@@ -15,17 +15,19 @@ pub struct Messages<'f, 'b> {
     templates: &'f Templates,
     /// Where the values come from; what it has not used is the caller's.
     pub choices: Choices<'b>,
+    shape: Shape,
     /// Counts values, so that some are one more than before.
     count: u64,
 }
 
 impl<'f, 'b> Messages<'f, 'b> {
-    /// Messages of `file`, of which `templates` were read.
+    /// Messages of `file`, of which `templates` were read; with values that suit the shape that it has.
     pub fn new(file: &'f File, templates: &'f Templates, choices: Choices<'b>) -> Self {
         Self {
             file,
             templates,
             choices,
+            shape: file.shape,
             count: 0,
         }
     }
@@ -120,7 +122,7 @@ impl<'f, 'b> Messages<'f, 'b> {
             integer => {
                 let value = match constant {
                     Some(text) => parsed(text),
-                    None => value::integer(&mut self.choices, integer, self.count),
+                    None => self.integer(integer, field.optional, &field.form),
                 };
                 match u64::try_from(value) {
                     Ok(value) => into.set(name, Value::Unsigned(value)),
@@ -134,9 +136,25 @@ impl<'f, 'b> Messages<'f, 'b> {
         done.map(|_| ())
     }
 
+    /// An integer; where fastlib takes no more than 64 bits of it, one that needs no more.
+    fn integer(&mut self, field_type: FieldType, optional: bool, form: &Form) -> i128 {
+        let keeps_to_width = match form {
+            Form::One(Attached { operator, key, .. }) => match operator {
+                Operator::None | Operator::Constant | Operator::Default => true,
+                Operator::Copy => key.is_none(),
+                _ => false,
+            },
+            Form::Split(..) => false,
+        };
+        match self.shape == Shape::Peer && (optional || !keeps_to_width) {
+            true => value::small(&mut self.choices, field_type, self.count),
+            false => value::integer(&mut self.choices, field_type, self.count),
+        }
+    }
+
     fn text(&mut self, field: &Field) -> String {
         let text = match field.field_type {
-            FieldType::Ascii => value::ascii(&mut self.choices),
+            FieldType::Ascii => value::ascii(&mut self.choices, self.shape),
             _ => value::unicode(&mut self.choices),
         };
         // A tail cannot shorten: most are given strings of one length.
@@ -156,7 +174,12 @@ impl<'f, 'b> Messages<'f, 'b> {
         if let Some(text) = constant {
             return parsed::<Decimal>(text).normalized();
         }
-        let decimal = value::decimal(&mut self.choices, self.count);
+        let exponent = value::exponent(&mut self.choices);
+        let is_whole =
+            matches!(&field.form, Form::One(attached) if attached.operator != Operator::Delta);
+        let mantissa = self.integer(FieldType::Int64, !is_whole, &field.form);
+        let mantissa = i64::try_from(mantissa).unwrap_or_default();
+        let decimal = Decimal::new(mantissa, exponent).unwrap_or_default();
         let Form::Split(exponent, mantissa) = &field.form else {
             return decimal;
         };

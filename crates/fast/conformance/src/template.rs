@@ -23,7 +23,8 @@ pub enum Shape {
 pub enum Spelling {
     /// The standard's.
     Standard,
-    /// fastlib's: `key` is an attribute of the field, not of its operator.
+    /// fastlib's: `key` and `dictionary` are attributes of the field, not of its operator; a part says that it is optional,
+    /// and a length has a name.
     Peer,
 }
 
@@ -31,6 +32,9 @@ pub enum Spelling {
 #[derive(Clone, Debug)]
 pub struct File {
     pub(crate) templates: Vec<Model>,
+    pub(crate) shape: Shape,
+    /// Whether fields may have a dictionary of their own, which fastlib knows when it decodes, but not when it encodes.
+    pub field_dictionaries: bool,
     dictionary: Option<&'static str>,
 }
 
@@ -63,6 +67,7 @@ pub(crate) struct Field {
     pub(crate) form: Form,
     pub(crate) items: Vec<Item>,
     dictionary: Option<&'static str>,
+    application_type: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +83,7 @@ pub(crate) enum Form {
 pub(crate) struct Attached {
     pub(crate) operator: Operator,
     pub(crate) initial: Option<String>,
-    key: Option<String>,
+    pub(crate) key: Option<String>,
     dictionary: Option<&'static str>,
 }
 
@@ -100,14 +105,21 @@ impl File {
             names: 0,
             templates: Vec::new(),
             room: MAX_FIELDS,
+            references: false,
+            field_dictionaries: false,
         };
-        let dictionary = maker.dictionary(6);
+        maker.references = maker.choices.one_in(2);
+        maker.field_dictionaries = maker.choices.one_in(2);
+        // fastlib does not read it.
+        let dictionary = maker.dictionary(6).filter(|_| shape != Shape::Peer);
         for number in 0..=maker.choices.below(4) {
             let model = maker.template(number);
             maker.templates.push(model);
         }
         Self {
             templates: maker.templates,
+            shape,
+            field_dictionaries: maker.field_dictionaries,
             dictionary,
         }
     }
@@ -138,12 +150,15 @@ struct Maker<'c, 'b> {
     templates: Vec<Model>,
     /// How many more fields the file may get.
     room: u32,
+    /// Whether templates refer to others.
+    references: bool,
+    field_dictionaries: bool,
 }
 
 impl Maker<'_, '_> {
     fn template(&mut self, number: usize) -> Model {
         // The first has no references: messages of any depth can end with it.
-        let references = number > 0;
+        let references = self.references && number > 0;
         let size = self.choices.below(8);
         let mut items: Vec<_> = (0..=size).map(|_| self.item(3, references)).collect();
         if self.shape != Shape::Peer && self.choices.one_in(6) {
@@ -153,16 +168,16 @@ impl Maker<'_, '_> {
         }
         Model {
             name: format!("T{number}"),
-            id: IDS[(number * 3 + self.choices.below(3)) % IDS.len()],
-            dictionary: self.dictionary(3),
-            application_type: self.application_type(),
+            id: IDS[number * 3 + self.choices.below(3)],
+            dictionary: self.scope_dictionary(3),
+            application_type: self.application_type(4),
             resets: self.shape != Shape::Peer && self.choices.one_in(8),
             items,
         }
     }
 
     fn item(&mut self, depth: u32, references: bool) -> Item {
-        if references && self.choices.one_in(10) {
+        if references && self.choices.one_in(6) {
             return match self.choices.one_in(2) {
                 true => Item::Dynamic,
                 false => Item::Static(self.choices.below(self.templates.len())),
@@ -187,7 +202,7 @@ impl Maker<'_, '_> {
         let form = match field_type {
             FieldType::Decimal if self.choices.one_in(2) => Form::Split(
                 self.attached(Domain::Exponent, optional),
-                self.attached(Domain::Field(FieldType::Int64), false),
+                self.attached(Domain::Mantissa, false),
             ),
             FieldType::Group => Form::One(Attached::NONE),
             FieldType::Sequence => Form::One(self.attached(Domain::Length, optional)),
@@ -197,10 +212,6 @@ impl Maker<'_, '_> {
             true => self.choices.below(5),
             false => 0,
         };
-        // A sequence of nothing is not a template to fastlib.
-        let size = size.max(usize::from(
-            self.shape == Shape::Peer && field_type.is_container(),
-        ));
         Field {
             name: self.name(),
             field_type,
@@ -209,10 +220,14 @@ impl Maker<'_, '_> {
             items: (0..size)
                 .map(|_| self.item(depth - 1, references))
                 .collect(),
-            dictionary: field_type
-                .is_container()
-                .then(|| self.dictionary(6))
-                .flatten(),
+            dictionary: match field_type.is_container() {
+                true => self.scope_dictionary(6),
+                false => None,
+            },
+            application_type: match field_type.is_container() {
+                true => self.application_type(8),
+                false => None,
+            },
         }
     }
 
@@ -234,6 +249,7 @@ impl Maker<'_, '_> {
             }),
             items: Vec::new(),
             dictionary: None,
+            application_type: None,
         }
     }
 
@@ -247,12 +263,18 @@ impl Maker<'_, '_> {
         let operators: Vec<_> = OPERATORS
             .into_iter()
             .filter(|operator| operator.applies_to(field_type))
-            .filter(|operator| self.is_known_to_peer(field_type, *operator))
+            .filter(|operator| {
+                self.shape != Shape::Peer || is_known(*operator, field_type, optional)
+            })
             .collect();
         let operator = self.choices.of(&operators);
         let needs_value =
             operator == Operator::Constant || (operator == Operator::Default && !optional);
-        let has_value = operator != Operator::None && (needs_value || self.choices.one_in(2));
+        let is_part = domain != Domain::Field(field_type);
+        let has_value = needs_value
+            || operator != Operator::None
+                && self.choices.one_in(2)
+                && (self.shape != Shape::Peer || is_known_initial(operator, field_type));
         let has_entry = !matches!(
             operator,
             Operator::None | Operator::Constant | Operator::Default
@@ -263,31 +285,61 @@ impl Maker<'_, '_> {
             true if self.choices.one_in(6) => Some("K".to_owned()),
             true => Some(format!("K{}", field_type.name())),
         };
+        // fastlib does not look for them on parts of decimals.
+        let has_dictionary =
+            has_entry && self.field_dictionaries && (self.shape != Shape::Peer || !is_part);
         Attached {
             operator,
             initial: has_value.then(|| value::text(self.choices, domain, self.shape)),
-            key,
-            dictionary: has_entry.then(|| self.dictionary(6)).flatten(),
+            key: key.filter(|_| self.shape != Shape::Peer || field_type != FieldType::Decimal),
+            dictionary: has_dictionary.then(|| self.dictionary(6)).flatten(),
         }
     }
 
-    /// fastlib refuses decimals with initial values of their own.
-    fn is_known_to_peer(&self, field_type: FieldType, operator: Operator) -> bool {
-        self.shape != Shape::Peer
-            || field_type != FieldType::Decimal
-            || matches!(operator, Operator::None | Operator::Copy | Operator::Delta)
-    }
-
     fn dictionary(&mut self, n: usize) -> Option<&'static str> {
-        let names = ["global", "template", "type", "mine", "yours"];
-        self.choices.one_in(n).then(|| self.choices.of(&names))
+        let names = ["mine", "yours", "global", "template", "type"];
+        // fastlib has other thoughts of the current template and type behind a reference.
+        let known = match self.shape == Shape::Peer && self.references {
+            true => 3,
+            false => names.len(),
+        };
+        self.choices
+            .one_in(n)
+            .then(|| self.choices.of(&names[..known]))
     }
 
-    fn application_type(&mut self) -> Option<&'static str> {
+    /// A dictionary for all fields of a template, group or sequence; fastlib would keep template ids in it.
+    fn scope_dictionary(&mut self, n: usize) -> Option<&'static str> {
+        match self.shape == Shape::Peer && self.references {
+            true => None,
+            false => self.dictionary(n),
+        }
+    }
+
+    fn application_type(&mut self, n: usize) -> Option<&'static str> {
         self.choices
-            .one_in(4)
+            .one_in(n)
             .then(|| self.choices.of(&["Order", "Trade"]))
     }
+}
+
+/// Whether fastlib has the operator, the way the standard has it; `tests/peer.rs` shows where it has not.
+fn is_known(operator: Operator, field_type: FieldType, optional: bool) -> bool {
+    match field_type {
+        FieldType::Decimal => {
+            matches!(operator, Operator::None | Operator::Copy | Operator::Delta)
+        }
+        FieldType::Ascii | FieldType::Unicode | FieldType::ByteVector => {
+            !optional || !matches!(operator, Operator::Delta | Operator::Tail)
+        }
+        _ => true,
+    }
+}
+
+/// Whether fastlib takes an initial value of this operator for what the standard does.
+fn is_known_initial(operator: Operator, field_type: FieldType) -> bool {
+    operator != Operator::Increment
+        && (field_type != FieldType::Decimal || operator == Operator::Delta)
 }
 
 impl Attached {
@@ -314,12 +366,16 @@ impl Writer<'_> {
         self.attribute("dictionary", model.dictionary);
         self.attribute("scp:reset", model.resets.then_some("yes"));
         self.xml.push_str(">\n");
-        if let Some(name) = model.application_type {
+        self.application_type(model.application_type);
+        model.items.iter().for_each(|item| self.item(item));
+        self.xml.push_str("</template>\n");
+    }
+
+    fn application_type(&mut self, name: Option<&str>) {
+        if let Some(name) = name {
             self.open("typeRef", name);
             self.xml.push_str("/>");
         }
-        model.items.iter().for_each(|item| self.item(item));
-        self.xml.push_str("</template>\n");
     }
 
     fn item(&mut self, item: &Item) {
@@ -344,16 +400,18 @@ impl Writer<'_> {
         match &field.form {
             Form::Split(exponent, mantissa) => {
                 self.xml.push('>');
-                self.part("exponent", exponent);
-                self.part("mantissa", mantissa);
+                self.part(field, "exponent", exponent, field.optional);
+                self.part(field, "mantissa", mantissa, false);
             }
             Form::One(length) if field.field_type == FieldType::Sequence => {
                 self.xml.push('>');
-                self.part("length", length);
+                self.application_type(field.application_type);
+                self.part(field, "length", length, field.optional);
             }
             Form::One(attached) => {
                 self.peer_attributes(attached);
                 self.xml.push('>');
+                self.application_type(field.application_type);
                 self.operator(attached);
             }
         }
@@ -361,11 +419,17 @@ impl Writer<'_> {
         let _ = writeln!(self.xml, "</{element}>");
     }
 
-    fn part(&mut self, element: &str, attached: &Attached) {
+    fn part(&mut self, field: &Field, element: &str, attached: &Attached, optional: bool) {
         self.xml.push('<');
         self.xml.push_str(element);
         if element == "length" {
             self.id();
+        }
+        if element == "length" && self.spelling == Spelling::Peer {
+            self.attribute("name", Some(&format!("{}N", field.name)));
+        }
+        if self.spelling == Spelling::Peer {
+            self.attribute("presence", optional.then_some("optional"));
         }
         self.peer_attributes(attached);
         self.xml.push('>');
@@ -447,7 +511,7 @@ const OPERATORS: [Operator; 7] = [
     Operator::Tail,
 ];
 
-/// Ids of one to five bytes; 120 is also the session's reset message.
+/// Ids of one to five bytes, three for each template; 120 is also the session's reset message.
 const IDS: [u32; 12] = [
     1,
     2,
@@ -458,8 +522,8 @@ const IDS: [u32; 12] = [
     300,
     16_383,
     16_384,
+    2_097_151,
     2_097_152,
-    0,
     4_294_967_295,
 ];
 /// Fields after which a file gets no more groups and sequences.

@@ -13,6 +13,8 @@ pub(crate) enum Domain {
     Field(FieldType),
     /// In a decimal's exponent.
     Exponent,
+    /// In its mantissa.
+    Mantissa,
     /// In a sequence's length.
     Length,
 }
@@ -22,6 +24,7 @@ impl Domain {
         match self {
             Self::Field(field_type) => field_type,
             Self::Exponent => FieldType::Int32,
+            Self::Mantissa => FieldType::Int64,
             Self::Length => FieldType::UInt32,
         }
     }
@@ -36,14 +39,25 @@ pub(crate) fn text(choices: &mut Choices<'_>, domain: Domain, shape: Shape) -> S
         Domain::Field(FieldType::Decimal) if shape == Shape::Peer => {
             choices.of(&["0", "-12000", "12.50", "0.05"]).to_owned()
         }
-        Domain::Field(FieldType::Decimal) => decimal(choices, 0).to_string(),
+        Domain::Field(FieldType::Decimal) => {
+            let mantissa = integer(choices, FieldType::Int64, 0);
+            i64::try_from(mantissa)
+                .ok()
+                .and_then(|mantissa| Decimal::new(mantissa, exponent(choices)))
+                .unwrap_or_default()
+                .to_string()
+        }
         Domain::Field(FieldType::ByteVector) => bytes(choices)
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect(),
-        Domain::Field(FieldType::Ascii) => ascii(choices).replace(|c: char| c < ' ', "."),
+        Domain::Field(FieldType::Ascii) => ascii(choices, shape).replace(|c: char| c < ' ', "."),
         Domain::Field(FieldType::Unicode) => unicode(choices),
-        Domain::Field(integer) => self::integer(choices, integer, 0).to_string(),
+        Domain::Field(_) | Domain::Mantissa => match shape {
+            Shape::Peer => small(choices, domain.field_type(), 0),
+            _ => integer(choices, domain.field_type(), 0),
+        }
+        .to_string(),
     }
 }
 
@@ -69,17 +83,14 @@ pub(crate) fn integer(choices: &mut Choices<'_>, field_type: FieldType, near: u6
     value.clamp(min, max)
 }
 
-/// A decimal; most have exponent -2 to 0.
-pub(crate) fn decimal(choices: &mut Choices<'_>, near: u64) -> Decimal {
-    let exponent = exponent(choices);
-    let mantissa = integer(choices, FieldType::Int64, near);
-    i64::try_from(mantissa)
-        .ok()
-        .and_then(|mantissa| Decimal::new(mantissa, exponent))
-        .unwrap_or_default()
+/// An integer whose difference to any other has no more bits than its type, nor has its successor.
+pub(crate) fn small(choices: &mut Choices<'_>, field_type: FieldType, near: u64) -> i128 {
+    let bound = i128::from(field_type.max()) / 4;
+    integer(choices, field_type, near).clamp(-bound, bound)
 }
 
-fn exponent(choices: &mut Choices<'_>) -> i8 {
+/// An exponent; most are -2 to 0.
+pub(crate) fn exponent(choices: &mut Choices<'_>) -> i8 {
     match choices.below(12) {
         0 => Decimal::MAX_EXPONENT,
         1 => -Decimal::MAX_EXPONENT,
@@ -88,9 +99,10 @@ fn exponent(choices: &mut Choices<'_>) -> i8 {
     }
 }
 
-/// An ASCII string; NUL and DEL occur.
-pub(crate) fn ascii(choices: &mut Choices<'_>) -> String {
+/// An ASCII string; DEL occurs, and NUL at its beginning, which fastlib reads twice.
+pub(crate) fn ascii(choices: &mut Choices<'_>, shape: Shape) -> String {
     match choices.below(12) {
+        1 | 2 if shape == Shape::Peer => wandering(choices, ["A", "B", "C", "\u{7f}"]),
         0 => String::new(),
         1 => "\0".repeat(1 + choices.below(2)),
         2 => format!("\0{}", wandering(choices, ["A", "B", "C", "\u{7f}"])),
