@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use tickwire::Serialized;
 use tickwire::cdr::EncodeError;
+use tickwire_fast::generate::TopicNames;
 use tickwire_fast::{
     ElementPlace, Field, FieldIndex, FieldType, Message, Record, Sequence, Template, TemplateId,
     Templates, Value,
@@ -107,9 +108,10 @@ impl Mapper {
             unmapped: Vec::new(),
             scratch: Scratch::default(),
         };
+        let names = TopicNames::new(templates);
         for template in templates.iter() {
             if let Some(id) = template.id() {
-                mapper.add_route(id, template, mapping);
+                mapper.add_route(id, template, &names, mapping);
             }
         }
         mapper
@@ -273,11 +275,17 @@ impl Mapper {
         emit(&self.topics, topic, &self.scratch.sample).map_err(MapError::Emit)
     }
 
-    fn add_route(&mut self, id: TemplateId, template: Template<'_>, mapping: Mapping) {
+    fn add_route(
+        &mut self,
+        id: TemplateId,
+        template: Template<'_>,
+        names: &TopicNames,
+        mapping: Mapping,
+    ) {
         let security = security_field(template, mapping);
         let by_security =
             security.is_some() && matches!(mapping, Mapping::Automatic | Mapping::TopicPerSecurity);
-        let ty = match TopicType::new(template, security, mapping == Mapping::Keyed) {
+        let ty = match TopicType::new(template, names, security, mapping == Mapping::Keyed) {
             Ok(ty) => ty,
             Err(error) => {
                 self.unmapped.push((template.name().to_owned(), error));

@@ -1,17 +1,21 @@
 //! A FAST template as the type of a topic, and messages of it as payloads.
 //!
-//! Names are kept and members come in the template's order; optional fields are optional members,
-//! decimals are exact pairs, groups are structs, sequences are sequences of structs. What a payload
-//! needs is resolved when the type is made, so that writing one walks two lists side by side and
-//! allocates nothing once the buffer has its size. Knows nothing of topics or networks.
+//! Names are kept as far as IDL allows ([`TopicNames`]) and members come in the template's order;
+//! optional fields are optional members, decimals are exact pairs, groups are structs, sequences are
+//! sequences of structs, enumerations are enums, sets are integers, timestamps are `int64`. Structs
+//! that `tickwire_fast::generate` makes of the same template are the same types. What a payload needs
+//! is resolved when the type is made, so that writing one walks two lists side by side and allocates
+//! nothing once the buffer has its size. Knows nothing of topics or networks.
 
 use std::fmt;
 
 use tickwire::Serialized;
 use tickwire::cdr::{
-    Describe, Encode, EncodeError, EncodeErrorKind, Extensibility, InvalidDescription, Member,
-    MemberHeader, Representation, Type, TypeDescription, Writer,
+    Describe, Encode, EncodeError, EncodeErrorKind, EnumDescription, Extensibility,
+    InvalidDescription, Literal, Member, MemberHeader, Representation, Type, TypeDescription,
+    Writer, enum_size,
 };
+use tickwire_fast::generate::TopicNames;
 use tickwire_fast::{
     Decimal, ElementPlace, Field, FieldIndex, FieldType, Record, Sequence, Template, Value,
 };
@@ -58,23 +62,23 @@ impl TopicType {
     /// `keyed` the member that tells the security is the key.
     pub(crate) fn new(
         template: Template<'_>,
+        names: &TopicNames,
         security: Option<SecurityAt>,
         keyed: bool,
     ) -> Result<Self, TypeError> {
-        let mut members = Members::default();
+        let mut members = Members::new(names);
         if let Some(SecurityAt::Element { sequence, security }) = security {
             let fields = template.fields().find(|field| field.index() == sequence);
             let field =
                 fields.and_then(|field| field.fields().find(|field| field.index() == security));
             if let Some(field) = field {
-                members.add(template, field, Source::Security)?;
+                members.add(field, Source::Security)?;
                 members.set_key(keyed);
             }
         }
         for field in template.fields() {
             let divided = matches!(security, Some(SecurityAt::Element { sequence, .. }) if sequence == field.index());
             members.add(
-                template,
                 field,
                 if divided {
                     Source::Divided
@@ -86,7 +90,8 @@ impl TopicType {
                 members.set_key(keyed);
             }
         }
-        let (description, plan) = members.end(template.name(), template.name())?;
+        let name = names.template(template);
+        let (description, plan) = members.end(name, template.name())?;
         Ok(Self { description, plan })
     }
 
@@ -176,6 +181,8 @@ enum Kind {
     I32,
     U64,
     I64,
+    Bool,
+    Enum,
     Decimal,
     Text,
     Bytes,
@@ -233,6 +240,10 @@ impl MemberPlan {
             (Kind::I16, Value::Signed(value)) => writer.write_i16(narrow(value)?),
             (Kind::I32, Value::Signed(value)) => writer.write_i32(narrow(value)?),
             (Kind::I64, Value::Signed(value)) => writer.write_i64(value),
+            (Kind::Bool, Value::Unsigned(value @ (0 | 1))) => writer.write_bool(value == 1),
+            (Kind::Enum, Value::Unsigned(value)) => {
+                writer.write_enum(narrow(value)?, enum_size(ENUM_BITS));
+            }
             (Kind::Decimal, Value::Decimal(value)) => value.encode(writer)?,
             (Kind::Text, Value::Text(value)) => writer.write_string(value, 0)?,
             (Kind::Bytes, Value::Bytes(value)) => {
@@ -279,23 +290,26 @@ impl StructPlan {
 }
 
 /// Members as they are collected.
-#[derive(Default)]
-struct Members {
+struct Members<'n> {
+    names: &'n TopicNames,
     members: Vec<Member>,
     plan: Vec<MemberPlan>,
 }
 
-impl Members {
-    fn add(
-        &mut self,
-        template: Template<'_>,
-        field: Field<'_>,
-        source: Source,
-    ) -> Result<(), TypeError> {
-        let (ty, kind) = member_type(template, field)?;
+impl<'n> Members<'n> {
+    fn new(names: &'n TopicNames) -> Self {
+        Self {
+            names,
+            members: Vec::new(),
+            plan: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, field: Field<'_>, source: Source) -> Result<(), TypeError> {
+        let (ty, kind) = member_type(field, self.names)?;
         // Ids are those that IDL without annotations has: 0, 1, 2, ...
         let id = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
-        let mut member = Member::new(field.name(), id, ty);
+        let mut member = Member::new(self.names.member(field), id, ty);
         member.optional = field.is_optional() && source != Source::Security;
         self.plan.push(MemberPlan {
             field: field.index(),
@@ -325,7 +339,14 @@ impl Members {
     }
 }
 
-fn member_type(template: Template<'_>, field: Field<'_>) -> Result<(Type, Kind), TypeError> {
+fn member_type(field: Field<'_>, names: &TopicNames) -> Result<(Type, Kind), TypeError> {
+    let literals = names.literals(field);
+    if !literals.is_empty() {
+        return Ok((enum_type(names.nested(field), literals), Kind::Enum));
+    }
+    if field.is_boolean() {
+        return Ok((Type::Bool, Kind::Bool));
+    }
     Ok(match field.field_type() {
         FieldType::UInt8 => (Type::U8, Kind::U8),
         FieldType::Int8 => (Type::I8, Kind::I8),
@@ -342,11 +363,11 @@ fn member_type(template: Template<'_>, field: Field<'_>) -> Result<(Type, Kind),
             (Type::Sequence { element, bound: 0 }, Kind::Bytes)
         }
         FieldType::Group => {
-            let (description, plan) = struct_type(template, field)?;
+            let (description, plan) = struct_type(field, names)?;
             (Type::Struct(description.into()), Kind::Struct(plan))
         }
         FieldType::Sequence => {
-            let (description, plan) = struct_type(template, field)?;
+            let (description, plan) = struct_type(field, names)?;
             let element = Type::Struct(description.into()).into();
             (Type::Sequence { element, bound: 0 }, Kind::Sequence(plan))
         }
@@ -358,16 +379,30 @@ fn member_type(template: Template<'_>, field: Field<'_>) -> Result<(Type, Kind),
     })
 }
 
-/// The struct of a group or of a sequence's elements, named after all names above it.
+/// The struct of a group or of a sequence's elements.
 fn struct_type(
-    template: Template<'_>,
     field: Field<'_>,
+    names: &TopicNames,
 ) -> Result<(TypeDescription, StructPlan), TypeError> {
-    let mut members = Members::default();
+    let mut members = Members::new(names);
     for inner in field.fields() {
-        members.add(template, inner, Source::Field)?;
+        members.add(inner, Source::Field)?;
     }
-    members.end(&field.path().replace('.', "_"), field.path())
+    members.end(names.nested(field), field.path())
+}
+
+fn enum_type(name: &str, literals: &[Box<str>]) -> Type {
+    let literals = (0..).zip(literals).map(|(value, name)| Literal {
+        name: (**name).into(),
+        value,
+    });
+    let description = EnumDescription {
+        name: name.into(),
+        extensibility: Extensibility::Appendable,
+        bit_bound: ENUM_BITS,
+        literals: literals.collect::<Vec<_>>().into(),
+    };
+    Type::Enum(description.into())
 }
 
 fn narrow<T, U: TryFrom<T>>(value: T) -> Result<U, EncodeError> {
@@ -383,4 +418,6 @@ fn mismatch() -> EncodeError {
 }
 
 const REPRESENTATION: Representation = Representation::Xcdr2;
+/// What IDL assumes.
+const ENUM_BITS: u16 = 32;
 const EXTENSIBILITY: Extensibility = Extensibility::Appendable;

@@ -5,6 +5,7 @@
 //! Templates ─► model (structs, members, types, names) ─► types.rs    structs
 //! ```
 
+mod enumerations;
 mod model;
 mod names;
 mod topic_names;

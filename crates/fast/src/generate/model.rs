@@ -9,10 +9,10 @@
 //! does not change with the templates beside it.
 
 use super::RustOptions;
-use super::names::{Namer, camel, rust_text, snake};
-use super::topic_names::TopicNames;
+use super::names::{Namer, camel, rust_text, screaming, snake};
+use super::topic_names::{TopicNames, counted, label};
 use crate::plan::Plan;
-use crate::{Field, FieldType, Fields, Template, Templates};
+use crate::{Element, Elements, Field, FieldType, Fields, Template, Templates};
 
 /// All that is generated for a file of templates.
 #[derive(Debug)]
@@ -20,6 +20,7 @@ pub(crate) struct Model<'t> {
     pub(crate) templates: &'t Templates,
     /// A struct comes before those that it contains.
     pub(crate) structs: Vec<Struct<'t>>,
+    pub(crate) enumerations: Vec<Enumeration<'t>>,
     /// The templates with an id, in the order of the file.
     pub(crate) messages: Vec<Message<'t>>,
     /// Whether any template has a dynamic reference, so that there is an enum of all messages.
@@ -80,6 +81,35 @@ pub(crate) struct Member<'t> {
     pub(crate) topic_name: String,
     /// Whether it is part of the key.
     pub(crate) key: bool,
+    /// If it is a set, the elements' bits.
+    pub(crate) set: Option<Set<'t>>,
+}
+
+/// The enum of a field that is an enumeration. The variants' numbers are the integers on the wire.
+#[derive(Debug)]
+pub(crate) struct Enumeration<'t> {
+    /// `Side`
+    pub(crate) name: String,
+    /// As [`Struct::scope`].
+    pub(crate) scope: String,
+    pub(crate) topic_name: String,
+    pub(crate) field: Field<'t>,
+    pub(crate) variants: Vec<Variant<'t>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Variant<'t> {
+    /// `Buy`
+    pub(crate) name: String,
+    pub(crate) topic_name: String,
+    pub(crate) element: &'t Element,
+}
+
+/// Constants for the bits of a set, in a module of their own.
+#[derive(Debug)]
+pub(crate) struct Set<'t> {
+    pub(crate) module: String,
+    pub(crate) constants: Vec<(String, &'t Element)>,
 }
 
 /// The type of a member.
@@ -93,7 +123,10 @@ pub(crate) enum Type {
     I32,
     U64,
     I64,
+    Bool,
     Decimal,
+    /// The enum with this number in [`Model::enumerations`].
+    Enumeration(usize),
     /// `CompactString`
     Text,
     /// `Vec<u8>`
@@ -111,6 +144,7 @@ impl<'t> Model<'t> {
         let mut model = Self {
             templates,
             structs: Vec::new(),
+            enumerations: Vec::new(),
             messages: Vec::new(),
             is_dynamic: false,
             topics: options.topics,
@@ -133,12 +167,18 @@ impl<'t> Model<'t> {
         format!("{scope}{name}")
     }
 
+    /// Where an enum is, from the root of the generated text.
+    pub(crate) fn enumeration_path(&self, of: usize) -> String {
+        let Some(Enumeration { scope, name, .. }) = self.enumerations.get(of) else {
+            return String::new();
+        };
+        format!("{scope}{name}")
+    }
+
     /// A member's type, with its `Option` if it has one, for text in the module `scope` (empty, or with `::` at its end).
     pub(crate) fn type_text(&self, member: &Member<'_>, scope: &str) -> String {
-        let path = |of: usize| {
-            let path = self.path(of);
-            path.strip_prefix(scope).map(str::to_owned).unwrap_or(path)
-        };
+        let below = |path: String| path.strip_prefix(scope).map(str::to_owned).unwrap_or(path);
+        let path = |of: usize| below(self.path(of));
         let plain = match member.ty {
             Type::U8 => "u8".to_owned(),
             Type::I8 => "i8".to_owned(),
@@ -148,7 +188,9 @@ impl<'t> Model<'t> {
             Type::I32 => "i32".to_owned(),
             Type::U64 => "u64".to_owned(),
             Type::I64 => "i64".to_owned(),
+            Type::Bool => "bool".to_owned(),
             Type::Decimal => "::tickwire_fast::Decimal".to_owned(),
+            Type::Enumeration(of) => below(self.enumeration_path(of)),
             Type::Text => "::tickwire_fast::CompactString".to_owned(),
             Type::Bytes => "Vec<u8>".to_owned(),
             Type::Group(of) => path(of),
@@ -175,7 +217,7 @@ impl<'t> Model<'t> {
             Owner::Field(field) => (field.name(), self.names.nested(field), field.fields()),
         };
         let topic_name = topic_name.to_owned();
-        let contains_types = fields.clone().any(|field| is_struct(field.field_type()));
+        let contains_types = fields.clone().any(has_own_type);
         let module = if contains_types {
             rust_text(&namer.unique(snake(name)))
         } else {
@@ -226,6 +268,7 @@ impl<'t> Model<'t> {
         fields
             .map(|field| {
                 let ty = self.member_type(field, &inner, &mut types);
+                let set = field.set().map(|elements| set(field, elements, &mut types));
                 let is_key = self.keys.iter().any(|key| key == field.name());
                 Member {
                     field,
@@ -235,12 +278,26 @@ impl<'t> Model<'t> {
                     op: first_op(&self.templates.plan, field),
                     topic_name: self.names.member(field).to_owned(),
                     key: is_key && is_message && !field.is_optional(),
+                    set,
                 }
             })
             .collect()
     }
 
     fn member_type(&mut self, field: Field<'t>, inner: &str, types: &mut Namer) -> Type {
+        if let Some(elements) = counted(field) {
+            self.enumerations.push(Enumeration {
+                name: types.unique_type(camel(field.name())),
+                scope: inner.to_owned(),
+                topic_name: self.names.nested(field).to_owned(),
+                field,
+                variants: variants(elements, self.names.literals(field)),
+            });
+            return Type::Enumeration(self.enumerations.len() - 1);
+        }
+        if field.is_boolean() {
+            return Type::Bool;
+        }
         match field.field_type() {
             FieldType::UInt8 => Type::U8,
             FieldType::Int8 => Type::I8,
@@ -263,8 +320,32 @@ impl<'t> Model<'t> {
     }
 }
 
-fn is_struct(field_type: FieldType) -> bool {
-    matches!(field_type, FieldType::Group | FieldType::Sequence)
+/// Whether something is generated for the field beside a member.
+fn has_own_type(field: Field<'_>) -> bool {
+    let is_struct = matches!(field.field_type(), FieldType::Group | FieldType::Sequence);
+    is_struct || field.set().is_some() || counted(field).is_some()
+}
+
+fn variants<'t>(elements: &'t Elements, literals: &[Box<str>]) -> Vec<Variant<'t>> {
+    let mut names = Namer::rust(&["Self"]);
+    elements
+        .iter()
+        .zip(literals)
+        .map(|(element, literal)| Variant {
+            name: names.unique_type(camel(label(element))),
+            topic_name: literal.to_string(),
+            element,
+        })
+        .collect()
+}
+
+fn set<'t>(field: Field<'t>, elements: &'t Elements, types: &mut Namer) -> Set<'t> {
+    let mut names = Namer::rust(&[]);
+    let constant = |element: &'t Element| (names.unique(screaming(label(element))), element);
+    Set {
+        module: rust_text(&types.unique(snake(field.name()))),
+        constants: elements.iter().map(constant).collect(),
+    }
 }
 
 /// The instructions of the plan are in the order of their fields.

@@ -19,6 +19,11 @@ pub(crate) fn snake(name: &str) -> String {
     legal(words.join("_").to_ascii_lowercase())
 }
 
+/// A constant: `MD_ENTRY_PX`.
+pub(crate) fn screaming(name: &str) -> String {
+    legal(words(name).join("_").to_ascii_uppercase())
+}
+
 /// A type: `MdEntryPx`.
 pub(crate) fn camel(name: &str) -> String {
     let mut camel = String::new();
@@ -213,6 +218,7 @@ mod tests {
         ] {
             assert_eq!(camel(fast), rust, "{fast}");
         }
+        assert_eq!(screaming("openPrice"), "OPEN_PRICE");
     }
 
     #[test]

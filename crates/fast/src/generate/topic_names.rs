@@ -1,8 +1,10 @@
 //! The names that templates have as types of topics. Both the types that are made at run time and those that are
 //! generated take them from here, so that they are the same types. Knows nothing of DDS but what a name may be.
 
+use std::collections::HashMap;
+
 use super::names::{Namer, idl};
-use crate::{Field, FieldIndex, FieldType, Fields, Template, Templates};
+use crate::{Element, Elements, Field, FieldIndex, FieldType, Fields, Template, Templates};
 
 /// Names for the topic types of templates: those of the templates wherever IDL allows them.
 ///
@@ -11,6 +13,8 @@ use crate::{Field, FieldIndex, FieldType, Fields, Template, Templates};
 /// | a template | its own |
 /// | a field | its own |
 /// | the struct of a group or of a sequence's elements | all names from the template down, with underscores between |
+/// | an enumeration | `Type` in a module with such a name |
+/// | an element of an enumeration | its own, or its id if only that begins with a letter |
 ///
 /// Characters that IDL does not have become underscores, a name that begins with no letter gets an `N`, and a name that
 /// is taken, be it in other case (IDL 4.2 §7.2.3), gets a number. Templates without an id have no messages and no names.
@@ -22,6 +26,8 @@ pub struct TopicNames {
     members: Box<[Box<str>]>,
     /// By field index; empty for fields without a type of their own.
     types: Box<[Box<str>]>,
+    /// Of fields that are enumerations.
+    literals: HashMap<FieldIndex, Box<[Box<str>]>>,
 }
 
 impl TopicNames {
@@ -36,6 +42,7 @@ impl TopicNames {
             templates: named.collect(),
             members: vec![Box::default(); templates.field_count()].into(),
             types: vec![Box::default(); templates.field_count()].into(),
+            literals: HashMap::new(),
         };
         for template in templates.iter().filter(|template| template.id().is_some()) {
             let name = names.template(template).to_owned();
@@ -55,9 +62,17 @@ impl TopicNames {
         at(&self.members, field.index())
     }
 
-    /// The name of the struct of a group or of a sequence's elements. Empty for other fields.
+    /// The name of the struct of a group or of a sequence's elements, or of an enumeration. Empty for other fields.
     pub fn nested(&self, field: Field<'_>) -> &str {
         at(&self.types, field.index())
+    }
+
+    /// The names of an enumeration's elements, whose numbers count up from 0. None for other fields, and for an
+    /// enumeration with other numbers, which lenient mode allows: that stays an integer.
+    pub fn literals(&self, field: Field<'_>) -> &[Box<str>] {
+        self.literals
+            .get(&field.index())
+            .map_or(&[], |literals| literals)
     }
 
     fn scope(&mut self, outer: &str, fields: Fields<'_>, types: &mut Namer) {
@@ -66,6 +81,17 @@ impl TopicNames {
             let index = field.index().get();
             if let Some(name) = self.members.get_mut(index) {
                 *name = members.unique(idl(field.name())).into();
+            }
+            if let Some(elements) = counted(field) {
+                let module = types.unique(format!("{outer}_{}", idl(field.name())));
+                if let Some(name) = self.types.get_mut(index) {
+                    *name = format!("{module}::Type").into();
+                }
+                let mut literals = Namer::idl(&["type"]);
+                let named = elements
+                    .iter()
+                    .map(|element| literals.unique(idl(label(element))).into());
+                self.literals.insert(field.index(), named.collect());
             }
             if matches!(field.field_type(), FieldType::Group | FieldType::Sequence) {
                 let nested = types.unique(format!("{outer}_{}", idl(field.name())));
@@ -76,6 +102,25 @@ impl TopicNames {
             }
         }
     }
+}
+
+/// The elements of a field that is an enumeration whose integers are 0, 1, 2 and so on.
+pub(super) fn counted(field: Field<'_>) -> Option<&Elements> {
+    let elements = field.enumeration()?;
+    let counts = (0..)
+        .zip(elements.iter())
+        .all(|(number, element)| element.value == number);
+    (counts && !elements.is_empty()).then_some(elements)
+}
+
+/// What an element is called: many venues have the value of a FIX field as the name and words as the id.
+pub(super) fn label(element: &Element) -> &str {
+    let is_word = |text: &&str| text.starts_with(|first: char| first.is_ascii_alphabetic());
+    let id = element.id.as_deref().filter(is_word);
+    Some(&*element.name)
+        .filter(is_word)
+        .or(id)
+        .unwrap_or(&element.name)
 }
 
 fn at(names: &[Box<str>], index: FieldIndex) -> &str {

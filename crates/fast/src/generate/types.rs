@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::enumerations;
 use super::model::{ANY_MESSAGE, Member, Model, Owner, Struct, Type};
 use crate::{Decimal, Field, Instruction, Operator, Part, Value};
 
@@ -33,8 +34,17 @@ fn write_struct(model: &Model<'_>, of: usize, out: &mut String) {
     let opening = format!("/// Types of [`{}`].\npub mod {} {{\n", of.name, of.module);
     out.push_str(&indented(&opening, depth(of)));
     for member in &of.members {
-        if let Type::Group(inner) | Type::Sequence(inner) = member.ty {
-            write_struct(model, inner, out);
+        match member.ty {
+            Type::Group(inner) | Type::Sequence(inner) => write_struct(model, inner, out),
+            Type::Enumeration(inner) => {
+                let text = enumerations::enumeration(model, inner);
+                out.push_str(&indented(&text, depth(of) + 1));
+            }
+            _ => {}
+        }
+        if let Some(set) = &member.set {
+            let text = enumerations::set(set, member);
+            out.push_str(&indented(&text, depth(of) + 1));
         }
     }
     while out.ends_with("\n\n") {
@@ -50,7 +60,7 @@ fn struct_text(model: &Model<'_>, of: &Struct<'_>, out: &mut String) -> std::fmt
             writeln!(out, "/// Template {}, id {id}.", quoted(template.name()))?;
         }
         Owner::Field(field) => {
-            let kind = field.field_type().name();
+            let kind = field.type_name();
             writeln!(out, "/// Of the {kind} {}.", quoted(field.path()))?;
         }
     }
@@ -106,7 +116,7 @@ fn description(field: Field<'_>) -> String {
         text.push_str(&quoted(id));
     }
     text.push_str(": ");
-    text.push_str(field.field_type().name());
+    text.push_str(field.type_name());
     if field.is_optional() {
         text.push_str(", optional");
     }
@@ -142,7 +152,7 @@ fn operator_text(instruction: Instruction<'_>, text: &mut String) {
 }
 
 /// Text of a template for a comment: on one line, and not read as markup.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let harmless = |char: char| {
         if char.is_control() || char == '`' {
             char::REPLACEMENT_CHARACTER
