@@ -9,5 +9,5 @@ mod template;
 mod value;
 
 pub use choice::Choices;
-pub use message::{Messages, is_within};
-pub use template::{File, Shape, Spelling};
+pub use message::{Messages, is_within, scribble};
+pub use template::{Shape, Spelling, templates};

@@ -36,7 +36,7 @@ pub(crate) fn text(choices: &mut Choices<'_>, domain: Domain, shape: Shape) -> S
         Domain::Exponent => exponent(choices).to_string(),
         Domain::Length => choices.below(3).to_string(),
         // fastlib reads no more digits than a mantissa has.
-        Domain::Field(FieldType::Decimal) if shape == Shape::Peer => {
+        Domain::Field(FieldType::Decimal) if shape.is_for_peer() => {
             choices.of(&["0", "-12000", "12.50", "0.05"]).to_owned()
         }
         Domain::Field(FieldType::Decimal) => {
@@ -53,9 +53,9 @@ pub(crate) fn text(choices: &mut Choices<'_>, domain: Domain, shape: Shape) -> S
             .collect(),
         Domain::Field(FieldType::Ascii) => ascii(choices, shape).replace(|c: char| c < ' ', "."),
         Domain::Field(FieldType::Unicode) => unicode(choices),
-        Domain::Field(_) | Domain::Mantissa => match shape {
-            Shape::Peer => small(choices, domain.field_type(), 0),
-            _ => integer(choices, domain.field_type(), 0),
+        Domain::Field(_) | Domain::Mantissa => match shape.is_for_peer() {
+            true => small(choices, domain.field_type(), 0),
+            false => integer(choices, domain.field_type(), 0),
         }
         .to_string(),
     }
@@ -102,7 +102,7 @@ pub(crate) fn exponent(choices: &mut Choices<'_>) -> i8 {
 /// An ASCII string; DEL occurs, and NUL at its beginning, which fastlib reads twice.
 pub(crate) fn ascii(choices: &mut Choices<'_>, shape: Shape) -> String {
     match choices.below(12) {
-        1 | 2 if shape == Shape::Peer => wandering(choices, ["A", "B", "C", "\u{7f}"]),
+        1 | 2 if shape.is_for_peer() => wandering(choices, ["A", "B", "C", "\u{7f}"]),
         0 => String::new(),
         1 => "\0".repeat(1 + choices.below(2)),
         2 => format!("\0{}", wandering(choices, ["A", "B", "C", "\u{7f}"])),

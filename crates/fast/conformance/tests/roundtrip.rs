@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tickwire_fast::{Code, Decoder, DecoderOptions, Encoder, Message, Mode, Templates, json};
-use tickwire_fast_conformance::{Choices, File, Messages, Shape, Spelling};
+use tickwire_fast_conformance::{Choices, Messages, Shape, Spelling, is_within, templates};
 
 /// What a well-typed message can still fail with: a tail that would have to shorten, a mantissa under a constant, an
 /// entry that another field of the same key emptied or gave another type.
@@ -19,24 +19,24 @@ fn decoder(templates: &Templates, strict: bool) -> Decoder {
     Decoder::with_options(templates, options)
 }
 
-fn made(seed: u64, dialect: bool) -> (File, String, Templates) {
-    let (shape, mode) = match dialect {
-        true => (Shape::Dialect, Mode::Lenient),
-        false => (Shape::Standard, Mode::Strict),
+fn made(seed: u64) -> (Shape, String, Templates) {
+    let shape = [Shape::Standard, Shape::Extension, Shape::Dialect][(seed % 3) as usize];
+    let mode = match shape {
+        Shape::Dialect => Mode::Lenient,
+        _ => Mode::Strict,
     };
-    let file = File::random(&mut Choices::from_seed(seed), shape);
-    let xml = file.xml(Spelling::Standard);
+    let xml = templates(&mut Choices::from_seed(seed), shape, Spelling::Standard);
     let templates = Templates::parse(&xml, mode).unwrap_or_else(|error| panic!("{error}\n{xml}"));
-    (file, xml, templates)
+    (shape, xml, templates)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_encoded_is_decoded_and_encodes_the_same(seed: u64, dialect: bool) {
-        let (file, xml, templates) = made(seed, dialect);
-        let mut messages = Messages::new(&file, &templates, Choices::from_seed(!seed));
+    fn what_is_encoded_is_decoded_and_encodes_the_same(seed: u64) {
+        let (shape, xml, templates) = made(seed);
+        let mut messages = Messages::new(&templates, shape, Choices::from_seed(!seed));
         let (mut encoder, mut again, mut decoder) =
             (Encoder::new(&templates), Encoder::new(&templates), decoder(&templates, true));
         let (mut message, mut decoded) = (Message::new(), Message::new());
@@ -63,9 +63,9 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_found_or_makes_another_message(seed: u64, dialect: bool, noise: Vec<u8>) {
-        let (file, _, templates) = made(seed, dialect);
-        let mut messages = Messages::new(&file, &templates, Choices::from_seed(!seed));
+    fn damage_is_found_or_makes_another_message(seed: u64, noise: Vec<u8>) {
+        let (shape, _, templates) = made(seed);
+        let mut messages = Messages::new(&templates, shape, Choices::from_seed(!seed));
         let (mut message, mut decoded) = (Message::new(), Message::new());
         let (mut bytes, mut text) = (Vec::new(), String::new());
         for strict in [false, true] {
@@ -109,9 +109,9 @@ proptest! {
     }
 
     #[test]
-    fn a_message_cut_short_is_truncated(seed: u64, dialect: bool) {
-        let (file, xml, templates) = made(seed, dialect);
-        let mut messages = Messages::new(&file, &templates, Choices::from_seed(!seed));
+    fn a_message_cut_short_is_truncated(seed: u64) {
+        let (shape, xml, templates) = made(seed);
+        let mut messages = Messages::new(&templates, shape, Choices::from_seed(!seed));
         let (mut encoder, mut decoder) = (Encoder::new(&templates), decoder(&templates, true));
         let (mut message, mut bytes) = (Message::new(), Vec::new());
         messages.fill(&mut message).unwrap();
@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn template_text_never_panics(seed: u64) {
         let mut choices = Choices::from_seed(seed);
-        let mut xml = File::random(&mut choices, Shape::Dialect).xml(Spelling::Standard).into_bytes();
+        let mut xml = templates(&mut choices, Shape::Dialect, Spelling::Standard).into_bytes();
         choices.damage(&mut xml);
         let xml = String::from_utf8_lossy(&xml);
         for mode in [Mode::Strict, Mode::Lenient] {
@@ -142,6 +142,5 @@ proptest! {
 
 /// Whether every value of `message` is in `decoded`.
 fn says(message: &Message, decoded: &Message) -> bool {
-    message.template() == decoded.template()
-        && tickwire_fast_conformance::is_within(message.record(), decoded.record())
+    message.template() == decoded.template() && is_within(message.record(), decoded.record())
 }
