@@ -8,7 +8,7 @@ use core::fmt;
 /// (FAST 1.1 appendix 4). `Display` gives the code and a sentence.
 ///
 /// D10, D11 and R5 are about conversions that are never made: a struct whose member does not suit its field is refused
-/// when it is bound. D12 is about blocks: a stream is messages here.
+/// when it is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Code {
@@ -40,6 +40,8 @@ pub enum Code {
     D8,
     /// Template id that no template has.
     D9,
+    /// Block of no bytes.
+    D12,
     /// Decimal whose exponent is outside -63..=63 or whose mantissa is outside int64.
     R1,
     /// Unicode string that is not UTF-8.
@@ -92,6 +94,7 @@ impl Code {
             Self::D7 => "subtraction length larger than the string",
             Self::D8 => "no template of this name",
             Self::D9 => "no template of this id",
+            Self::D12 => "block of no bytes",
             Self::R1 => "decimal out of range",
             Self::R2 => "the string is not UTF-8",
             Self::R3 => "the string has characters that ASCII does not have",

@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod bit_group;
+mod block;
 pub mod build;
 mod builder;
 mod code;
@@ -48,6 +49,7 @@ pub mod typed;
 mod visitor;
 mod wire;
 
+pub use block::{append_block_size, read_block_size};
 pub use builder::{BuildError, Builder};
 pub use code::Code;
 pub use compact_str::CompactString;
