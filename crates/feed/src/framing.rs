@@ -1,67 +1,189 @@
-//! Packets in a file: each is preceded by its length. Knows nothing of what is in a packet.
+//! Packets in a file or a stream: where each begins and ends. Knows nothing of what is in a packet.
 //!
 //! ```text
-//!  0      1      2      3      4                 4 + length
-//! +------+------+------+------+-----------------+------ ...
-//! | length, u32 little-endian | packet          | next length
-//! +------+------+------+------+-----------------+------ ...
+//! U32Le       0         4                 4 + length
+//!             +---------+-----------------+---------
+//!             | length  | packet          | length ...      u32 little-endian
+//!             +---------+-----------------+---------
+//!
+//! BlockSize   +---------+-----------------+---------
+//!             | size    | packet          | size ...        uInt32 in stop bits, FAST 1.1 §10.3
+//!             +---------+-----------------+---------
+//!
+//! Step        +---------------------------------------+----
+//!             | 8=..|9=..|...|95=length|96=packet|10=..| 8=  see [`step`](crate::step)
+//!             +---------------------------------------+----
 //! ```
 
 use core::fmt;
 
-/// Bytes that precede each packet.
-pub const HEADER_LEN: usize = 4;
+use tickwire_fast::{Code, append_block_size, read_block_size};
 
-/// The longest packet that a frame may announce: what one UDP datagram over IPv4 can carry.
+use crate::preamble::PacketNumber;
+use crate::step::{self, StepError};
+
+/// The longest packet that a [`Framing::U32Le`] file may announce: what one UDP datagram over IPv4 can carry.
 pub const MAX_PACKET_LEN: usize = 65_507;
+
+/// The longest block, and the longest STEP message, that a stream may announce.
+pub const MAX_BLOCK_LEN: usize = 1 << 20;
+
+/// How packets follow each other in a file or a stream. The module draws them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Framing {
+    /// No packets: messages one after the other, as if all were one packet.
+    None,
+    /// Each packet after its length: files of ours.
+    #[default]
+    U32Le,
+    /// Each packet after its FAST-encoded length, as CQG's TCP streams have them. An empty one is D12.
+    BlockSize,
+    /// Each packet in tag 96 of a STEP message: Shanghai and Shenzhen.
+    Step,
+}
 
 /// One packet of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Where in the file the packet's first byte is, after its length.
+    /// Where the packet's first byte is, after its length.
     pub offset: usize,
     /// The packet, without its length.
     pub packet: &'a [u8],
 }
 
-/// The packets of a file that is in memory, in order. After an error the iterator ends, because
-/// nothing tells where the next packet starts.
+/// The packets in some bytes, in order. What is wrong is an item like a packet, and the packets after it follow if
+/// anything tells where the next one starts: after an empty block, and in a stream of STEP messages always.
 #[derive(Clone, Debug)]
 pub struct Frames<'a> {
+    framing: Framing,
     bytes: &'a [u8],
     at: usize,
+    /// Whether more bytes may follow: then an incomplete packet at the end is no error.
+    is_open: bool,
 }
 
 impl<'a> Frames<'a> {
-    /// Reads `bytes` from the start. Cost: nothing until iterated, no copy ever.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+    /// Reads a whole file. Cost: nothing until iterated, no copy ever.
+    pub fn new(framing: Framing, bytes: &'a [u8]) -> Self {
+        Self {
+            framing,
+            bytes,
+            at: 0,
+            is_open: false,
+        }
     }
 
-    fn frame(&mut self) -> Result<Frame<'a>, FramingError> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+    /// Reads what has come so far of a stream, as far as its packets are whole. When the iterator has ended, the bytes
+    /// from [`consumed`](Self::consumed) on are to be kept, and read again with what comes next: no more than
+    /// [`MAX_BLOCK_LEN`] and a few for the header. A stream of [`Framing::None`] has no end that could be waited for:
+    /// what has come is one packet.
+    pub fn of_stream(framing: Framing, bytes: &'a [u8]) -> Self {
+        Self {
+            is_open: true,
+            ..Self::new(framing, bytes)
+        }
+    }
+
+    /// Bytes read by now: packets, what surrounds them, and what was skipped.
+    pub fn consumed(&self) -> usize {
+        self.at
+    }
+
+    fn frame(&mut self, rest: &'a [u8]) -> Option<Result<Frame<'a>, FramingError>> {
+        match self.framing {
+            Framing::None => Some(Ok(self.take(0, rest))),
+            Framing::U32Le => Some(
+                self.sized(
+                    rest,
+                    rest.split_first_chunk::<4>()
+                        .map(|(header, _)| (u32::from_le_bytes(*header), header.len())),
+                    MAX_PACKET_LEN,
+                ),
+            ),
+            Framing::BlockSize => Some(self.block(rest)),
+            Framing::Step => self.step(rest),
+        }
+    }
+
+    fn take(&mut self, header_len: usize, packet: &'a [u8]) -> Frame<'a> {
+        let offset = self.at + header_len;
+        self.at = offset + packet.len();
+        Frame { offset, packet }
+    }
+
+    /// The packet behind a length, which is `None` if the bytes end inside it.
+    fn sized(
+        &mut self,
+        rest: &'a [u8],
+        header: Option<(u32, usize)>,
+        max: usize,
+    ) -> Result<Frame<'a>, FramingError> {
         let offset = self.at;
-        let Some((header, body)) = rest.split_first_chunk::<HEADER_LEN>() else {
-            return Err(FramingError::TruncatedHeader {
-                offset,
-                available: rest.len(),
-            });
+        let Some((announced, header_len)) = header else {
+            let available = rest.len();
+            return Err(FramingError::TruncatedHeader { offset, available });
         };
-        let announced = u32::from_le_bytes(*header);
         let length = usize::try_from(announced)
             .ok()
-            .filter(|&length| length <= MAX_PACKET_LEN)
-            .ok_or(FramingError::TooLong { offset, announced })?;
-        let packet = body.get(..length).ok_or(FramingError::TruncatedPacket {
-            offset,
-            announced,
-            available: body.len(),
-        })?;
-        self.at = offset + HEADER_LEN + length;
-        Ok(Frame {
-            offset: offset + HEADER_LEN,
-            packet,
-        })
+            .filter(|&length| length <= max)
+            .ok_or(FramingError::TooLong {
+                offset,
+                announced,
+                max,
+            })?;
+        let body = rest.get(header_len..).unwrap_or_default();
+        match body.get(..length) {
+            Some(packet) => Ok(self.take(header_len, packet)),
+            None => Err(FramingError::TruncatedPacket {
+                offset,
+                announced,
+                available: body.len(),
+            }),
+        }
+    }
+
+    fn block(&mut self, rest: &'a [u8]) -> Result<Frame<'a>, FramingError> {
+        match read_block_size(rest) {
+            Ok(header) => self.sized(rest, Some(header), MAX_BLOCK_LEN),
+            Err(Code::Truncated) => self.sized(rest, None, MAX_BLOCK_LEN),
+            Err(code) => {
+                let offset = self.at;
+                if code == Code::D12 {
+                    // The next block follows the size's last byte.
+                    let len = rest.iter().position(|byte| byte & 0x80 != 0);
+                    self.at += len.map_or(rest.len(), |last| last + 1);
+                }
+                Err(FramingError::BlockSize { offset, code })
+            }
+        }
+    }
+
+    /// The next packet in a STEP message; messages without one are the session's.
+    fn step(&mut self, mut rest: &'a [u8]) -> Option<Result<Frame<'a>, FramingError>> {
+        loop {
+            let offset = self.at;
+            match step::parse(rest) {
+                Ok(message) => {
+                    self.at += message.len;
+                    if let Some(data) = message.data {
+                        let packet = rest.get(data.clone()).unwrap_or_default();
+                        let offset = offset + data.start;
+                        return Some(Ok(Frame { offset, packet }));
+                    }
+                    rest = rest.get(message.len..).filter(|rest| !rest.is_empty())?;
+                }
+                Err(StepError::Incomplete) if self.is_open => return None,
+                Err(error) => {
+                    let skipped = error.skip(rest);
+                    self.at += skipped;
+                    return Some(Err(FramingError::Step {
+                        offset,
+                        skipped,
+                        error,
+                    }));
+                }
+            }
+        }
     }
 }
 
@@ -69,40 +191,69 @@ impl<'a> Iterator for Frames<'a> {
     type Item = Result<Frame<'a>, FramingError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.at >= self.bytes.len() {
-            return None;
-        }
-        let frame = self.frame();
-        if frame.is_err() {
-            self.at = self.bytes.len();
+        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let before = self.at;
+        let frame = self.frame(rest)?;
+        match &frame {
+            Err(error) if self.is_open && error.is_truncated() => return None,
+            // Nothing tells where the next packet starts.
+            Err(_) if self.at == before => self.at = self.bytes.len(),
+            _ => {}
         }
         Some(frame)
     }
 }
 
-/// Appends `packet` with its length to `file`.
-///
-/// # Errors
-/// [`FramingError::TooLong`] for a packet above [`MAX_PACKET_LEN`]; `file` is as it was.
-pub fn append_frame(file: &mut Vec<u8>, packet: &[u8]) -> Result<(), FramingError> {
-    let announced = u32::try_from(packet.len()).unwrap_or(u32::MAX);
-    if packet.len() > MAX_PACKET_LEN {
+impl Framing {
+    /// Appends a packet with what surrounds it to `file`. STEP messages bear `number`, which others do not.
+    ///
+    /// # Errors
+    /// [`FramingError::TooLong`] for a packet that no file of this form can have, D12 for an empty block; `file` is as
+    /// it was.
+    pub fn append(
+        self,
+        number: PacketNumber,
+        packet: &[u8],
+        file: &mut Vec<u8>,
+    ) -> Result<(), FramingError> {
         let offset = file.len();
-        return Err(FramingError::TooLong { offset, announced });
+        let announced = u32::try_from(packet.len()).unwrap_or(u32::MAX);
+        let max = match self {
+            Self::None => usize::MAX,
+            Self::U32Le => MAX_PACKET_LEN,
+            Self::BlockSize => MAX_BLOCK_LEN,
+            Self::Step => step::MAX_DATA_LEN,
+        };
+        if packet.len() > max {
+            return Err(FramingError::TooLong {
+                offset,
+                announced,
+                max,
+            });
+        }
+        match self {
+            Self::None => {}
+            Self::U32Le => file.extend_from_slice(&announced.to_le_bytes()),
+            Self::BlockSize => append_block_size(announced, file)
+                .map_err(|code| FramingError::BlockSize { offset, code })?,
+            Self::Step => {
+                step::append(number, packet, file);
+                return Ok(());
+            }
+        }
+        file.extend_from_slice(packet);
+        Ok(())
     }
-    file.extend_from_slice(&announced.to_le_bytes());
-    file.extend_from_slice(packet);
-    Ok(())
 }
 
-/// Why a file cannot be cut into packets. `offset` is where the frame's length starts.
+/// Where a file is no sequence of packets. `offset` is where the packet's length, or its STEP message, would start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FramingError {
     /// The file ends inside a length.
     TruncatedHeader {
         /// Byte of the file at which the frame starts.
         offset: usize,
-        /// Bytes of the length that are there, less than [`HEADER_LEN`].
+        /// Bytes of the length that are there.
         available: usize,
     },
     /// The file ends inside a packet.
@@ -114,13 +265,41 @@ pub enum FramingError {
         /// Bytes of the packet that are there.
         available: usize,
     },
-    /// A length above [`MAX_PACKET_LEN`]: the file is not framed this way, or it is damaged.
+    /// A length above what packets can have: the file is not framed this way, or it is damaged.
     TooLong {
         /// Byte of the file at which the frame starts.
         offset: usize,
         /// The packet's length as its frame gives it.
         announced: u32,
+        /// The longest that there can be.
+        max: usize,
     },
+    /// A block size that is none: D12 if it is 0, D2 if it has more than 32 bits.
+    BlockSize {
+        /// Byte of the file at which the size starts.
+        offset: usize,
+        /// What is wrong with it.
+        code: Code,
+    },
+    /// Bytes that are no STEP message.
+    Step {
+        /// Byte of the file at which they start.
+        offset: usize,
+        /// How many were skipped to where the next message may start.
+        skipped: usize,
+        /// Why they are none.
+        error: StepError,
+    },
+}
+
+impl FramingError {
+    /// Whether more bytes might mend it.
+    fn is_truncated(&self) -> bool {
+        matches!(
+            self,
+            Self::TruncatedHeader { .. } | Self::TruncatedPacket { .. }
+        )
+    }
 }
 
 impl fmt::Display for FramingError {
@@ -128,7 +307,7 @@ impl fmt::Display for FramingError {
         match *self {
             Self::TruncatedHeader { offset, available } => write!(
                 f,
-                "byte {offset}: the file ends inside a packet length ({available} of {HEADER_LEN} bytes)"
+                "byte {offset}: the file ends inside a packet's length ({available} bytes of it)"
             ),
             Self::TruncatedPacket {
                 offset,
@@ -138,10 +317,17 @@ impl fmt::Display for FramingError {
                 f,
                 "byte {offset}: the file ends inside a packet ({available} of {announced} bytes)"
             ),
-            Self::TooLong { offset, announced } => write!(
-                f,
-                "byte {offset}: packet length {announced} is above {MAX_PACKET_LEN}"
-            ),
+            Self::TooLong {
+                offset,
+                announced,
+                max,
+            } => write!(f, "byte {offset}: packet length {announced} is above {max}"),
+            Self::BlockSize { offset, code } => write!(f, "byte {offset}: {code}"),
+            Self::Step {
+                offset,
+                skipped,
+                error,
+            } => write!(f, "byte {offset}: {error} ({skipped} bytes skipped)"),
         }
     }
 }
@@ -149,75 +335,4 @@ impl fmt::Display for FramingError {
 impl core::error::Error for FramingError {}
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn an_empty_file_has_no_packets() {
-        assert_eq!(Frames::new(&[]).next(), None);
-    }
-
-    #[test]
-    fn a_file_that_ends_inside_a_frame_says_where() {
-        let mut file = Vec::new();
-        append_frame(&mut file, b"abc").expect("short");
-        file.extend_from_slice(&[5, 0, 0, 0, b'x']);
-        let mut frames = Frames::new(&file);
-        let first = frames.next().expect("a packet").expect("whole");
-        assert_eq!((first.offset, first.packet), (4, &b"abc"[..]));
-        assert_eq!(
-            frames.next(),
-            Some(Err(FramingError::TruncatedPacket {
-                offset: 7,
-                announced: 5,
-                available: 1
-            }))
-        );
-        assert_eq!(frames.next(), None);
-
-        let error = Frames::new(&file[..9]).last().expect("an error");
-        assert_eq!(
-            error,
-            Err(FramingError::TruncatedHeader {
-                offset: 7,
-                available: 2
-            })
-        );
-    }
-
-    #[test]
-    fn a_length_no_datagram_can_have_is_refused_before_anything_is_read() {
-        let error = Frames::new(&[0xFF; 64]).next().expect("a frame");
-        assert_eq!(
-            error,
-            Err(FramingError::TooLong {
-                offset: 0,
-                announced: u32::MAX
-            })
-        );
-        let mut file = vec![1];
-        assert!(append_frame(&mut file, &vec![0; MAX_PACKET_LEN + 1]).is_err());
-        assert_eq!(file, [1]);
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_framed_is_read_back(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 0..16)) {
-            let mut file = Vec::new();
-            for packet in &packets {
-                append_frame(&mut file, packet).expect("short");
-            }
-            let read: Vec<_> = Frames::new(&file).map(|frame| frame.expect("whole").packet.to_vec()).collect();
-            prop_assert_eq!(read, packets);
-        }
-
-        #[test]
-        fn any_bytes_end_in_packets_and_at_most_one_error(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
-            let results: Vec<_> = Frames::new(&bytes).collect();
-            let errors = results.iter().filter(|result| result.is_err()).count();
-            prop_assert!(errors <= 1);
-            prop_assert!(results.iter().rev().skip(1).all(Result::is_ok));
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,36 @@
-//! What an exchange puts in front of the messages of a packet. Knows nothing of the messages.
+//! What an exchange puts in front of the messages of a packet, and behind them. Knows nothing of the messages.
+//!
+//! ```text
+//! None      | messages ...
+//!
+//! Sequence  0        4
+//! Number    +--------+-------------
+//!           | number | messages ...            u32 little-endian
+//!           +--------+-------------
+//!
+//! Cme       0        4        5
+//!           +--------+--------+-------------
+//!           | number | sub-   | messages ...   u32 big-endian, u8
+//!           |        | channel|
+//!           +--------+--------+-------------
+//!
+//! B3        0        4        6        8        10         10 + length
+//!           +--------+--------+--------+--------+----------+
+//!           | number | chunk  | this   | length | part of a|   u32 and three u16, big-endian;
+//!           |        | count  | chunk  |        | message  |   chunks count from 1
+//!           +--------+--------+--------+--------+----------+
+//!
+//! Opra      0     1     2         12        15
+//!           +-----+-----+---------+---------+--------+---------+-- ... --+-----+
+//!           | SOH | 02  | number  | message | length | message |         | ETX |
+//!           | 01  |     | 10 x    | count   | u8     |         |         | 03  |
+//!           |     |     | '0'-'9' | 3 digits| FF: up to the ETX|         |     |
+//!           +-----+-----+---------+---------+--------+---------+-- ... --+-----+
+//! ```
 
 use core::fmt;
+
+use crate::framing::Frame;
 
 /// A packet's number on its feed. Numbers go up by one a packet and start again at zero after
 /// `u32::MAX`; both lines of a feed give the same packet the same number.
@@ -21,22 +51,51 @@ impl fmt::Display for PacketNumber {
     }
 }
 
-/// The form of a packet's first bytes.
+/// The form of a packet's first bytes. The module draws them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Preamble {
     /// The first message starts at the first byte.
     #[default]
     None,
-    /// A [`PacketNumber`], u32 little-endian, as MOEX has it.
+    /// A [`PacketNumber`], little-endian, as MOEX has it.
     SequenceNumber,
+    /// A [`PacketNumber`], big-endian, and a subchannel that receivers need not look at: CME and CQG.
+    Cme,
+    /// The number of a message and which chunk of it this is: B3. A [`Reassembly`](crate::Reassembly) puts the chunks
+    /// together.
+    B3,
+    /// OPRA's version 2: each message after its length. The header numbers messages, not packets, so that packets have
+    /// no [`PacketNumber`].
+    Opra,
+}
+
+/// What a preamble says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Header {
+    /// The packet's number, if the form has one. The chunks of a message share theirs.
+    pub number: Option<PacketNumber>,
+    /// Which part of a message the packet is; `None` if it is all of it.
+    pub chunk: Option<Chunk>,
+}
+
+/// A part of a message. There are at least two, and `index` is less than `count`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Which one, from 0.
+    pub index: u16,
+    /// Of how many.
+    pub count: u16,
 }
 
 impl Preamble {
-    /// Bytes that the preamble takes.
+    /// Bytes that the preamble takes before the messages.
     pub const fn len(self) -> usize {
         match self {
             Self::None => 0,
             Self::SequenceNumber => 4,
+            Self::Cme => 5,
+            Self::B3 => 10,
+            Self::Opra => 15,
         }
     }
 
@@ -45,73 +104,302 @@ impl Preamble {
         self.len() == 0
     }
 
-    /// Parts a packet into its number, if this form has one, and its messages.
+    /// Whether it numbers packets, so that two lines can be arbitrated and losses be seen.
+    pub const fn has_number(self) -> bool {
+        matches!(self, Self::SequenceNumber | Self::Cme | Self::B3)
+    }
+
+    /// Parts a packet into what its preamble says and what follows, which [`blocks`](Self::blocks) takes apart. What
+    /// follows starts [`len`](Self::len) bytes into the packet.
     ///
     /// # Errors
-    /// When the packet is shorter than the preamble.
-    pub fn split(self, packet: &[u8]) -> Result<(Option<PacketNumber>, &[u8]), PreambleError> {
-        match self {
-            Self::None => Ok((None, packet)),
-            Self::SequenceNumber => match packet.split_first_chunk::<4>() {
-                Some((number, messages)) => {
-                    Ok((Some(PacketNumber(u32::from_le_bytes(*number))), messages))
+    /// When the packet does not have this form.
+    pub fn split(self, packet: &[u8]) -> Result<(Header, &[u8]), PreambleError> {
+        let Some((preamble, rest)) = packet.split_at_checked(self.len()) else {
+            return Err(PreambleError::TooShort {
+                needed: self.len(),
+                available: packet.len(),
+            });
+        };
+        match (self, preamble) {
+            (Self::SequenceNumber, &[a, b, c, d]) => {
+                Ok((numbered(u32::from_le_bytes([a, b, c, d])), rest))
+            }
+            (Self::Cme, &[a, b, c, d, _subchannel]) => {
+                Ok((numbered(u32::from_be_bytes([a, b, c, d])), rest))
+            }
+            (Self::B3, &[a, b, c, d, e, f, g, h, i, j]) => {
+                let mut header = numbered(u32::from_be_bytes([a, b, c, d]));
+                header.chunk = chunk_of(u16::from_be_bytes([e, f]), u16::from_be_bytes([g, h]))?;
+                let announced = u16::from_be_bytes([i, j]);
+                if usize::from(announced) != rest.len() {
+                    let available = rest.len();
+                    return Err(PreambleError::Length {
+                        announced,
+                        available,
+                    });
                 }
-                None => Err(PreambleError {
-                    available: packet.len(),
-                }),
-            },
+                Ok((header, rest))
+            }
+            (Self::Opra, _) => Ok((Header::default(), opra(preamble, rest)?)),
+            _ => Ok((Header::default(), rest)),
         }
     }
 
-    /// Appends the preamble of packet `number` to `packet`.
-    pub fn append(self, number: PacketNumber, packet: &mut Vec<u8>) {
-        if self == Self::SequenceNumber {
-            packet.extend_from_slice(&number.0.to_le_bytes());
+    /// The runs of whole messages in what [`split`](Self::split) left of a packet: OPRA gives each message its length,
+    /// all others have one run. Offsets count from the first byte of `content`.
+    pub fn blocks(self, content: &[u8]) -> Blocks<'_> {
+        Blocks {
+            has_lengths: self == Self::Opra,
+            content,
+            at: 0,
         }
+    }
+
+    /// Appends packet `number` to `packet`: preamble, messages, and what follows them. Only OPRA needs to know where
+    /// each message ends. A B3 message goes out in one chunk; [`append_chunk`] makes more.
+    ///
+    /// # Errors
+    /// [`PreambleError::TooLong`] for B3 messages above 65,535 bytes and OPRA packets of more than 999 messages or with
+    /// a message, other than the last, above 254 bytes; `packet` is as it was.
+    pub fn append_packet(
+        self,
+        number: PacketNumber,
+        messages: &[&[u8]],
+        packet: &mut Vec<u8>,
+    ) -> Result<(), PreambleError> {
+        match self {
+            Self::None => {}
+            Self::SequenceNumber => packet.extend_from_slice(&number.0.to_le_bytes()),
+            Self::Cme => {
+                packet.extend_from_slice(&number.0.to_be_bytes());
+                packet.push(0);
+            }
+            Self::B3 => {
+                let only = Chunk { index: 0, count: 1 };
+                return append_chunk(number, only, &messages.concat(), packet);
+            }
+            Self::Opra => return append_opra(number, messages, packet),
+        }
+        for message in messages {
+            packet.extend_from_slice(message);
+        }
+        Ok(())
     }
 }
 
-/// A packet is shorter than its preamble.
+/// Appends a B3 packet with one chunk of message `number`.
+///
+/// # Errors
+/// [`PreambleError::TooLong`] for more than 65,535 bytes; `packet` is as it was.
+pub fn append_chunk(
+    number: PacketNumber,
+    chunk: Chunk,
+    part: &[u8],
+    packet: &mut Vec<u8>,
+) -> Result<(), PreambleError> {
+    let len = u16::try_from(part.len()).map_err(|_| PreambleError::TooLong)?;
+    packet.extend_from_slice(&number.0.to_be_bytes());
+    packet.extend_from_slice(&chunk.count.to_be_bytes());
+    packet.extend_from_slice(&chunk.index.saturating_add(1).to_be_bytes());
+    packet.extend_from_slice(&len.to_be_bytes());
+    packet.extend_from_slice(part);
+    Ok(())
+}
+
+/// The runs of messages of a packet. After an error the iterator ends, because nothing tells where the next one starts.
+#[derive(Clone, Debug)]
+pub struct Blocks<'a> {
+    has_lengths: bool,
+    content: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Blocks<'a> {
+    fn block(&self, rest: &'a [u8]) -> Result<Frame<'a>, PreambleError> {
+        if !self.has_lengths {
+            let (offset, packet) = (self.at, rest);
+            return Ok(Frame { offset, packet });
+        }
+        let (&len, messages) = rest.split_first().unwrap_or((&0, &[]));
+        let block = match len {
+            OPRA_LAST => Some(messages),
+            len => messages
+                .get(..usize::from(len))
+                .filter(|block| !block.is_empty()),
+        };
+        let offset = self.at + 1;
+        let available = messages.len();
+        let packet = block.ok_or(PreambleError::Block {
+            offset: self.at,
+            announced: len,
+            available,
+        })?;
+        Ok(Frame { offset, packet })
+    }
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Result<Frame<'a>, PreambleError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self
+            .content
+            .get(self.at..)
+            .filter(|rest| !rest.is_empty())?;
+        let block = self.block(rest);
+        self.at = match &block {
+            Ok(block) => block.offset + block.packet.len(),
+            Err(_) => self.content.len(),
+        };
+        Some(block)
+    }
+}
+
+/// A packet that does not have the form of its feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PreambleError {
-    /// The packet's length in bytes.
-    pub available: usize,
+pub enum PreambleError {
+    /// It is shorter than its preamble.
+    TooShort {
+        /// The preamble's length in bytes.
+        needed: usize,
+        /// The packet's length in bytes.
+        available: usize,
+    },
+    /// B3: the length in the preamble is not that of what follows.
+    Length {
+        /// Bytes that the preamble gives.
+        announced: u16,
+        /// Bytes that follow it.
+        available: usize,
+    },
+    /// B3: a chunk that its message cannot have.
+    NoChunk {
+        /// Chunks of the message.
+        count: u16,
+        /// Which one this is, from 1.
+        current: u16,
+    },
+    /// OPRA: a byte of the header or the last byte is none that version 2 has there.
+    Byte {
+        /// Where in the packet.
+        offset: usize,
+        /// The byte.
+        found: u8,
+    },
+    /// OPRA: a message's length is 0 or beyond the packet.
+    Block {
+        /// Where the length is in the packet, behind the header.
+        offset: usize,
+        /// The length.
+        announced: u8,
+        /// Bytes that follow it.
+        available: usize,
+    },
+    /// Messages that no packet of this form can carry.
+    TooLong,
 }
 
 impl fmt::Display for PreambleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let available = self.available;
-        write!(
-            f,
-            "packet of {available} bytes is shorter than its sequence number (4 bytes)"
-        )
+        match *self {
+            Self::TooShort { needed, available } => write!(
+                f,
+                "packet of {available} bytes is shorter than its preamble ({needed} bytes)"
+            ),
+            Self::Length {
+                announced,
+                available,
+            } => write!(
+                f,
+                "the preamble announces {announced} bytes and {available} follow"
+            ),
+            Self::NoChunk { count, current } => write!(f, "chunk {current} of {count}"),
+            Self::Byte { offset, found } => {
+                write!(
+                    f,
+                    "byte {offset} of the packet is {found:#04x}: not OPRA version 2"
+                )
+            }
+            Self::Block {
+                offset,
+                announced,
+                available,
+            } => write!(
+                f,
+                "byte {offset} behind the header: a message of {announced} bytes where {available} follow"
+            ),
+            Self::TooLong => f.write_str("the messages do not fit a packet of this form"),
+        }
     }
 }
 
 impl core::error::Error for PreambleError {}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_put_in_front_is_taken_off() {
-        let mut packet = Vec::new();
-        Preamble::SequenceNumber.append(PacketNumber(0x0102_0304), &mut packet);
-        packet.push(0xC0);
-        assert_eq!(packet, [4, 3, 2, 1, 0xC0]);
-        assert_eq!(
-            Preamble::SequenceNumber.split(&packet),
-            Ok((Some(PacketNumber(0x0102_0304)), &[0xC0][..]))
-        );
-        assert_eq!(Preamble::None.split(&packet), Ok((None, &packet[..])));
-    }
-
-    #[test]
-    fn a_packet_shorter_than_its_number_is_an_error() {
-        assert_eq!(
-            Preamble::SequenceNumber.split(&[1, 2, 3]),
-            Err(PreambleError { available: 3 })
-        );
+fn numbered(number: u32) -> Header {
+    Header {
+        number: Some(PacketNumber(number)),
+        chunk: None,
     }
 }
+
+/// `current` counts from 1. A message of one chunk is whole.
+fn chunk_of(count: u16, current: u16) -> Result<Option<Chunk>, PreambleError> {
+    match current.checked_sub(1).filter(|&index| index < count) {
+        None => Err(PreambleError::NoChunk { count, current }),
+        Some(_) if count == 1 => Ok(None),
+        Some(index) => Ok(Some(Chunk { index, count })),
+    }
+}
+
+/// Checks an OPRA packet's header and end; gives what is between them.
+fn opra<'a>(header: &[u8], rest: &'a [u8]) -> Result<&'a [u8], PreambleError> {
+    let is_right = |(offset, byte): &(usize, &u8)| match offset {
+        0 => **byte == SOH,
+        1 => **byte == OPRA_VERSION,
+        _ => byte.is_ascii_digit(),
+    };
+    if let Some((offset, &found)) = header.iter().enumerate().find(|byte| !is_right(byte)) {
+        return Err(PreambleError::Byte { offset, found });
+    }
+    match rest.split_last() {
+        Some((&ETX, messages)) => Ok(messages),
+        Some((&found, messages)) => Err(PreambleError::Byte {
+            offset: header.len() + messages.len(),
+            found,
+        }),
+        None => Err(PreambleError::TooShort {
+            needed: header.len() + 1,
+            available: header.len(),
+        }),
+    }
+}
+
+fn append_opra(
+    number: PacketNumber,
+    messages: &[&[u8]],
+    packet: &mut Vec<u8>,
+) -> Result<(), PreambleError> {
+    let (last, others) = messages.split_last().ok_or(PreambleError::TooLong)?;
+    let is_short = |message: &&[u8]| (1..usize::from(OPRA_LAST)).contains(&message.len());
+    if messages.len() > 999 || last.is_empty() || !others.iter().all(is_short) {
+        return Err(PreambleError::TooLong);
+    }
+    packet.extend_from_slice(&[SOH, OPRA_VERSION]);
+    packet.extend_from_slice(format!("{:010}{:03}", number.0, messages.len()).as_bytes());
+    for message in messages {
+        packet.push(u8::try_from(message.len()).unwrap_or(OPRA_LAST));
+        packet.extend_from_slice(message);
+    }
+    packet.push(ETX);
+    Ok(())
+}
+
+const SOH: u8 = 0x01;
+const ETX: u8 = 0x03;
+const OPRA_VERSION: u8 = 0x02;
+/// Length of an OPRA message that goes up to the packet's end.
+const OPRA_LAST: u8 = 0xFF;
+
+#[cfg(test)]
+mod tests;

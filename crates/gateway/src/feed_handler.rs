@@ -11,6 +11,7 @@ use tickwire_fast::{
 };
 use tickwire_feed::{
     Arbiter, ArbiterConfig, ArbiterCounters, Line, PacketNumber, Preamble, PreambleError,
+    Reassembly, ReassemblyCounters,
 };
 use tickwire_transport::clock;
 
@@ -84,6 +85,10 @@ pub struct HandlerCounters {
     pub malformed: u64,
     /// What was wrong with the first of them.
     pub first_malformed: Option<Malformed>,
+    /// How many were given up for each reason, in the order in which the reasons first came.
+    pub malformed_by: Vec<(MalformedKind, u64)>,
+    /// Times that packets were lost before they reached the handler, as far as it was told.
+    pub losses: u64,
     /// Packets given up, whole or from some message on, because they need values of others that were
     /// lost before them.
     pub unresolved: u64,
@@ -124,10 +129,19 @@ pub struct Malformed {
 /// Why a packet was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MalformedReason {
-    /// It is shorter than its preamble.
+    /// It does not have the form of its feed.
     Preamble(PreambleError),
-    /// A message in it cannot be decoded; the offset counts from the packet's first message.
+    /// A message in it cannot be decoded; the offset counts from the end of the packet's preamble.
     Message(DecodeError),
+}
+
+/// What packets that were given up have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MalformedKind {
+    /// They do not have the form of their feed.
+    Preamble,
+    /// A message in them has this error.
+    Code(Code),
 }
 
 impl fmt::Display for Malformed {
@@ -143,12 +157,15 @@ impl fmt::Display for Malformed {
 /// Handles one feed.
 pub struct FeedHandler<P: Publish> {
     preamble: Preamble,
+    /// Of each line: a message is whole when one line has brought all its chunks.
+    reassembly: [Reassembly; 2],
     arbiter: Arbiter,
     road: Road<P>,
 }
 
 /// The road of a packet once it is its turn.
 struct Road<P: Publish> {
+    preamble: Preamble,
     decoder: Decoder,
     message: Message,
     /// Of the packet that follows the last one, where packets are numbered.
@@ -178,8 +195,10 @@ impl<P: Publish> FeedHandler<P> {
         };
         Self {
             preamble: options.preamble,
+            reassembly: [Reassembly::new(), Reassembly::new()],
             arbiter: Arbiter::new(options.arbiter),
             road: Road {
+                preamble: options.preamble,
                 decoder: Decoder::with_options(templates, options.decoder),
                 message: Message::new(),
                 expected: None,
@@ -202,17 +221,45 @@ impl<P: Publish> FeedHandler<P> {
         let road = &mut self.road;
         road.counters.packets += 1;
         road.counters.bytes += packet.len() as u64;
+        let [of_a, of_b] = &mut self.reassembly;
+        let reassembly = match line {
+            Line::A => of_a,
+            Line::B => of_b,
+        };
         match self.preamble.split(packet) {
-            Ok((None, messages)) => road.packet(messages),
-            Ok((Some(number), messages)) => {
-                let now = clock::now();
-                let mut deliver = |number, messages: &[u8]| road.numbered(number, messages);
-                self.arbiter
-                    .handle_packet(now, line, number, messages, &mut deliver);
+            Ok((header, content)) => {
+                let whole = match header.number.zip(header.chunk) {
+                    Some((number, chunk)) => reassembly.handle_chunk(number, chunk, content),
+                    None => Some(content),
+                };
+                match (whole, header.number) {
+                    (Some(content), Some(number)) => {
+                        let mut deliver = |number, content: &[u8]| road.numbered(number, content);
+                        let now = clock::now();
+                        self.arbiter
+                            .handle_packet(now, line, number, content, &mut deliver);
+                    }
+                    (Some(content), None) => road.packet(content),
+                    (None, _) => {}
+                }
             }
-            Err(error) => road.malformed(MalformedReason::Preamble(error)),
+            Err(error) => {
+                if !self.preamble.has_number() {
+                    road.decoder.lose();
+                }
+                road.malformed(MalformedReason::Preamble(error));
+            }
         }
         self.road.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Packets were lost before they could be handled: no value may follow from theirs. Where packets have numbers this
+    /// is only counted, since the numbers tell it better.
+    pub fn handle_loss(&mut self) {
+        self.road.counters.losses += 1;
+        if !self.preamble.has_number() {
+            self.road.decoder.lose();
+        }
     }
 
     /// When [`Self::handle_timeout`] wants to be called.
@@ -238,6 +285,7 @@ impl<P: Publish> FeedHandler<P> {
     /// # Errors
     /// The publisher's.
     pub fn finish(&mut self) -> Result<(), P::Error> {
+        self.reassembly.iter_mut().for_each(Reassembly::finish);
         let road = &mut self.road;
         self.arbiter
             .finish(&mut |number, messages| road.numbered(number, messages));
@@ -259,6 +307,15 @@ impl<P: Publish> FeedHandler<P> {
         self.arbiter.counters()
     }
 
+    /// What became of the chunks of a line; all zeros where messages come whole.
+    pub fn reassembly_counters(&self, line: Line) -> ReassemblyCounters {
+        let [of_a, of_b] = &self.reassembly;
+        match line {
+            Line::A => of_a.counters(),
+            Line::B => of_b.counters(),
+        }
+    }
+
     /// The publisher.
     pub fn publish(&mut self) -> &mut P {
         &mut self.road.publish
@@ -268,20 +325,38 @@ impl<P: Publish> FeedHandler<P> {
 impl<P: Publish> Road<P> {
     /// A packet whose number tells whether others were lost before it. No value may then follow from
     /// theirs.
-    fn numbered(&mut self, number: PacketNumber, messages: &[u8]) {
+    fn numbered(&mut self, number: PacketNumber, content: &[u8]) {
         if self.expected.is_some_and(|expected| expected != number) {
             self.decoder.lose();
         }
         self.expected = Some(number.next());
-        self.packet(messages);
+        self.packet(content);
     }
 
-    fn packet(&mut self, messages: &[u8]) {
+    /// What follows the preamble of a packet.
+    fn packet(&mut self, content: &[u8]) {
         if self.failure.is_some() {
             return;
         }
         self.decoder.begin_packet();
         let _batch = self.publish.begin_batch();
+        for block in self.preamble.blocks(content) {
+            let is_done = match block {
+                Ok(block) => self.messages(block.offset, block.packet),
+                Err(error) => {
+                    self.decoder.lose();
+                    self.malformed(MalformedReason::Preamble(error));
+                    false
+                }
+            };
+            if !is_done {
+                return;
+            }
+        }
+    }
+
+    /// Messages, the first at `start` of the packet; false if the rest of the packet is given up.
+    fn messages(&mut self, start: usize, messages: &[u8]) -> bool {
         let mut offset = 0;
         let mut begin = clock::now();
         while let Some(rest @ [_, ..]) = messages.get(offset..) {
@@ -289,21 +364,22 @@ impl<P: Publish> Road<P> {
                 Ok(len) => offset += len,
                 Err(error) if error.code == Code::Lost => {
                     self.counters.unresolved += 1;
-                    return;
+                    return false;
                 }
                 Err(error) => {
-                    let offset = offset + error.offset;
+                    let offset = start + offset + error.offset;
                     self.malformed(MalformedReason::Message(DecodeError { offset, ..error }));
-                    return;
+                    return false;
                 }
             }
             let decoded = clock::now();
             if let Err(error) = self.message(begin, decoded) {
                 self.failure = Some(error);
-                return;
+                return false;
             }
             begin = clock::now();
         }
+        true
     }
 
     /// Publishes the message that was decoded between two instants.
@@ -362,6 +438,14 @@ impl<P: Publish> Road<P> {
     fn malformed(&mut self, reason: MalformedReason) {
         let counters = &mut self.counters;
         counters.malformed += 1;
+        let kind = match &reason {
+            MalformedReason::Preamble(_) => MalformedKind::Preamble,
+            MalformedReason::Message(error) => MalformedKind::Code(error.code),
+        };
+        match counters.malformed_by.iter_mut().find(|(of, _)| *of == kind) {
+            Some((_, count)) => *count += 1,
+            None => counters.malformed_by.push((kind, 1)),
+        }
         let packet = counters.packets - 1;
         counters
             .first_malformed

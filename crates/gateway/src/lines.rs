@@ -17,6 +17,8 @@ pub struct Packet {
     pub line: Line,
     /// What the datagram carried.
     pub bytes: Vec<u8>,
+    /// Whether packets of some line found no room before it: [`FeedHandler::handle_loss`](crate::FeedHandler::handle_loss).
+    pub after_loss: bool,
 }
 
 /// Receives the packets of one or two lines. Buffers are used again, so that it allocates only while
@@ -29,6 +31,8 @@ pub struct Lines {
     free: Vec<Vec<u8>>,
     backlog_bytes: usize,
     overflowed: u64,
+    /// Packets found no room since the last one that did.
+    has_lost: bool,
 }
 
 impl Lines {
@@ -57,6 +61,7 @@ impl Lines {
             free: Vec::new(),
             backlog_bytes: 0,
             overflowed: 0,
+            has_lost: false,
         })
     }
 
@@ -93,12 +98,18 @@ impl Lines {
                 for datagram in self.batch.iter() {
                     if self.backlog_bytes + datagram.bytes.len() > MAX_BACKLOG_BYTES {
                         self.overflowed += 1;
+                        self.has_lost = true;
                         continue;
                     }
                     let mut bytes = self.free.pop().unwrap_or_default();
                     bytes.extend_from_slice(datagram.bytes);
                     self.backlog_bytes += bytes.len();
-                    self.backlog.push_back(Packet { line, bytes });
+                    let after_loss = std::mem::take(&mut self.has_lost);
+                    self.backlog.push_back(Packet {
+                        line,
+                        bytes,
+                        after_loss,
+                    });
                 }
             }
         }

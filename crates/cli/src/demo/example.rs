@@ -9,7 +9,7 @@ use serde_json::Value;
 use tickwire_feed::generate::{
     COMPLEX_TEMPLATES, ComplexOptions, SIMPLE_TEMPLATES, SimpleOptions, Summary,
 };
-use tickwire_feed::{Generator, append_frame};
+use tickwire_feed::{Generator, OURS, PacketNumber};
 
 use super::report::{Article, Report};
 use crate::failure::{Failure, Result};
@@ -158,7 +158,8 @@ impl Feed {
         let mut generator = generator.map_err(Failure::new)?;
         let (mut file, mut packet) = (Vec::new(), Vec::new());
         while generator.next_packet(&mut packet).map_err(Failure::new)? {
-            append_frame(&mut file, &packet).map_err(Failure::new)?;
+            OURS.append_packet(PacketNumber::default(), &[&packet], &mut file)
+                .map_err(Failure::new)?;
         }
         let save = |extension: &str, bytes: &[u8]| -> Result<String> {
             let path = folder.join(example.name()).with_extension(extension);

@@ -7,7 +7,8 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use tickwire_fast::{DecodeError, Decoder, Message, Record, Value, json};
 
-use super::source::{Framing, TemplateOptions, packets, read};
+use super::packets::{PacketFile, PacketOptions};
+use super::source::TemplateOptions;
 use super::statistics::Statistics;
 use crate::failure::{Failure, Result};
 use crate::output::{note, stdout};
@@ -19,14 +20,18 @@ use crate::output::{note, stdout};
 Decodes a file of FAST messages by its templates and shows what is in it.
 
 The file holds packets, each after its length (4 bytes, little-endian), as `tickwire feed generate` \
-writes it. Where a message cannot be decoded, the rest of its packet is given up, with the file's \
+writes it, or is a capture (pcap, pcapng) of which the UDP datagrams are packets, or has another \
+`--framing`. `--venue` says in one word how an exchange frames its packets and when it resets \
+dictionaries. Where a message cannot be decoded, the rest of its packet is given up, with the file's \
 byte, the template and the field on standard error (of the first 10 such packets), and the next packet \
-is decoded; no value is taken from what was lost. The exit status is then 1. `byte` counts from the \
+is decoded; no value is taken from what was lost. The exit status is then 1. The same holds for what is \
+no packet: after garbage, a stream of STEP messages or blocks goes on where the next one begins. `byte` counts from the \
 start of the file.",
     after_help = "\
 Examples:
   tickwire fast decode feed.dat --templates feed.xml --limit 10
   tickwire fast decode feed.dat --templates feed.xml --stats
+  tickwire fast decode feed.pcap --templates moex.xml --venue moex-asts --to 239.192.3.1:16001
   tickwire fast decode feed.dat --templates feed.xml -o jsonl | jq 'select(.template == \"Quote\")'"
 )]
 pub(crate) struct Arguments {
@@ -36,9 +41,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     templates: TemplateOptions,
 
-    /// How packets are kept in the file
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = Framing::U32le)]
-    framing: Framing,
+    #[command(flatten)]
+    packets: PacketOptions,
 
     /// Count instead: messages, entries and values of each template, and how fast they decode
     #[arg(long)]
@@ -69,16 +73,16 @@ impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         self.check_form()?;
         let templates = self.templates.load()?;
-        let bytes = read(&self.file)?;
+        let file = self.packets.open(&self.file, &self.templates.feed)?;
         let mut decoder = self.templates.decoder(&templates);
         let mut bad = BadPackets::default();
         let mut out = stdout();
         match self.output {
             form if self.stats => self
-                .statistics(&bytes, &mut decoder, &mut bad)?
+                .statistics(&file, &mut decoder, &mut bad)?
                 .write(form, &mut out)?,
-            Form::Jsonl => self.write_lines(&bytes, &mut decoder, &mut bad, &mut out)?,
-            _ => self.write_table(&bytes, &mut decoder, &mut bad, &mut out)?,
+            Form::Jsonl => self.write_lines(&file, &mut decoder, &mut bad, &mut out)?,
+            _ => self.write_table(&file, &mut decoder, &mut bad, &mut out)?,
         }
         out.flush()?;
         bad.verdict()
@@ -96,13 +100,13 @@ impl Arguments {
 
     fn write_lines(
         &self,
-        bytes: &[u8],
+        file: &PacketFile,
         decoder: &mut Decoder,
         bad: &mut BadPackets,
         out: &mut impl Write,
     ) -> Result<()> {
         let mut line = String::new();
-        self.each_message(bytes, decoder, bad, |_, message| {
+        self.each_message(file, decoder, bad, |_, message| {
             line.clear();
             // Text in memory takes all that is written to it.
             let _infallible = json::write(message, &mut line);
@@ -113,14 +117,14 @@ impl Arguments {
 
     fn write_table(
         &self,
-        bytes: &[u8],
+        file: &PacketFile,
         decoder: &mut Decoder,
         bad: &mut BadPackets,
         out: &mut impl Write,
     ) -> Result<()> {
         let (message, byte, template) = ("message", "byte", "template");
         writeln!(out, "{message:>8} {byte:>10}  {template:<16} fields")?;
-        self.each_message(bytes, decoder, bad, |place, message| {
+        self.each_message(file, decoder, bad, |place, message| {
             let template = message.template().map_or("", |template| template.name());
             let Place {
                 message: at,
@@ -135,50 +139,63 @@ impl Arguments {
     /// Calls `act` with each message and its place in the file.
     fn each_message(
         &self,
-        bytes: &[u8],
+        file: &PacketFile,
         decoder: &mut Decoder,
         bad: &mut BadPackets,
         mut act: impl FnMut(Place, &Message) -> Result<()>,
     ) -> Result<()> {
         let mut message = Message::new();
         let mut count = 0;
-        for (packet, frame) in packets(&self.file, bytes, self.framing).enumerate() {
-            let frame = frame.map_err(|failure| {
-                failure.hint("`--framing none` reads a file of messages without packet lengths")
-            })?;
-            decoder.begin_packet();
+        for packet in file.packets() {
             let mut failed = |what: &dyn std::fmt::Display| {
-                let file = self.file.display();
-                bad.note(format_args!("{file}: packet {packet}: {what}"));
+                bad.note(format_args!("{}: {what}", file.path().display()));
             };
-            let split = self.templates.preamble.preamble().split(frame.packet);
-            let messages = match split {
-                Ok((_, messages)) => messages,
+            let packet = match packet {
+                Ok(packet) => packet,
                 Err(error) => {
                     failed(&error);
                     decoder.lose();
                     continue;
                 }
             };
-            let mut offset = frame.packet.len() - messages.len();
-            while let Some(rest @ [_, ..]) = frame.packet.get(offset..) {
-                if self.limit.is_some_and(|limit| count >= limit) {
-                    return Ok(());
-                }
-                let place = Place {
-                    message: count,
-                    offset: frame.offset + offset,
-                };
-                match decoder.decode(rest, &mut message) {
-                    Ok(len) => offset += len,
+            if !packet.follows {
+                decoder.lose();
+            }
+            decoder.begin_packet();
+            'blocks: for block in packet.blocks() {
+                let block = match block {
+                    Ok(block) => block,
                     Err(error) => {
-                        let offset = place.offset + error.offset;
-                        failed(&DecodeError { offset, ..error });
+                        failed(&error);
+                        decoder.lose();
                         break;
                     }
+                };
+                let mut at = 0;
+                while let Some(rest @ [_, ..]) = block.packet.get(at..) {
+                    if self.limit.is_some_and(|limit| count >= limit) {
+                        return Ok(());
+                    }
+                    let offset = block.offset + at;
+                    match decoder.decode(rest, &mut message) {
+                        Ok(len) => at += len,
+                        Err(error) => {
+                            let offset = offset + error.offset;
+                            let error = DecodeError { offset, ..error };
+                            failed(&format_args!("packet {}: {error}", packet.index));
+                            break 'blocks;
+                        }
+                    }
+                    let message_at = count;
+                    count += 1;
+                    act(
+                        Place {
+                            message: message_at,
+                            offset,
+                        },
+                        &message,
+                    )?;
                 }
-                count += 1;
-                act(place, &message)?;
             }
         }
         Ok(())
@@ -187,19 +204,19 @@ impl Arguments {
     /// Decodes twice: the second time, with memory warm, counts for the speed.
     fn statistics(
         &self,
-        bytes: &[u8],
+        file: &PacketFile,
         decoder: &mut Decoder,
         bad: &mut BadPackets,
     ) -> Result<Statistics> {
         let mut statistics = Statistics::default();
-        self.each_message(bytes, decoder, bad, |_, message| {
+        self.each_message(file, decoder, bad, |_, message| {
             statistics.count(message);
             Ok(())
         })?;
         decoder.reset();
         let begin = Instant::now();
-        self.each_message(bytes, decoder, &mut BadPackets::known(), |_, _| Ok(()))?;
-        statistics.timed(begin.elapsed(), bytes.len());
+        self.each_message(file, decoder, &mut BadPackets::known(), |_, _| Ok(()))?;
+        statistics.timed(begin.elapsed(), file.bytes().len());
         Ok(statistics)
     }
 }

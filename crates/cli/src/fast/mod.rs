@@ -1,7 +1,9 @@
 //! `tickwire fast`: FAST without a network.
 
+mod capture;
 mod decode;
 mod explain;
+pub(crate) mod packets;
 pub(crate) mod source;
 mod statistics;
 mod templates;

@@ -1,12 +1,13 @@
-//! Templates and packets from files: the options that say how to read them, and the errors that say
-//! where they are wrong.
+//! Templates from files and what a venue decides beside them: the options that say how to read a feed, and the errors
+//! that say where they are wrong.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use tickwire_fast::{Decoder, DecoderOptions, Mode, ResetPolicy, Templates};
-use tickwire_feed::{Frame, Frames, Preamble};
+use tickwire_feed::{OURS, Preamble, VENUES, Venue};
 
 use crate::failure::{Failure, Result};
 
@@ -21,13 +22,24 @@ pub(crate) struct TemplateOptions {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// When dictionaries go back to undefined: the exchange decides, FAST does not say
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Reset::Packet)]
-    pub(crate) reset: Reset,
+    #[command(flatten)]
+    pub(crate) feed: FeedOptions,
+}
 
-    /// What precedes the messages of each packet
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = PreambleForm::None)]
-    pub(crate) preamble: PreambleForm,
+/// What an exchange decides and templates do not say.
+#[derive(Args, Clone, Default)]
+pub(crate) struct FeedOptions {
+    /// Whose feed it is: sets framing, preamble and reset policy; `tickwire feed venues` shows them
+    #[arg(long, value_name = "NAME", value_parser = venue_parser())]
+    pub(crate) venue: Option<Venue>,
+
+    /// When dictionaries go back to undefined [default: the venue's, or packet]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub(crate) reset: Option<Reset>,
+
+    /// What precedes the messages of each packet [default: the venue's, or none]
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub(crate) preamble: Option<PreambleForm>,
 }
 
 /// The templates of a command that reads no messages.
@@ -67,17 +79,14 @@ pub(crate) enum Reset {
 pub(crate) enum PreambleForm {
     /// Nothing
     None,
-    /// A sequence number of 4 bytes, little-endian
+    /// A sequence number of 4 bytes, little-endian, as MOEX has it
     Seq,
-}
-
-/// How packets are kept in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Framing {
-    /// Each packet after its length in 4 bytes, little-endian
-    U32le,
-    /// No packets: messages one after the other
-    None,
+    /// A sequence number of 4 bytes, big-endian, and a subchannel: CME, CQG
+    Cme,
+    /// Number, chunks, chunk and length, 10 bytes, big-endian: B3
+    B3,
+    /// OPRA's version 2: each message after its length
+    Opra,
 }
 
 impl PreambleForm {
@@ -85,6 +94,35 @@ impl PreambleForm {
         match self {
             Self::None => Preamble::None,
             Self::Seq => Preamble::SequenceNumber,
+            Self::Cme => Preamble::Cme,
+            Self::B3 => Preamble::B3,
+            Self::Opra => Preamble::Opra,
+        }
+    }
+}
+
+impl FeedOptions {
+    /// The venue's preset, or that of our files.
+    pub(crate) fn venue(&self) -> Venue {
+        self.venue.unwrap_or(OURS)
+    }
+
+    /// What precedes the messages of each packet.
+    pub(crate) fn preamble(&self) -> Preamble {
+        match self.preamble {
+            None => self.venue().preamble,
+            Some(form) => form.preamble(),
+        }
+    }
+
+    /// When dictionaries are reset.
+    pub(crate) fn reset(&self) -> ResetPolicy {
+        match self.reset {
+            None => self.venue().reset,
+            Some(Reset::Packet) => ResetPolicy::Packet,
+            Some(Reset::Message) => ResetPolicy::Message,
+            Some(Reset::Template) => ResetPolicy::Template,
+            Some(Reset::Never) => ResetPolicy::Never,
         }
     }
 }
@@ -102,14 +140,8 @@ impl TemplateOptions {
 
     /// How messages are decoded.
     pub(crate) fn decoder_options(&self) -> DecoderOptions {
-        let reset = match self.reset {
-            Reset::Packet => ResetPolicy::Packet,
-            Reset::Message => ResetPolicy::Message,
-            Reset::Template => ResetPolicy::Template,
-            Reset::Never => ResetPolicy::Never,
-        };
         DecoderOptions {
-            reset,
+            reset: self.feed.reset(),
             strict: self.strict,
             ..DecoderOptions::default()
         }
@@ -139,22 +171,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
         .map_err(|error| Failure::new(format_args!("cannot read {}: {error}", path.display())))
 }
 
-/// The packets of a file, with the file's name in the errors.
-pub(crate) fn packets<'a>(
-    path: &'a Path,
-    bytes: &'a [u8],
-    framing: Framing,
-) -> Box<dyn Iterator<Item = Result<Frame<'a>>> + 'a> {
-    match framing {
-        Framing::None => {
-            let whole = Frame {
-                offset: 0,
-                packet: bytes,
-            };
-            Box::new((!bytes.is_empty()).then_some(Ok(whole)).into_iter())
-        }
-        Framing::U32le => Box::new(Frames::new(bytes).map(|frame| {
-            frame.map_err(|error| Failure::new(format_args!("{}: {error}", path.display())))
-        })),
-    }
+/// Reads a venue's name.
+pub(crate) fn venue_parser() -> impl TypedValueParser<Value = Venue> {
+    PossibleValuesParser::new(VENUES.iter().map(|venue| venue.name))
+        .try_map(|name| Venue::find(&name).copied().ok_or("no such venue"))
 }

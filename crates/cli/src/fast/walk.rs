@@ -1,11 +1,8 @@
 //! The messages of a file, one by one, with their places. Knows nothing of what is done with them.
 
-use std::path::Path;
-
 use tickwire_fast::Decoder;
 
-use super::source::{Framing, TemplateOptions, packets};
-use crate::failure::Result;
+use super::packets::PacketFile;
 
 /// Where a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,37 +25,42 @@ pub(super) enum Next {
     Stop,
 }
 
-/// Calls `act` with each message's place and the rest of its packet from there on, until it stops.
+/// Calls `act` with each message's place and the rest of its block from there on, until it stops. What is wrong with
+/// packets is passed over: `tickwire fast decode` tells it.
 pub(super) fn each_message(
-    path: &Path,
-    bytes: &[u8],
-    framing: Framing,
-    options: &TemplateOptions,
+    file: &PacketFile,
     decoder: &mut Decoder,
     mut act: impl FnMut(At, &[u8], &mut Decoder) -> Next,
-) -> Result<()> {
-    for (packet, frame) in (0..).zip(packets(path, bytes, framing)) {
-        let frame = frame?;
-        decoder.begin_packet();
-        let Ok((_, messages)) = options.preamble.preamble().split(frame.packet) else {
+) {
+    for packet in file.packets() {
+        let Ok(packet) = packet else {
             decoder.lose();
             continue;
         };
-        let mut offset = frame.packet.len() - messages.len();
+        if !packet.follows {
+            decoder.lose();
+        }
+        decoder.begin_packet();
         let mut message = 0;
-        while let Some(rest @ [_, ..]) = frame.packet.get(offset..) {
-            let at = At {
-                packet,
-                message,
-                offset: frame.offset + offset,
+        'blocks: for block in packet.blocks() {
+            let Ok(block) = block else {
+                decoder.lose();
+                break;
             };
-            match act(at, rest, decoder) {
-                Next::Message(len) => offset += len,
-                Next::Packet => break,
-                Next::Stop => return Ok(()),
+            let mut offset = 0;
+            while let Some(rest @ [_, ..]) = block.packet.get(offset..) {
+                let at = At {
+                    packet: packet.index,
+                    message,
+                    offset: block.offset + offset,
+                };
+                match act(at, rest, decoder) {
+                    Next::Message(len) => offset += len,
+                    Next::Packet => break 'blocks,
+                    Next::Stop => return,
+                }
+                message += 1;
             }
-            message += 1;
         }
     }
-    Ok(())
 }

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use tickwire_fast::ResetPolicy;
 use tickwire_feed::generate::{COMPLEX_TEMPLATES, ComplexOptions, SIMPLE_TEMPLATES, SimpleOptions};
-use tickwire_feed::{Generator, append_frame};
+use tickwire_feed::{Generator, OURS, PacketNumber, Venue};
 
 use crate::failure::{Failure, Result};
+use crate::fast::source::venue_parser;
 use crate::output::note;
 
 /// Make a file of sample data
@@ -15,11 +17,13 @@ use crate::output::note;
 #[command(
     long_about = "\
 Makes a file of FAST packets, each after its length (4 bytes, little-endian), and writes the \
-templates beside it. The same options always make the same file.",
+templates beside it. With `--venue` packets have the form that this exchange gives its own. The same \
+options always make the same file.",
     after_help = "\
 Examples:
   tickwire feed generate simple --out simple.dat --messages 30000
-  tickwire feed generate complex --out complex.dat --entries 5 --one-security"
+  tickwire feed generate complex --out complex.dat --entries 5 --one-security
+  tickwire feed generate simple --out step.dat --venue sse"
 )]
 pub(crate) enum Command {
     Simple(Simple),
@@ -39,6 +43,24 @@ struct Output {
     /// Which of the possible data
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    /// Frame the packets as this exchange does; `tickwire feed venues` shows how
+    #[arg(long, value_name = "NAME", value_parser = venue_parser())]
+    venue: Option<Venue>,
+}
+
+impl Output {
+    fn venue(&self) -> Venue {
+        self.venue.unwrap_or(OURS)
+    }
+
+    /// Where dictionaries are reset at each message, no packet has more than one.
+    fn packet_bytes(&self, asked: usize) -> usize {
+        match self.venue().reset {
+            ResetPolicy::Message => 1,
+            _ => asked,
+        }
+    }
 }
 
 /// Many small messages: Quote, New, Change and Remove in turn, then Done
@@ -101,27 +123,25 @@ impl Command {
             Self::Simple(simple) => {
                 let options = SimpleOptions {
                     messages: simple.output.messages,
-                    packet_bytes: simple.packet_bytes,
+                    packet_bytes: simple.output.packet_bytes(simple.packet_bytes),
                     seed: simple.output.seed,
                 };
-                write(
-                    &simple.output.out,
-                    SIMPLE_TEMPLATES,
-                    Generator::simple(options),
-                )
+                write(&simple.output, SIMPLE_TEMPLATES, Generator::simple(options))
             }
             Self::Complex(complex) => {
                 let defaults = ComplexOptions::default();
                 let options = ComplexOptions {
                     messages: complex.output.messages,
-                    packet_bytes: complex.packet_bytes.unwrap_or(defaults.packet_bytes),
+                    packet_bytes: complex
+                        .output
+                        .packet_bytes(complex.packet_bytes.unwrap_or(defaults.packet_bytes)),
                     securities: complex.securities,
                     entries: complex.entries,
                     one_security: complex.one_security,
                     seed: complex.output.seed,
                 };
                 write(
-                    &complex.output.out,
+                    &complex.output,
                     COMPLEX_TEMPLATES,
                     Generator::complex(options),
                 )
@@ -131,13 +151,14 @@ impl Command {
 }
 
 fn write(
-    path: &Path,
+    output: &Output,
     templates: &str,
     generator: Result<Generator, tickwire_feed::generate::GenerateError>,
 ) -> Result<()> {
     let mut generator = generator.map_err(Failure::usage)?;
+    let (path, venue) = (&output.out, output.venue());
     let templates_path = path.with_extension("xml");
-    if templates_path == path {
+    if templates_path == *path {
         return Err(
             Failure::usage("the templates would replace the data: both are `.xml`")
                 .hint("name the data `.dat`"),
@@ -145,8 +166,17 @@ fn write(
     }
     let mut file = Vec::new();
     let mut packet = Vec::new();
+    let mut number = PacketNumber::default();
     while generator.next_packet(&mut packet).map_err(Failure::new)? {
-        append_frame(&mut file, &packet).map_err(Failure::new)?;
+        // The generator resets at each packet; where that is not the policy, a message must say so.
+        let reset: &[u8] = match venue.reset {
+            ResetPolicy::Template => &RESET_MESSAGE,
+            _ => &[],
+        };
+        venue
+            .append_packet(number, &[&[reset, &packet].concat()], &mut file)
+            .map_err(Failure::new)?;
+        number = number.next();
     }
     save(path, &file)?;
     save(&templates_path, templates.as_bytes())?;
@@ -161,9 +191,12 @@ fn write(
     ));
     note(format_args!("wrote {}", templates_path.display()));
     note(format_args!(
-        "hint: `tickwire fast decode {} --templates {}` shows it",
+        "hint: `tickwire fast decode {} --templates {}{}` shows it",
         path.display(),
-        templates_path.display()
+        templates_path.display(),
+        output
+            .venue
+            .map_or_else(String::new, |venue| format!(" --venue {}", venue.name))
     ));
     Ok(())
 }
@@ -172,3 +205,6 @@ fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::write(path, bytes)
         .map_err(|error| Failure::new(format_args!("cannot write {}: {error}", path.display())))
 }
+
+/// A presence map with the template id's bit, and id 120: the session's reset message.
+const RESET_MESSAGE: [u8; 2] = [0xC0, 0xF8];

@@ -7,6 +7,7 @@ mod report;
 mod run;
 mod send;
 mod subscribe;
+mod venues;
 
 use clap::Subcommand;
 
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Send(send::Arguments),
     Run(Box<run::Arguments>),
     Subscribe(subscribe::Arguments),
+    Venues(venues::Arguments),
 }
 
 impl Command {
@@ -29,6 +31,7 @@ impl Command {
             Self::Send(arguments) => arguments.run(),
             Self::Run(arguments) => arguments.run(),
             Self::Subscribe(arguments) => arguments.run(),
+            Self::Venues(arguments) => arguments.run(),
         }
     }
 }

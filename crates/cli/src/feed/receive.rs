@@ -4,32 +4,32 @@ use std::cell::RefCell;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tickwire_fast::{Decoder, Message};
-use tickwire_feed::{Line, Preamble};
+use tickwire_feed::Line;
 use tickwire_gateway::{FeedHandler, Lines, Mapper, Publish};
 use tickwire_transport::{Interface, ReceiveError, clock};
 
 use crate::failure::{Failure, Result};
-use crate::fast::source::{Framing, packets, read};
+use crate::fast::packets::{PacketFile, PacketOptions};
+use crate::fast::source::FeedOptions;
 use crate::interrupt::Interrupt;
+use crate::output::note;
 
 /// Packets for a feed handler.
 pub(super) enum Source {
     /// All of a file, as fast as they are handled.
-    File { path: PathBuf, bytes: Vec<u8> },
+    File(PacketFile),
     /// What one or two lines bring.
     Lines(Rc<RefCell<Lines>>),
 }
 
 impl Source {
-    pub(super) fn file(path: &Path) -> Result<Self> {
-        let bytes = read(path)?;
-        let path = path.to_owned();
-        Ok(Self::File { path, bytes })
+    pub(super) fn file(path: &Path, packets: &PacketOptions, feed: &FeedOptions) -> Result<Self> {
+        Ok(Self::File(packets.open(path, feed)?))
     }
 
     pub(super) fn lines(
@@ -42,34 +42,35 @@ impl Source {
     }
 
     /// Lets the mapper know ahead what it can: the securities of a file.
-    pub(super) fn survey(
-        &self,
-        mut decoder: Decoder,
-        preamble: Preamble,
-        mapper: &mut Mapper,
-    ) -> Result<()> {
-        let Self::File { path, bytes } = self else {
-            return Ok(());
-        };
+    pub(super) fn survey(&self, mut decoder: Decoder, mapper: &mut Mapper) {
+        let Self::File(file) = self else { return };
         let mut message = Message::new();
-        for frame in packets(path, bytes, Framing::U32le) {
+        // What is malformed or refused is counted when the packet is handled.
+        for packet in file.packets() {
+            let Ok(packet) = packet else {
+                decoder.lose();
+                continue;
+            };
+            if !packet.follows {
+                decoder.lose();
+            }
             decoder.begin_packet();
-            let mut rest = frame?.packet.get(preamble.len()..).unwrap_or_default();
-            // What is malformed or refused is counted when the packet is handled.
-            while !rest.is_empty()
-                && let Ok(len) = decoder.decode(rest, &mut message)
-            {
-                let _mapped = mapper.map(&message, |_, _, _| Ok::<(), Infallible>(()));
-                rest = rest.get(len..).unwrap_or_default();
+            for block in packet.blocks().map_while(Result::ok) {
+                let mut rest = block.packet;
+                while !rest.is_empty()
+                    && let Ok(len) = decoder.decode(rest, &mut message)
+                {
+                    let _mapped = mapper.map(&message, |_, _, _| Ok::<(), Infallible>(()));
+                    rest = rest.get(len..).unwrap_or_default();
+                }
             }
         }
-        Ok(())
     }
 
     /// What empties the sockets while a writer has no room.
     pub(super) fn idle(&self) -> impl FnMut() -> Result<(), ReceiveError> + use<> {
         let lines = match self {
-            Self::File { .. } => None,
+            Self::File(_) => None,
             Self::Lines(lines) => Some(Rc::clone(lines)),
         };
         move || match &lines {
@@ -81,7 +82,7 @@ impl Source {
     /// Packets that found no room in memory.
     pub(super) fn overflowed(&self) -> u64 {
         match self {
-            Self::File { .. } => 0,
+            Self::File(_) => 0,
             Self::Lines(lines) => lines.borrow().overflowed(),
         }
     }
@@ -100,13 +101,20 @@ impl Source {
     {
         let mut begin = Instant::now();
         match self {
-            Self::File { path, bytes } => {
-                for frame in packets(path, bytes, Framing::U32le) {
+            Self::File(file) => {
+                for frame in file.frames() {
                     if interrupt.is_raised() {
                         break;
                     }
-                    let handled = handler.handle_packet(Line::A, frame?.packet);
-                    handled.map_err(Failure::new)?;
+                    match frame {
+                        Ok(frame) => handler
+                            .handle_packet(Line::A, frame.packet)
+                            .map_err(Failure::new)?,
+                        Err(error) => {
+                            note(format_args!("{}: {error}", file.path().display()));
+                            handler.handle_loss();
+                        }
+                    }
                 }
             }
             Self::Lines(lines) => begin = receive(handler, lines, silence, interrupt, tick)?,
@@ -137,6 +145,9 @@ where
         if let Some(packet) = packet {
             last = Instant::now();
             first.get_or_insert(last);
+            if packet.after_loss {
+                handler.handle_loss();
+            }
             let handled = handler.handle_packet(packet.line, &packet.bytes);
             handled.map_err(Failure::new)?;
             lines.borrow_mut().recycle(packet);

@@ -22,6 +22,7 @@ use super::receive::{Source, TICK};
 use super::report::{Form, Report};
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
+use crate::fast::packets::PacketOptions;
 use crate::fast::source::TemplateOptions;
 use crate::interrupt::Interrupt;
 use crate::network;
@@ -65,13 +66,16 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "ADDR:PORT", default_value_t = DEFAULT_GROUP, conflicts_with = "file")]
     group: SocketAddr,
 
-    /// Second line of the feed; needs `--preamble seq`
+    /// Second line of the feed; needs packets with numbers
     #[arg(long, value_name = "ADDR:PORT", conflicts_with = "file")]
     line_b: Option<SocketAddr>,
 
     /// Read the packets from a file instead
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
+
+    #[command(flatten)]
+    packets: PacketOptions,
 
     /// Name or address of the interface to receive the feed on
     #[arg(long, value_name = "NAME", default_value = "127.0.0.1")]
@@ -175,12 +179,13 @@ impl Arguments {
 
     fn source(&self) -> Result<Source> {
         if let Some(file) = &self.file {
-            return Source::file(file);
+            return Source::file(file, &self.packets, &self.templates.feed);
         }
-        if self.line_b.is_some() && self.templates.preamble.preamble().is_empty() {
+        if self.line_b.is_some() && !self.templates.feed.preamble().has_number() {
             let problem = "two lines are arbitrated by the numbers of their packets";
-            return Err(Failure::usage(problem)
-                .hint("add `--preamble seq` here and to `tickwire feed send`"));
+            return Err(Failure::usage(problem).hint(
+                "add `--preamble seq` here and to `tickwire feed send`, or name a `--venue` that numbers packets",
+            ));
         }
         Source::lines(self.group, self.line_b, &interface(&self.interface)?)
     }
@@ -277,7 +282,7 @@ impl Arguments {
             mapper.add_security(security);
         }
         let decoder = self.templates.decoder(templates);
-        source.survey(decoder, self.templates.preamble.preamble(), &mut mapper)?;
+        source.survey(decoder, &mut mapper);
         Ok(mapper)
     }
 
@@ -368,7 +373,7 @@ impl Arguments {
     fn handler_options(&self) -> HandlerOptions {
         HandlerOptions {
             decoder: self.templates.decoder_options(),
-            preamble: self.templates.preamble.preamble(),
+            preamble: self.templates.feed.preamble(),
             arbiter: ArbiterConfig {
                 // With one line there is nothing to wait for.
                 hold: match self.line_b {

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::json;
-use tickwire_feed::{Frames, PacketNumber};
+use tickwire_feed::PacketNumber;
 use tickwire_transport::{UdpOptions, UdpSocket};
 
 use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast};
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
-use crate::fast::source::{PreambleForm, read};
+use crate::fast::packets::PacketOptions;
+use crate::fast::source::{FeedOptions, PreambleForm};
 use crate::interrupt::Interrupt;
 use crate::output::{ListFormat, stdout, write_list};
 use crate::pace::Pace;
@@ -39,6 +40,9 @@ Examples:
 pub(crate) struct Arguments {
     /// File of packets
     file: PathBuf,
+
+    #[command(flatten)]
+    packets: PacketOptions,
 
     /// Where to send to
     #[arg(short, long, value_name = "ADDR:PORT", default_value_t = DEFAULT_GROUP)]
@@ -80,8 +84,9 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let interrupt = Interrupt::catch()?;
-        let bytes = read(&self.file)?;
-        let packets = Frames::new(&bytes)
+        let file = self.packets.open(&self.file, &FeedOptions::default())?;
+        let packets = file
+            .frames()
             .map(|frame| frame.map(|frame| frame.packet))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| Failure::new(format_args!("{}: {error}", self.file.display())))?;
@@ -171,8 +176,9 @@ impl Line {
 
     fn send(&mut self, socket: &UdpSocket, packet: &[u8]) -> Result<()> {
         self.datagram.clear();
-        self.preamble.append(self.number, &mut self.datagram);
-        self.datagram.extend_from_slice(packet);
+        self.preamble
+            .append_packet(self.number, &[packet], &mut self.datagram)
+            .map_err(Failure::new)?;
         self.number = self.number.next();
         for destination in &self.destinations {
             socket

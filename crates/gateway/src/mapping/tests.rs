@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tickwire::cdr::{Topic, from_payload_into};
 use tickwire_fast::{Decimal, Decoder, Mode, Visitor};
-use tickwire_feed::Frames;
+use tickwire_feed::{Frames, Framing};
 
 use super::*;
 
@@ -290,7 +290,7 @@ fn the_golden_file_gives_the_articles_counts() {
     let mut decoder = Decoder::new(&templates);
     let mut message = Message::new();
     let mut samples = BTreeMap::new();
-    for frame in Frames::new(&file) {
+    for frame in Frames::new(Framing::U32Le, &file) {
         decoder.reset();
         decoder
             .decode(frame.expect("whole").packet, &mut message)

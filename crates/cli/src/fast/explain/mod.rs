@@ -14,7 +14,8 @@ use show::Explained;
 use tickwire_fast::{DecodeError, Templates};
 use trace::Trace;
 
-use super::source::{Framing, TemplateOptions, read};
+use super::packets::{PacketFile, PacketOptions};
+use super::source::TemplateOptions;
 use super::walk::{At, Next, each_message};
 use crate::failure::{Failure, Result};
 use crate::output::stdout;
@@ -44,9 +45,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     templates: TemplateOptions,
 
-    /// How packets are kept in the file
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = Framing::U32le)]
-    framing: Framing,
+    #[command(flatten)]
+    packets: PacketOptions,
 
     #[command(flatten)]
     which: Which,
@@ -88,8 +88,8 @@ enum Form {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let templates = self.templates.load()?;
-        let bytes = read(&self.file)?;
-        let at = self.find(&templates, &bytes)?;
+        let file = self.packets.open(&self.file, &self.templates.feed)?;
+        let at = self.find(&templates, &file)?;
         let mut outcome = Ok(());
         let mut decoder = self.templates.decoder(&templates);
         let each = |here: At, rest: &[u8], decoder: &mut tickwire_fast::Decoder| {
@@ -107,19 +107,12 @@ impl Arguments {
                 Err(_) => Next::Packet,
             }
         };
-        each_message(
-            &self.file,
-            &bytes,
-            self.framing,
-            &self.templates,
-            &mut decoder,
-            each,
-        )?;
+        each_message(&file, &mut decoder, each);
         outcome
     }
 
     /// Where the message is that is asked for.
-    fn find(&self, templates: &Templates, bytes: &[u8]) -> Result<At> {
+    fn find(&self, templates: &Templates, file: &PacketFile) -> Result<At> {
         let mut found = None;
         let mut decoded = 0;
         let mut decoder = self.templates.decoder(templates);
@@ -146,18 +139,8 @@ impl Arguments {
                 Err(_) => Next::Packet,
             }
         };
-        let walked = each_message(
-            &self.file,
-            bytes,
-            self.framing,
-            &self.templates,
-            &mut decoder,
-            each,
-        );
-        match found {
-            Some(at) => Ok(at),
-            None => Err(walked.err().unwrap_or_else(|| self.not_found(decoded))),
-        }
+        each_message(file, &mut decoder, each);
+        found.ok_or_else(|| self.not_found(decoded))
     }
 
     fn not_found(&self, decoded: u64) -> Failure {

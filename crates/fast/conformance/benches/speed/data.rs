@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tickwire_fast::{Decoder, Message, Mode, Templates};
-use tickwire_feed::framing::Frames;
+use tickwire_feed::framing::{Frames, Framing};
 use tickwire_feed::generate::{
     COMPLEX_TEMPLATES, ComplexOptions, Generator, SIMPLE_TEMPLATES, SimpleOptions,
 };
@@ -38,7 +38,7 @@ impl Data {
             .map(|folder| folder.join("shared/golden/complex30000.dat"))
             .find(|file| file.is_file());
         let packets = match file {
-            Some(file) => Frames::new(&std::fs::read(file)?)
+            Some(file) => Frames::new(Framing::U32Le, &std::fs::read(file)?)
                 .map(|frame| frame.map(|frame| frame.packet.to_vec()))
                 .collect::<Result<_, _>>()?,
             None => {
