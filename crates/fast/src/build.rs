@@ -87,7 +87,6 @@ impl Config {
         let xml = fs::read_to_string(path).map_err(unreadable)?;
         let templates = Templates::parse(&xml, self.mode).map_err(|error| Error::Template {
             path: path.to_owned(),
-            excerpt: error.excerpt(&xml).to_string(),
             error,
         })?;
         let name = path.with_extension("rs");
@@ -118,8 +117,6 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong, and where.
         error: TemplateError,
-        /// The line, with a caret under the column.
-        excerpt: String,
     },
     /// There is no directory to write to: no build script is running, and [`Config::out_dir`] was not called.
     NoOutDir,
@@ -131,18 +128,15 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
-            Self::Template {
-                path,
-                error,
-                excerpt,
-            } => {
+            Self::Template { path, error } => {
                 let TemplateError {
                     code,
                     line,
                     column,
                     detail,
+                    ..
                 } = error;
-                let path = path.display();
+                let (path, excerpt) = (path.display(), error.excerpt());
                 write!(f, "{path}:{line}:{column}: {code} ({detail})\n{excerpt}")
             }
             Self::NoOutDir => f.write_str("OUT_DIR is not set: call this from a build script"),

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
+use crate::excerpt::excerpt;
 use crate::{Code, TemplateId};
 
 /// A template file that cannot be used.
@@ -16,14 +17,47 @@ pub struct TemplateError {
     pub column: u32,
     /// The names and values that it is about, for people.
     pub detail: Box<str>,
+    excerpt: Box<str>,
 }
 
+impl TemplateError {
+    /// An error at byte `at` of the file.
+    pub(crate) fn new(file: &str, at: usize, code: Code, detail: String) -> Self {
+        let before = file.get(..at).unwrap_or(file);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+        let left = before.get(line_start..).unwrap_or_default().chars().count();
+        let line = u32::try_from(lines + 1).unwrap_or(u32::MAX);
+        let column = u32::try_from(left + 1).unwrap_or(u32::MAX);
+        Self {
+            code,
+            line,
+            column,
+            detail: detail.into(),
+            excerpt: excerpt(file, line, column).into(),
+        }
+    }
+
+    /// The line of the file with a caret under the column: three lines of text. Of a long line the part around it.
+    ///
+    /// ```
+    /// # use tickwire_fast::{Mode, Templates};
+    /// let xml = "<templates>\n  <template id=\"1\"/>\n</templates>";
+    /// let error = Templates::parse(xml, Mode::Strict).unwrap_err();
+    /// assert_eq!(error.excerpt(), "  |\n2 |   <template id=\"1\"/>\n  |   ^");
+    /// ```
+    pub fn excerpt(&self) -> &str {
+        &self.excerpt
+    }
+}
+
+/// A line that says what is wrong, then the [`excerpt`](TemplateError::excerpt).
 impl fmt::Display for TemplateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "line {} column {}: {} ({})",
-            self.line, self.column, self.code, self.detail
+            "line {} column {}: {} ({})\n{}",
+            self.line, self.column, self.code, self.detail, self.excerpt
         )
     }
 }

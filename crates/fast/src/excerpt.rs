@@ -2,30 +2,15 @@
 
 use core::fmt;
 
-use crate::TemplateError;
-
-impl TemplateError {
-    /// The line of `xml`, the text that was parsed, with a caret under the column. Of a long line the part around it.
-    ///
-    /// ```
-    /// # use tickwire_fast::{Mode, Templates};
-    /// let xml = "<templates>\n  <template id=\"1\"/>\n</templates>";
-    /// let error = Templates::parse(xml, Mode::Strict).unwrap_err();
-    /// assert_eq!(
-    ///     error.excerpt(xml).to_string(),
-    ///     "  |\n2 |   <template id=\"1\"/>\n  |   ^"
-    /// );
-    /// ```
-    pub fn excerpt<'a>(&self, xml: &'a str) -> impl fmt::Display + use<'a> {
-        Excerpt {
-            line: xml
-                .lines()
-                .nth((self.line as usize).saturating_sub(1))
-                .unwrap_or_default(),
-            number: self.line,
-            column: (self.column as usize).saturating_sub(1),
-        }
+/// Line `number` of `text` with a caret under the column, both from 1. Of a long line the part around it.
+pub(crate) fn excerpt(text: &str, number: u32, column: u32) -> String {
+    let line = (number as usize).saturating_sub(1);
+    Excerpt {
+        line: text.lines().nth(line).unwrap_or_default(),
+        number,
+        column: (column as usize).saturating_sub(1),
     }
+    .to_string()
 }
 
 struct Excerpt<'a> {
@@ -66,17 +51,7 @@ const MAX_BEFORE: usize = 60;
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, TemplateError};
-
-    fn excerpt(xml: &str, line: u32, column: u32) -> String {
-        let error = TemplateError {
-            code: Code::S1,
-            line,
-            column,
-            detail: "".into(),
-        };
-        error.excerpt(xml).to_string()
-    }
+    use super::excerpt;
 
     #[test]
     fn the_caret_stands_under_the_column() {

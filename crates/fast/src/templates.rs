@@ -15,8 +15,11 @@ pub enum Mode {
     /// FAST 1.1 with the types of the FAST 1.2 extension, and nothing else; what is refused is said with its place.
     #[default]
     Strict,
-    /// Also what QuickFAST and mFAST templates have: `int8 uInt8 int16 uInt16`, `reset="Y"` without a namespace,
-    /// attributes of unknown meaning, and no-break spaces that came in by copy and paste.
+    /// Also what templates of venues, QuickFAST and mFAST have: `int8 uInt8 int16 uInt16`, vectors of integers, elements of
+    /// enumerations with a `value`, `nop`, `view`, `reset="Y"` without a namespace, names in other capitals, attributes of
+    /// unknown meaning, characters left over between elements, byte vectors that are text, namespace prefixes that nobody
+    /// declares, XML declarations that are none or not at the start, and what came in by copy and paste: no-break and
+    /// zero-width spaces, typographic quotes, full-width characters.
     Lenient,
 }
 

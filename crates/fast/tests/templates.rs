@@ -111,13 +111,13 @@ fn s1_to_s5_have_line_and_column() {
             "<uInt32 name=\"F\"/>\u{a0}",
             Code::S1,
             19,
-            "U+00A0 no-break space where XML wants a blank",
+            "U+00A0 NO-BREAK SPACE, which XML does not take for a blank",
         ),
         (
             "<uInt32\u{a0}name=\"F\"/>",
             Code::S1,
             8,
-            "U+00A0 no-break space where XML wants a blank",
+            "U+00A0 NO-BREAK SPACE, which XML does not take for a blank",
         ),
         (
             "<uInt32 name=\"F\"/>;",
@@ -503,4 +503,163 @@ fn plans_are_shared_between_threads() {
     is_send_and_sync::<Decoder>();
     is_send_and_sync::<Encoder>();
     is_send_and_sync::<Message>();
+}
+
+/// The error shows the line and a caret under the place.
+#[test]
+fn errors_show_their_place() {
+    let error = |xml: &str, mode| Templates::parse(xml, mode).unwrap_err().to_string();
+    assert_eq!(
+        error(
+            "<template name='T'>\n\t<string name='é'><increment/></string></template>",
+            Mode::Strict
+        ),
+        "line 2 column 19: S2: the operator is not applicable to the field's type (increment on string é)\n  |\n\
+         2 | \t<string name='é'><increment/></string></template>\n  | \t                 ^"
+    );
+    // The XML parser's errors, too; also at the end.
+    assert_eq!(
+        error(
+            "<templates>\n  <template name='A'>\n</templates>",
+            Mode::Lenient
+        ),
+        "line 3 column 1: S1: the template XML is not valid (expected 'template' tag, not 'templates')\n  |\n\
+         3 | </templates>\n  | ^"
+    );
+    assert_eq!(
+        error("", Mode::Strict),
+        "line 1 column 1: S1: the template XML is not valid (the document does not have a root node)\n  |\n1 | \n  | ^"
+    );
+}
+
+/// Characters from documents and web pages: named in strict mode, taken for what was meant in lenient mode.
+#[test]
+fn pasted_characters() {
+    let plain = "<template name=\"T\" id=\"1\"> <uInt32 name=\"A\"/> </template>";
+    let count = |xml: &str| Templates::parse(xml, Mode::Lenient).map(|t| t.field_count());
+    for (xml, column, name) in [
+        (
+            plain.replace("> <", ">\u{a0}<"),
+            27,
+            "U+00A0 NO-BREAK SPACE, which XML does not take for a blank",
+        ),
+        (
+            plain.replace("uInt32 ", "uInt32\u{3000}"),
+            35,
+            "U+3000 IDEOGRAPHIC SPACE, which XML does not take for a blank",
+        ),
+        (
+            plain.replace("uInt32", "uInt\u{200b}32"),
+            33,
+            "U+200B ZERO WIDTH SPACE, which XML does not skip",
+        ),
+        (
+            plain.replace("<uInt", "\u{feff}<uInt"),
+            28,
+            "U+FEFF ZERO WIDTH NO-BREAK SPACE, which XML does not skip",
+        ),
+        (
+            plain.replace("\"A\"", "\u{201c}A\u{201d}"),
+            41,
+            "U+201C LEFT DOUBLE QUOTATION MARK, which XML does not take for \"",
+        ),
+        (
+            plain.replace("\"A\"", "\u{2018}A\u{2019}"),
+            41,
+            "U+2018 LEFT SINGLE QUOTATION MARK, which XML does not take for '",
+        ),
+        (
+            plain.replace("<uInt", "\u{ff1c}uInt"),
+            28,
+            "U+FF1C FULLWIDTH LESS-THAN SIGN, which XML does not take for <",
+        ),
+        (
+            plain.replace("=\"A", "\u{ff1d}\"A"),
+            40,
+            "U+FF1D FULLWIDTH EQUALS SIGN, which XML does not take for =",
+        ),
+        (
+            plain.replace("32", "３２"),
+            33,
+            "U+FF13 FULLWIDTH DIGIT THREE, which XML does not take for 3",
+        ),
+        (
+            plain.replace("\"A\"", "\"A\u{200b}\""),
+            43,
+            "U+200B ZERO WIDTH SPACE, which XML does not skip",
+        ),
+    ] {
+        assert_eq!(
+            refused(&xml),
+            (Code::S1, 1, column, name.to_owned()),
+            "{xml}"
+        );
+        let templates = Templates::parse(&xml, Mode::Lenient).unwrap_or_else(|e| panic!("{e}"));
+        let template = templates.by_name("T").unwrap();
+        assert!(template.field("A").is_some(), "{xml}");
+    }
+    // A byte order mark is XML's own. Comments and values keep what they have.
+    assert_eq!(count(&format!("\u{feff}{plain}")).unwrap(), 1);
+    assert!(
+        Templates::parse(
+            &format!("\u{feff}{plain}<!-- \u{a0}\u{201c} -->"),
+            Mode::Strict
+        )
+        .is_ok()
+    );
+    let value = field("<string name='A' charset='unicode'><constant value='“a\u{a0}b”'/></string>");
+    for mode in [Mode::Strict, Mode::Lenient] {
+        let templates = Templates::parse(&value, mode).unwrap();
+        let text = decode(&mut Decoder::new(&templates), &[0xc0, 0x81]).unwrap();
+        assert_eq!(text, "{\"template\":\"T\",\"A\":\"“a\u{a0}b”\"}");
+    }
+    // Places are those in the file, whatever was mended before them.
+    let xml = "\u{feff}<template name='T' id='1'>\u{a0}\u{200b}\u{200b}<uInt32 name='A'><paste/></uInt32></template>";
+    let error = Templates::parse(xml, Mode::Lenient).unwrap_err();
+    assert_eq!((error.line, error.column), (1, 47));
+}
+
+/// What QuickFAST, mFAST and venues' files have that the standard has not.
+#[test]
+fn dialects() {
+    let in_file = |inner: &str| {
+        format!("<templates><template name='T' id='1'>{inner}</template></templates>")
+    };
+    for (xml, detail) in [
+        // SPECTRA and mFAST's tests: a prefix that nobody declares.
+        (
+            "<templates><template name='T' id='1' reset='T' scp:reset='yes'><uInt32 name='A'/></template></templates>".to_owned(),
+            "an unknown namespace prefix 'scp'",
+        ),
+        // mFAST's tests: a declaration that is none; one behind a comment.
+        (
+            format!("<?xml version=\\\" 1.0 \\\"?>{}", in_file("<uInt32 name='A'/>")),
+            "expected a quote not '\\'",
+        ),
+        (
+            format!("<!-- c --><?xml version='1.0'?>{}", in_file("<uInt32 name='A'/>")),
+            "unexpected XML declaration",
+        ),
+        // QuickFAST's tests: characters left over; "nop"; capitals; attributes of its own.
+        (in_file("\"<uInt32 name='A'/>"), "character U+0022 between elements"),
+        (in_file("<uInt32 name='A'><nop/></uInt32>"), "nop is not a field operator"),
+        (in_file("<uint32 NAME='A'/>"), "element uint32 is not a field of FAST"),
+        (in_file("<uInt32 name='A' presence='Mandatory'/>"), "presence \"Mandatory\""),
+        (in_file("<uInt32 name='A' ignore_overflows='yes'/>"), "uInt32 has no attribute ignore_overflows"),
+        (in_file("<int8 name='A'/>"), "int8 is a dialect: FAST has integers of 32 and 64 bits"),
+        // mFAST: views, vectors, sequences of one field without a name.
+        ("<templates><view reference='T'/><template name='T' id='1'><uInt32 name='A'/></template></templates>".to_owned(), "element view in templates"),
+        (
+            "<templates><define name='D'><uInt32/></define><template name='T' id='1'><D name='A'/></template></templates>".to_owned(),
+            "element D is not a field of FAST",
+        ),
+        (in_file("<sequence name='A'><uInt32/></sequence>"), "uInt32 without name"),
+        (in_file("<int32Vector name='A'/>"), "int32Vector is a dialect: FAST has sequences"),
+    ] {
+        assert_eq!(refused(&xml).3, detail, "{xml}");
+        let templates = Templates::parse(&xml, Mode::Lenient).unwrap_or_else(|e| panic!("{e}"));
+        let template = templates.by_name("T").unwrap();
+        assert!(template.field("A").is_some(), "{xml}");
+        assert_eq!(template.resets(), xml.contains("reset"), "{xml}");
+    }
 }

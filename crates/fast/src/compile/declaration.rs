@@ -137,6 +137,6 @@ pub(super) const OPERATORS: [&str; 6] =
     ["constant", "default", "copy", "increment", "delta", "tail"];
 
 /// What a field without a name is called.
-const UNNAMED: &str = "element";
+pub(super) const UNNAMED: &str = "element";
 /// Types that are defined by types: more than anyone needs, and an end for those that are defined by themselves.
 const MAX_LAYERS: usize = 16;

@@ -299,13 +299,15 @@ impl<'d> Compiler<'_, 'd> {
     /// Whether a child of a field's element says something else than the operator.
     fn is_part_of_type(&self, layer: Node<'d, 'd>, child: &str) -> bool {
         match self.source.name(layer) {
+            // What QuickFAST calls the absence of an operator.
+            _ if child == "nop" => self.source.mode == Mode::Lenient,
             "field" | "bitGroup" => true,
             "enum" | "set" => child == "element",
             // Only a name for the length that precedes the bytes.
             "byteVector" | "string" => child == "length",
             // A decimal whose parts have operators, under a use that has one for both.
             "decimal" => matches!(child, "exponent" | "mantissa"),
-            _ => self.source.mode == Mode::Lenient && child == "nop",
+            _ => false,
         }
     }
 

@@ -47,6 +47,12 @@ pub(super) fn convert(field_type: FieldType, text: &str) -> Option<Value> {
     }
 }
 
+/// A byte vector in the dialects: mFAST lets hyphens stand between digits, QuickFAST has text that is not hexadecimal.
+pub(super) fn lenient_bytes(text: &str) -> Value {
+    let bytes = hex(&text.replace('-', " "));
+    Value::Bytes(bytes.unwrap_or_else(|| text.as_bytes().into()))
+}
+
 /// Trimmed digits with an optional minus; other notations that Rust would read are refused.
 fn digits(text: &str) -> Option<&str> {
     let text = text.trim();
@@ -132,5 +138,10 @@ mod tests {
         );
         assert_eq!(convert(FieldType::ByteVector, "0A f"), None);
         assert_eq!(convert(FieldType::ByteVector, "zz"), None);
+        assert_eq!(lenient_bytes("0A-ff"), Value::Bytes([0x0a, 0xff].into()));
+        assert_eq!(
+            lenient_bytes("a vector"),
+            Value::Bytes(b"a vector"[..].into())
+        );
     }
 }

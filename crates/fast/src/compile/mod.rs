@@ -1,17 +1,19 @@
 //! From template XML to the instruction plan (FAST 1.1 §9 and appendix 1). Runs once per file; knows nothing of bytes.
 
 mod bit_group;
+mod characters;
 mod declaration;
 mod field;
 mod initial;
 mod scope;
 mod source;
+mod text;
 mod types;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use roxmltree::{Node, NodeId};
+use roxmltree::{Document, Node, NodeId};
 
 use crate::error::TemplateError;
 use crate::field::{FieldType, Operator};
@@ -22,12 +24,29 @@ use crate::{Code, Mode};
 use declaration::Declaration;
 use scope::{Scope, SlotKey};
 use source::Source;
+use text::Text;
 
 /// Compiles a template file.
 pub(crate) fn compile(xml: &str, mode: Mode) -> Result<Plan, TemplateError> {
-    let text = source::clean(xml, mode)?;
-    let document = source::parse(&text)?;
-    let source = Source::new(&document, mode);
+    let mut text = Text::new(xml, mode)?;
+    loop {
+        // No document type declarations, hence no entities that grow.
+        let refused = match Document::parse(text.xml()) {
+            Ok(document) => return compile_document(&text, &document, mode),
+            Err(refused) => refused,
+        };
+        if mode == Mode::Strict || !text.mend(&refused) {
+            return Err(text.xml_error(&refused));
+        }
+    }
+}
+
+fn compile_document<'d>(
+    text: &'d Text<'d>,
+    document: &'d Document<'d>,
+    mode: Mode,
+) -> Result<Plan, TemplateError> {
+    let source = Source::new(text, document, mode);
     let mut compiler = Compiler {
         source: &source,
         plan: Plan::default(),
@@ -250,6 +269,13 @@ impl<'d> Compiler<'_, 'd> {
         match self.source.name(body) {
             "group" => self.group(&declaration, scope, extent),
             "sequence" => self.sequence(&declaration, scope, extent),
+            vector if vector_element(vector).is_some() => {
+                if self.source.mode == Mode::Strict {
+                    let detail = format!("{vector} is a dialect: FAST has sequences");
+                    return Err(self.source.error(body, Code::S1, detail));
+                }
+                self.sequence(&declaration, scope, extent)
+            }
             "bitGroup" => self.bit_group(&declaration, scope, extent),
             _ => self.leaf(&declaration, scope, extent),
         }
@@ -322,12 +348,31 @@ impl<'d> Compiler<'_, 'd> {
         );
         self.length(declaration, &scope, field, optional, extent)?;
         let mut inner = Extent::default();
-        self.instructions(
-            declaration.body(),
-            &scope.below(self.plan_path(field)),
-            &mut inner,
-        )?;
+        let (body, below) = (declaration.body(), scope.below(self.plan_path(field)));
+        match vector_element(self.source.name(body)) {
+            Some(element) => self.element(body, element, &below, &mut inner)?,
+            None => self.instructions(body, &below, &mut inner)?,
+        }
         self.close(op, field, inner);
+        Ok(())
+    }
+
+    /// The one field of a vector's elements, which has no name.
+    fn element(
+        &mut self,
+        node: Node<'d, 'd>,
+        field_type: FieldType,
+        scope: &Scope<'d>,
+        extent: &mut Extent,
+    ) -> Result<(), TemplateError> {
+        let field = self.push_named(node, declaration::UNNAMED, scope, field_type, false)?;
+        let spec = Spec {
+            max: field_type.max(),
+            tag: field::tag(field_type),
+            ..NO_SPEC
+        };
+        self.push_op(field::kind_of(field_type), field, spec);
+        extent.add(0, 1);
         Ok(())
     }
 
@@ -473,6 +518,17 @@ impl<'d> Compiler<'_, 'd> {
 
     fn next_op(&self) -> u32 {
         index(self.plan.ops.len())
+    }
+}
+
+/// The type of the elements of mFAST's vectors of integers, which travel as sequences of one field.
+fn vector_element(name: &str) -> Option<FieldType> {
+    match name {
+        "int32Vector" => Some(FieldType::Int32),
+        "uInt32Vector" => Some(FieldType::UInt32),
+        "int64Vector" => Some(FieldType::Int64),
+        "uInt64Vector" => Some(FieldType::UInt64),
+        _ => None,
     }
 }
 

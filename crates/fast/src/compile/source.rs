@@ -1,31 +1,31 @@
 //! Template XML as the compiler reads it: elements of FAST's namespace, attributes, places for errors. Knows nothing of
 //! what elements mean.
 
-use std::borrow::Cow;
-
 use roxmltree::{Document, Node};
 
+use super::characters;
+use super::text::Text;
 use crate::error::TemplateError;
 use crate::{Code, Mode};
 
 /// A parsed template file.
 pub(super) struct Source<'d> {
-    document: &'d Document<'d>,
+    text: &'d Text<'d>,
     namespace: Option<&'d str>,
     pub(super) mode: Mode,
 }
 
 impl<'d> Source<'d> {
     /// The root element's namespace is FAST's, whichever version it names; elements of others are skipped (§9).
-    pub(super) fn new(document: &'d Document<'d>, mode: Mode) -> Self {
+    pub(super) fn new(text: &'d Text<'d>, document: &'d Document<'d>, mode: Mode) -> Self {
         Self {
-            document,
+            text,
             namespace: document.root_element().tag_name().namespace(),
             mode,
         }
     }
 
-    /// The child elements that are FAST's. Text between them is refused.
+    /// The child elements that are FAST's. Text between them is refused in strict mode.
     pub(super) fn elements(
         &self,
         parent: Node<'d, 'd>,
@@ -33,13 +33,10 @@ impl<'d> Source<'d> {
         let mut elements = Vec::new();
         for child in parent.children() {
             if child.is_text() {
-                let text = child.text().unwrap_or_default();
-                if let Some(at) = text.find(|c: char| !c.is_ascii_whitespace()) {
-                    let stray = text
-                        .get(at..)
-                        .and_then(|rest| rest.chars().next())
-                        .unwrap_or_default();
-                    let detail = format!("character U+{:04X} between elements", u32::from(stray));
+                let mut text = child.text().unwrap_or_default().char_indices();
+                let stray = text.find(|(_, c)| !c.is_ascii_whitespace());
+                if let (Mode::Strict, Some((at, stray))) = (self.mode, stray) {
+                    let detail = format!("character {} between elements", characters::name(stray));
                     return Err(self.error_at(child.range().start + at, Code::S1, detail));
                 }
             } else if child.is_element() && self.is_fast(child) {
@@ -148,38 +145,32 @@ impl<'d> Source<'d> {
     }
 
     /// Whether a template resets the dictionaries: `scp:reset="yes"`, or in the dialect of QuickFAST and mFAST `reset`
-    /// without a namespace and with other words.
+    /// without a namespace and with other words. Some venues write both.
     pub(super) fn reset(&self, node: Node<'d, 'd>) -> Result<bool, TemplateError> {
-        let attribute = node.attributes().find(|attribute| {
-            attribute.name() == "reset"
-                && attribute
-                    .namespace()
-                    .is_none_or(|namespace| namespace.contains("fixprotocol"))
-        });
-        let Some(attribute) = attribute else {
-            return Ok(false);
-        };
-        let value = attribute.value();
-        let place = attribute.range().start;
-        if self.mode == Mode::Strict && attribute.namespace().is_none() {
-            let detail = format!(
-                "reset={value:?} is a dialect: the standard has scp:reset in the namespace of SCP"
-            );
-            return Err(self.error_at(place, Code::S1, detail));
+        let mut resets = false;
+        for attribute in node.attributes().filter(|attribute| {
+            let namespace = attribute.namespace();
+            attribute.name() == "reset" && namespace.is_none_or(|ns| ns.contains("fixprotocol"))
+        }) {
+            let value = attribute.value();
+            let refused = |detail| Err(self.error_at(attribute.range().start, Code::S1, detail));
+            if self.mode == Mode::Strict && attribute.namespace().is_none() {
+                return refused(format!(
+                    "reset={value:?} is a dialect: the standard has scp:reset in the namespace of SCP"
+                ));
+            }
+            resets |= match (self.mode, value) {
+                (_, "yes") => true,
+                (_, "no") => false,
+                (Mode::Lenient, word) => ["y", "yes", "t", "true", "1"]
+                    .iter()
+                    .any(|yes| yes.eq_ignore_ascii_case(word.trim())),
+                (Mode::Strict, _) => {
+                    return refused(format!("reset={value:?} is neither yes nor no"));
+                }
+            };
         }
-        match (self.mode, value) {
-            (_, "yes") => Ok(true),
-            (_, "no") => Ok(false),
-            (Mode::Lenient, _) => Ok(matches!(
-                value.to_ascii_lowercase().as_str(),
-                "y" | "yes" | "true" | "1"
-            )),
-            (Mode::Strict, _) => Err(self.error_at(
-                place,
-                Code::S1,
-                format!("reset={value:?} is neither yes nor no"),
-            )),
-        }
+        Ok(resets)
     }
 
     /// In strict mode, refuses attributes that FAST does not give this element; those of other namespaces are skipped.
@@ -208,83 +199,9 @@ impl<'d> Source<'d> {
     }
 
     fn error_at(&self, at: usize, code: Code, detail: String) -> TemplateError {
-        let place = self.document.text_pos_at(at);
-        TemplateError {
-            code,
-            line: place.row,
-            column: place.col,
-            detail: detail.into(),
-        }
+        self.text.error(at, code, detail)
     }
 }
-
-/// Parses XML; no document type declarations, hence no entities that grow.
-pub(super) fn parse(text: &str) -> Result<Document<'_>, TemplateError> {
-    Document::parse(text).map_err(|error| {
-        let place = error.pos();
-        TemplateError {
-            code: Code::S1,
-            line: place.row,
-            column: place.col,
-            detail: error.to_string().into(),
-        }
-    })
-}
-
-/// No-break spaces come into templates by copy and paste and are not blanks to XML. Lenient mode makes blanks of those
-/// outside quotes and comments; strict mode names the first.
-pub(super) fn clean(xml: &str, mode: Mode) -> Result<Cow<'_, str>, TemplateError> {
-    let xml = xml.strip_prefix('\u{feff}').unwrap_or(xml);
-    let mut text = String::new();
-    let mut copied = 0;
-    for at in no_break_spaces(xml) {
-        if mode == Mode::Strict {
-            let before = xml.get(..at).unwrap_or_default();
-            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-            let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-            return Err(TemplateError {
-                code: Code::S1,
-                line: before.matches('\n').count() as u32 + 1,
-                column: column as u32,
-                detail: "U+00A0 no-break space where XML wants a blank".into(),
-            });
-        }
-        text.push_str(xml.get(copied..at).unwrap_or_default());
-        text.push(' ');
-        copied = at + NO_BREAK_SPACE.len_utf8();
-    }
-    if copied == 0 {
-        return Ok(Cow::Borrowed(xml));
-    }
-    text.push_str(xml.get(copied..).unwrap_or_default());
-    Ok(Cow::Owned(text))
-}
-
-/// Offsets of the no-break spaces that are neither in a comment nor in a quoted attribute value.
-fn no_break_spaces(xml: &str) -> Vec<usize> {
-    let mut found = Vec::new();
-    let (mut in_tag, mut in_comment, mut quote) = (false, false, None);
-    for (at, c) in xml.char_indices() {
-        let rest = xml.get(at..).unwrap_or_default();
-        if in_comment {
-            in_comment = !xml.get(..=at).is_some_and(|before| before.ends_with("-->"));
-        } else if let Some(open) = quote {
-            quote = if c == open { None } else { quote };
-        } else {
-            match c {
-                '<' if rest.starts_with("<!--") => in_comment = true,
-                '<' => in_tag = true,
-                '>' => in_tag = false,
-                '"' | '\'' if in_tag => quote = Some(c),
-                NO_BREAK_SPACE => found.push(at),
-                _ => {}
-            }
-        }
-    }
-    found
-}
-
-const NO_BREAK_SPACE: char = '\u{a0}';
 
 /// The namespaces of FAST templates.
 const VERSIONS: [&str; 3] = [

@@ -51,31 +51,34 @@ impl Type {
         }
     }
 
-    /// An initial value from its text; `None` if the type cannot hold it (S3). FAST 1.2 does not say how elements are
-    /// written: by name, or in lenient mode by integer as mFAST has it.
+    /// An initial value from its text; `None` if the type cannot hold it (S3).
+    ///
+    /// FAST 1.2 does not say how elements are written. Deutsche Boerse writes their integers, also where elements have
+    /// digits for names: its templates for FAST 1.1 and 1.2 are one interface, and have the same values. Names come
+    /// second.
     pub(super) fn initial(&self, text: &str, mode: Mode) -> Option<initial::Value> {
-        let number = || text.trim().parse::<u64>().ok().filter(|n| *n <= self.max);
+        let number = text.trim().parse::<u64>().ok().filter(|n| *n <= self.max);
         let integer = match &self.meaning {
+            Meaning::Plain if self.field_type == FieldType::ByteVector && mode == Mode::Lenient => {
+                return Some(initial::lenient_bytes(text));
+            }
             Meaning::Plain | Meaning::Timestamp(_) => {
                 return initial::convert(self.field_type, text);
             }
-            Meaning::Enumeration(elements) => match elements.named(text.trim()) {
-                Some(element) => Some(element.value),
-                None => number().filter(|_| mode == Mode::Lenient),
-            },
-            Meaning::Set(elements) => {
-                let bits = text
+            Meaning::Enumeration(elements) => number
+                .and_then(|number| elements.with_value(number))
+                .or_else(|| elements.named(text.trim()))
+                .map(|element| element.value),
+            Meaning::Set(elements) => number.or_else(|| {
+                let mut bits = text
                     .split_whitespace()
                     .map(|name| elements.named(name).map(|element| element.value));
-                match bits.collect::<Option<Vec<_>>>() {
-                    Some(bits) => Some(bits.iter().fold(0, |sum, bit| sum | bit)),
-                    None => number().filter(|_| mode == Mode::Lenient),
-                }
-            }
+                bits.try_fold(0, |sum, bit| Some(sum | bit?))
+            }),
             Meaning::Boolean => match text.trim() {
                 "true" => Some(1),
                 "false" => Some(0),
-                _ => number(),
+                _ => number,
             },
         };
         integer.map(initial::Value::Integer)
