@@ -49,6 +49,11 @@ impl<'a> Choices<'a> {
         }
     }
 
+    /// Whether given bytes are used up; a seed's choices never are.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_some_and(<[u8]>::is_empty)
+    }
+
     /// A number below `bound`, which is 1 to 256.
     pub fn below(&mut self, bound: usize) -> usize {
         usize::from(self.byte()) * bound / 256
