@@ -133,7 +133,7 @@ fn read(input: &mut Input<'_>, width: u8) -> Result<u64, Code> {
     Ok(bits >> filler)
 }
 
-const fn mask(width: u32) -> u64 {
+pub(crate) const fn mask(width: u32) -> u64 {
     if width < u64::BITS {
         (1 << width) - 1
     } else {

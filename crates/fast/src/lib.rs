@@ -36,6 +36,8 @@ mod error;
 mod excerpt;
 mod field;
 pub mod generate;
+#[doc(hidden)]
+pub mod generated;
 mod instruction;
 pub mod json;
 mod meaning;

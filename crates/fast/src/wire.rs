@@ -200,6 +200,18 @@ impl<'a> Input<'a> {
         Ok(Ascii(inner))
     }
 
+    /// The data of a string of one byte.
+    #[inline(always)]
+    pub(crate) fn single(&mut self) -> Option<u8> {
+        match self.rest {
+            [byte, rest @ ..] if byte & STOP != 0 && *byte != STOP => {
+                self.rest = rest;
+                Some(byte & DATA)
+            }
+            _ => None,
+        }
+    }
+
     /// Byte vector: length, then bytes.
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], Code> {
         let before = self.rest;
@@ -304,7 +316,7 @@ impl Ascii<'_> {
 }
 
 /// The bits of a presence map that were not asked for yet; zeros without end follow the last (§10.5).
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct PresenceMap<'a> {
     /// Next bit on top.
     bits: u64,
@@ -328,6 +340,24 @@ impl<'a> PresenceMap<'a> {
     #[inline]
     pub(crate) fn bit(&mut self) -> bool {
         self.bit_if(true)
+    }
+
+    /// The same map with its first 63 bits at hand for [`early_bit`](Self::early_bit).
+    #[inline(always)]
+    pub(crate) fn begun(self) -> Self {
+        if self.left == 0 {
+            Self::refilled(self.more)
+        } else {
+            self
+        }
+    }
+
+    /// The next bit of a map that has [`begun`](Self::begun), all of whose bits asked for are among the first 63.
+    #[inline(always)]
+    pub(crate) fn early_bit(&mut self) -> bool {
+        let bit = self.bits >> 63 != 0;
+        self.bits <<= 1;
+        bit
     }
 
     /// The next bit if the field `uses` one, else true. Without branches, and in registers where the map is a local.

@@ -5,6 +5,8 @@
 //! Templates ─► model (structs, members, types, names) ─► types.rs    structs
 //! ```
 
+mod codec;
+mod decode;
 mod enumerations;
 mod model;
 mod names;
@@ -38,5 +40,6 @@ pub fn rust(templates: &Templates, options: &RustOptions) -> String {
     let model = Model::new(templates, options);
     let mut text = String::new();
     types::write(&model, &mut text);
+    codec::write(&model, &mut text);
     text
 }

@@ -75,7 +75,6 @@ pub(crate) struct Member<'t> {
     pub(crate) optional: bool,
     /// The field's first instruction, in [`Plan::ops`]: of a split decimal the one before its exponent, of a sequence
     /// the one before its length, of a group the one before those of its fields.
-    #[expect(dead_code, reason = "for the functions that decode and encode")]
     pub(crate) op: usize,
     /// The name of the topic type's member.
     pub(crate) topic_name: String,
@@ -360,6 +359,7 @@ pub(crate) const ANY_MESSAGE: &str = "AnyMessage";
 /// Types and modules that generated code means otherwise.
 const RESERVED: &[&str] = &[
     ANY_MESSAGE,
+    "codec",
     "Box",
     "Decoder",
     "Encoder",
