@@ -68,7 +68,7 @@ pub(super) fn set(set: &Set<'_>, member: &Member<'_>) -> String {
     out
 }
 
-fn description(element: &Element) -> String {
+pub(super) fn description(element: &Element) -> String {
     match &element.id {
         Some(id) => format!("{}, id {}.", quoted(&element.name), quoted(id)),
         None => format!("{}.", quoted(&element.name)),

@@ -1,18 +1,21 @@
-//! From templates to source text: Rust for programs that know their templates when they are built. Does no IO; knows the
-//! instruction plan and the names of the items that generated code calls.
+//! From templates to source text: Rust for programs that know their templates when they are built, IDL for those in other
+//! languages. Does no IO; knows the instruction plan and the names of the items that generated code calls.
 //!
 //! ```text
 //! Templates ─► model (structs, members, types, names) ─► types.rs    structs
+//!                                                        idl.rs      OMG IDL
 //! ```
 
 mod codec;
 mod decode;
 mod enumerations;
+mod idl;
 mod model;
 mod names;
 mod topic_names;
 mod types;
 
+pub use idl::idl;
 pub use topic_names::TopicNames;
 
 use crate::Templates;

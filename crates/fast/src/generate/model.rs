@@ -108,6 +108,8 @@ pub(crate) struct Variant<'t> {
 #[derive(Debug)]
 pub(crate) struct Set<'t> {
     pub(crate) module: String,
+    /// The module in IDL.
+    pub(crate) topic_name: String,
     pub(crate) constants: Vec<(String, &'t Element)>,
 }
 
@@ -267,7 +269,10 @@ impl<'t> Model<'t> {
         fields
             .map(|field| {
                 let ty = self.member_type(field, &inner, &mut types);
-                let set = field.set().map(|elements| set(field, elements, &mut types));
+                let topic_name = self.names.nested(field);
+                let set = field
+                    .set()
+                    .map(|elements| set(field, topic_name, elements, &mut types));
                 let is_key = self.keys.iter().any(|key| key == field.name());
                 Member {
                     field,
@@ -338,11 +343,17 @@ fn variants<'t>(elements: &'t Elements, literals: &[Box<str>]) -> Vec<Variant<'t
         .collect()
 }
 
-fn set<'t>(field: Field<'t>, elements: &'t Elements, types: &mut Namer) -> Set<'t> {
+fn set<'t>(
+    field: Field<'t>,
+    topic_name: &str,
+    elements: &'t Elements,
+    types: &mut Namer,
+) -> Set<'t> {
     let mut names = Namer::rust(&[]);
     let constant = |element: &'t Element| (names.unique(screaming(label(element))), element);
     Set {
         module: rust_text(&types.unique(snake(field.name()))),
+        topic_name: topic_name.to_owned(),
         constants: elements.iter().map(constant).collect(),
     }
 }

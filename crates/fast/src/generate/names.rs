@@ -59,6 +59,18 @@ pub(crate) fn idl(name: &str) -> String {
     legal
 }
 
+/// The name as it stands in IDL text: an underscore keeps it from being a keyword and is no part of it (§7.2.3.2).
+pub(crate) fn idl_text(name: &str) -> String {
+    let is_keyword = IDL_KEYWORDS
+        .iter()
+        .any(|keyword| keyword.eq_ignore_ascii_case(name));
+    if is_keyword {
+        format!("_{name}")
+    } else {
+        name.to_owned()
+    }
+}
+
 /// A member's, module's or variant's name as it stands in Rust text.
 pub(crate) fn rust_text(name: &str) -> String {
     if RUST_KEYWORDS.contains(&name) {
@@ -179,6 +191,93 @@ const RUST_KEYWORDS: &[&str] = &[
     "virtual", "where", "while", "yield", "union",
 ];
 
+/// Keywords of IDL 4.2 (§7.2.4).
+const IDL_KEYWORDS: &[&str] = &[
+    "abstract",
+    "alias",
+    "any",
+    "attribute",
+    "bitfield",
+    "bitmask",
+    "bitset",
+    "boolean",
+    "case",
+    "char",
+    "component",
+    "connector",
+    "const",
+    "consumes",
+    "context",
+    "custom",
+    "default",
+    "double",
+    "emits",
+    "enum",
+    "eventtype",
+    "exception",
+    "factory",
+    "FALSE",
+    "finder",
+    "fixed",
+    "float",
+    "getraises",
+    "home",
+    "import",
+    "in",
+    "inout",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "interface",
+    "local",
+    "long",
+    "manages",
+    "map",
+    "mirrorport",
+    "module",
+    "multiple",
+    "native",
+    "Object",
+    "octet",
+    "oneway",
+    "out",
+    "port",
+    "porttype",
+    "primarykey",
+    "private",
+    "provides",
+    "public",
+    "publishes",
+    "raises",
+    "readonly",
+    "sequence",
+    "setraises",
+    "short",
+    "string",
+    "struct",
+    "supports",
+    "switch",
+    "TRUE",
+    "truncatable",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeprefix",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+    "union",
+    "unsigned",
+    "uses",
+    "ValueBase",
+    "valuetype",
+    "void",
+    "wchar",
+    "wstring",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +332,9 @@ mod tests {
         ] {
             assert_eq!(idl(fast), name, "{fast}");
         }
+        assert_eq!(idl_text("Port"), "_Port");
+        assert_eq!(idl_text("true"), "_true");
+        assert_eq!(idl_text("Price"), "Price");
     }
 
     #[test]

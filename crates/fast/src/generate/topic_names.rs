@@ -14,6 +14,7 @@ use crate::{Element, Elements, Field, FieldIndex, FieldType, Fields, Template, T
 /// | a field | its own |
 /// | the struct of a group or of a sequence's elements | all names from the template down, with underscores between |
 /// | an enumeration | `Type` in a module with such a name |
+/// | the bits of a set | a module with such a name |
 /// | an element of an enumeration | its own, or its id if only that begins with a letter |
 ///
 /// Characters that IDL does not have become underscores, a name that begins with no letter gets an `N`, and a name that
@@ -62,7 +63,8 @@ impl TopicNames {
         at(&self.members, field.index())
     }
 
-    /// The name of the struct of a group or of a sequence's elements, or of an enumeration. Empty for other fields.
+    /// The name of the struct of a group or of a sequence's elements, of an enumeration, or of the module of a set's bits.
+    /// Empty for other fields.
     pub fn nested(&self, field: Field<'_>) -> &str {
         at(&self.types, field.index())
     }
@@ -76,7 +78,8 @@ impl TopicNames {
     }
 
     fn scope(&mut self, outer: &str, fields: Fields<'_>, types: &mut Namer) {
-        let mut members = Namer::idl(&[]);
+        // A struct's name means the struct inside it, too (IDL 4.2 §7.5.2).
+        let mut members = Namer::idl(&[&outer.to_ascii_lowercase()]);
         for field in fields {
             let index = field.index().get();
             if let Some(name) = self.members.get_mut(index) {
@@ -87,11 +90,17 @@ impl TopicNames {
                 if let Some(name) = self.types.get_mut(index) {
                     *name = format!("{module}::Type").into();
                 }
-                let mut literals = Namer::idl(&["type"]);
+                let mut literals = Namer::idl(&["type", &module.to_ascii_lowercase()]);
                 let named = elements
                     .iter()
                     .map(|element| literals.unique(idl(label(element))).into());
                 self.literals.insert(field.index(), named.collect());
+            }
+            if field.set().is_some() {
+                let module = types.unique(format!("{outer}_{}", idl(field.name())));
+                if let Some(name) = self.types.get_mut(index) {
+                    *name = module.into();
+                }
             }
             if matches!(field.field_type(), FieldType::Group | FieldType::Sequence) {
                 let nested = types.unique(format!("{outer}_{}", idl(field.name())));

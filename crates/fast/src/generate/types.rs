@@ -109,7 +109,7 @@ fn write_any_message(model: &Model<'_>, out: &mut String) {
 }
 
 /// What the template says of a field: name, id, type, presence, operators.
-fn description(field: Field<'_>) -> String {
+pub(super) fn description(field: Field<'_>) -> String {
     let mut text = quoted(field.name());
     if let Some(id) = field.id() {
         text.push_str(", id ");
