@@ -3,7 +3,9 @@
 mod capture;
 mod decode;
 mod explain;
+mod idl;
 pub(crate) mod packets;
+mod rust;
 pub(crate) mod source;
 mod statistics;
 mod templates;
@@ -18,6 +20,8 @@ use crate::failure::Result;
 pub(crate) enum Command {
     Decode(decode::Arguments),
     Explain(explain::Arguments),
+    Idl(idl::Arguments),
+    Rust(rust::Arguments),
     Templates(templates::Arguments),
 }
 
@@ -26,6 +30,8 @@ impl Command {
         match self {
             Self::Decode(arguments) => arguments.run(),
             Self::Explain(arguments) => arguments.run(),
+            Self::Idl(arguments) => arguments.run(),
+            Self::Rust(arguments) => arguments.run(),
             Self::Templates(arguments) => arguments.run(),
         }
     }
