@@ -1,5 +1,7 @@
 //! A generated struct is the topic type that the gateway makes of its template at run time.
 
+mod publish;
+
 use tickwire::cdr::{Topic, TypeDescription};
 use tickwire_fast::{Mode, Templates};
 use tickwire_gateway::{Mapper, Mapping};
