@@ -55,6 +55,11 @@ impl<'a> Instruction<'a> {
         self.op.spec.uses_map
     }
 
+    /// The largest value of an integer (the smallest signed one is `-max - 1`); 0 for other types.
+    pub fn max(self) -> u64 {
+        self.op.spec.max
+    }
+
     /// Its initial value, the `value` attribute converted to the type.
     pub fn initial(self) -> Option<Value<'a>> {
         let spec = &self.op.spec;

@@ -4,6 +4,7 @@ mod capture;
 mod decode;
 mod explain;
 mod idl;
+mod lua;
 pub(crate) mod packets;
 mod rust;
 pub(crate) mod source;
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Explain(explain::Arguments),
     Idl(idl::Arguments),
     Rust(rust::Arguments),
+    Lua(lua::Arguments),
     Templates(templates::Arguments),
 }
 
@@ -32,6 +34,7 @@ impl Command {
             Self::Explain(arguments) => arguments.run(),
             Self::Idl(arguments) => arguments.run(),
             Self::Rust(arguments) => arguments.run(),
+            Self::Lua(arguments) => arguments.run(),
             Self::Templates(arguments) => arguments.run(),
         }
     }

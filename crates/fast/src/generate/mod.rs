@@ -35,6 +35,11 @@ pub struct RustOptions {
     pub keys: Vec<String>,
 }
 
+/// A template's or field's name as one of Rust's: `MDEntryPx` is `md_entry_px`.
+pub fn member_name(name: &str) -> String {
+    names::snake(name)
+}
+
 /// Rust source text for all templates with an id: a struct each, with a member for each field in the template's order.
 ///
 /// The text is made to be included in a module of its own, from a file that a build script writes (see
