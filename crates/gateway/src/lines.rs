@@ -27,12 +27,7 @@ pub struct Lines {
     a: UdpSocket,
     b: Option<UdpSocket>,
     batch: ReceiveBatch,
-    backlog: VecDeque<Packet>,
-    free: Vec<Vec<u8>>,
-    backlog_bytes: usize,
-    overflowed: u64,
-    /// Packets found no room since the last one that did.
-    has_lost: bool,
+    backlog: Backlog,
 }
 
 impl Lines {
@@ -57,11 +52,7 @@ impl Lines {
             a: open(a)?,
             b: b.map(open).transpose()?,
             batch: ReceiveBatch::new(),
-            backlog: VecDeque::new(),
-            free: Vec::new(),
-            backlog_bytes: 0,
-            overflowed: 0,
-            has_lost: false,
+            backlog: Backlog::new(MAX_BACKLOG_BYTES),
         })
     }
 
@@ -72,7 +63,7 @@ impl Lines {
 
     /// Packets that found no room in the backlog: those beyond 256 MiB.
     pub fn overflowed(&self) -> u64 {
-        self.overflowed
+        self.backlog.overflowed
     }
 
     /// Waits until a line has packets or `deadline` passes.
@@ -96,20 +87,7 @@ impl Lines {
             let Some(socket) = socket else { continue };
             while self.batch.receive(socket)? > 0 {
                 for datagram in self.batch.iter() {
-                    if self.backlog_bytes + datagram.bytes.len() > MAX_BACKLOG_BYTES {
-                        self.overflowed += 1;
-                        self.has_lost = true;
-                        continue;
-                    }
-                    let mut bytes = self.free.pop().unwrap_or_default();
-                    bytes.extend_from_slice(datagram.bytes);
-                    self.backlog_bytes += bytes.len();
-                    let after_loss = std::mem::take(&mut self.has_lost);
-                    self.backlog.push_back(Packet {
-                        line,
-                        bytes,
-                        after_loss,
-                    });
+                    self.backlog.push(line, datagram.bytes);
                 }
             }
         }
@@ -118,14 +96,62 @@ impl Lines {
 
     /// The packet that has waited longest. Give it back with [`Self::recycle`].
     pub fn next_packet(&mut self) -> Option<Packet> {
-        let packet = self.backlog.pop_front()?;
-        self.backlog_bytes -= packet.bytes.len();
-        Some(packet)
+        self.backlog.pop()
     }
 
     /// Takes a handled packet's memory back.
     pub fn recycle(&mut self, packet: Packet) {
-        let mut bytes = packet.bytes;
+        self.backlog.recycle(packet.bytes);
+    }
+}
+
+/// Packets that wait, in order.
+struct Backlog {
+    packets: VecDeque<Packet>,
+    free: Vec<Vec<u8>>,
+    bytes: usize,
+    max_bytes: usize,
+    overflowed: u64,
+    /// Packets found no room since the last one that did.
+    has_lost: bool,
+}
+
+impl Backlog {
+    fn new(max_bytes: usize) -> Self {
+        Self {
+            packets: VecDeque::new(),
+            free: Vec::new(),
+            bytes: 0,
+            max_bytes,
+            overflowed: 0,
+            has_lost: false,
+        }
+    }
+
+    fn push(&mut self, line: Line, datagram: &[u8]) {
+        if self.bytes + datagram.len() > self.max_bytes {
+            self.overflowed += 1;
+            self.has_lost = true;
+            return;
+        }
+        let mut bytes = self.free.pop().unwrap_or_default();
+        bytes.extend_from_slice(datagram);
+        self.bytes += bytes.len();
+        let after_loss = std::mem::take(&mut self.has_lost);
+        self.packets.push_back(Packet {
+            line,
+            bytes,
+            after_loss,
+        });
+    }
+
+    fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= packet.bytes.len();
+        Some(packet)
+    }
+
+    fn recycle(&mut self, mut bytes: Vec<u8>) {
         bytes.clear();
         if self.free.len() < MAX_FREE {
             self.free.push(bytes);
@@ -135,3 +161,30 @@ impl Lines {
 
 const MAX_BACKLOG_BYTES: usize = 256 << 20;
 const MAX_FREE: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_packet_after_those_that_found_no_room_says_so() {
+        let mut backlog = Backlog::new(10);
+        for packet in [&b"12345"[..], b"6789", b"too long", b"x too", b"0"] {
+            backlog.push(Line::A, packet);
+        }
+        assert_eq!(backlog.overflowed, 2);
+        let popped = |backlog: &mut Backlog| {
+            let packet = backlog.pop().expect("one waits");
+            let told = (packet.bytes.clone(), packet.after_loss);
+            backlog.recycle(packet.bytes);
+            told
+        };
+        assert_eq!(popped(&mut backlog), (b"12345".to_vec(), false));
+        backlog.push(Line::A, b"abcde");
+        let expected = [(&b"6789"[..], false), (b"0", true), (b"abcde", false)];
+        for (bytes, after_loss) in expected {
+            assert_eq!(popped(&mut backlog), (bytes.to_vec(), after_loss));
+        }
+        assert!(backlog.pop().is_none() && backlog.bytes == 0);
+    }
+}

@@ -107,6 +107,10 @@ impl Arguments {
     ) -> Result<()> {
         let mut line = String::new();
         self.each_message(file, decoder, bad, |_, message| {
+            // The session's reset message has no template and says nothing.
+            if message.template().is_none() {
+                return Ok(());
+            }
             line.clear();
             // Text in memory takes all that is written to it.
             let _infallible = json::write(message, &mut line);
@@ -125,7 +129,7 @@ impl Arguments {
         let (message, byte, template) = ("message", "byte", "template");
         writeln!(out, "{message:>8} {byte:>10}  {template:<16} fields")?;
         self.each_message(file, decoder, bad, |place, message| {
-            let template = message.template().map_or("", |template| template.name());
+            let template = message.template().map_or(RESET, |template| template.name());
             let Place {
                 message: at,
                 offset,
@@ -255,6 +259,9 @@ impl BadPackets {
         }
     }
 }
+
+/// How the session's reset message is shown.
+pub(super) const RESET: &str = "(reset)";
 
 /// Bad packets that are reported one by one.
 const MAX_REPORTED: u64 = 10;

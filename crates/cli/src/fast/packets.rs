@@ -234,7 +234,7 @@ impl<'a> Packets<'a> {
         let (incomplete, refused) = (counters.incomplete, counters.refused);
         (incomplete + refused > 0).then(|| {
             BadPacket(format!(
-                "{incomplete} messages lack chunks, {refused} chunks belong to none"
+                "messages that lack chunks: {incomplete}, chunks that belong to none: {refused}"
             ))
         })
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tickwire_fast::{Message, Record, Value as FieldValue};
 
-use super::decode::Form;
+use super::decode::{Form, RESET};
 use crate::failure::Result;
 use crate::output::{ListFormat, write_list};
 
@@ -28,7 +28,7 @@ struct Counts {
 
 impl Statistics {
     pub(super) fn count(&mut self, message: &Message) {
-        let name = message.template().map_or("", |template| template.name());
+        let name = message.template().map_or(RESET, |template| template.name());
         if !self.templates.contains_key(name) {
             self.templates.insert(name.to_owned(), Counts::default());
         }

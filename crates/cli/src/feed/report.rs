@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tickwire_gateway::feed_handler::Group;
+use tickwire_feed::{Line, LineCounters, ReassemblyCounters};
+use tickwire_gateway::feed_handler::{Group, MalformedKind};
 use tickwire_gateway::{FeedHandler, HandlerCounters, Publish, RoundTrips, Timing};
 
 use crate::failure::{Failure, Result};
@@ -78,10 +79,18 @@ impl Report {
             .for_each(|group| decode.merge(&group.decode));
         let sum = |of: fn(&GroupReport) -> u64| groups.iter().map(of).sum::<u64>();
         let echoed = echoes.map_or(0, |(echoes, _)| echoes.count());
-        let line = |line: &tickwire_feed::LineCounters| json!({"won": line.won, "duplicate": line.duplicate, "late": line.late, "lost": line.lost});
+        let line = |line: &LineCounters| json!({"won": line.won, "duplicate": line.duplicate, "late": line.late, "lost": line.lost});
+        let chunks = [Line::A, Line::B].map(|line| handler.reassembly_counters(line));
+        // What one of two lines lacks the other may have brought: their arbiter tells what neither did.
+        let only_line = match lines.b == LineCounters::default() {
+            true => chunks[0],
+            false => ReassemblyCounters::default(),
+        };
         let counts = json!({
             "packets": counters.packets,
             "malformed": counters.malformed,
+            "malformed_by": malformed_by(counters).into_iter().collect::<serde_json::Map<_, _>>(),
+            "losses": counters.losses,
             "decoded": sum(|group| group.messages),
             "unresolved": counters.unresolved,
             "empty": counters.empty,
@@ -93,6 +102,8 @@ impl Report {
             "gaps": lines.gaps,
             "line_a": line(&lines.a),
             "line_b": line(&lines.b),
+            "chunks_a": chunk_counts(&chunks[0]),
+            "chunks_b": chunk_counts(&chunks[1]),
         });
         let expected = echoes.and_then(|(_, expected)| expected);
         Self {
@@ -100,7 +111,9 @@ impl Report {
             groups,
             decode,
             counts,
-            troubles: troubles(counters, overflowed, lines.lost, echoed, expected),
+            troubles: troubles(
+                counters, overflowed, lines.lost, only_line, echoed, expected,
+            ),
             elapsed,
         }
     }
@@ -250,6 +263,27 @@ impl GroupReport {
     }
 }
 
+/// How many packets were given up for each error code.
+fn malformed_by(counters: &HandlerCounters) -> Vec<(String, Value)> {
+    let name = |kind: &MalformedKind| match kind {
+        MalformedKind::Preamble => "preamble".to_owned(),
+        MalformedKind::Code(code) => format!("{code:?}"),
+    };
+    let kinds = counters.malformed_by.iter();
+    kinds
+        .map(|(kind, count)| (name(kind), json!(count)))
+        .collect()
+}
+
+fn chunk_counts(chunks: &ReassemblyCounters) -> Value {
+    json!({
+        "whole": chunks.whole,
+        "incomplete": chunks.incomplete,
+        "duplicate": chunks.duplicate,
+        "refused": chunks.refused,
+    })
+}
+
 /// A figure of `timing`, or nothing where nothing was timed.
 fn measured(timing: &Timing, figure: impl Into<Value>) -> Value {
     match timing.count() {
@@ -272,15 +306,33 @@ fn troubles(
     counters: &HandlerCounters,
     overflowed: u64,
     lost_packets: u64,
+    chunks: ReassemblyCounters,
     echoed: u64,
     expected: Option<u64>,
 ) -> Vec<String> {
     let mut troubles = Vec::new();
     if let Some(first) = &counters.first_malformed {
+        let kinds = malformed_by(counters).into_iter();
+        let kinds: Vec<_> = kinds
+            .map(|(kind, count)| format!("{kind} {count}"))
+            .collect();
+        let kinds = match &kinds[..] {
+            [_] => String::new(),
+            kinds => format!(" ({})", kinds.join(", ")),
+        };
         troubles.push(format!(
-            "{} packets malformed, the first: {first}",
+            "{} packets malformed{kinds}, the first: {first}",
             counters.malformed
         ));
+    }
+    if chunks.incomplete + chunks.refused > 0 {
+        troubles.push(format!(
+            "messages that lack chunks: {}, chunks that belong to none: {}",
+            chunks.incomplete, chunks.refused
+        ));
+    }
+    if counters.losses > 0 && overflowed == 0 {
+        troubles.push("parts of the file are no packets".to_owned());
     }
     if counters.unresolved > 0 {
         troubles.push(format!(
@@ -332,8 +384,10 @@ mod tests {
 
     #[test]
     fn too_many_echoes_are_trouble_like_too_few() {
-        let troubles =
-            |echoed, expected| troubles(&HandlerCounters::default(), 0, 0, echoed, expected);
+        let troubles = |echoed, expected| {
+            let chunks = ReassemblyCounters::default();
+            troubles(&HandlerCounters::default(), 0, 0, chunks, echoed, expected)
+        };
         assert!(troubles(10, Some(10)).is_empty());
         assert!(troubles(10, None).is_empty());
         assert!(troubles(9, Some(10))[0].starts_with("9 of 10 samples came back"));

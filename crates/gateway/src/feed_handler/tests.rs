@@ -1,7 +1,7 @@
 use std::convert::Infallible;
 
-use tickwire_feed::Generator;
 use tickwire_feed::generate::{ComplexOptions, SimpleOptions};
+use tickwire_feed::{Chunk, Generator, append_chunk};
 
 use super::*;
 use crate::mapping::Mapping;
@@ -225,4 +225,85 @@ fn a_message_without_entries_is_counted_apart() {
     let counters = handler.counters();
     assert_eq!((counters.empty, counters.refused), (1, 0));
     assert_eq!(handler.publish().samples.len(), 1);
+}
+
+#[test]
+fn packets_that_are_given_up_are_counted_by_error_code() {
+    let (templates, _) = simple(4);
+    let options = HandlerOptions {
+        preamble: Preamble::Opra,
+        ..HandlerOptions::default()
+    };
+    let mut handler = handler(&templates, options);
+    let header = b"\x01\x020000000001001";
+    let bad: [&[u8]; 4] = [
+        b"\x02\xC0\xD0\x03",
+        b"\x00\x03",
+        b"\x02\xC0\xD1\x03",
+        b"\x01\xC0\x03",
+    ];
+    for messages in bad {
+        let Ok(()) = handler.handle_packet(Line::A, &[header, messages].concat());
+    }
+    let kinds = [
+        (MalformedKind::Code(Code::D9), 2),
+        (MalformedKind::Preamble, 1),
+        (MalformedKind::Code(Code::Truncated), 1),
+    ];
+    assert_eq!(handler.counters().malformed_by, kinds);
+    let first = handler.counters().first_malformed.clone();
+    let first = first.expect("one was malformed").to_string();
+    assert!(first.starts_with("packet 0: byte 2: D9"), "{first}");
+}
+
+/// The first line loses the first chunk of one message and the second line that of another.
+#[test]
+fn chunks_are_put_together_on_each_line_and_then_arbitrated() {
+    let (templates, packets) = simple(400);
+    let mut whole = handler(&templates, HandlerOptions::default());
+    let options = HandlerOptions {
+        preamble: Preamble::B3,
+        ..HandlerOptions::default()
+    };
+    let mut chunked = handler(&templates, options);
+    for (number, packet) in (0..).zip(&packets) {
+        let Ok(()) = whole.handle_packet(Line::A, packet);
+        let (head, tail) = packet.split_at(packet.len() / 2);
+        for (line, lost_at) in [(Line::A, 3), (Line::B, 5)] {
+            for (index, part) in [(1, tail), (0, head)] {
+                let chunk = Chunk { index, count: 2 };
+                let mut bytes = Vec::new();
+                let appended = append_chunk(PacketNumber(number), chunk, part, &mut bytes);
+                appended.expect("short");
+                if (number, index) != (lost_at, 0) {
+                    let Ok(()) = chunked.handle_packet(line, &bytes);
+                }
+            }
+        }
+    }
+    let Ok(()) = chunked.finish();
+    assert_eq!(chunked.publish().samples, whole.publish().samples);
+    assert_eq!(chunked.arbiter_counters().lost, 0);
+    for line in [Line::A, Line::B] {
+        let counters = chunked.reassembly_counters(line);
+        let expected = (packets.len() as u64 - 1, 1);
+        assert_eq!((counters.whole, counters.incomplete), expected);
+    }
+}
+
+/// Without numbers only who lost them knows that packets are missing.
+#[test]
+fn no_value_after_a_loss_that_was_told_follows_from_what_was_lost() {
+    let templates = Templates::parse(DELTAS, tickwire_fast::Mode::Strict).expect("sound");
+    let mut options = HandlerOptions::default();
+    options.decoder.reset = ResetPolicy::Template;
+    let mut handler = handler(&templates, options);
+    let Ok(()) = handler.handle_packet(Line::A, &[0xF0, 0x81, 0x85, 0x85]);
+    handler.handle_loss();
+    for packet in [&[0x80][..], &[0xF0, 0x81, 0x87, 0x87], &[0x80]] {
+        let Ok(()) = handler.handle_packet(Line::A, packet);
+    }
+    let counters = handler.counters();
+    assert_eq!((counters.losses, counters.unresolved), (1, 1));
+    assert_eq!(handler.publish().samples.len(), 3);
 }
