@@ -45,6 +45,7 @@ mod message;
 mod operator;
 mod output;
 mod plan;
+pub mod session;
 mod templates;
 #[doc(hidden)]
 pub mod typed;
