@@ -120,7 +120,7 @@ pub(crate) fn width(max: u64, optional: bool) -> u32 {
 /// A group that ends early has zeros for the rest, as a presence map has. Bits that no field asks for are R8 in strict
 /// mode, and so is any length but that of all fields.
 fn read(input: &mut Input<'_>, width: u8) -> Result<u64, Code> {
-    let before = input.clone();
+    let before = *input;
     let bytes = input.stop_bit_entity()?;
     let len = u32::from(width).div_ceil(DATA_BITS);
     let data = |at: usize| bytes.get(at).map_or(0, |byte| u64::from(byte & DATA));

@@ -132,6 +132,13 @@ impl Dictionary {
         }
     }
 
+    /// The integer (its bits) or mantissa of an entry that is assigned and of this type.
+    #[inline(always)]
+    pub(crate) fn known(&self, slot: u32, tag: u8) -> Option<u64> {
+        let entry = self.entries.get(slot as usize)?;
+        (entry.stamp == self.epoch | u32::from(tag)).then_some(entry.value)
+    }
+
     /// The integer (its bits) or mantissa of an assigned entry.
     #[inline]
     pub(crate) fn value(&self, slot: u32) -> u64 {
@@ -144,7 +151,7 @@ impl Dictionary {
         self.entries[slot as usize].exponent
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn assign(&mut self, slot: u32, tag: u8, value: u64, exponent: i8) {
         self.entries[slot as usize] = Entry {
             value,

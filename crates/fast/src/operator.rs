@@ -32,35 +32,35 @@ pub(crate) trait Integer: Copy + Eq {
 impl Integer for u64 {
     const SIGNED: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn from_bits(bits: u64) -> Self {
         bits
     }
-    #[inline]
+    #[inline(always)]
     fn bits(self) -> u64 {
         self
     }
-    #[inline]
+    #[inline(always)]
     fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code> {
         input.unsigned(max)
     }
-    #[inline]
+    #[inline(always)]
     fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code> {
         input.nullable_unsigned(max)
     }
-    #[inline]
+    #[inline(always)]
     fn next(self, max: u64) -> Self {
         if self == max { 0 } else { self + 1 }
     }
-    #[inline]
+    #[inline(always)]
     fn widen(self) -> i128 {
         self.into()
     }
-    #[inline]
+    #[inline(always)]
     fn narrow(value: i128, max: u64) -> Option<Self> {
         Self::try_from(value).ok().filter(|value| *value <= max)
     }
-    #[inline]
+    #[inline(always)]
     fn offset(self, delta: i64, max: u64) -> Option<Self> {
         self.checked_add_signed(delta).filter(|value| *value <= max)
     }
@@ -69,23 +69,23 @@ impl Integer for u64 {
 impl Integer for i64 {
     const SIGNED: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn from_bits(bits: u64) -> Self {
         bits.cast_signed()
     }
-    #[inline]
+    #[inline(always)]
     fn bits(self) -> u64 {
         self.cast_unsigned()
     }
-    #[inline]
+    #[inline(always)]
     fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code> {
         input.signed(max)
     }
-    #[inline]
+    #[inline(always)]
     fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code> {
         input.nullable_signed(max)
     }
-    #[inline]
+    #[inline(always)]
     fn next(self, max: u64) -> Self {
         if self.bits() == max {
             -self - 1
@@ -93,11 +93,11 @@ impl Integer for i64 {
             self + 1
         }
     }
-    #[inline]
+    #[inline(always)]
     fn widen(self) -> i128 {
         self.into()
     }
-    #[inline]
+    #[inline(always)]
     fn narrow(value: i128, max: u64) -> Option<Self> {
         let max = i128::from(max);
         if (-max - 1..=max).contains(&value) {
@@ -106,7 +106,7 @@ impl Integer for i64 {
             None
         }
     }
-    #[inline]
+    #[inline(always)]
     fn offset(self, delta: i64, max: u64) -> Option<Self> {
         // `value ^ (value >> 63)` is the value itself, or -value - 1 of a negative one.
         self.checked_add(delta)
@@ -122,18 +122,17 @@ pub(crate) fn integer<T: Integer>(
     present: bool,
     dictionary: &mut Dictionary,
 ) -> Result<Option<T>, Code> {
-    let initial = || spec.has_initial.then(|| T::from_bits(spec.value));
     match spec.operator {
-        Operator::Constant if !present => Ok(None),
-        Operator::Constant => Ok(initial()),
-        Operator::Default if !present => Ok(initial()),
+        Operator::Constant | Operator::Default if !present => Ok((spec.has_initial
+            && spec.operator == Operator::Default)
+            .then(|| T::from_bits(spec.value))),
+        Operator::Constant => Ok(Some(T::from_bits(spec.value))),
         Operator::None | Operator::Default => read_integer(spec, input),
         Operator::Copy | Operator::Increment | Operator::Tail => {
-            let value: Option<T> = if present {
-                read_integer(spec, input)?
-            } else {
-                implied_integer(spec, dictionary)?
-            };
+            if !present {
+                return implied_integer(spec, dictionary);
+            }
+            let value: Option<T> = read_integer(spec, input)?;
             match value {
                 Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits(), 0),
                 None => dictionary.set_empty(spec.slot),
@@ -147,10 +146,15 @@ pub(crate) fn integer<T: Integer>(
             }
             let value = match (delta_base::<T>(spec, dictionary)?, sent) {
                 (Some(base), Some(Some(delta))) => base.offset(delta, spec.max).ok_or(Code::R4)?,
-                (base, None) => match wide_delta(spec, base, input)? {
-                    Some(value) => value,
-                    None => return Ok(None),
-                },
+                (base, None) => {
+                    let mut rest = *input;
+                    let value = wide_delta(spec, base, &mut rest)?;
+                    *input = rest;
+                    match value {
+                        Some(value) => value,
+                        None => return Ok(None),
+                    }
+                }
                 _ => return Err(Code::D6),
             };
             dictionary.assign(spec.slot, spec.tag, value.bits(), 0);
@@ -161,30 +165,49 @@ pub(crate) fn integer<T: Integer>(
 
 /// The value of a copied or incremented integer whose presence bit is 0.
 #[inline(always)]
-fn implied_integer<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<Option<T>, Code> {
-    match dictionary.state(spec.slot, spec.tag)? {
-        State::Assigned => {
-            let previous = T::from_bits(dictionary.value(spec.slot));
-            Ok(Some(if spec.operator == Operator::Copy {
-                previous
-            } else {
-                previous.next(spec.max)
-            }))
-        }
-        State::Undefined if spec.has_initial => Ok(Some(T::from_bits(spec.value))),
-        State::Undefined => absent(spec, Code::D5),
-        State::Empty => absent(spec, Code::D6),
+fn implied_integer<T: Integer>(
+    spec: &Spec,
+    dictionary: &mut Dictionary,
+) -> Result<Option<T>, Code> {
+    let Some(previous) = dictionary.known(spec.slot, spec.tag).map(T::from_bits) else {
+        return initial_integer(spec, dictionary);
+    };
+    if spec.operator == Operator::Copy {
+        return Ok(Some(previous));
     }
+    let value = previous.next(spec.max);
+    dictionary.assign(spec.slot, spec.tag, value.bits(), 0);
+    Ok(Some(value))
+}
+
+/// The same where there is no previous value.
+#[cold]
+fn initial_integer<T: Integer>(
+    spec: &Spec,
+    dictionary: &mut Dictionary,
+) -> Result<Option<T>, Code> {
+    let value = match dictionary.state(spec.slot, spec.tag)? {
+        State::Undefined if spec.has_initial => Some(T::from_bits(spec.value)),
+        State::Empty => absent(spec, Code::D6)?,
+        State::Undefined | State::Assigned => absent(spec, Code::D5)?,
+    };
+    match value {
+        Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits(), 0),
+        None => dictionary.set_empty(spec.slot),
+    }
+    Ok(value)
 }
 
 /// What a delta is added to; `None` if the entry is empty. Without an initial value `value` is 0, as §6.3.7.1 wants.
 #[inline(always)]
 fn delta_base<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<Option<T>, Code> {
-    Ok(match dictionary.state(spec.slot, spec.tag)? {
-        State::Assigned => Some(T::from_bits(dictionary.value(spec.slot))),
-        State::Undefined => Some(T::from_bits(spec.value)),
-        State::Empty => None,
-    })
+    match dictionary.known(spec.slot, spec.tag) {
+        Some(previous) => Ok(Some(T::from_bits(previous))),
+        None => Ok(match dictionary.state(spec.slot, spec.tag)? {
+            State::Undefined => Some(T::from_bits(spec.value)),
+            State::Assigned | State::Empty => None,
+        }),
+    }
 }
 
 /// The sum of `base` and a difference that may have 65 bits.

@@ -10,7 +10,7 @@ use crate::Code;
 
 /// The rest of a message's bytes, read front to back. A read that fails consumes nothing, so that
 /// [`offset`](Self::offset) is then the place of the value that is wrong.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     rest: &'a [u8],
     len: usize,
@@ -38,7 +38,7 @@ impl<'a> Input<'a> {
     }
 
     /// Unsigned integer, at most `max`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unsigned(&mut self, max: u64) -> Result<u64, Code> {
         let (value, rest) = match short_unsigned(self.rest, self.strict) {
             Some(short) => short,
@@ -55,7 +55,7 @@ impl<'a> Input<'a> {
     }
 
     /// Nullable unsigned integer: 0 is NULL, a value is sent one larger, so that `u64::MAX` takes 65 bits (§10.6.1).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn nullable_unsigned(&mut self, max: u64) -> Result<Option<u64>, Code> {
         let (value, rest) = match short_unsigned(self.rest, self.strict) {
             Some((sent, rest)) => (sent.checked_sub(1), rest),
@@ -78,7 +78,7 @@ impl<'a> Input<'a> {
     }
 
     /// Signed integer in `-max - 1 ..= max`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn signed(&mut self, max: u64) -> Result<i64, Code> {
         let (value, rest) = match short_signed(self.rest, self.strict) {
             Some(short) => short,
@@ -93,7 +93,7 @@ impl<'a> Input<'a> {
     }
 
     /// Nullable signed integer: 0 is NULL, values from 0 up are sent one larger, negative ones as they are.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn nullable_signed(&mut self, max: u64) -> Result<Option<i64>, Code> {
         let (value, rest) = match short_signed(self.rest, self.strict) {
             Some((sent, rest)) => (
@@ -125,7 +125,7 @@ impl<'a> Input<'a> {
     }
 
     /// Difference between two integers of any type: 65 bits and a sign.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn delta(&mut self) -> Result<i128, Code> {
         let (value, rest) = match short_signed(self.rest, self.strict) {
             Some((value, rest)) => (i128::from(value), rest),
@@ -137,7 +137,7 @@ impl<'a> Input<'a> {
 
     /// Difference of at most 5 bytes, `Some(None)` for NULL; `None` leaves it to [`delta`](Self::delta) and
     /// [`nullable_delta`](Self::nullable_delta).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn short_delta(&mut self, nullable: bool) -> Option<Option<i64>> {
         let (sent, rest) = short_signed(self.rest, self.strict)?;
         self.rest = rest;
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
     }
 
     /// Nullable difference.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn nullable_delta(&mut self) -> Result<Option<i128>, Code> {
         let sent = self.delta()?;
         Ok(if sent == 0 {
@@ -401,7 +401,7 @@ fn stop_bit_entity(bytes: &[u8]) -> Result<(&[u8], &[u8]), Code> {
 }
 
 /// Unsigned integer of at most 5 bytes that is not overlong (if `strict`); `None` leaves it to [`wide_unsigned`].
-#[inline]
+#[inline(always)]
 fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, &[u8])> {
     let data = |byte: u8| u64::from(byte & DATA);
     if let [a, rest @ ..] = bytes
@@ -430,7 +430,7 @@ fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, &[u8])> {
 }
 
 /// Signed integer of at most 5 bytes that is not overlong (if `strict`); `None` leaves it to [`wide_signed`].
-#[inline]
+#[inline(always)]
 fn short_signed(bytes: &[u8], strict: bool) -> Option<(i64, &[u8])> {
     if strict && is_overlong_signed(bytes) {
         return None;
@@ -481,13 +481,13 @@ fn wide_signed(bytes: &[u8], strict: bool) -> Result<(i128, &[u8]), Code> {
 }
 
 /// Whether the first byte only repeats the sign of the second (§10.6.1.1).
-#[inline]
+#[inline(always)]
 fn is_overlong_signed(bytes: &[u8]) -> bool {
     matches!(bytes, [0, next, ..] if next & SIGN == 0)
         || matches!(bytes, [DATA, next, ..] if next & SIGN != 0)
 }
 
-#[inline]
+#[inline(always)]
 fn in_range(value: i64, max: u64) -> Result<(), Code> {
     // `value ^ (value >> 63)` is the value itself, or -value - 1 of a negative one.
     if (value ^ (value >> 63)) as u64 > max {

@@ -71,7 +71,7 @@ impl<'a, V: Visitor> Run<'a, V> {
     }
 
     fn template_of(&mut self, present: bool) -> Result<Option<Template<'a>>, Code> {
-        let before = self.input.clone();
+        let before = self.input;
         let id = if present {
             u32::try_from(self.input.unsigned(u32::MAX.into())?).map_err(|_| Code::D2)?
         } else {
@@ -110,34 +110,88 @@ impl<'a, V: Visitor> Run<'a, V> {
         map
     }
 
-    /// Runs the instructions of one segment with its presence map.
+    /// Runs the instructions of one segment with its presence map. The input and the map are kept in locals, which are
+    /// registers, and written back around everything that is not an integer.
     fn instructions(
         &mut self,
         ops: &'a [Op],
         mut map: PresenceMap<'a>,
         depth: u32,
     ) -> Result<(), Code> {
+        let mut input = self.input;
         let mut next = ops.iter();
         while let Some(op) = next.next() {
             let present = map.bit_if(op.spec.uses_map);
+            let field = FieldIndex(op.field);
             let done = match op.kind {
-                Kind::Unsigned => self.unsigned(op, present),
-                Kind::Signed => self.signed(op, present),
-                Kind::Ascii | Kind::Unicode | Kind::Bytes => self.text(op, present),
-                Kind::Decimal | Kind::Split => {
-                    self.decimal(op, body_of(op, &mut next), present, &mut map)
+                Kind::Unsigned if !V::TRACED => {
+                    match operator::integer::<u64>(&op.spec, &mut input, present, self.dictionary) {
+                        Ok(Some(value)) => {
+                            self.visitor.unsigned(field, value);
+                            continue;
+                        }
+                        Ok(None) => {
+                            self.visitor.absent(field);
+                            continue;
+                        }
+                        Err(code) => {
+                            self.input = input;
+                            Err(code)
+                        }
+                    }
                 }
-                Kind::Sequence => self.sequence(op, body_of(op, &mut next), present, depth),
-                Kind::Group => self.group(op, body_of(op, &mut next), present, depth),
-                Kind::BitGroup => self.bit_group(op, body_of(op, &mut next), present),
-                Kind::Template => self.inner_template(op, depth),
+                Kind::Signed if !V::TRACED => {
+                    match operator::integer::<i64>(&op.spec, &mut input, present, self.dictionary) {
+                        Ok(Some(value)) => {
+                            self.visitor.signed(field, value);
+                            continue;
+                        }
+                        Ok(None) => {
+                            self.visitor.absent(field);
+                            continue;
+                        }
+                        Err(code) => {
+                            self.input = input;
+                            Err(code)
+                        }
+                    }
+                }
+                _ => {
+                    self.input = input;
+                    let mut own = map;
+                    let done = self.other(op, body_of(op, &mut next), present, &mut own, depth);
+                    map = own;
+                    input = self.input;
+                    done
+                }
             };
             if let Err(code) = done {
                 self.field.get_or_insert(op.field);
                 return Err(code);
             }
         }
+        self.input = input;
         self.input.check_used(&map)
+    }
+
+    fn other(
+        &mut self,
+        op: &'a Op,
+        body: &'a [Op],
+        present: bool,
+        map: &mut PresenceMap<'a>,
+        depth: u32,
+    ) -> Result<(), Code> {
+        match op.kind {
+            Kind::Unsigned => self.unsigned(op, present),
+            Kind::Signed => self.signed(op, present),
+            Kind::Ascii | Kind::Unicode | Kind::Bytes => self.text(op, present),
+            Kind::Decimal | Kind::Split => self.decimal(op, body, present, map),
+            Kind::Sequence => self.sequence(op, body, present, depth),
+            Kind::Group => self.group(op, body, present, depth),
+            Kind::BitGroup => self.bit_group(op, body, present),
+            Kind::Template => self.inner_template(op, depth),
+        }
     }
 
     #[inline]
