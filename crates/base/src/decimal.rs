@@ -77,13 +77,21 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Text that is not a decimal number, or one whose mantissa or exponent is out of range.
+/// Why text is no decimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParseDecimalError;
+pub enum ParseDecimalError {
+    /// It is not a decimal number.
+    Syntax,
+    /// Its mantissa or exponent is out of range.
+    Range,
+}
 
 impl fmt::Display for ParseDecimalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a decimal number in range")
+        f.write_str(match self {
+            Self::Syntax => "not a decimal number",
+            Self::Range => "a decimal number out of range",
+        })
     }
 }
 
@@ -102,14 +110,14 @@ impl FromStr for Decimal {
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let has_point = whole.len() < digits.len();
         if (whole.is_empty() && fraction.is_empty()) || (has_point && fraction.is_empty()) {
-            return Err(ParseDecimalError);
+            return Err(ParseDecimalError::Syntax);
         }
         let mut magnitude: i128 = 0;
-        let mut exponent = -i32::try_from(fraction.len()).map_err(|_| ParseDecimalError)?;
+        let mut exponent = -i32::try_from(fraction.len()).map_err(|_| ParseDecimalError::Range)?;
         let mut zeros = 0;
         for byte in whole.bytes().chain(fraction.bytes()) {
             if !byte.is_ascii_digit() {
-                return Err(ParseDecimalError);
+                return Err(ParseDecimalError::Syntax);
             }
             if byte == b'0' && magnitude > MANTISSA_FOR_TEN {
                 zeros += 1;
@@ -124,9 +132,9 @@ impl FromStr for Decimal {
         }
         exponent += zeros;
         let mantissa = i64::try_from(if negative { -magnitude } else { magnitude })
-            .map_err(|_| ParseDecimalError)?;
-        let exponent = i8::try_from(exponent).map_err(|_| ParseDecimalError)?;
-        Self::new(mantissa, exponent).ok_or(ParseDecimalError)
+            .map_err(|_| ParseDecimalError::Range)?;
+        let exponent = i8::try_from(exponent).map_err(|_| ParseDecimalError::Range)?;
+        Self::new(mantissa, exponent).ok_or(ParseDecimalError::Range)
     }
 }
 
@@ -174,18 +182,16 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(decimal(mantissa, exponent)));
         }
+        for text in ["", "-", ".", "5.", "1e3", "+1", "1.2.3"] {
+            let error = Err(ParseDecimalError::Syntax);
+            assert_eq!(text.parse::<Decimal>(), error, "{text}");
+        }
         for text in [
-            "",
-            "-",
-            ".",
-            "5.",
-            "1e3",
-            "+1",
-            "1.2.3",
             "9223372036854775808",
             "99999999999999999999999999999999999999999999",
         ] {
-            assert_eq!(text.parse::<Decimal>(), Err(ParseDecimalError), "{text}");
+            let error = Err(ParseDecimalError::Range);
+            assert_eq!(text.parse::<Decimal>(), error, "{text}");
         }
     }
 

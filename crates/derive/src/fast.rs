@@ -102,7 +102,12 @@ fn expand(
             }
 
             #[inline]
-            fn set(&mut self, number: u32, event: #typed::Event<'_>, spare: &mut Self::Spare) {
+            fn set(
+                &mut self,
+                number: u32,
+                event: #typed::Event<'_>,
+                spare: &mut Self::Spare,
+            ) -> ::core::result::Result<(), ::tickwire_fast::Code> {
                 #numbers
                 match number {
                     #(#offsets => return #typed::Member::set(&mut self.#members, 0, event, &mut spare #places .0),)*
@@ -112,6 +117,7 @@ fn expand(
                 #(if number > #offsets && number < #ends {
                     return #typed::Member::set(&mut self.#members, number - #offsets, event, &mut spare #places .0);
                 })*
+                ::core::result::Result::Ok(())
             }
 
             fn give(&self, number: u32, field: ::tickwire_fast::Field<'_>, giver: &mut #typed::Giver<'_>) {

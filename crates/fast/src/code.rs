@@ -6,9 +6,6 @@ use core::fmt;
 ///
 /// S codes are found when templates are loaded, D and R codes when messages are decoded or encoded
 /// (FAST 1.1 appendix 4). `Display` gives the code and a sentence.
-///
-/// D10, D11 and R5 are about conversions that are never made: a struct whose member does not suit its field is refused
-/// when it is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Code {
@@ -40,6 +37,10 @@ pub enum Code {
     D8,
     /// Template id that no template has.
     D9,
+    /// Byte vector that is to become anything but a string, or be made of anything else.
+    D10,
+    /// String that is to become a number or bytes and is not written as such.
+    D11,
     /// Block of no bytes.
     D12,
     /// Decimal whose exponent is outside -63..=63 or whose mantissa is outside int64.
@@ -50,6 +51,8 @@ pub enum Code {
     R3,
     /// Integer that does not fit after a conversion or a delta.
     R4,
+    /// Decimal that is to become an integer and has a fraction.
+    R5,
     /// Integer with leading bytes that say nothing.
     R6,
     /// Presence map with a trailing byte that says nothing.
@@ -94,11 +97,14 @@ impl Code {
             Self::D7 => "subtraction length larger than the string",
             Self::D8 => "no template of this name",
             Self::D9 => "no template of this id",
+            Self::D10 => "a byte vector converts to and from strings only",
+            Self::D11 => "the string is not written as the type that it converts to",
             Self::D12 => "block of no bytes",
             Self::R1 => "decimal out of range",
             Self::R2 => "the string is not UTF-8",
             Self::R3 => "the string has characters that ASCII does not have",
             Self::R4 => "integer does not fit after a conversion or a delta",
+            Self::R5 => "a decimal with a fraction does not convert to an integer",
             Self::R6 => "overlong integer",
             Self::R7 => "overlong presence map",
             Self::R8 => "presence map with bits that no field asks for",

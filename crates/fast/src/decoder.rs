@@ -153,7 +153,8 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`decode`](Self::decode), and D1 (with nothing decoded) if the message is of another template: ask
-    /// [`next_template`](Self::next_template) first where they are mixed.
+    /// [`next_template`](Self::next_template) first where they are mixed. If a value does not convert to its member's
+    /// type (D11, R1, R4, R5), the message was decoded and ends at the error's offset, where the next can be decoded.
     pub fn decode_into<T: FastMessage>(
         &mut self,
         bytes: &[u8],
@@ -172,7 +173,8 @@ impl Decoder {
                 element: None,
             });
         }
-        self.decode(bytes, &mut binding.visitor(value))
+        let len = self.decode(bytes, &mut binding.visitor(value))?;
+        binding.failure(len).map_or(Ok(len), Err)
     }
 
     /// The template of the message at the start of `bytes`, without decoding it; `None` if there is none, which

@@ -103,14 +103,15 @@ impl Encoder {
     /// Appends a struct as a message of its template. Fields that it has no member for are absent.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode).
+    /// As [`encode`](Self::encode), and that a value does not convert to its field's type (D11, R1, R4, R5), which
+    /// leaves the dictionaries as they were.
     pub fn encode_from<T: FastMessage>(
         &mut self,
         binding: &mut Binding<T>,
         value: &T,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
-        self.encode(binding.message(value), out)
+        self.encode(binding.message(value)?, out)
     }
 }
 

@@ -121,8 +121,25 @@ fn another_template_is_refused_before_it_is_decoded() {
 
 #[derive(Default, FastMessage)]
 #[fast(template = "Book")]
-struct Narrow {
-    seq_num: u16,
+struct Nested {
+    seq_num: Extra,
+}
+
+#[derive(Default, FastMessage)]
+#[fast(template = "Book")]
+struct Opaque {
+    seq_num: Vec<u8>,
+}
+
+#[derive(Default, FastMessage)]
+struct Raw {
+    raw: u32,
+}
+
+#[derive(Default, FastMessage)]
+#[fast(template = "Book")]
+struct FromBytes {
+    extra: Option<Raw>,
 }
 
 #[derive(Default, FastMessage)]
@@ -143,8 +160,16 @@ struct Nowhere {}
 #[test]
 fn what_does_not_fit_is_refused_at_binding() {
     let templates = Templates::parse(XML, Mode::Strict).unwrap();
-    let error = Binding::<Narrow>::new(&templates).map(|_| ()).unwrap_err();
+    // D1
+    let error = Binding::<Nested>::new(&templates).map(|_| ()).unwrap_err();
     assert_eq!(error, BindError::Type("SeqNum".into(), FieldType::UInt32));
+    // D10, §8: a byte vector is made of strings and becomes one, no more.
+    let error = Binding::<Opaque>::new(&templates).map(|_| ()).unwrap_err();
+    assert_eq!(error, BindError::Bytes("SeqNum".into()));
+    let error = Binding::<FromBytes>::new(&templates)
+        .map(|_| ())
+        .unwrap_err();
+    assert_eq!(error, BindError::Bytes("Extra.Raw".into()));
     assert_eq!(
         Binding::<Mandatory>::new(&templates).map(|_| ()),
         Err(BindError::Optional("Time".into()))

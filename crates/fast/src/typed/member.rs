@@ -1,10 +1,10 @@
 //! The types that members of structs can have, and what each does with the values of its field. Knows nothing of how
 //! members find their fields.
 
-use super::{BindError, Binder, FastMessage, Giver};
+use super::{BindError, Binder, FastMessage, Giver, convert};
 use crate::field::FieldType;
 use crate::templates::{Field, Fields};
-use crate::{Decimal, Visitor};
+use crate::{Code, CompactString, Decimal, Visitor};
 
 /// What decoding tells a member.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub trait Member: Default {
     /// Memory kept for later values.
     type Spare: Default;
 
-    /// Whether fields of this type can be decoded into it without loss.
+    /// Whether values of fields of this type convert to it, if only some of them (FAST 1.1 §8).
     fn takes(field_type: FieldType) -> bool;
     /// Binds the members below it, the first of which has the number `base`.
     ///
@@ -46,31 +46,33 @@ pub trait Member: Default {
         Ok(())
     }
     /// Takes an event; 0 is its own number, others are of members below it.
-    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare);
-    /// Hands its value to a message.
+    ///
+    /// # Errors
+    /// The value does not convert to the member's type (D10, D11, R1, R4, R5).
+    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare) -> Result<(), Code>;
+    /// Hands its value to a message, which takes it as the field's type or notes why not.
     fn give(&self, field: Field<'_>, giver: &mut Giver<'_>);
     /// Back to no value.
     fn clear(&mut self, spare: &mut Self::Spare);
 }
 
-macro_rules! unsigned_member {
-    ($($type:ty),*) => {$(
+macro_rules! integer_member {
+    ($($type:ty => $event:ident),*) => {$(
         impl Member for $type {
             type Spare = ();
 
             fn takes(field_type: FieldType) -> bool {
-                field_type.is_unsigned() && Self::try_from(field_type.max()).is_ok()
+                field_type.is_integer() || field_type.is_string() || field_type == FieldType::Decimal
             }
 
             #[inline]
-            fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) {
-                if let Event::Unsigned(value) = event {
-                    *self = Self::try_from(value).unwrap_or_default();
-                }
+            fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) -> Result<(), Code> {
+                *self = convert::integer(event)?;
+                Ok(())
             }
 
             fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
-                giver.message.unsigned(field.index(), (*self).into());
+                giver.value(field, Event::$event((*self).into()));
             }
 
             #[inline]
@@ -81,59 +83,24 @@ macro_rules! unsigned_member {
     )*};
 }
 
-unsigned_member!(u8, u16, u32, u64);
-
-macro_rules! signed_member {
-    ($($type:ty),*) => {$(
-        impl Member for $type {
-            type Spare = ();
-
-            fn takes(field_type: FieldType) -> bool {
-                field_type.is_integer() && Self::try_from(field_type.max()).is_ok()
-            }
-
-            #[inline]
-            fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) {
-                match event {
-                    Event::Signed(value) => *self = Self::try_from(value).unwrap_or_default(),
-                    Event::Unsigned(value) => *self = Self::try_from(value).unwrap_or_default(),
-                    _ => {}
-                }
-            }
-
-            fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
-                match u64::try_from(*self) {
-                    Ok(value) if field.field_type().is_unsigned() => giver.message.unsigned(field.index(), value),
-                    _ => giver.message.signed(field.index(), (*self).into()),
-                }
-            }
-
-            #[inline]
-            fn clear(&mut self, (): &mut ()) {
-                *self = 0;
-            }
-        }
-    )*};
-}
-
-signed_member!(i8, i16, i32, i64);
+integer_member!(u8 => Unsigned, u16 => Unsigned, u32 => Unsigned, u64 => Unsigned);
+integer_member!(i8 => Signed, i16 => Signed, i32 => Signed, i64 => Signed);
 
 impl Member for Decimal {
     type Spare = ();
 
     fn takes(field_type: FieldType) -> bool {
-        field_type == FieldType::Decimal
+        i64::takes(field_type)
     }
 
     #[inline]
-    fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) {
-        if let Event::Decimal(value) = event {
-            *self = value;
-        }
+    fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) -> Result<(), Code> {
+        *self = convert::decimal(event)?;
+        Ok(())
     }
 
     fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
-        giver.message.decimal(field.index(), *self);
+        giver.value(field, Event::Decimal(*self));
     }
 
     #[inline]
@@ -142,50 +109,52 @@ impl Member for Decimal {
     }
 }
 
-impl Member for String {
-    const KEEPS_MEMORY: bool = true;
-    type Spare = ();
+macro_rules! string_member {
+    ($($type:ty),*) => {$(
+        impl Member for $type {
+            const KEEPS_MEMORY: bool = true;
+            type Spare = ();
 
-    fn takes(field_type: FieldType) -> bool {
-        field_type.is_string()
-    }
+            fn takes(field_type: FieldType) -> bool {
+                !field_type.is_container()
+            }
 
-    #[inline]
-    fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) {
-        if let Event::Text(value) = event {
-            Self::clear(self);
-            self.push_str(value);
+            #[inline]
+            fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) -> Result<(), Code> {
+                Self::clear(self);
+                convert::text(event, self)
+            }
+
+            fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
+                giver.value(field, Event::Text(self));
+            }
+
+            #[inline]
+            fn clear(&mut self, (): &mut ()) {
+                Self::clear(self);
+            }
         }
-    }
-
-    fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
-        Visitor::text(giver.message, field.index(), self);
-    }
-
-    #[inline]
-    fn clear(&mut self, (): &mut ()) {
-        Self::clear(self);
-    }
+    )*};
 }
+
+string_member!(String, CompactString);
 
 impl Member for Vec<u8> {
     const KEEPS_MEMORY: bool = true;
     type Spare = ();
 
     fn takes(field_type: FieldType) -> bool {
-        field_type == FieldType::ByteVector
+        field_type == FieldType::ByteVector || field_type.is_string()
     }
 
     #[inline]
-    fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) {
-        if let Event::Bytes(value) = event {
-            Self::clear(self);
-            self.extend_from_slice(value);
-        }
+    fn set(&mut self, _: u32, event: Event<'_>, (): &mut ()) -> Result<(), Code> {
+        Self::clear(self);
+        convert::bytes(event, self)
     }
 
     fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
-        giver.message.bytes(field.index(), self);
+        giver.value(field, Event::Bytes(self));
     }
 
     #[inline]
@@ -216,9 +185,9 @@ impl<M: Member> Member for Option<M> {
     }
 
     #[inline]
-    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare) {
+    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare) -> Result<(), Code> {
         let value = self.get_or_insert_with(|| spare.free.pop().unwrap_or_default());
-        value.set(number, event, &mut spare.inner);
+        value.set(number, event, &mut spare.inner)
     }
 
     fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
@@ -253,14 +222,15 @@ impl<T: FastMessage> Member for Vec<T> {
     }
 
     #[inline]
-    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare) {
+    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare) -> Result<(), Code> {
         if let Some(number) = number.checked_sub(1) {
             if let Some(element) = self.last_mut() {
-                element.set(number, event, &mut spare.inner);
+                return element.set(number, event, &mut spare.inner);
             }
         } else if matches!(event, Event::Element) {
             self.push(spare.free.pop().unwrap_or_default());
         }
+        Ok(())
     }
 
     fn give(&self, field: Field<'_>, giver: &mut Giver<'_>) {
@@ -270,9 +240,11 @@ impl<T: FastMessage> Member for Vec<T> {
         giver.message.begin_sequence(index, 0);
         let mut len = 0;
         for element in self {
+            let outer = giver.element.replace(len);
             giver.message.begin_element(index, len);
             giver.record(element, field.fields(), base);
             giver.message.end_element(index);
+            giver.element = outer;
             len += 1;
         }
         giver.message.set_len(at, len);
@@ -303,9 +275,10 @@ impl<T: FastMessage> Member for T {
     }
 
     #[inline]
-    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare) {
-        if let Some(number) = number.checked_sub(1) {
-            FastMessage::set(self, number, event, spare);
+    fn set(&mut self, number: u32, event: Event<'_>, spare: &mut Self::Spare) -> Result<(), Code> {
+        match number.checked_sub(1) {
+            Some(number) => FastMessage::set(self, number, event, spare),
+            None => Ok(()),
         }
     }
 
