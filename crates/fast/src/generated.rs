@@ -153,8 +153,9 @@ fn message<H, M: Decode<H>>(
     match messages.decode(id, map, reader, handler) {
         Err(fault) if fault.is_unknown_template() => {
             if reader.obeys_reset(id) {
+                reader.end(map)?;
                 M::reset(handler);
-                return reader.end(map);
+                return Ok(());
             }
             reader.back_to_id();
             Err(fault)

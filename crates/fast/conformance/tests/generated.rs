@@ -12,7 +12,7 @@ fn there_are_enough_files() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn generated_is_interpreted(seed: u64, policy in 0usize..4, strict: bool) {
