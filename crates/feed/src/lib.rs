@@ -23,7 +23,9 @@ pub mod venue;
 pub use arbiter::{Arbiter, ArbiterConfig, ArbiterCounters, Arrival, Line, LineCounters};
 pub use framing::{Frame, Frames, Framing, FramingError};
 pub use generate::Generator;
-pub use preamble::{Blocks, Chunk, Header, PacketNumber, Preamble, PreambleError, append_chunk};
+pub use preamble::{
+    Blocks, Chunk, Header, PacketNumber, Parts, Preamble, PreambleError, append_chunk,
+};
 pub use reassembly::{Reassembly, ReassemblyCounters};
 pub use step::StepError;
 pub use venue::{AppendError, OURS, VENUES, Venue};

@@ -17,8 +17,8 @@
 //! B3        0        4        6        8        10         10 + length
 //!           +--------+--------+--------+--------+----------+
 //!           | number | chunk  | this   | length | part of a|   u32 and three u16, big-endian;
-//!           |        | count  | chunk  |        | message  |   chunks count from 1
-//!           +--------+--------+--------+--------+----------+
+//!           |        | count  | chunk  |        | message  |   chunks count from 1;
+//!           +--------+--------+--------+--------+----------+   another such part may follow
 //!
 //! Opra      0     1     2         12        15
 //!           +-----+-----+---------+---------+--------+---------+-- ... --+-----+
@@ -109,7 +109,17 @@ impl Preamble {
         matches!(self, Self::SequenceNumber | Self::Cme | Self::B3)
     }
 
-    /// Parts a packet into what its preamble says and what follows, which [`blocks`](Self::blocks) takes apart. What
+    /// The parts of a packet that have a preamble each: B3 may put several messages, or chunks of them, into one packet;
+    /// all others have one part. What is no part is the last one, for [`split`](Self::split) to explain.
+    pub fn parts(self, packet: &[u8]) -> Parts<'_> {
+        Parts {
+            has_lengths: self == Self::B3,
+            packet,
+            at: Some(0),
+        }
+    }
+
+    /// Parts a packet, or one of its [`parts`](Self::parts), into what its preamble says and what follows, which [`blocks`](Self::blocks) takes apart. What
     /// follows starts [`len`](Self::len) bytes into the packet.
     ///
     /// # Errors
@@ -205,6 +215,33 @@ pub fn append_chunk(
     packet.extend_from_slice(&len.to_be_bytes());
     packet.extend_from_slice(part);
     Ok(())
+}
+
+/// The parts of a packet, at least one. Offsets count from its first byte.
+#[derive(Clone, Debug)]
+pub struct Parts<'a> {
+    has_lengths: bool,
+    packet: &'a [u8],
+    /// Of the next part.
+    at: Option<usize>,
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = Frame<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let offset = self.at.take()?;
+        let rest = self.packet.get(offset..).unwrap_or_default();
+        let len = match rest {
+            &[_, _, _, _, _, _, _, _, i, j, ..] if self.has_lengths => {
+                Preamble::B3.len() + usize::from(u16::from_be_bytes([i, j]))
+            }
+            _ => rest.len(),
+        };
+        let packet = rest.get(..len).unwrap_or(rest);
+        self.at = (packet.len() < rest.len()).then_some(offset + packet.len());
+        Some(Frame { offset, packet })
+    }
 }
 
 /// The runs of messages of a packet. After an error the iterator ends, because nothing tells where the next one starts.
@@ -312,7 +349,7 @@ impl fmt::Display for PreambleError {
                 available,
             } => write!(
                 f,
-                "the preamble announces {announced} bytes and {available} follow"
+                "the preamble announces {announced} bytes where {available} follow"
             ),
             Self::NoChunk { count, current } => write!(f, "chunk {current} of {count}"),
             Self::Byte { offset, found } => {

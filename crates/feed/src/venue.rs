@@ -32,6 +32,11 @@ impl Venue {
         VENUES.iter().find(|venue| venue.name == name)
     }
 
+    /// Whether its packets come in a TCP stream, not as datagrams.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.framing, Framing::BlockSize | Framing::Step)
+    }
+
     /// Appends packet `number`, made of these messages, to a file of the venue's form. A B3 message that is longer than
     /// a datagram should be goes out in chunks, each a packet of the file.
     ///
@@ -172,7 +177,7 @@ pub const VENUES: &[Venue] = &[
         framing: Framing::U32Le,
         preamble: Preamble::B3,
         reset: ResetPolicy::Packet,
-        notes: "a message in one packet or in chunks, which are put together",
+        notes: "packets of whole messages or chunks, which are put together; a message shares no dictionary",
     },
     Venue {
         name: "cme",

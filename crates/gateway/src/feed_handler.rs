@@ -221,12 +221,21 @@ impl<P: Publish> FeedHandler<P> {
         let road = &mut self.road;
         road.counters.packets += 1;
         road.counters.bytes += packet.len() as u64;
+        for part in self.preamble.parts(packet) {
+            self.part(line, part.packet);
+        }
+        self.road.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// A packet, or a part of it that has a preamble of its own.
+    fn part(&mut self, line: Line, part: &[u8]) {
+        let road = &mut self.road;
         let [of_a, of_b] = &mut self.reassembly;
         let reassembly = match line {
             Line::A => of_a,
             Line::B => of_b,
         };
-        match self.preamble.split(packet) {
+        match self.preamble.split(part) {
             Ok((header, content)) => {
                 let whole = match header.number.zip(header.chunk) {
                     Some((number, chunk)) => reassembly.handle_chunk(number, chunk, content),
@@ -250,7 +259,6 @@ impl<P: Publish> FeedHandler<P> {
                 road.malformed(MalformedReason::Preamble(error));
             }
         }
-        self.road.failure.take().map_or(Ok(()), Err)
     }
 
     /// Packets were lost before they could be handled: no value may follow from theirs. Where packets have numbers this

@@ -1,9 +1,9 @@
 //! Captures of network traffic, pcap and pcapng: the UDP datagrams in them. Knows nothing of what these carry.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 
-use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use etherparse::{IpNumber, NetSlice, SlicedPacket, TransportSlice};
 use pcap_parser::nom;
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
 use pcap_parser::{
@@ -128,17 +128,24 @@ impl<'a> Capture<'a> {
                 false => Ok(None),
             };
         };
-        if packet.is_ip_payload_fragmented() {
+        let Some((to, protocol)) = packet.net.as_ref().and_then(destination) else {
+            return Ok(None);
+        };
+        let is_to_meant = match self.to {
+            Some(Destination::Address(meant)) => meant.ip() == to,
+            _ => true,
+        };
+        if packet.is_ip_payload_fragmented() && protocol == IpNumber::UDP && is_to_meant {
             return Err(CaptureError::Fragment { offset });
         }
-        let (Some(net), Some(TransportSlice::Udp(udp))) = (&packet.net, &packet.transport) else {
+        let Some(TransportSlice::Udp(udp)) = &packet.transport else {
             return Ok(None);
         };
         let port = udp.destination_port();
         let is_meant = match self.to {
             None => true,
             Some(Destination::Port(meant)) => meant == port,
-            Some(Destination::Address(meant)) => destination(net, port) == Some(meant),
+            Some(Destination::Address(meant)) => is_to_meant && meant.port() == port,
         };
         Ok(is_meant.then(|| Frame {
             offset: self.offset_of(udp.payload()),
@@ -231,10 +238,12 @@ fn pcapng_record<'a>(
     Ok((rest, record))
 }
 
-fn destination(net: &NetSlice<'_>, port: u16) -> Option<SocketAddr> {
+/// To whom an IP packet goes, and of which protocol it is.
+fn destination(net: &NetSlice<'_>) -> Option<(IpAddr, IpNumber)> {
+    let payload = net.ip_payload_ref()?;
     match net {
-        NetSlice::Ipv4(ip) => Some((ip.header().destination_addr(), port).into()),
-        NetSlice::Ipv6(ip) => Some((ip.header().destination_addr(), port).into()),
+        NetSlice::Ipv4(ip) => Some((ip.header().destination_addr().into(), payload.ip_number)),
+        NetSlice::Ipv6(ip) => Some((ip.header().destination_addr().into(), payload.ip_number)),
         NetSlice::Arp(_) => None,
     }
 }

@@ -2,7 +2,6 @@
 
 mod capture;
 mod decode;
-mod encode;
 mod explain;
 mod idl;
 mod lua;
@@ -21,11 +20,10 @@ use crate::failure::Result;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Decode(decode::Arguments),
-    Encode(encode::Arguments),
     Explain(explain::Arguments),
     Idl(idl::Arguments),
-    Lua(lua::Arguments),
     Rust(rust::Arguments),
+    Lua(lua::Arguments),
     Templates(templates::Arguments),
 }
 
@@ -33,7 +31,6 @@ impl Command {
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Self::Decode(arguments) => arguments.run(),
-            Self::Encode(arguments) => arguments.run(),
             Self::Explain(arguments) => arguments.run(),
             Self::Idl(arguments) => arguments.run(),
             Self::Rust(arguments) => arguments.run(),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tickwire_feed::{Frame, Frames, Framing, PacketNumber, Preamble, Reassembly};
+use tickwire_feed::{Frame, Frames, Framing, PacketNumber, Parts, Preamble, Reassembly};
 
 use super::capture::{Capture, is_capture};
 use super::source::{FeedOptions, read};
@@ -156,6 +156,7 @@ impl PacketFile {
             frames: self.frames(),
             preamble: self.preamble,
             reassembly: Reassembly::new(),
+            parts: None,
             next_index: 0,
             expected: None,
             is_done: false,
@@ -190,6 +191,8 @@ pub(crate) struct Packets<'a> {
     frames: BoxedFrames<'a>,
     preamble: Preamble,
     reassembly: Reassembly,
+    /// What is left of the frame that is being read, and where it starts.
+    parts: Option<(usize, Parts<'a>)>,
     next_index: u64,
     expected: Option<PacketNumber>,
     is_done: bool,
@@ -199,10 +202,28 @@ pub(crate) struct Packets<'a> {
 pub(crate) type BoxedFrames<'a> = Box<dyn Iterator<Item = Result<Frame<'a>, BadPacket>> + 'a>;
 
 impl<'a> Packets<'a> {
-    /// The packet of a frame, or nothing yet if it is one of several chunks.
+    /// The next part of a frame, with its place in the file.
+    fn part(&mut self) -> Option<Result<Frame<'a>, BadPacket>> {
+        loop {
+            if let Some((start, parts)) = &mut self.parts
+                && let Some(part) = parts.next()
+            {
+                let offset = *start + part.offset;
+                return Some(Ok(Frame { offset, ..part }));
+            }
+            match self.frames.next()? {
+                Ok(frame) => {
+                    self.next_index += 1;
+                    self.parts = Some((frame.offset, self.preamble.parts(frame.packet)));
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// The packet of a part, or nothing yet if it is one of several chunks.
     fn packet(&mut self, frame: Frame<'a>) -> Result<Option<Packet<'a>>, BadPacket> {
-        let index = self.next_index;
-        self.next_index += 1;
+        let index = self.next_index - 1;
         let (header, content) = self.preamble.split(frame.packet).map_err(|error| {
             BadPacket(format!("packet {index}: byte {}: {error}", frame.offset))
         })?;
@@ -245,7 +266,7 @@ impl<'a> Iterator for Packets<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let packet = match self.frames.next() {
+            let packet = match self.part() {
                 Some(Ok(frame)) => self.packet(frame),
                 Some(Err(error)) => Err(error),
                 None => return self.finish().map(Err),

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use tickwire::{GuidPrefix, ParticipantData, Serialized};
 use tickwire_fast::Templates;
-use tickwire_feed::ArbiterConfig;
+use tickwire_feed::{ArbiterConfig, Venue};
 use tickwire_gateway::{
     FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationError, PublicationOptions,
     Publications, Publish, TopicIndex,
@@ -42,7 +42,10 @@ each security, such as MarketData.1012, and each message is split over them; any
 one topic of its own name. With `--map keyed` there is one topic a template and the security is its \
 key.
 
-A packet that cannot be decoded is given up and counted. After one, or where numbered packets are \
+`--venue` says how an exchange frames its packets and when it resets dictionaries; `tickwire feed venues` \
+lists those that are known. `--file` may be a capture.
+
+A packet that cannot be decoded is given up and counted, by error code with `-o json`. After one, or where numbered packets are \
 missing on all lines, no value is taken from what was lost, nor an initial value in its place: until \
 the dictionaries are reset or a message sends the value whole, packets that need it are refused and \
 counted. With `--reset packet` or `message` that costs nothing; with `never` a delta is refused for \
@@ -56,7 +59,8 @@ Examples:
   tickwire feed run --templates feed.xml
   tickwire feed run --templates feed.xml --file feed.dat --no-echo
   tickwire feed run --templates feed.xml --file feed.dat --decode-only
-  tickwire feed run --templates feed.xml --preamble seq --line-b 224.1.2.134:13014"
+  tickwire feed run --templates feed.xml --preamble seq --line-b 224.1.2.134:13014
+  tickwire feed run --templates moex.xml --venue moex-asts --interface eth1 --group 239.195.1.1:16001 --line-b 239.195.1.129:17001"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -178,14 +182,22 @@ impl Arguments {
     }
 
     fn source(&self) -> Result<Source> {
+        let feed = &self.templates.feed;
         if let Some(file) = &self.file {
-            return Source::file(file, &self.packets, &self.templates.feed);
+            return Source::file(file, &self.packets, feed);
         }
-        if self.line_b.is_some() && !self.templates.feed.preamble().has_number() {
+        if self.line_b.is_some() && !feed.preamble().has_number() {
             let problem = "two lines are arbitrated by the numbers of their packets";
             return Err(Failure::usage(problem).hint(
                 "add `--preamble seq` here and to `tickwire feed send`, or name a `--venue` that numbers packets",
             ));
+        }
+        if let Some(venue) = feed.venue.filter(Venue::is_stream) {
+            let problem = format_args!(
+                "packets of {} come in a TCP stream, not in datagrams",
+                venue.name
+            );
+            return Err(Failure::usage(problem).hint("save the stream and read it with `--file`"));
         }
         Source::lines(self.group, self.line_b, &interface(&self.interface)?)
     }

@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 mod choice;
-pub mod generated;
 mod message;
 mod template;
 mod value;

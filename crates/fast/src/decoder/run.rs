@@ -43,9 +43,8 @@ impl<'a, V: Visitor> Run<'a, V> {
         }
         let mut map = self.presence_map(None)?;
         let Some(template) = self.next_template(&mut map, None)? else {
-            self.input.check_used(&map)?;
             self.visitor.reset();
-            return Ok(());
+            return self.input.check_used(&map);
         };
         if template.entry.reset && self.options.reset != ResetPolicy::Never {
             self.dictionary.reset();

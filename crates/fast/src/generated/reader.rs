@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use super::Op;
 use crate::bit_group;
-use crate::dictionary::{Dictionary, Entries};
+use crate::dictionary::Dictionary;
 use crate::operator::{self, decimal_of};
 use crate::wire::{Input, PresenceMap};
 use crate::{Code, Decimal, DecodeError, DecoderOptions, ResetPolicy, TemplateId};
 
 /// What a decoder knows from message to message.
 #[derive(Clone, Debug)]
-pub(super) struct Session<E> {
-    dictionary: Dictionary<E>,
+pub(super) struct Session {
+    dictionary: Dictionary,
     template_id: Option<u32>,
     scratch: Vec<u8>,
 }
 
-impl<E: Entries> Session<E> {
-    pub(super) fn new(entries: E) -> Self {
+impl Session {
+    pub(super) fn new(slot_count: u32) -> Self {
         Self {
-            dictionary: Dictionary::of(entries),
+            dictionary: Dictionary::new(slot_count),
             template_id: None,
             scratch: Vec::new(),
         }
@@ -119,9 +119,9 @@ impl Fault {
 
 /// The bytes of one message, and everything that its fields are decoded with.
 #[derive(Debug)]
-pub struct Reader<'a, E> {
+pub struct Reader<'a> {
     pub(super) input: Input<'a>,
-    pub(super) dictionary: &'a mut Dictionary<E>,
+    pub(super) dictionary: &'a mut Dictionary,
     pub(super) scratch: &'a mut Vec<u8>,
     pub(super) budget: u32,
     template_id: &'a mut Option<u32>,
@@ -131,16 +131,16 @@ pub struct Reader<'a, E> {
     at_id: Input<'a>,
 }
 
-impl<'a, E: Entries> Reader<'a, E> {
+impl<'a> Reader<'a> {
     #[inline]
     pub(super) fn new(
         bytes: &'a [u8],
         options: &'a DecoderOptions,
-        session: &'a mut Session<E>,
+        session: &'a mut Session,
     ) -> Self {
         let input = Input::new(bytes, options.strict);
         Self {
-            at_id: input,
+            at_id: input.clone(),
             input,
             dictionary: &mut session.dictionary,
             scratch: &mut session.scratch,
@@ -157,15 +157,7 @@ impl<'a, E: Entries> Reader<'a, E> {
     }
 
     #[inline]
-    pub(super) fn is_at_end(&self) -> bool {
-        self.input.remaining() == 0
-    }
-
-    /// A message begins, with a budget of its own.
-    #[inline(always)]
     pub(super) fn begin_message(&mut self) {
-        self.budget = self.options.budget;
-        self.depth = 0;
         if self.options.reset == ResetPolicy::Message {
             self.dictionary.reset();
             *self.template_id = None;
@@ -191,9 +183,9 @@ impl<'a, E: Entries> Reader<'a, E> {
     }
 
     /// The id of the template that follows, by its implicit copy operator (§10.5.1).
-    #[inline(always)]
+    #[inline]
     pub(super) fn template_id(&mut self, map: &mut Bits<'_>) -> Result<u32, Fault> {
-        self.at_id = self.input;
+        self.at_id = self.input.clone();
         if map.0.bit() {
             match self.input.unsigned(u32::MAX.into()) {
                 // The largest value makes it fit.
@@ -242,7 +234,7 @@ impl<'a, E: Entries> Reader<'a, E> {
     /// A decimal with one operator, or an optional one.
     #[inline(always)]
     pub fn decimal<T: Number>(&mut self, op: &Op, present: bool) -> Result<T, Fault> {
-        let mut input = self.input;
+        let mut input = self.input.clone();
         let value = operator::decimal(&op.spec, &mut input, present, self.dictionary);
         self.input = input;
         match value {
@@ -309,7 +301,7 @@ impl<'a, E: Entries> Reader<'a, E> {
     /// The packed fields of a bit group.
     #[inline]
     pub fn bit_group(&mut self, op: &Op, present: bool) -> Result<Packed, Fault> {
-        let mut input = self.input;
+        let mut input = self.input.clone();
         let packed = bit_group::decode(&op.spec, &mut input, present, self.dictionary);
         self.input = input;
         match packed {
@@ -325,7 +317,7 @@ impl<'a, E: Entries> Reader<'a, E> {
 /// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
 const SCP_RESET: u32 = 120;
 
-impl<'a, E: Entries> Reader<'a, E> {
+impl<'a> Reader<'a> {
     /// A dynamic template reference begins: a message within the message, below `levels` groups and elements of its
     /// template. Gives the id of the template with its presence map (§10.5).
     ///
@@ -358,7 +350,7 @@ impl<'a, E: Entries> Reader<'a, E> {
     }
 
     pub(super) fn back_to_id(&mut self) {
-        self.input = self.at_id;
+        self.input = self.at_id.clone();
     }
 }
 
@@ -367,7 +359,7 @@ pub trait Map {
     /// The next bit.
     fn bit(&mut self) -> bool;
     #[doc(hidden)]
-    fn check_used(&self, reader: &Reader<'_, impl Entries>) -> Result<(), Code>;
+    fn check_used(&self, reader: &Reader<'_>) -> Result<(), Code>;
 }
 
 /// The map of a segment that uses at most [`MAX_SHORT`](Self::MAX_SHORT) bits.
@@ -398,7 +390,7 @@ impl Map for Bits<'_> {
     }
 
     #[inline(always)]
-    fn check_used(&self, reader: &Reader<'_, impl Entries>) -> Result<(), Code> {
+    fn check_used(&self, reader: &Reader<'_>) -> Result<(), Code> {
         reader.input.check_used(&self.0)
     }
 }
@@ -409,7 +401,7 @@ impl Map for LongBits<'_> {
         self.0.bit()
     }
 
-    fn check_used(&self, reader: &Reader<'_, impl Entries>) -> Result<(), Code> {
+    fn check_used(&self, reader: &Reader<'_>) -> Result<(), Code> {
         reader.input.check_used(&self.0)
     }
 }
@@ -417,7 +409,7 @@ impl Map for LongBits<'_> {
 /// A type that integer fields have in structs.
 pub trait Integer: Sized {
     #[doc(hidden)]
-    fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault>;
+    fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault>;
     #[doc(hidden)]
     fn unpack(op: &Op, bits: u64) -> Result<Self, Fault>;
 }
@@ -426,7 +418,7 @@ macro_rules! integer {
     ($($narrow:ty as $wide:ty, $unpack:ident;)*) => {$(
         impl Integer for $narrow {
             #[inline(always)]
-            fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
+            fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
                 let Reader { input, dictionary, .. } = reader;
                 match operator::integer::<$wide>(&op.spec, input, present, dictionary) {
                     // The largest value of the instruction makes it fit.
@@ -446,7 +438,7 @@ macro_rules! integer {
 
         impl Integer for Option<$narrow> {
             #[inline(always)]
-            fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
+            fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
                 let Reader { input, dictionary, .. } = reader;
                 match operator::integer::<$wide>(&op.spec, input, present, dictionary) {
                     Ok(value) => Ok(value.map(|value| value as $narrow)),
@@ -482,7 +474,7 @@ fn signed_of(op: &Op, bits: u64) -> Result<Option<i64>, Fault> {
 
 impl Integer for bool {
     #[inline(always)]
-    fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
+    fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
         Ok(u64::read(op, present, reader)? != 0)
     }
 
@@ -493,7 +485,7 @@ impl Integer for bool {
 
 impl Integer for Option<bool> {
     #[inline(always)]
-    fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
+    fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
         Ok(Option::<u64>::read(op, present, reader)?.map(|value| value != 0))
     }
 

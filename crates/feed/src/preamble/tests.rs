@@ -85,6 +85,26 @@ fn a_b3_chunk_says_which_it_is_and_no_other_can_be() {
 }
 
 #[test]
+fn a_b3_packet_may_have_several_parts() {
+    let mut bytes = packet(Preamble::B3, 7, &[b"one"]);
+    bytes.extend(packet(Preamble::B3, 8, &[b"two!"]));
+    let split = |part: Frame<'_>| {
+        let (header, content) = Preamble::B3.split(part.packet).ok()?;
+        Some((part.offset, header.number?.0, content.to_vec()))
+    };
+    let parts: Vec<_> = Preamble::B3.parts(&bytes).map(split).collect();
+    let expected = [(0, 7, b"one".to_vec()), (13, 8, b"two!".to_vec())];
+    assert_eq!(parts, expected.map(Some));
+    for len in [13 + 9, 13 + 13] {
+        let parts: Vec<_> = Preamble::B3.parts(&bytes[..len]).map(split).collect();
+        assert_eq!((parts.len(), &parts[1]), (2, &None), "the second is cut");
+    }
+    for preamble in ALL {
+        assert_eq!(preamble.parts(&[]).count(), 1);
+    }
+}
+
+#[test]
 fn an_opra_packet_with_a_wrong_byte_or_length_says_where() {
     let whole = packet(Preamble::Opra, 7, &[b"ab", b"c"]);
     for offset in (0..15).chain([whole.len() - 1]) {
