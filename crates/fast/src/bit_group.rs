@@ -7,7 +7,7 @@
 //! ```
 
 use crate::Code;
-use crate::dictionary::{Dictionary, State};
+use crate::dictionary::{Dictionary, Entries, State};
 use crate::field::Operator;
 use crate::plan::{Op, Spec};
 use crate::wire::Input;
@@ -18,7 +18,7 @@ pub(crate) fn decode(
     spec: &Spec,
     input: &mut Input<'_>,
     present: bool,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
 ) -> Result<u64, Code> {
     let packed = if present {
         read(input, spec.width)?
@@ -30,7 +30,7 @@ pub(crate) fn decode(
         }
     };
     if spec.operator == Operator::Copy {
-        dictionary.assign(spec.slot, spec.tag, packed, 0);
+        dictionary.assign(spec.slot, spec.tag, packed);
     }
     Ok(packed)
 }
@@ -40,12 +40,12 @@ pub(crate) fn encode(
     spec: &Spec,
     packed: u64,
     out: &mut Vec<u8>,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
 ) -> Result<bool, Code> {
     if spec.operator == Operator::Copy {
         let is_implied = dictionary.state(spec.slot, spec.tag)? == State::Assigned
             && dictionary.value(spec.slot) == packed;
-        dictionary.assign(spec.slot, spec.tag, packed, 0);
+        dictionary.assign(spec.slot, spec.tag, packed);
         if is_implied {
             return Ok(false);
         }

@@ -96,6 +96,16 @@ impl Builder<'_> {
         Ok(self)
     }
 
+    /// Leaves the next field of this name absent; for templates that have several fields of one name.
+    ///
+    /// # Errors
+    /// There is no such field here.
+    pub fn skip(&mut self, name: &str) -> Result<&mut Self, BuildError> {
+        let (field, _) = self.find(name)?;
+        self.passed(field);
+        Ok(self)
+    }
+
     /// Sets a field of type set to the elements of these names (FAST 1.2), in any order.
     ///
     /// # Errors

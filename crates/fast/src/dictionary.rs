@@ -5,8 +5,8 @@ use crate::{Code, Decimal, Operator};
 
 /// All entries of all dictionaries of one decoder or encoder (FAST 1.1 §6.3.1).
 #[derive(Clone, Debug)]
-pub(crate) struct Dictionary {
-    entries: Vec<Entry>,
+pub(crate) struct Dictionary<E = Vec<Entry>> {
+    entries: E,
     /// Previous values of strings and byte vectors, by slot.
     texts: Vec<Vec<u8>>,
     epoch: u32,
@@ -47,19 +47,39 @@ pub enum Previous {
 
 /// The stamp is the epoch of the last write, plus [`EMPTY`] or the type's tag: an older epoch means undefined, and
 /// one comparison finds an assigned entry of the right type.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
     value: u64,
     stamp: u32,
     exponent: i8,
 }
 
+impl Entry {
+    /// Older than all epochs.
+    pub const UNDEFINED: Self = Self {
+        value: 0,
+        stamp: 0,
+        exponent: 0,
+    };
+}
+
+/// Where entries are: a list for an interpreter, an array for generated code, which knows how many there are.
+pub trait Entries: AsRef<[Entry]> + AsMut<[Entry]> {}
+
+impl<E: AsRef<[Entry]> + AsMut<[Entry]>> Entries for E {}
+
 impl Dictionary {
     pub(crate) fn new(slot_count: u32) -> Self {
-        let count = slot_count as usize + 1;
+        Self::of(vec![Entry::UNDEFINED; slot_count as usize + 1])
+    }
+}
+
+impl<E: Entries> Dictionary<E> {
+    /// A dictionary of these entries, all undefined; the first one is nobody's.
+    pub(crate) fn of(entries: E) -> Self {
         Self {
-            entries: vec![Entry::default(); count],
-            texts: vec![Vec::new(); count],
+            texts: vec![Vec::new(); entries.as_ref().len()],
+            entries,
             epoch: EPOCH,
             lost: false,
         }
@@ -75,7 +95,7 @@ impl Dictionary {
     pub(crate) fn reset(&mut self) {
         self.lost = false;
         self.epoch = self.epoch.checked_add(EPOCH).unwrap_or_else(|| {
-            self.entries.fill(Entry::default());
+            self.entries.as_mut().fill(Entry::UNDEFINED);
             EPOCH
         });
     }
@@ -91,7 +111,7 @@ impl Dictionary {
     /// The entry's state; D4 if it has a value of another type, `Lost` if nobody knows.
     #[inline]
     pub(crate) fn state(&self, slot: u32, tag: u8) -> Result<State, Code> {
-        let stamp = self.entries[slot as usize].stamp;
+        let stamp = self.entries.as_ref()[slot as usize].stamp;
         if stamp == self.epoch | u32::from(tag) {
             Ok(State::Assigned)
         } else if stamp < self.epoch {
@@ -135,34 +155,45 @@ impl Dictionary {
     /// The integer (its bits) or mantissa of an entry that is assigned and of this type.
     #[inline(always)]
     pub(crate) fn known(&self, slot: u32, tag: u8) -> Option<u64> {
-        let entry = self.entries.get(slot as usize)?;
+        let entry = self.entries.as_ref().get(slot as usize)?;
         (entry.stamp == self.epoch | u32::from(tag)).then_some(entry.value)
     }
 
     /// The integer (its bits) or mantissa of an assigned entry.
     #[inline]
     pub(crate) fn value(&self, slot: u32) -> u64 {
-        self.entries[slot as usize].value
+        self.entries.as_ref()[slot as usize].value
+    }
+
+    /// The string of an entry that is assigned and of this type.
+    #[inline(always)]
+    pub(crate) fn known_text(&self, slot: u32, tag: u8) -> Option<&[u8]> {
+        self.known(slot, tag)?;
+        self.texts.get(slot as usize).map(|text| &text[..])
     }
 
     /// The exponent of an assigned decimal.
     #[inline]
     pub(crate) fn exponent(&self, slot: u32) -> i8 {
-        self.entries[slot as usize].exponent
+        self.entries.as_ref()[slot as usize].exponent
     }
 
     #[inline(always)]
-    pub(crate) fn assign(&mut self, slot: u32, tag: u8, value: u64, exponent: i8) {
-        self.entries[slot as usize] = Entry {
-            value,
-            stamp: self.epoch | u32::from(tag),
-            exponent,
-        };
+    pub(crate) fn assign(&mut self, slot: u32, tag: u8, value: u64) {
+        let entry = &mut self.entries.as_mut()[slot as usize];
+        entry.value = value;
+        entry.stamp = self.epoch | u32::from(tag);
+    }
+
+    #[inline(always)]
+    pub(crate) fn assign_decimal(&mut self, slot: u32, tag: u8, value: Decimal) {
+        self.assign(slot, tag, value.mantissa().cast_unsigned());
+        self.entries.as_mut()[slot as usize].exponent = value.exponent();
     }
 
     #[inline]
     pub(crate) fn set_empty(&mut self, slot: u32) {
-        self.entries[slot as usize].stamp = self.epoch | EMPTY;
+        self.entries.as_mut()[slot as usize].stamp = self.epoch | EMPTY;
     }
 
     /// The string of an assigned entry.
@@ -174,7 +205,7 @@ impl Dictionary {
     /// Makes the entry an assigned string; the caller writes its bytes.
     #[inline]
     pub(crate) fn assign_text(&mut self, slot: u32, tag: u8) -> &mut Vec<u8> {
-        self.entries[slot as usize].stamp = self.epoch | u32::from(tag);
+        self.entries.as_mut()[slot as usize].stamp = self.epoch | u32::from(tag);
         &mut self.texts[slot as usize]
     }
 }
@@ -190,9 +221,9 @@ mod tests {
     #[test]
     fn reset_makes_undefined_even_when_epochs_run_out() {
         let mut dictionary = Dictionary::new(1);
-        dictionary.assign(1, 3, 7, 0);
+        dictionary.assign(1, 3, 7);
         dictionary.epoch = u32::MAX - 31;
-        dictionary.assign(1, 3, 7, 0);
+        dictionary.assign(1, 3, 7);
         assert_eq!(dictionary.state(1, 3), Ok(State::Assigned));
         dictionary.reset();
         assert_eq!(dictionary.epoch, EPOCH);
@@ -202,7 +233,7 @@ mod tests {
     #[test]
     fn an_entry_of_another_type_is_refused() {
         let mut dictionary = Dictionary::new(1);
-        dictionary.assign(1, 3, 7, 0);
+        dictionary.assign(1, 3, 7);
         assert_eq!(dictionary.state(1, 4), Err(Code::D4));
         dictionary.set_empty(1);
         assert_eq!(dictionary.state(1, 4), Ok(State::Empty));

@@ -3,27 +3,27 @@
 
 use crate::Code;
 use crate::Decimal;
-use crate::dictionary::{Dictionary, State};
+use crate::dictionary::{Dictionary, Entries, Entry, State};
 use crate::field::Operator;
 use crate::operator::{Integer, MAX_TEXT_LEN};
 use crate::output::{self, MapWriter};
 use crate::plan::{Kind, Spec};
 
 /// Where a field is written to.
-pub(crate) struct Target<'a> {
+pub(crate) struct Target<'a, E = Vec<Entry>> {
     pub(crate) out: &'a mut Vec<u8>,
     pub(crate) map: &'a mut MapWriter,
-    pub(crate) dictionary: &'a mut Dictionary,
+    pub(crate) dictionary: &'a mut Dictionary<E>,
 }
 
-impl Target<'_> {
+impl<E> Target<'_, E> {
     fn bit(&mut self, bit: bool) {
         self.map.push(self.out, bit);
     }
 }
 
 /// Encodes the absence of an integer field.
-pub(crate) fn no_integer(spec: &Spec, target: &mut Target<'_>) -> Result<(), Code> {
+pub(crate) fn no_integer(spec: &Spec, target: &mut Target<'_, impl Entries>) -> Result<(), Code> {
     integer::<i64>(spec, None, target)
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn no_integer(spec: &Spec, target: &mut Target<'_>) -> Result<(), Cod
 pub(crate) fn integer<T: Integer>(
     spec: &Spec,
     value: Option<T>,
-    target: &mut Target<'_>,
+    target: &mut Target<'_, impl Entries>,
 ) -> Result<(), Code> {
     if value.is_some_and(|value| value.offset(0, spec.max).is_none()) {
         return Err(Code::D2);
@@ -67,9 +67,7 @@ pub(crate) fn integer<T: Integer>(
                 put_integer(spec, value, target);
             }
             match value {
-                Some(value) => target
-                    .dictionary
-                    .assign(spec.slot, spec.tag, value.bits(), 0),
+                Some(value) => target.dictionary.assign(spec.slot, spec.tag, value.bits()),
                 None => target.dictionary.set_empty(spec.slot),
             }
         }
@@ -84,9 +82,7 @@ pub(crate) fn integer<T: Integer>(
                 State::Empty => return Err(Code::D6),
             };
             put_delta(spec, Some(value.widen() - base.widen()), target);
-            target
-                .dictionary
-                .assign(spec.slot, spec.tag, value.bits(), 0);
+            target.dictionary.assign(spec.slot, spec.tag, value.bits());
         }
     }
     Ok(())
@@ -96,12 +92,12 @@ pub(crate) fn integer<T: Integer>(
 pub(crate) fn decimal(
     spec: &Spec,
     value: Option<Decimal>,
-    target: &mut Target<'_>,
+    target: &mut Target<'_, impl Entries>,
 ) -> Result<(), Code> {
     let base = Decimal::new(spec.value.cast_signed(), spec.exponent).ok_or(Code::R1)?;
     let initial = spec.has_initial.then_some(base);
     let slot = spec.slot;
-    let previous = |dictionary: &Dictionary| {
+    let previous = |dictionary: &Dictionary<_>| {
         Decimal::new(
             dictionary.value(slot).cast_signed(),
             dictionary.exponent(slot),
@@ -163,7 +159,7 @@ pub(crate) fn text(
     spec: &Spec,
     initial: &[u8],
     value: Option<&[u8]>,
-    target: &mut Target<'_>,
+    target: &mut Target<'_, impl Entries>,
 ) -> Result<(), Code> {
     if kind == Kind::Ascii && value.is_some_and(|value| !value.is_ascii()) {
         return Err(Code::R3);
@@ -231,7 +227,7 @@ fn constant<T: PartialEq>(
     spec: &Spec,
     value: Option<T>,
     initial: Option<T>,
-    target: &mut Target<'_>,
+    target: &mut Target<'_, impl Entries>,
 ) -> Result<(), Code> {
     if value.is_some() && value != initial {
         return Err(Code::Unencodable);
@@ -246,7 +242,7 @@ fn constant<T: PartialEq>(
 fn implied_text<'a>(
     spec: &Spec,
     initial: Option<&'a [u8]>,
-    dictionary: &'a Dictionary,
+    dictionary: &'a Dictionary<impl Entries>,
 ) -> Result<Option<&'a [u8]>, Code> {
     Ok(match dictionary.state(spec.slot, spec.tag)? {
         State::Assigned => Some(dictionary.text(spec.slot)),
@@ -259,7 +255,7 @@ fn implied_text<'a>(
 fn base_text<'a>(
     spec: &Spec,
     initial: &'a [u8],
-    dictionary: &'a Dictionary,
+    dictionary: &'a Dictionary<impl Entries>,
 ) -> Result<&'a [u8], Code> {
     Ok(match dictionary.state(spec.slot, spec.tag)? {
         State::Assigned => dictionary.text(spec.slot),
@@ -303,7 +299,7 @@ fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a
     one.zip(other).take_while(|(a, b)| a == b).count()
 }
 
-fn save_text(spec: &Spec, value: Option<&[u8]>, target: &mut Target<'_>) {
+fn save_text(spec: &Spec, value: Option<&[u8]>, target: &mut Target<'_, impl Entries>) {
     match value {
         Some(value) => {
             let previous = target.dictionary.assign_text(spec.slot, spec.tag);
@@ -314,17 +310,12 @@ fn save_text(spec: &Spec, value: Option<&[u8]>, target: &mut Target<'_>) {
     }
 }
 
-fn assign_decimal(spec: &Spec, target: &mut Target<'_>, value: Decimal) {
-    target.dictionary.assign(
-        spec.slot,
-        spec.tag,
-        value.mantissa().cast_unsigned(),
-        value.exponent(),
-    );
+fn assign_decimal(spec: &Spec, target: &mut Target<'_, impl Entries>, value: Decimal) {
+    target.dictionary.assign_decimal(spec.slot, spec.tag, value);
 }
 
 #[inline(always)]
-fn put_integer<T: Integer>(spec: &Spec, value: Option<T>, target: &mut Target<'_>) {
+fn put_integer<T: Integer>(spec: &Spec, value: Option<T>, target: &mut Target<'_, impl Entries>) {
     let out = &mut *target.out;
     let bits = value.map(Integer::bits);
     match (T::SIGNED, spec.optional, bits) {
@@ -338,21 +329,21 @@ fn put_integer<T: Integer>(spec: &Spec, value: Option<T>, target: &mut Target<'_
 }
 
 #[inline]
-fn put_delta(spec: &Spec, delta: Option<i128>, target: &mut Target<'_>) {
+fn put_delta(spec: &Spec, delta: Option<i128>, target: &mut Target<'_, impl Entries>) {
     match delta {
         Some(delta) if !spec.optional => output::delta(target.out, delta),
         delta => output::nullable_delta(target.out, delta),
     }
 }
 
-fn put_decimal(spec: &Spec, value: Option<Decimal>, target: &mut Target<'_>) {
+fn put_decimal(spec: &Spec, value: Option<Decimal>, target: &mut Target<'_, impl Entries>) {
     match value {
         Some(value) if !spec.optional => output::decimal(target.out, value),
         value => output::nullable_decimal(target.out, value),
     }
 }
 
-fn put_text(kind: Kind, spec: &Spec, value: Option<&[u8]>, target: &mut Target<'_>) {
+fn put_text(kind: Kind, spec: &Spec, value: Option<&[u8]>, target: &mut Target<'_, impl Entries>) {
     match (kind, value) {
         (Kind::Ascii, Some(value)) if !spec.optional => output::ascii(target.out, value),
         (Kind::Ascii, value) => output::nullable_ascii(target.out, value),

@@ -11,6 +11,7 @@ mod reader;
 mod spare;
 mod text;
 
+pub use crate::dictionary::{Entries, Entry};
 pub use reader::{Bits, Choice, Fault, Integer, LongBits, Map, Number, Packed, Reader};
 pub use spare::Spare;
 pub use text::{Bytes, Text};
@@ -21,8 +22,10 @@ use reader::Session;
 
 /// The messages of a file of templates: what generated code implements for its `Messages`.
 pub trait Protocol: Default {
-    /// Entries of all dictionaries.
-    const SLOT_COUNT: u32;
+    /// An array of all dictionaries' entries; the first is nobody's.
+    type Entries: Entries;
+    /// These entries, undefined.
+    const ENTRIES: Self::Entries;
     /// Paths of all fields, by field index.
     const FIELD_PATHS: &'static [&'static str];
 }
@@ -37,7 +40,7 @@ pub trait Decode<H>: Protocol {
         &mut self,
         id: u32,
         map: Bits<'_>,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, Self::Entries>,
         handler: &mut H,
     ) -> Result<(), Fault>;
 
@@ -49,11 +52,11 @@ pub trait Decode<H>: Protocol {
 /// Allocates nothing once these have had the largest message of each template.
 ///
 /// It behaves as [`crate::Decoder`] does: the same reset policies, the same errors.
-#[derive(Clone, Debug)]
-pub struct Decoder<M> {
+#[derive(Debug)]
+pub struct Decoder<M: Protocol> {
     messages: M,
     options: DecoderOptions,
-    session: Session,
+    session: Session<M::Entries>,
 }
 
 impl<M: Protocol> Default for Decoder<M> {
@@ -73,7 +76,7 @@ impl<M: Protocol> Decoder<M> {
         Self {
             messages: M::default(),
             options,
-            session: Session::new(M::SLOT_COUNT),
+            session: Session::new(M::ENTRIES),
         }
     }
 
@@ -111,9 +114,8 @@ impl<M: Protocol> Decoder<M> {
         match message(&mut self.messages, &mut reader, handler) {
             Ok(()) => Ok(reader.offset()),
             Err(fault) => {
-                let error = fault.into_error(reader.offset(), M::FIELD_PATHS);
-                self.lose();
-                Err(error)
+                let offset = reader.offset();
+                Err(self.failed(fault, offset))
             }
         }
     }
@@ -127,24 +129,30 @@ impl<M: Protocol> Decoder<M> {
         M: Decode<H>,
     {
         self.begin_packet();
-        let mut offset = 0;
+        let mut reader = Reader::new(bytes, &self.options, &mut self.session);
         let mut count = 0;
-        while let Some(rest @ [_, ..]) = bytes.get(offset..) {
-            offset += self.decode(rest, handler).map_err(|error| DecodeError {
-                offset: offset + error.offset,
-                ..error
-            })?;
+        while !reader.is_at_end() {
+            if let Err(fault) = message(&mut self.messages, &mut reader, handler) {
+                let offset = reader.offset();
+                return Err(self.failed(fault, offset));
+            }
             count += 1;
         }
         Ok(count)
     }
+
+    #[cold]
+    fn failed(&mut self, fault: Fault, offset: usize) -> DecodeError {
+        self.lose();
+        fault.into_error(offset, M::FIELD_PATHS)
+    }
 }
 
 /// One message of any template.
-#[inline]
+#[inline(always)]
 fn message<H, M: Decode<H>>(
     messages: &mut M,
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<'_, M::Entries>,
     handler: &mut H,
 ) -> Result<(), Fault> {
     reader.begin_message();
@@ -153,8 +161,9 @@ fn message<H, M: Decode<H>>(
     match messages.decode(id, map, reader, handler) {
         Err(fault) if fault.is_unknown_template() => {
             if reader.obeys_reset(id) {
+                reader.end(map)?;
                 M::reset(handler);
-                return reader.end(map);
+                return Ok(());
             }
             reader.back_to_id();
             Err(fault)

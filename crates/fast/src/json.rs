@@ -9,7 +9,7 @@ use crate::message::{Message, Record, Value};
 ///
 /// The template's name comes first, under `template`. Absent fields are left out, groups are objects, sequences arrays
 /// of objects, and a dynamic template reference is an object with a `template` of its own. Decimals are exact: 1250·10^-2
-/// is `12.50`. Byte vectors are strings of hexadecimal digits. Of FAST 1.2, enumerations are the names of their elements,
+/// is `12.50`, 12·10^3 is `12e3`. Byte vectors are strings of hexadecimal digits. Of FAST 1.2, enumerations are the names of their elements,
 /// sets arrays of such names, booleans `true` and `false`, timestamps integers, and bit groups objects.
 ///
 /// # Errors
@@ -42,6 +42,10 @@ fn value(field: Field<'_>, value: Value<'_>, out: &mut impl Write) -> fmt::Resul
     match value {
         Value::Unsigned(value) => unsigned(field, value, out),
         Value::Signed(value) => write!(out, "{value}"),
+        // Zeros would say that the sender sent them.
+        Value::Decimal(value) if value.exponent() > 0 => {
+            write!(out, "{}e{}", value.mantissa(), value.exponent())
+        }
         Value::Decimal(value) => write!(out, "{value}"),
         Value::Text(text) => string(text, out),
         Value::Bytes(bytes) => {

@@ -6,7 +6,7 @@ mod text;
 
 use crate::Code;
 use crate::Decimal;
-use crate::dictionary::{Dictionary, State};
+use crate::dictionary::{Dictionary, Entries, State};
 use crate::field::Operator;
 use crate::plan::Spec;
 use crate::wire::Input;
@@ -120,7 +120,7 @@ pub(crate) fn integer<T: Integer>(
     spec: &Spec,
     input: &mut Input<'_>,
     present: bool,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
 ) -> Result<Option<T>, Code> {
     match spec.operator {
         Operator::Constant | Operator::Default if !present => Ok((spec.has_initial
@@ -134,7 +134,7 @@ pub(crate) fn integer<T: Integer>(
             }
             let value: Option<T> = read_integer(spec, input)?;
             match value {
-                Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits(), 0),
+                Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits()),
                 None => dictionary.set_empty(spec.slot),
             }
             Ok(value)
@@ -157,7 +157,7 @@ pub(crate) fn integer<T: Integer>(
                 }
                 _ => return Err(Code::D6),
             };
-            dictionary.assign(spec.slot, spec.tag, value.bits(), 0);
+            dictionary.assign(spec.slot, spec.tag, value.bits());
             Ok(Some(value))
         }
     }
@@ -167,7 +167,7 @@ pub(crate) fn integer<T: Integer>(
 #[inline(always)]
 fn implied_integer<T: Integer>(
     spec: &Spec,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
 ) -> Result<Option<T>, Code> {
     let Some(previous) = dictionary.known(spec.slot, spec.tag).map(T::from_bits) else {
         return initial_integer(spec, dictionary);
@@ -176,7 +176,7 @@ fn implied_integer<T: Integer>(
         return Ok(Some(previous));
     }
     let value = previous.next(spec.max);
-    dictionary.assign(spec.slot, spec.tag, value.bits(), 0);
+    dictionary.assign(spec.slot, spec.tag, value.bits());
     Ok(Some(value))
 }
 
@@ -184,7 +184,7 @@ fn implied_integer<T: Integer>(
 #[cold]
 fn initial_integer<T: Integer>(
     spec: &Spec,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
 ) -> Result<Option<T>, Code> {
     let value = match dictionary.state(spec.slot, spec.tag)? {
         State::Undefined if spec.has_initial => Some(T::from_bits(spec.value)),
@@ -192,7 +192,7 @@ fn initial_integer<T: Integer>(
         State::Undefined | State::Assigned => absent(spec, Code::D5)?,
     };
     match value {
-        Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits(), 0),
+        Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits()),
         None => dictionary.set_empty(spec.slot),
     }
     Ok(value)
@@ -200,7 +200,10 @@ fn initial_integer<T: Integer>(
 
 /// What a delta is added to; `None` if the entry is empty. Without an initial value `value` is 0, as §6.3.7.1 wants.
 #[inline(always)]
-fn delta_base<T: Integer>(spec: &Spec, dictionary: &Dictionary) -> Result<Option<T>, Code> {
+fn delta_base<T: Integer>(
+    spec: &Spec,
+    dictionary: &Dictionary<impl Entries>,
+) -> Result<Option<T>, Code> {
     match dictionary.known(spec.slot, spec.tag) {
         Some(previous) => Ok(Some(T::from_bits(previous))),
         None => Ok(match dictionary.state(spec.slot, spec.tag)? {
@@ -232,7 +235,7 @@ pub(crate) fn decimal(
     spec: &Spec,
     input: &mut Input<'_>,
     present: bool,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
 ) -> Result<Option<Decimal>, Code> {
     let initial = || {
         if spec.has_initial {
@@ -336,20 +339,15 @@ fn initial_decimal(spec: &Spec) -> Option<Decimal> {
     Decimal::new(spec.value.cast_signed(), spec.exponent)
 }
 
-fn previous_decimal(spec: &Spec, dictionary: &Dictionary) -> Option<Decimal> {
+fn previous_decimal(spec: &Spec, dictionary: &Dictionary<impl Entries>) -> Option<Decimal> {
     Decimal::new(
         dictionary.value(spec.slot).cast_signed(),
         dictionary.exponent(spec.slot),
     )
 }
 
-fn assign_decimal(spec: &Spec, dictionary: &mut Dictionary, value: Decimal) {
-    dictionary.assign(
-        spec.slot,
-        spec.tag,
-        value.mantissa().cast_unsigned(),
-        value.exponent(),
-    );
+fn assign_decimal(spec: &Spec, dictionary: &mut Dictionary<impl Entries>, value: Decimal) {
+    dictionary.assign_decimal(spec.slot, spec.tag, value);
 }
 
 /// A field that has no value is absent if it may be, else it is an error.

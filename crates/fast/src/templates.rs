@@ -265,6 +265,11 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The templates that it belongs to.
+    pub fn templates(self) -> &'a Templates {
+        self.templates
+    }
+
     /// The fields of a group or of a sequence's elements; none for other types.
     pub fn fields(self) -> Fields<'a> {
         Fields {

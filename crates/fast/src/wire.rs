@@ -12,8 +12,8 @@ use crate::Code;
 /// [`offset`](Self::offset) is then the place of the value that is wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
-    rest: &'a [u8],
-    len: usize,
+    bytes: &'a [u8],
+    at: usize,
     strict: bool,
 }
 
@@ -21,91 +21,96 @@ impl<'a> Input<'a> {
     /// Reads `bytes` from their start. If `strict`, encodings with bytes that say nothing are errors (R6 to R9).
     pub(crate) const fn new(bytes: &'a [u8], strict: bool) -> Self {
         Self {
-            rest: bytes,
-            len: bytes.len(),
+            bytes,
+            at: 0,
             strict,
         }
     }
 
     /// Bytes read so far.
     pub(crate) const fn offset(&self) -> usize {
-        self.len - self.rest.len()
+        self.at
     }
 
     /// Bytes not read yet.
     pub(crate) const fn remaining(&self) -> usize {
-        self.rest.len()
+        self.bytes.len() - self.at
+    }
+
+    #[inline(always)]
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// Unsigned integer, at most `max`.
     #[inline(always)]
     pub(crate) fn unsigned(&mut self, max: u64) -> Result<u64, Code> {
-        let (value, rest) = match short_unsigned(self.rest, self.strict) {
+        let (value, len) = match short_unsigned(self.rest(), self.strict) {
             Some(short) => short,
             None => {
-                let (value, rest) = wide_unsigned(self.rest, self.strict)?;
-                (u64::try_from(value).map_err(|_| Code::D2)?, rest)
+                let (value, len) = wide_unsigned(self.rest(), self.strict)?;
+                (u64::try_from(value).map_err(|_| Code::D2)?, len)
             }
         };
         if value > max {
             return Err(Code::D2);
         }
-        self.rest = rest;
+        self.at += len;
         Ok(value)
     }
 
     /// Nullable unsigned integer: 0 is NULL, a value is sent one larger, so that `u64::MAX` takes 65 bits (§10.6.1).
     #[inline(always)]
     pub(crate) fn nullable_unsigned(&mut self, max: u64) -> Result<Option<u64>, Code> {
-        let (value, rest) = match short_unsigned(self.rest, self.strict) {
-            Some((sent, rest)) => (sent.checked_sub(1), rest),
+        let (value, len) = match short_unsigned(self.rest(), self.strict) {
+            Some((sent, len)) => (sent.checked_sub(1), len),
             None => {
-                let (sent, rest) = wide_unsigned(self.rest, self.strict)?;
+                let (sent, len) = wide_unsigned(self.rest(), self.strict)?;
                 (
                     sent.checked_sub(1)
                         .map(u64::try_from)
                         .transpose()
                         .map_err(|_| Code::D2)?,
-                    rest,
+                    len,
                 )
             }
         };
         if value.is_some_and(|value| value > max) {
             return Err(Code::D2);
         }
-        self.rest = rest;
+        self.at += len;
         Ok(value)
     }
 
     /// Signed integer in `-max - 1 ..= max`.
     #[inline(always)]
     pub(crate) fn signed(&mut self, max: u64) -> Result<i64, Code> {
-        let (value, rest) = match short_signed(self.rest, self.strict) {
+        let (value, len) = match short_signed(self.rest(), self.strict) {
             Some(short) => short,
             None => {
-                let (value, rest) = wide_signed(self.rest, self.strict)?;
-                (i64::try_from(value).map_err(|_| Code::D2)?, rest)
+                let (value, len) = wide_signed(self.rest(), self.strict)?;
+                (i64::try_from(value).map_err(|_| Code::D2)?, len)
             }
         };
         in_range(value, max)?;
-        self.rest = rest;
+        self.at += len;
         Ok(value)
     }
 
     /// Nullable signed integer: 0 is NULL, values from 0 up are sent one larger, negative ones as they are.
     #[inline(always)]
     pub(crate) fn nullable_signed(&mut self, max: u64) -> Result<Option<i64>, Code> {
-        let (value, rest) = match short_signed(self.rest, self.strict) {
-            Some((sent, rest)) => (
+        let (value, len) = match short_signed(self.rest(), self.strict) {
+            Some((sent, len)) => (
                 if sent == 0 {
                     None
                 } else {
                     Some(sent - i64::from(sent > 0))
                 },
-                rest,
+                len,
             ),
             None => {
-                let (sent, rest) = wide_signed(self.rest, self.strict)?;
+                let (sent, len) = wide_signed(self.rest(), self.strict)?;
                 let value = sent - i128::from(sent > 0);
                 (
                     if sent == 0 {
@@ -113,25 +118,25 @@ impl<'a> Input<'a> {
                     } else {
                         Some(i64::try_from(value).map_err(|_| Code::D2)?)
                     },
-                    rest,
+                    len,
                 )
             }
         };
         if let Some(value) = value {
             in_range(value, max)?;
         }
-        self.rest = rest;
+        self.at += len;
         Ok(value)
     }
 
     /// Difference between two integers of any type: 65 bits and a sign.
     #[inline(always)]
     pub(crate) fn delta(&mut self) -> Result<i128, Code> {
-        let (value, rest) = match short_signed(self.rest, self.strict) {
-            Some((value, rest)) => (i128::from(value), rest),
-            None => wide_signed(self.rest, self.strict)?,
+        let (value, len) = match short_signed(self.rest(), self.strict) {
+            Some((value, len)) => (i128::from(value), len),
+            None => wide_signed(self.rest(), self.strict)?,
         };
-        self.rest = rest;
+        self.at += len;
         Ok(value)
     }
 
@@ -139,8 +144,8 @@ impl<'a> Input<'a> {
     /// [`nullable_delta`](Self::nullable_delta).
     #[inline(always)]
     pub(crate) fn short_delta(&mut self, nullable: bool) -> Option<Option<i64>> {
-        let (sent, rest) = short_signed(self.rest, self.strict)?;
-        self.rest = rest;
+        let (sent, len) = short_signed(self.rest(), self.strict)?;
+        self.at += len;
         Some(if !nullable {
             Some(sent)
         } else if sent == 0 {
@@ -164,20 +169,20 @@ impl<'a> Input<'a> {
     /// ASCII string. A first byte `00` is a preamble that only strings that are empty or begin with NUL need (§10.6.3).
     #[inline]
     pub(crate) fn ascii(&mut self) -> Result<Ascii<'a>, Code> {
-        let (whole, rest) = stop_bit_entity(self.rest)?;
+        let whole = stop_bit_entity(self.rest())?;
         let text = if whole.first().is_some_and(|first| first & DATA == 0) {
             self.without_preamble(whole)?
         } else {
             Ascii(whole)
         };
-        self.rest = rest;
+        self.at += whole.len();
         Ok(text)
     }
 
     /// Nullable ASCII string: `80` is NULL, and the preamble is one byte longer.
     #[inline]
     pub(crate) fn nullable_ascii(&mut self) -> Result<Option<Ascii<'a>>, Code> {
-        let (whole, rest) = stop_bit_entity(self.rest)?;
+        let whole = stop_bit_entity(self.rest())?;
         let text = match whole {
             [first, inner @ ..] if first & DATA == 0 => match inner {
                 [] => None,
@@ -187,7 +192,7 @@ impl<'a> Input<'a> {
             },
             _ => Some(Ascii(whole)),
         };
-        self.rest = rest;
+        self.at += whole.len();
         Ok(text)
     }
 
@@ -203,47 +208,46 @@ impl<'a> Input<'a> {
     /// The data of a string of one byte.
     #[inline(always)]
     pub(crate) fn single(&mut self) -> Option<u8> {
-        match self.rest {
-            [byte, rest @ ..] if byte & STOP != 0 && *byte != STOP => {
-                self.rest = rest;
-                Some(byte & DATA)
-            }
-            _ => None,
+        let byte = *self.bytes.get(self.at)?;
+        if byte <= STOP {
+            return None;
         }
+        self.at += 1;
+        Some(byte & DATA)
     }
 
     /// Byte vector: length, then bytes.
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], Code> {
-        let before = self.rest;
+        let before = self.at;
         let len = self.unsigned(u64::from(u32::MAX))?;
         self.take(len, before)
     }
 
     /// Nullable byte vector: the length is nullable.
     pub(crate) fn nullable_bytes(&mut self) -> Result<Option<&'a [u8]>, Code> {
-        let before = self.rest;
+        let before = self.at;
         match self.nullable_unsigned(u64::from(u32::MAX))? {
             Some(len) => self.take(len, before).map(Some),
             None => Ok(None),
         }
     }
 
-    fn take(&mut self, len: u64, before: &'a [u8]) -> Result<&'a [u8], Code> {
-        let split = usize::try_from(len)
+    fn take(&mut self, len: u64, before: usize) -> Result<&'a [u8], Code> {
+        let bytes = usize::try_from(len)
             .ok()
-            .and_then(|len| self.rest.split_at_checked(len));
-        let Some((bytes, rest)) = split else {
-            self.rest = before;
+            .and_then(|len| self.rest().get(..len));
+        let Some(bytes) = bytes else {
+            self.at = before;
             return Err(Code::Truncated);
         };
-        self.rest = rest;
+        self.at += bytes.len();
         Ok(bytes)
     }
 
     /// The bytes up to the first with a stop bit, that one included.
     pub(crate) fn stop_bit_entity(&mut self) -> Result<&'a [u8], Code> {
-        let (whole, rest) = stop_bit_entity(self.rest)?;
-        self.rest = rest;
+        let whole = stop_bit_entity(self.rest())?;
+        self.at += whole.len();
         Ok(whole)
     }
 
@@ -255,21 +259,22 @@ impl<'a> Input<'a> {
     /// Presence map of any length. Nothing is copied: bits are taken from the bytes as they are asked for.
     #[inline]
     pub(crate) fn presence_map(&mut self) -> Result<PresenceMap<'a>, Code> {
-        if let [byte, rest @ ..] = self.rest
+        let rest = self.rest();
+        if let [byte, ..] = rest
             && byte & STOP != 0
         {
-            self.rest = rest;
+            self.at += 1;
             return Ok(PresenceMap {
                 bits: u64::from(*byte) << 57,
                 left: u32::MAX,
                 more: &[],
             });
         }
-        if let [first, last, rest @ ..] = self.rest
+        if let [first, last, ..] = rest
             && last & STOP != 0
             && *last != STOP
         {
-            self.rest = rest;
+            self.at += 2;
             let bits = u64::from(*first) << 57 | u64::from(last & DATA) << 50;
             return Ok(PresenceMap {
                 bits,
@@ -277,11 +282,11 @@ impl<'a> Input<'a> {
                 more: &[],
             });
         }
-        let (whole, rest) = stop_bit_entity(self.rest)?;
+        let whole = stop_bit_entity(rest)?;
         if self.strict && whole.last() == Some(&STOP) {
             return Err(Code::R7);
         }
-        self.rest = rest;
+        self.at += whole.len();
         Ok(PresenceMap {
             bits: 0,
             left: 0,
@@ -390,62 +395,111 @@ impl<'a> PresenceMap<'a> {
     }
 }
 
-/// The bytes up to the first with a stop bit, and those after it.
+/// The bytes up to the first with a stop bit.
 #[inline]
-fn stop_bit_entity(bytes: &[u8]) -> Result<(&[u8], &[u8]), Code> {
-    let last = bytes
-        .iter()
-        .position(|byte| byte & STOP != 0)
-        .ok_or(Code::Truncated)?;
-    Ok(bytes.split_at(last + 1))
+fn stop_bit_entity(bytes: &[u8]) -> Result<&[u8], Code> {
+    let last = bytes.iter().position(|byte| byte & STOP != 0);
+    last.and_then(|last| bytes.get(..=last))
+        .ok_or(Code::Truncated)
 }
 
-/// Unsigned integer of at most 5 bytes that is not overlong (if `strict`); `None` leaves it to [`wide_unsigned`].
+/// Unsigned integer of at most 8 bytes that is not overlong (if `strict`), with its length; `None` leaves it to
+/// [`wide_unsigned`].
 #[inline(always)]
-fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, &[u8])> {
-    let data = |byte: u8| u64::from(byte & DATA);
-    if let [a, rest @ ..] = bytes
-        && a & STOP != 0
-    {
-        return Some((data(*a), rest));
+fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, usize)> {
+    let first = *bytes.first()?;
+    if first & STOP != 0 {
+        return Some(((first & DATA).into(), 1));
     }
-    if strict && bytes.first() == Some(&0) {
+    if strict && first == 0 {
         return None;
     }
-    match bytes {
-        [a, b, rest @ ..] if b & STOP != 0 => Some((data(*a) << 7 | data(*b), rest)),
-        [a, b, c, rest @ ..] if c & STOP != 0 => {
-            Some((data(*a) << 14 | data(*b) << 7 | data(*c), rest))
-        }
-        [a, b, c, d, rest @ ..] if d & STOP != 0 => Some((
-            data(*a) << 21 | data(*b) << 14 | data(*c) << 7 | data(*d),
-            rest,
-        )),
-        [a, b, c, d, e, rest @ ..] if e & STOP != 0 => Some((
-            data(*a) << 28 | data(*b) << 21 | data(*c) << 14 | data(*d) << 7 | data(*e),
-            rest,
-        )),
-        _ => None,
+    let Some(word) = bytes.first_chunk() else {
+        return last_unsigned(bytes);
+    };
+    let word = u64::from_le_bytes(*word);
+    let data = |at: u32| word >> (8 * at) & u64::from(DATA);
+    if word & 0x8000 != 0 {
+        return Some((data(0) << 7 | data(1), 2));
     }
+    if word & 0x80_0000 != 0 {
+        return Some((data(0) << 14 | data(1) << 7 | data(2), 3));
+    }
+    if word & 0x8000_0000 != 0 {
+        return Some((data(0) << 21 | data(1) << 14 | data(2) << 7 | data(3), 4));
+    }
+    middle_unsigned(word)
 }
 
-/// Signed integer of at most 5 bytes that is not overlong (if `strict`); `None` leaves it to [`wide_signed`].
+/// The same of 5 to 8 bytes, all at once.
+fn middle_unsigned(word: u64) -> Option<(u64, usize)> {
+    let stops = word & 0x8080_8080_8080_8080;
+    if stops == 0 {
+        return None;
+    }
+    let bits = stops.trailing_zeros() + 1;
+    let groups = (word.swap_bytes() >> (64 - bits)) & 0x7f7f_7f7f_7f7f_7f7f;
+    // Pairs of 7 bits, then of 14, then of 28.
+    let groups = (groups & 0x7f00_7f00_7f00_7f00) >> 1 | groups & 0x007f_007f_007f_007f;
+    let groups = (groups & 0x3fff_0000_3fff_0000) >> 2 | groups & 0x0000_3fff_0000_3fff;
+    let value = (groups & 0x0fff_ffff_0000_0000) >> 4 | groups & 0x0000_0000_0fff_ffff;
+    Some((value, bits as usize / 8))
+}
+
+/// The same among the last 7 bytes, where a whole word cannot be loaded.
+#[inline(never)]
+fn last_unsigned(bytes: &[u8]) -> Option<(u64, usize)> {
+    let whole = stop_bit_entity(bytes).ok()?;
+    let value = whole
+        .iter()
+        .fold(0, |value, byte| value << 7 | u64::from(byte & DATA));
+    (whole.len() <= 8).then_some((value, whole.len()))
+}
+
+/// Signed integer of at most 8 bytes that is not overlong (if `strict`), with its length; `None` leaves it to
+/// [`wide_signed`].
 #[inline(always)]
-fn short_signed(bytes: &[u8], strict: bool) -> Option<(i64, &[u8])> {
+fn short_signed(bytes: &[u8], strict: bool) -> Option<(i64, usize)> {
+    let first = *bytes.first()?;
+    if first & STOP != 0 {
+        return Some((signed_of(first.into(), 1), 1));
+    }
     if strict && is_overlong_signed(bytes) {
         return None;
     }
-    let (value, rest) = short_unsigned(bytes, false)?;
-    let bits = 7 * (bytes.len() - rest.len());
-    let unused = 64 - bits;
-    Some(((value << unused) as i64 >> unused, rest))
+    let Some(word) = bytes.first_chunk() else {
+        let (value, len) = last_unsigned(bytes)?;
+        return Some((signed_of(value, len), len));
+    };
+    let word = u64::from_le_bytes(*word);
+    let data = |at: u32| word >> (8 * at) & u64::from(DATA);
+    if word & 0x8000 != 0 {
+        return Some((signed_of(data(0) << 7 | data(1), 2), 2));
+    }
+    if word & 0x80_0000 != 0 {
+        let value = data(0) << 14 | data(1) << 7 | data(2);
+        return Some((signed_of(value, 3), 3));
+    }
+    if word & 0x8000_0000 != 0 {
+        let value = data(0) << 21 | data(1) << 14 | data(2) << 7 | data(3);
+        return Some((signed_of(value, 4), 4));
+    }
+    let (value, len) = middle_unsigned(word)?;
+    Some((signed_of(value, len), len))
+}
+
+/// The two's complement in the lowest `len` groups of 7 bits.
+#[inline(always)]
+fn signed_of(groups: u64, len: usize) -> i64 {
+    let unused = 64 - 7 * len;
+    (groups << unused).cast_signed() >> unused
 }
 
 /// Unsigned integer of any length. More than 66 bits are out of every range (D2); leading zero bytes are not, they are
 /// only overlong (R6).
 #[cold]
-fn wide_unsigned(bytes: &[u8], strict: bool) -> Result<(u128, &[u8]), Code> {
-    let (whole, rest) = stop_bit_entity(bytes)?;
+fn wide_unsigned(bytes: &[u8], strict: bool) -> Result<(u128, usize), Code> {
+    let whole = stop_bit_entity(bytes)?;
     if strict && whole.len() > 1 && whole.first() == Some(&0) {
         return Err(Code::R6);
     }
@@ -456,13 +510,13 @@ fn wide_unsigned(bytes: &[u8], strict: bool) -> Result<(u128, &[u8]), Code> {
             return Err(Code::D2);
         }
     }
-    Ok((value, rest))
+    Ok((value, whole.len()))
 }
 
 /// Signed integer of any length, within the same bounds.
 #[cold]
-fn wide_signed(bytes: &[u8], strict: bool) -> Result<(i128, &[u8]), Code> {
-    let (whole, rest) = stop_bit_entity(bytes)?;
+fn wide_signed(bytes: &[u8], strict: bool) -> Result<(i128, usize), Code> {
+    let whole = stop_bit_entity(bytes)?;
     if strict && is_overlong_signed(whole) {
         return Err(Code::R6);
     }
@@ -477,7 +531,7 @@ fn wide_signed(bytes: &[u8], strict: bool) -> Result<(i128, &[u8]), Code> {
             return Err(Code::D2);
         }
     }
-    Ok((value, rest))
+    Ok((value, whole.len()))
 }
 
 /// Whether the first byte only repeats the sign of the second (§10.6.1.1).

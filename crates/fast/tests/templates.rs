@@ -663,3 +663,219 @@ fn dialects() {
         assert_eq!(template.resets(), xml.contains("reset"), "{xml}");
     }
 }
+
+/// S2: every operator on every type that does not have it, and only there (§6.3).
+#[test]
+fn s2_operators_and_types() {
+    let has = |operator: &str, element: &str| match operator {
+        "increment" => element.starts_with("int") || element.starts_with("uInt"),
+        "tail" => matches!(element, "string" | "byteVector"),
+        _ => true,
+    };
+    let elements = [
+        "int32",
+        "uInt32",
+        "int64",
+        "uInt64",
+        "decimal",
+        "string",
+        "byteVector",
+    ];
+    for element in elements {
+        for operator in ["constant", "default", "copy", "increment", "delta", "tail"] {
+            let value = if matches!(element, "string" | "byteVector") {
+                ""
+            } else {
+                "1"
+            };
+            let xml = field(&format!(
+                "<{element} name='F'><{operator} value='{value}'/></{element}>"
+            ));
+            let code = Templates::parse(&xml, Mode::Strict)
+                .map(|_| ())
+                .map_err(|e| e.code);
+            let expected = if has(operator, element) {
+                Ok(())
+            } else {
+                Err(Code::S2)
+            };
+            assert_eq!(code, expected, "{operator} on {element}");
+        }
+    }
+    // A length, an exponent and a mantissa are integers: all but tail.
+    for operator in ["constant", "default", "copy", "increment", "delta", "tail"] {
+        for (before, after) in [
+            ("<sequence name='F'><length>", "</length></sequence>"),
+            ("<decimal name='F'><exponent>", "</exponent></decimal>"),
+            ("<decimal name='F'><mantissa>", "</mantissa></decimal>"),
+        ] {
+            let xml = field(&format!("{before}<{operator} value='1'/>{after}"));
+            let code = Templates::parse(&xml, Mode::Strict)
+                .map(|_| ())
+                .map_err(|e| e.code);
+            let expected = if operator == "tail" {
+                Err(Code::S2)
+            } else {
+                Ok(())
+            };
+            assert_eq!(code, expected, "{before}{operator}");
+        }
+    }
+}
+
+/// S3: initial values that their type cannot hold (§6.3.2, appendix 3).
+#[test]
+fn s3_initial_values() {
+    for (element, bad) in [
+        (
+            "int32",
+            &["2147483648", "-2147483649", "1.0", "", "0x1", "1 2", "+1"][..],
+        ),
+        ("uInt32", &["4294967296", "-1", "a"]),
+        ("int64", &["9223372036854775808", "1e3"]),
+        ("uInt64", &["18446744073709551616", "-0x"]),
+        ("decimal", &["9223372036854775808", "1,5", ".", "e", "--1"]),
+        ("string", &["\u{e9}"]),
+        ("byteVector", &["0", "0g", "x"]),
+    ] {
+        for operator in ["constant", "default", "copy", "delta"] {
+            for value in bad {
+                let xml = field(&format!(
+                    "<{element} name='F'><{operator} value='{value}'/></{element}>"
+                ));
+                let code = Templates::parse(&xml, Mode::Strict)
+                    .map(|_| ())
+                    .map_err(|e| e.code);
+                assert_eq!(code, Err(Code::S3), "{operator} {value:?} on {element}");
+            }
+        }
+    }
+}
+
+/// S4 and S5: a constant needs a value, and so does a default that is mandatory; whatever the type or part.
+#[test]
+fn s4_and_s5_values_that_are_missing() {
+    for element in ["int32", "uInt64", "decimal", "string", "byteVector"] {
+        for (operator, presence, expected) in [
+            ("constant", "mandatory", Err(Code::S4)),
+            ("constant", "optional", Err(Code::S4)),
+            ("default", "mandatory", Err(Code::S5)),
+            ("default", "optional", Ok(())),
+            ("copy", "mandatory", Ok(())),
+        ] {
+            let xml = field(&format!(
+                "<{element} name='F' presence='{presence}'><{operator}/></{element}>"
+            ));
+            let code = Templates::parse(&xml, Mode::Strict)
+                .map(|_| ())
+                .map_err(|e| e.code);
+            assert_eq!(code, expected, "{presence} {operator} on {element}");
+        }
+    }
+    // A mantissa is mandatory whatever its decimal is (§10.5.1).
+    let mantissa = field(
+        "<decimal name='F' presence='optional'><exponent><default/></exponent><mantissa><default/></mantissa></decimal>",
+    );
+    assert_eq!(refused(&mantissa).0, Code::S5);
+    let length =
+        field("<sequence name='F' presence='optional'><length><default/></length></sequence>");
+    assert!(Templates::parse(&length, Mode::Strict).is_ok());
+}
+
+/// D8: names of templates have namespaces, and a reference means its own (§6.4.1).
+#[test]
+fn d8_static_references() {
+    let file = |reference: &str| {
+        format!(
+            "<templates templateNs='a'><template name='T' id='1'>\n<templateRef name='P' {reference}/></template>
+            <template name='P'><uInt32 name='A'/></template><template name='P' templateNs='b'><uInt32 name='B'/></template></templates>"
+        )
+    };
+    let first = |xml: &str| {
+        let templates = Templates::parse(xml, Mode::Strict)?;
+        let template = templates.by_name("T").unwrap();
+        Ok::<_, tickwire_fast::TemplateError>(template.fields().next().unwrap().name().to_owned())
+    };
+    assert_eq!(first(&file("")).unwrap(), "A");
+    assert_eq!(first(&file("templateNs='b'")).unwrap(), "B");
+    for mode in [Mode::Strict, Mode::Lenient] {
+        let error = Templates::parse(&file("templateNs='c'"), mode).unwrap_err();
+        assert_eq!(
+            (error.code, error.line, error.column, &*error.detail),
+            (Code::D8, 2, 1, "P")
+        );
+    }
+    // In templates that nobody uses, too.
+    let unused = "<templates><template name='T'><group name='G'><templateRef name='X'/></group></template></templates>";
+    assert_eq!(refused(unused).0, Code::D8);
+}
+
+/// Presence maps of any length, and templates with thousands of fields.
+#[test]
+fn presence_maps_have_any_length() {
+    for count in [6, 7, 63, 64, 65, 70, 1000, 20_000] {
+        let fields: String = (0..count)
+            .map(|n| format!("<uInt32 name='F{n}' presence='optional'><copy/></uInt32>"))
+            .collect();
+        let templates = Templates::parse(&field(&fields), Mode::Strict).unwrap();
+        assert_eq!(templates.field_count(), count);
+        let template = templates.by_name("T").unwrap();
+        assert_eq!(template.map_bits() as usize, count + 1);
+        let options = DecoderOptions {
+            strict: true,
+            ..DecoderOptions::default()
+        };
+        let mut decoder = Decoder::with_options(&templates, options);
+        let mut encoder = Encoder::new(&templates);
+        // None, the first, the last, all; then as before, which takes one byte.
+        for present in [&[][..], &[0], &[count - 1], &(0..count).collect::<Vec<_>>()] {
+            let mut message = Message::new();
+            let mut builder = message.build(template);
+            for n in present {
+                builder.set(&format!("F{n}"), *n as u32 + 1).unwrap();
+            }
+            let (mut bytes, mut decoded) = (Vec::new(), Message::new());
+            encoder.encode(&message, &mut bytes).unwrap();
+            assert_eq!(decoder.decode(&bytes, &mut decoded), Ok(bytes.len()));
+            assert!(
+                decoded == message,
+                "{count} fields, {} present",
+                present.len()
+            );
+            let map_bytes = bytes.iter().take_while(|byte| **byte < 0x80).count() + 1;
+            assert!(map_bytes <= (count + 1).div_ceil(7));
+            bytes.clear();
+            encoder.encode(&message, &mut bytes).unwrap();
+            assert_eq!(bytes, [0x80]);
+            assert_eq!(decoder.decode(&bytes, &mut decoded), Ok(1));
+            assert!(decoded == message);
+        }
+    }
+}
+
+/// A small file whose types are used again and again stops at a bound, not after all of the work.
+#[test]
+fn types_that_multiply_are_bounded() {
+    let elements: String = (0..20_000)
+        .map(|n| format!("<element name='e{n}'/>"))
+        .collect();
+    let uses: String = (0..20_000)
+        .map(|n| format!("<field name='F{n}'><type name='E'/></field>"))
+        .collect();
+    let xml = format!(
+        "<templates><define name='E'><enum>{elements}</enum></define><template name='T'>{uses}</template></templates>"
+    );
+    assert_eq!(
+        refused(&xml).3,
+        "references lead to more than 1000000 nodes"
+    );
+    let level = |n: u32| {
+        let inner = format!("<field name='A'><type name='L{}'/></field>", n + 1).repeat(10);
+        format!("<define name='L{n}'><group>{inner}</group></define>")
+    };
+    let levels: String = (0..10).map(level).collect();
+    let xml = format!(
+        "<templates>{levels}<define name='L10'><uInt32/></define><template name='T'><field name='A'><type name='L0'/></field></template></templates>"
+    );
+    assert_eq!(refused(&xml).3, "more than 100000 instructions");
+}

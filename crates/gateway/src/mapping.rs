@@ -71,6 +71,7 @@ pub struct Mapper {
 #[derive(Debug)]
 struct Route {
     template: String,
+    topic_name: String,
     type_index: usize,
     security: Option<SecurityAt>,
     topics: RouteTopics,
@@ -294,20 +295,22 @@ impl Mapper {
         };
         let type_index = self.types.len();
         self.types.push(ty);
-        let name = template.name().to_owned();
+        // Topics allow no more characters than types do (DDS 1.4 annex B), and as types they differ.
+        let topic_name = names.template(template).to_owned();
         let topics = if by_security {
             RouteTopics::BySecurity(Vec::new())
         } else {
             self.topics.push(FeedTopic {
-                name: name.clone(),
-                template: name.clone(),
+                name: topic_name.clone(),
+                template: template.name().to_owned(),
                 type_index,
             });
             RouteTopics::One(TopicIndex(self.topics.len() - 1))
         };
         self.by_id.insert(id, self.routes.len());
         self.routes.push(Route {
-            template: name,
+            template: template.name().to_owned(),
+            topic_name,
             type_index,
             security,
             topics,
@@ -331,7 +334,7 @@ impl Mapper {
             if let RouteTopics::BySecurity(topics) = &mut route.topics {
                 topics.push(TopicIndex(self.topics.len()));
                 self.topics.push(FeedTopic {
-                    name: format!("{}.{name}", route.template),
+                    name: format!("{}.{name}", route.topic_name),
                     template: route.template.clone(),
                     type_index: route.type_index,
                 });

@@ -2,6 +2,7 @@
 
 mod capture;
 mod decode;
+mod encode;
 mod explain;
 mod idl;
 mod lua;
@@ -20,10 +21,11 @@ use crate::failure::Result;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Decode(decode::Arguments),
+    Encode(encode::Arguments),
     Explain(explain::Arguments),
     Idl(idl::Arguments),
-    Rust(rust::Arguments),
     Lua(lua::Arguments),
+    Rust(rust::Arguments),
     Templates(templates::Arguments),
 }
 
@@ -31,6 +33,7 @@ impl Command {
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Self::Decode(arguments) => arguments.run(),
+            Self::Encode(arguments) => arguments.run(),
             Self::Explain(arguments) => arguments.run(),
             Self::Idl(arguments) => arguments.run(),
             Self::Rust(arguments) => arguments.run(),

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+pub mod generated;
 mod message;
 mod template;
 mod value;

@@ -275,3 +275,33 @@ fn a_definition_reads_like_its_template() {
         )
     );
 }
+
+/// Whatever arrives in the place of definitions, what is made of it is templates or an error.
+#[test]
+fn damaged_definitions_are_errors() {
+    for seed in 0..300 {
+        let mut choices = Choices::from_seed(seed);
+        let xml =
+            tickwire_fast_conformance::templates(&mut choices, Shape::Standard, Spelling::Standard);
+        let templates = Templates::parse(&xml, Mode::Strict).unwrap();
+        let mut received = Received::default();
+        for message in session::definitions(&templates).unwrap() {
+            let mut bytes = Vec::new();
+            Encoder::new(session::templates())
+                .encode(&message, &mut bytes)
+                .unwrap();
+            choices.damage(&mut bytes);
+            let mut decoded = Message::new();
+            if Decoder::new(session::templates())
+                .decode(&bytes, &mut decoded)
+                .is_ok()
+            {
+                let _ = received.take(&decoded);
+            }
+        }
+        // Names that were damaged may be two templates' or no XML; the rest is templates again.
+        if let Ok(arrived) = received.templates() {
+            assert!(arrived.by_name("TemplateDef").is_some());
+        }
+    }
+}

@@ -263,8 +263,8 @@ impl<'d> Compiler<'_, 'd> {
     ) -> Result<(), TemplateError> {
         let declaration = self.declaration(node)?;
         let body = declaration.body();
-        if node != body && body.has_children() {
-            self.count_expanded(node, body)?;
+        for layer in declaration.layers().iter().skip(1) {
+            self.count_expanded(node, *layer)?;
         }
         match self.source.name(body) {
             "group" => self.group(&declaration, scope, extent),

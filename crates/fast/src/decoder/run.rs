@@ -43,8 +43,9 @@ impl<'a, V: Visitor> Run<'a, V> {
         }
         let mut map = self.presence_map(None)?;
         let Some(template) = self.next_template(&mut map, None)? else {
+            self.input.check_used(&map)?;
             self.visitor.reset();
-            return self.input.check_used(&map);
+            return Ok(());
         };
         if template.entry.reset && self.options.reset != ResetPolicy::Never {
             self.dictionary.reset();

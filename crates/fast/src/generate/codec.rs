@@ -17,7 +17,10 @@ pub(super) fn write(model: &Model<'_>, out: &mut String) {
         "#[allow(clippy::all, unused_mut, unused_imports, unreachable_pub)]\nmod codec {\n",
     );
     out.push_str("    use ::tickwire_fast::FieldType::*;\n");
-    out.push_str("    use ::tickwire_fast::generated::{Bits, Choice, Decode, Fault, Map, Op, Protocol, Reader, Spare};\n\n");
+    out.push_str("    use ::tickwire_fast::generated::{Bits, Choice, Decode, Entry, Fault, Map, Op, Protocol, Spare};\n\n");
+    out.push_str(
+        "    type Reader<'a> = ::tickwire_fast::generated::Reader<'a, <Messages as Protocol>::Entries>;\n\n",
+    );
     decode::write(&codec, out);
     while out.ends_with("\n\n") {
         out.pop();

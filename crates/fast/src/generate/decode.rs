@@ -72,10 +72,11 @@ fn messages(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
     }
     writeln!(out, "    }}\n")?;
     writeln!(out, "    impl Protocol for Messages {{")?;
+    let count = codec.plan.slot_count + 1;
+    writeln!(out, "        type Entries = [Entry; {count}];")?;
     writeln!(
         out,
-        "        const SLOT_COUNT: u32 = {};",
-        codec.plan.slot_count
+        "        const ENTRIES: Self::Entries = [Entry::UNDEFINED; {count}];"
     )?;
     writeln!(
         out,
@@ -377,6 +378,10 @@ impl Lines<'_> {
         } else {
             writeln!(self.out, "        let list = &mut message.{name};")?;
         }
+        writeln!(
+            self.out,
+            "{indent}        spares.{function}.begin(list, length);"
+        )?;
         writeln!(self.out, "{indent}        for index in 0..length {{")?;
         writeln!(
             self.out,

@@ -11,7 +11,7 @@
 //! Letters and digits stay, in their order, so that a name is found again without regard to case and underscores; what
 //! is printed has the name of the template beside it. Names that come out equal get numbers.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// A member of a struct or a module: `md_entry_px`.
 pub(crate) fn snake(name: &str) -> String {
@@ -83,7 +83,8 @@ pub(crate) fn rust_text(name: &str) -> String {
 /// The names of one scope, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Namer {
-    taken: HashSet<String>,
+    /// The names so far, and the next number to try for each.
+    taken: HashMap<String, u32>,
     /// Whether names that differ only in case are the same, as in IDL (§7.2.3.1).
     fold_case: bool,
 }
@@ -92,7 +93,10 @@ impl Namer {
     /// Of a scope of Rust in which these names mean other things.
     pub(crate) fn rust(reserved: &[&str]) -> Self {
         Self {
-            taken: reserved.iter().map(|name| (*name).to_owned()).collect(),
+            taken: reserved
+                .iter()
+                .map(|name| ((*name).to_owned(), FIRST_NUMBER))
+                .collect(),
             fold_case: false,
         }
     }
@@ -116,27 +120,30 @@ impl Namer {
     }
 
     fn numbered(&mut self, name: String, separator: &str) -> String {
-        if self.take(&name) {
+        let Some(mut number) = self.taken.get(&self.key(&name)).copied() else {
+            self.taken.insert(self.key(&name), FIRST_NUMBER);
             return name;
-        }
+        };
         let after_digit = name.ends_with(|last: char| last.is_ascii_digit());
         let separator = if after_digit { "_" } else { separator };
-        let mut number = 2u32;
         loop {
             let numbered = format!("{name}{separator}{number}");
-            if self.take(&numbered) {
+            number += 1;
+            let key = self.key(&numbered);
+            if !self.taken.contains_key(&key) {
+                self.taken.insert(key, FIRST_NUMBER);
+                self.taken.insert(self.key(&name), number);
                 return numbered;
             }
-            number += 1;
         }
     }
 
-    fn take(&mut self, name: &str) -> bool {
-        self.taken.insert(if self.fold_case {
+    fn key(&self, name: &str) -> String {
+        if self.fold_case {
             name.to_ascii_lowercase()
         } else {
             name.to_owned()
-        })
+        }
     }
 }
 
@@ -179,6 +186,9 @@ fn legal(name: String) -> String {
         _ => name,
     }
 }
+
+/// The number of the second of two equal names.
+const FIRST_NUMBER: u32 = 2;
 
 const NEVER_RAW: &[&str] = &["self", "Self", "super", "crate"];
 
@@ -280,6 +290,11 @@ const IDL_KEYWORDS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -354,6 +369,53 @@ mod tests {
         let mut idl_names = Namer::idl(&[]);
         assert_eq!(idl_names.unique(idl("Quote")), "Quote");
         assert_eq!(idl_names.unique(idl("QUOTE")), "QUOTE_2");
+    }
+
+    proptest! {
+        /// Whatever a template calls its fields: names of Rust and IDL, each once.
+        #[test]
+        fn all_names_are_legal_and_unique(names in vec(any_name(), 1..40)) {
+            let is_word = |name: &str| {
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            };
+            let (mut members, mut types) = (Namer::rust(&[]), Namer::rust(&["Vec"]));
+            let mut topic = Namer::idl(&[]);
+            let mut seen = HashSet::new();
+            for name in &names {
+                let member = members.unique(snake(name));
+                let ty = types.unique_type(camel(name));
+                let idl = topic.unique(idl(name));
+                for rust in [&member, &ty] {
+                    prop_assert!(is_word(rust) && !rust.starts_with(|c: char| c.is_ascii_digit()), "{rust}");
+                    prop_assert!(*rust != "_" && !NEVER_RAW.contains(&rust.as_str()), "{rust}");
+                }
+                prop_assert!(is_word(&idl) && idl.starts_with(|c: char| c.is_ascii_alphabetic()), "{idl}");
+                let keys = [("member", member), ("type", ty), ("idl", idl.to_ascii_lowercase())];
+                for key in keys {
+                    prop_assert!(seen.insert(key.clone()), "{key:?} twice");
+                }
+            }
+        }
+
+        /// The way back: letters and digits of an ordinary name are all there, in their order.
+        #[test]
+        fn names_are_found_again(name in "[A-Za-z][A-Za-z0-9_]{0,20}") {
+            prop_assume!(!["self", "super", "crate"].contains(&snake(&name).trim_end_matches('_')));
+            let letters = |name: &str| name.replace('_', "").to_ascii_lowercase();
+            prop_assert_eq!(letters(&snake(&name)), letters(&name));
+            prop_assert_eq!(letters(&camel(&name)), letters(&name));
+            prop_assert_eq!(idl(&name), name);
+        }
+    }
+
+    /// Few different ones, so that some come out equal.
+    fn any_name() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[aA_1-]{0,4}",
+            "[ -~]{0,6}",
+            any::<String>(),
+            "self|Self|type|Vec|_"
+        ]
     }
 
     #[test]

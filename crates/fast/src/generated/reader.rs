@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use super::Op;
 use crate::bit_group;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Entries};
 use crate::operator::{self, decimal_of};
 use crate::wire::{Input, PresenceMap};
 use crate::{Code, Decimal, DecodeError, DecoderOptions, ResetPolicy, TemplateId};
 
 /// What a decoder knows from message to message.
 #[derive(Clone, Debug)]
-pub(super) struct Session {
-    dictionary: Dictionary,
+pub(super) struct Session<E> {
+    dictionary: Dictionary<E>,
     template_id: Option<u32>,
     scratch: Vec<u8>,
 }
 
-impl Session {
-    pub(super) fn new(slot_count: u32) -> Self {
+impl<E: Entries> Session<E> {
+    pub(super) fn new(entries: E) -> Self {
         Self {
-            dictionary: Dictionary::new(slot_count),
+            dictionary: Dictionary::of(entries),
             template_id: None,
             scratch: Vec::new(),
         }
@@ -119,9 +119,9 @@ impl Fault {
 
 /// The bytes of one message, and everything that its fields are decoded with.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct Reader<'a, E> {
     pub(super) input: Input<'a>,
-    pub(super) dictionary: &'a mut Dictionary,
+    pub(super) dictionary: &'a mut Dictionary<E>,
     pub(super) scratch: &'a mut Vec<u8>,
     pub(super) budget: u32,
     template_id: &'a mut Option<u32>,
@@ -131,16 +131,16 @@ pub struct Reader<'a> {
     at_id: Input<'a>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a, E: Entries> Reader<'a, E> {
     #[inline]
     pub(super) fn new(
         bytes: &'a [u8],
         options: &'a DecoderOptions,
-        session: &'a mut Session,
+        session: &'a mut Session<E>,
     ) -> Self {
         let input = Input::new(bytes, options.strict);
         Self {
-            at_id: input.clone(),
+            at_id: input,
             input,
             dictionary: &mut session.dictionary,
             scratch: &mut session.scratch,
@@ -157,7 +157,15 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
+    pub(super) fn is_at_end(&self) -> bool {
+        self.input.remaining() == 0
+    }
+
+    /// A message begins, with a budget of its own.
+    #[inline(always)]
     pub(super) fn begin_message(&mut self) {
+        self.budget = self.options.budget;
+        self.depth = 0;
         if self.options.reset == ResetPolicy::Message {
             self.dictionary.reset();
             *self.template_id = None;
@@ -183,9 +191,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The id of the template that follows, by its implicit copy operator (§10.5.1).
-    #[inline]
+    #[inline(always)]
     pub(super) fn template_id(&mut self, map: &mut Bits<'_>) -> Result<u32, Fault> {
-        self.at_id = self.input.clone();
+        self.at_id = self.input;
         if map.0.bit() {
             match self.input.unsigned(u32::MAX.into()) {
                 // The largest value makes it fit.
@@ -234,7 +242,7 @@ impl<'a> Reader<'a> {
     /// A decimal with one operator, or an optional one.
     #[inline(always)]
     pub fn decimal<T: Number>(&mut self, op: &Op, present: bool) -> Result<T, Fault> {
-        let mut input = self.input.clone();
+        let mut input = self.input;
         let value = operator::decimal(&op.spec, &mut input, present, self.dictionary);
         self.input = input;
         match value {
@@ -301,7 +309,7 @@ impl<'a> Reader<'a> {
     /// The packed fields of a bit group.
     #[inline]
     pub fn bit_group(&mut self, op: &Op, present: bool) -> Result<Packed, Fault> {
-        let mut input = self.input.clone();
+        let mut input = self.input;
         let packed = bit_group::decode(&op.spec, &mut input, present, self.dictionary);
         self.input = input;
         match packed {
@@ -317,7 +325,7 @@ impl<'a> Reader<'a> {
 /// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
 const SCP_RESET: u32 = 120;
 
-impl<'a> Reader<'a> {
+impl<'a, E: Entries> Reader<'a, E> {
     /// A dynamic template reference begins: a message within the message, below `levels` groups and elements of its
     /// template. Gives the id of the template with its presence map (§10.5).
     ///
@@ -350,7 +358,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn back_to_id(&mut self) {
-        self.input = self.at_id.clone();
+        self.input = self.at_id;
     }
 }
 
@@ -359,7 +367,7 @@ pub trait Map {
     /// The next bit.
     fn bit(&mut self) -> bool;
     #[doc(hidden)]
-    fn check_used(&self, reader: &Reader<'_>) -> Result<(), Code>;
+    fn check_used(&self, reader: &Reader<'_, impl Entries>) -> Result<(), Code>;
 }
 
 /// The map of a segment that uses at most [`MAX_SHORT`](Self::MAX_SHORT) bits.
@@ -390,7 +398,7 @@ impl Map for Bits<'_> {
     }
 
     #[inline(always)]
-    fn check_used(&self, reader: &Reader<'_>) -> Result<(), Code> {
+    fn check_used(&self, reader: &Reader<'_, impl Entries>) -> Result<(), Code> {
         reader.input.check_used(&self.0)
     }
 }
@@ -401,7 +409,7 @@ impl Map for LongBits<'_> {
         self.0.bit()
     }
 
-    fn check_used(&self, reader: &Reader<'_>) -> Result<(), Code> {
+    fn check_used(&self, reader: &Reader<'_, impl Entries>) -> Result<(), Code> {
         reader.input.check_used(&self.0)
     }
 }
@@ -409,7 +417,7 @@ impl Map for LongBits<'_> {
 /// A type that integer fields have in structs.
 pub trait Integer: Sized {
     #[doc(hidden)]
-    fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault>;
+    fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault>;
     #[doc(hidden)]
     fn unpack(op: &Op, bits: u64) -> Result<Self, Fault>;
 }
@@ -418,7 +426,7 @@ macro_rules! integer {
     ($($narrow:ty as $wide:ty, $unpack:ident;)*) => {$(
         impl Integer for $narrow {
             #[inline(always)]
-            fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
+            fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
                 let Reader { input, dictionary, .. } = reader;
                 match operator::integer::<$wide>(&op.spec, input, present, dictionary) {
                     // The largest value of the instruction makes it fit.
@@ -438,7 +446,7 @@ macro_rules! integer {
 
         impl Integer for Option<$narrow> {
             #[inline(always)]
-            fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
+            fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
                 let Reader { input, dictionary, .. } = reader;
                 match operator::integer::<$wide>(&op.spec, input, present, dictionary) {
                     Ok(value) => Ok(value.map(|value| value as $narrow)),
@@ -474,7 +482,7 @@ fn signed_of(op: &Op, bits: u64) -> Result<Option<i64>, Fault> {
 
 impl Integer for bool {
     #[inline(always)]
-    fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
         Ok(u64::read(op, present, reader)? != 0)
     }
 
@@ -485,7 +493,7 @@ impl Integer for bool {
 
 impl Integer for Option<bool> {
     #[inline(always)]
-    fn read(op: &Op, present: bool, reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn read(op: &Op, present: bool, reader: &mut Reader<'_, impl Entries>) -> Result<Self, Fault> {
         Ok(Option::<u64>::read(op, present, reader)?.map(|value| value != 0))
     }
 

@@ -6,6 +6,9 @@
 pub struct Spare<T> {
     structs: Vec<T>,
     lists: Vec<Vec<T>>,
+    /// Lists of 0, 1, 2.. elements, for messages of one length after another: to exchange lists costs less than to move
+    /// elements.
+    by_len: Vec<Vec<T>>,
 }
 
 impl<T> Default for Spare<T> {
@@ -13,11 +16,34 @@ impl<T> Default for Spare<T> {
         Self {
             structs: Vec::new(),
             lists: Vec::new(),
+            by_len: Vec::new(),
         }
     }
 }
 
 impl<T> Spare<T> {
+    /// `len` elements are about to be written to `list`, one after the other.
+    #[inline(always)]
+    pub fn begin(&mut self, list: &mut Vec<T>, len: u32) {
+        let (old, new) = (list.len(), len as usize);
+        if old != new && old.max(new) < EXCHANGED {
+            self.exchange(list, old, new);
+        }
+    }
+
+    #[inline(never)]
+    fn exchange(&mut self, list: &mut Vec<T>, old: usize, new: usize) {
+        if self.by_len.is_empty() {
+            self.by_len.resize_with(EXCHANGED, Vec::new);
+        }
+        if let Some(place) = self.by_len.get_mut(old) {
+            core::mem::swap(place, list);
+        }
+        if let Some(place) = self.by_len.get_mut(new) {
+            core::mem::swap(place, list);
+        }
+    }
+
     /// Element number `index` of `list`, which has at least so many.
     #[inline(always)]
     pub fn element<'l>(
@@ -68,3 +94,6 @@ impl<T> Spare<T> {
         self.structs.extend(place.take());
     }
 }
+
+/// Lists of fewer elements than this are exchanged.
+const EXCHANGED: usize = 16;

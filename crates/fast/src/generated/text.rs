@@ -3,6 +3,7 @@
 
 use super::Op;
 use super::reader::{Fault, Reader};
+use crate::dictionary::Entries;
 use crate::operator::{self, Place};
 use crate::plan::Kind;
 use crate::{Code, CompactString, Operator};
@@ -78,10 +79,38 @@ impl Text for Option<CompactString> {
     }
 }
 
+/// A string of one character. A copy of one that is there: to write the character into a new string, and that string
+/// into the member, stalls the processor, which cannot load what it has just stored in pieces.
 #[inline(always)]
 fn of_char(char: u8) -> CompactString {
-    CompactString::new(char::from(char & 0x7f).encode_utf8(&mut [0; 4]))
+    CHARS.get(usize::from(char)).cloned().unwrap_or_default()
 }
+
+static CHARS: [CompactString; 128] = {
+    let mut chars = [const { CompactString::const_new("") }; 128];
+    let mut at = 0;
+    while at < chars.len() {
+        if let Ok(text) = core::str::from_utf8(ASCII.split_at(at).1.split_at(1).0) {
+            // An empty string owns nothing that forgetting it would leak.
+            core::mem::forget(core::mem::replace(
+                &mut chars[at],
+                CompactString::const_new(text),
+            ));
+        }
+        at += 1;
+    }
+    chars
+};
+
+static ASCII: [u8; 128] = {
+    let mut ascii = [0; 128];
+    let mut at = 0;
+    while at < ascii.len() {
+        ascii[at] = at as u8;
+        at += 1;
+    }
+    ascii
+};
 
 /// A member that holds a byte vector: `Vec<u8>`, or an `Option` of it.
 pub trait Bytes {
@@ -114,7 +143,7 @@ impl Bytes for Option<Vec<u8>> {
     }
 }
 
-impl Reader<'_> {
+impl<E: Entries> Reader<'_, E> {
     /// An ASCII string; `initial` is the template's.
     #[inline(always)]
     pub fn ascii<T: Text>(
@@ -125,21 +154,37 @@ impl Reader<'_> {
         member: &mut T,
     ) -> Result<(), Fault> {
         match op.spec.operator {
-            Operator::Constant | Operator::Default
-                if !present || op.spec.operator == Operator::Constant =>
-            {
-                let is_there =
-                    op.spec.has_initial && (present || op.spec.operator == Operator::Default);
-                if is_there {
-                    member.set_initial(initial);
-                } else {
-                    member.set_absent();
-                }
-                return Ok(());
-            }
-            Operator::None | Operator::Default => {
+            Operator::None => {
                 if let Some(char) = self.input.single() {
                     member.set_char(char);
+                    return Ok(());
+                }
+            }
+            Operator::Default if present => {
+                if let Some(char) = self.input.single() {
+                    member.set_char(char);
+                    return Ok(());
+                }
+            }
+            Operator::Default if op.spec.has_initial => {
+                member.set_initial(initial);
+                return Ok(());
+            }
+            Operator::Copy if present => {
+                if let Some(char) = self.input.single() {
+                    let previous = self.dictionary.assign_text(op.spec.slot, op.spec.tag);
+                    previous.clear();
+                    previous.push(char);
+                    member.set_char(char);
+                    return Ok(());
+                }
+            }
+            Operator::Copy => {
+                if let Some([char]) = self.dictionary.known_text(op.spec.slot, op.spec.tag)
+                    && let Some(left) = self.budget.checked_sub(1)
+                {
+                    self.budget = left;
+                    member.set_char(*char);
                     return Ok(());
                 }
             }
@@ -192,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn any_text<T: Text>(
         &mut self,
         kind: Kind,
@@ -234,7 +279,7 @@ impl Reader<'_> {
             Operator::Constant => present,
             Operator::Default if !present => true,
             _ => {
-                let mut input = self.input.clone();
+                let mut input = self.input;
                 let place = operator::text(
                     kind,
                     &op.spec,

@@ -2,7 +2,7 @@
 
 use super::{absent, read_delta};
 use crate::Code;
-use crate::dictionary::{Dictionary, State};
+use crate::dictionary::{Dictionary, Entries, State};
 use crate::field::Operator;
 use crate::plan::{Kind, Spec};
 use crate::wire::Input;
@@ -26,7 +26,7 @@ pub(crate) fn text(
     initial: &[u8],
     input: &mut Input<'_>,
     present: bool,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
     scratch: &mut Vec<u8>,
 ) -> Result<Option<Place>, Code> {
     match spec.operator {
@@ -72,7 +72,7 @@ pub(crate) fn text(
 fn previous_text(
     spec: &Spec,
     initial: &[u8],
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
     undefined: Code,
     empty: Code,
 ) -> Result<Option<Place>, Code> {
@@ -92,7 +92,7 @@ fn previous_text(
 fn apply_tail(
     spec: &Spec,
     initial: &[u8],
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
     tail: &[u8],
 ) -> Result<Option<Place>, Code> {
     let state = dictionary.state(spec.slot, spec.tag)?;
@@ -111,7 +111,7 @@ fn apply_delta(
     spec: &Spec,
     initial: &[u8],
     subtraction: i128,
-    dictionary: &mut Dictionary,
+    dictionary: &mut Dictionary<impl Entries>,
     added: &mut Vec<u8>,
 ) -> Result<Option<Place>, Code> {
     let state = dictionary.state(spec.slot, spec.tag)?;
@@ -146,7 +146,7 @@ fn apply_delta(
     Ok(Some(Place::Dictionary))
 }
 
-fn store(spec: &Spec, bytes: &[u8], dictionary: &mut Dictionary) -> Place {
+fn store(spec: &Spec, bytes: &[u8], dictionary: &mut Dictionary<impl Entries>) -> Place {
     replace(dictionary.assign_text(spec.slot, spec.tag), bytes);
     Place::Dictionary
 }

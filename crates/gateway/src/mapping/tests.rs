@@ -207,6 +207,26 @@ fn the_description_is_what_an_application_would_declare() {
 }
 
 #[test]
+fn templates_of_one_name_have_a_topic_each() {
+    let xml = r#"<templates>
+        <template name="X-Quote" id="1"><uInt32 name="A"/></template>
+        <template name="X-Quote" templateNs="other" id="2"><uInt32 name="A"/></template>
+        <template name="X_QUOTE" id="3"><uInt32 name="A"/></template></templates>"#;
+    let templates = Templates::parse(xml, Mode::Strict).expect("our own templates");
+    let mapper = Mapper::new(&templates, Mapping::TopicPerType);
+    let topics = mapper.topics().iter();
+    let names: Vec<_> = topics
+        .map(|topic| (&*topic.name, &*topic.template))
+        .collect();
+    let expected = [
+        ("X_Quote", "X-Quote"),
+        ("X_Quote_2", "X-Quote"),
+        ("X_QUOTE_3", "X_QUOTE"),
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn what_cannot_be_a_topic_is_said_and_its_messages_refused() {
     let templates = book();
     let mut mapper = Mapper::new(&templates, Mapping::Automatic);

@@ -1,0 +1,57 @@
+//! Generated decoders do what the interpreter does: the same values, the same errors at the same places, the same state
+//! after them.
+
+use proptest::prelude::*;
+use tickwire_fast::{Decoder, DecoderOptions, Encoder, Message, ResetPolicy, Templates};
+use tickwire_fast_conformance::generated::{FILES, debug_text, plain_debug};
+use tickwire_fast_conformance::{Choices, Messages};
+
+#[test]
+fn there_are_enough_files() {
+    assert!(FILES.len() >= 24, "{}", FILES.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_is_interpreted(seed: u64, policy in 0usize..4, strict: bool) {
+        for file in FILES {
+            let templates = Templates::parse(file.xml, file.mode).unwrap();
+            let reset = [ResetPolicy::Packet, ResetPolicy::Message, ResetPolicy::Template, ResetPolicy::Never][policy];
+            let options = DecoderOptions { reset, strict, budget: 1 << 16, ..DecoderOptions::default() };
+            let mut interpreted = Decoder::with_options(&templates, options);
+            let mut generated = (file.decoder)(options);
+            let mut encoder = Encoder::with_reset(&templates, reset);
+            let mut messages = Messages::new(&templates, file.shape, Choices::from_seed(seed));
+            let (mut message, mut bytes, mut text) = (Message::new(), Vec::new(), String::new());
+            for _ in 0..12 {
+                messages.fill(&mut message).unwrap();
+                bytes.clear();
+                let damaged = messages.choices.one_in(6);
+                let encoded = encoder.encode(&message, &mut bytes);
+                if damaged {
+                    messages.choices.damage(&mut bytes);
+                }
+                let expected = interpreted.decode(&bytes, &mut message);
+                text.clear();
+                let done = generated.decode(&bytes, &mut text);
+                prop_assert_eq!(&done, &expected, "{} {:02x?}\n{}", file.name, bytes, file.xml);
+                if done.is_ok() {
+                    prop_assert_eq!(plain_debug(&text), debug_text(&message), "{} {:02x?}\n{}", file.name, bytes, file.xml);
+                } else {
+                    prop_assert_eq!(&text, "");
+                }
+                // After an error both have lost their state; some go on with that.
+                if encoded.is_err() || done.is_err() && messages.choices.one_in(2) {
+                    encoder.reset();
+                    interpreted.reset();
+                    generated.reset();
+                } else if messages.choices.one_in(12) {
+                    interpreted.lose();
+                    generated.lose();
+                }
+            }
+        }
+    }
+}
