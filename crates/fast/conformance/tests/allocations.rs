@@ -1,0 +1,67 @@
+//! Generated decoders allocate nothing once they have seen the largest message.
+
+#![allow(
+    unsafe_code,
+    reason = "a counting allocator implements an unsafe trait"
+)]
+
+#[path = "../../tests/common/counting.rs"]
+mod counting;
+
+use std::fs;
+
+use counting::allocations;
+use tickwire_fast::{Encoder, Message, Mode, Templates};
+use tickwire_fast_conformance::{Choices, Messages, Shape};
+
+/// The templates of the complex feed, as a user has them.
+#[allow(dead_code, unreachable_pub, reason = "as a user has it")]
+mod complex {
+    include!(concat!(env!("OUT_DIR"), "/complex.rs"));
+}
+
+/// Counts the values of messages, so that they are looked at.
+#[derive(Default)]
+struct Entries(usize);
+
+impl complex::Handler for Entries {
+    fn market_data(&mut self, message: &complex::MarketData) {
+        self.0 += message.md_entries.len();
+    }
+
+    fn quote_request(&mut self, message: &complex::QuoteRequest) {
+        self.0 += message.related_sym.len();
+    }
+}
+
+#[test]
+fn none_after_warm_up() {
+    let xml = fs::read_to_string("../../feed/templates/complex.xml").unwrap();
+    let templates = Templates::parse(&xml, Mode::Lenient).unwrap();
+    let mut encoder = Encoder::new(&templates);
+    let mut messages = Messages::new(&templates, Shape::Standard, Choices::from_seed(1));
+    let mut message = Message::new();
+    let packet = |_| {
+        let mut bytes = Vec::new();
+        messages.fill(&mut message).unwrap();
+        encoder.reset();
+        encoder.encode(&message, &mut bytes).unwrap();
+        bytes
+    };
+    let packets: Vec<_> = (0..60).map(packet).collect();
+    let mut decoder = complex::Decoder::new();
+    let mut entries = Entries::default();
+    let mut round = || {
+        for packet in &packets {
+            decoder.reset();
+            decoder.decode(packet, &mut entries).unwrap();
+        }
+    };
+    // Strings wander between elements; each must have been given to the longest value once.
+    for _ in 0..50 {
+        round();
+    }
+    assert_eq!(allocations(|| (0..10).for_each(|_| round())), 0);
+    assert!(entries.0 > 0);
+    assert_ne!(allocations(|| drop(vec![1])), 0, "the counter counts");
+}
