@@ -5,39 +5,7 @@
 mod check;
 
 use check::{check, template};
-use tickwire_fast::{
-    Code, Decoder, DecoderOptions, Encoder, FieldType, Message, Mode, Operator, Templates, Visitor,
-};
-
-/// S2: increment is for integers, tail for strings and byte vectors; all else is for every field (§6.3).
-#[test]
-fn s2_operators_that_do_not_suit_the_type() {
-    use FieldType::{Ascii, ByteVector, Decimal, Int32, Int64, UInt32, UInt64};
-    for field_type in [Int32, UInt32, Int64, UInt64, Decimal, Ascii, ByteVector] {
-        for operator in [
-            Operator::Constant,
-            Operator::Default,
-            Operator::Copy,
-            Operator::Increment,
-            Operator::Delta,
-            Operator::Tail,
-        ] {
-            let value = if field_type == ByteVector { "00" } else { "1" };
-            let (element, operator_name) = (field_type.name(), operator.name());
-            let xml = format!(
-                r#"<template name="T"><{element} name="F"><{operator_name} value="{value}"/></{element}></template>"#
-            );
-            let suits = match operator {
-                Operator::Increment => field_type.is_integer(),
-                Operator::Tail => matches!(field_type, Ascii | ByteVector),
-                _ => true,
-            };
-            let code = Templates::parse(&xml, Mode::Strict)
-                .map_or_else(|error| Some(error.code), |_| None);
-            assert_eq!(code, (!suits).then_some(Code::S2), "{xml}");
-        }
-    }
-}
+use tickwire_fast::{Code, Decoder, DecoderOptions, Encoder, Message, Mode, Templates, Visitor};
 
 /// §9: elements and attributes of other namespaces are skipped, and FAST's is what the root says: 1.0's, 1.1's, none.
 #[test]
