@@ -83,6 +83,22 @@ fn a_key_that_no_template_can_have_is_refused() {
 }
 
 #[test]
+fn templates_without_ids_are_refused() {
+    let folder = Folder::new("ids");
+    folder.write("header.xml", b"<template name=\"Header\"/>");
+    for command in ["rust", "idl"] {
+        let run = tickwire(&folder, &["fast", command, "header.xml"]);
+        assert_eq!(run.status, 1);
+        assert!(
+            run.stderr.contains("no template has an id"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stdout.is_empty(), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn wrong_templates_are_shown_with_a_caret() {
     let folder = Folder::new("caret");
     folder.write(

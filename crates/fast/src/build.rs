@@ -89,6 +89,9 @@ impl Config {
             path: path.to_owned(),
             error,
         })?;
+        if templates.iter().all(|template| template.id().is_none()) {
+            return Err(Error::NoMessage(path.to_owned()));
+        }
         let name = path.with_extension("rs");
         let name = name.file_name().ok_or(Error::NoOutDir)?;
         let directory = match &self.out_dir {
@@ -118,6 +121,8 @@ pub enum Error {
         /// What is wrong, and where.
         error: TemplateError,
     },
+    /// No template has an id, so that there are no messages.
+    NoMessage(PathBuf),
     /// There is no directory to write to: no build script is running, and [`Config::out_dir`] was not called.
     NoOutDir,
     /// The source file cannot be written.
@@ -138,6 +143,10 @@ impl fmt::Display for Error {
                 } = error;
                 let (path, excerpt) = (path.display(), error.excerpt());
                 write!(f, "{path}:{line}:{column}: {code} ({detail})\n{excerpt}")
+            }
+            Self::NoMessage(path) => {
+                let path = path.display();
+                write!(f, "{path}: no template has an id, which messages name")
             }
             Self::NoOutDir => f.write_str("OUT_DIR is not set: call this from a build script"),
             Self::Write(path, error) => write!(f, "cannot write {}: {error}", path.display()),
@@ -225,6 +234,9 @@ mod tests {
             ),
             "{text}"
         );
+        let header = directory.file("header.xml", r#"<template name="Header"/>"#);
+        let error = Config::new().generate(&header).unwrap_err();
+        assert!(matches!(error, Error::NoMessage(_)), "{error}");
         let missing = directory.0.join("none.xml");
         let error = Config::new().generate(&missing).unwrap_err();
         assert!(error.to_string().starts_with("cannot read "), "{error}");

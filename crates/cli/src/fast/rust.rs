@@ -64,10 +64,15 @@ impl Arguments {
 }
 
 impl Keys {
-    /// The fields' names, each of which some template has as a possible key.
+    /// The fields' names, each of which some template that has messages has as a possible key.
     pub(super) fn checked(self, templates: &Templates) -> Result<Vec<String>> {
+        let with_messages = || templates.iter().filter(|template| template.id().is_some());
+        if with_messages().next().is_none() {
+            let failure = Failure::new("no template has an id, so there are no messages");
+            return Err(failure.hint("add the attribute `id`, the number that messages carry"));
+        }
         for key in &self.keys {
-            let mut fields = templates.iter().flat_map(|template| template.fields());
+            let mut fields = with_messages().flat_map(|template| template.fields());
             let is_there = fields.any(|field| {
                 let is_value = !matches!(
                     field.field_type(),
