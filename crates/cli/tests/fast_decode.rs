@@ -258,3 +258,71 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn threads_change_nothing_that_is_seen() {
+    let folder = Folder::new("threads");
+    folder.generate("simple", &["--messages", "20000", "--packet-bytes", "60"]);
+    let mut file = folder.read("simple.dat");
+    // Template ids that do not exist, here and there: the packet's length, presence map, id.
+    for at in [0, 40_000, 100_000] {
+        let next = (at..).find(|at| file[*at..].starts_with(&[0, 0, 0]));
+        let first = next.expect("a length's high bytes") + 3;
+        file[first] = 0xc0;
+        file[first + 1] = 0xd0;
+    }
+    folder.write("bad.dat", &file);
+    let decode = ["fast", "decode", "bad.dat", "-t", "simple.xml"];
+    for options in [
+        &["-o", "jsonl"][..],
+        &["-o", "table"],
+        &["-o", "jsonl", "--limit", "7"],
+        &["-o", "table", "--limit", "12345"],
+        &["--stats", "-o", "csv"],
+    ] {
+        let one = tickwire(&folder, &[&decode[..], options].concat());
+        for threads in ["2", "5"] {
+            let more = tickwire(
+                &folder,
+                &[&decode[..], options, &["--threads", threads]].concat(),
+            );
+            assert_eq!(one.stdout.len(), more.stdout.len(), "{options:?} {threads}");
+            assert!(one.stdout == more.stdout, "{options:?} {threads}");
+            assert_eq!(one.stderr, more.stderr, "{options:?} {threads}");
+            assert_eq!(one.status, more.status, "{options:?} {threads}");
+        }
+    }
+}
+
+#[test]
+fn packets_that_build_on_each_other_are_not_split() {
+    let folder = Folder::new("dependent");
+    folder.generate("simple", &["--messages", "4"]);
+    let decode = [
+        "fast",
+        "decode",
+        "simple.dat",
+        "-t",
+        "simple.xml",
+        "--threads",
+        "2",
+    ];
+    for (options, words) in [
+        (
+            ["--reset", "template"],
+            "messages of template Quote keep the dictionaries",
+        ),
+        (["--reset", "never"], "packets build on each other"),
+        (
+            ["--framing", "none"],
+            "a file without packets cannot be split",
+        ),
+    ] {
+        let run = tickwire(&folder, &[&decode[..], &options].concat());
+        assert_eq!(run.status, 2, "{}", run.stdout);
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+        assert!(run.stderr.contains("hint: `--threads 1`"), "{}", run.stderr);
+    }
+    let message = tickwire(&folder, &[&decode[..], &["--reset", "message"]].concat());
+    assert_ne!(message.status, 2, "{}", message.stderr);
+}

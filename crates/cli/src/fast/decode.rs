@@ -1,15 +1,20 @@
 //! `tickwire fast decode`: a file of messages as text or JSON, or counted.
 
+use std::fmt::{self, Write as _};
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use tickwire_fast::{DecodeError, Decoder, Message, Record, Value, json};
+use tickwire_fast::{Message, Record, ResetPolicy, Templates, Value, json};
 
-use super::packets::{PacketFile, PacketOptions};
+use super::events::{Batch, Event, Line, PacketDecoder};
+use super::packets::{FileForm, PacketFile, PacketOptions};
+use super::parallel::in_order;
 use super::source::TemplateOptions;
-use super::statistics::Statistics;
+use super::statistics::{Counting, Statistics};
 use crate::failure::{Failure, Result};
 use crate::output::{note, stdout};
 
@@ -26,11 +31,16 @@ dictionaries. Where a message cannot be decoded, the rest of its packet is given
 byte, the template and the field on standard error (of the first 10 such packets), and the next packet \
 is decoded; no value is taken from what was lost. The exit status is then 1. The same holds for what is \
 no packet: after garbage, a stream of STEP messages or blocks goes on where the next one begins. `byte` counts from the \
-start of the file.",
+start of the file.
+
+With `--threads` packets are decoded side by side and their messages come in the file's order, with as \
+many packets in memory as the threads are working on. That needs packets that do not build on each other: \
+dictionaries that are reset with each packet or message (`--reset`), or by every template.",
     after_help = "\
 Examples:
   tickwire fast decode feed.dat --templates feed.xml --limit 10
   tickwire fast decode feed.dat --templates feed.xml --stats
+  tickwire fast decode day.pcap --templates feed.xml --threads 8 -o jsonl > day.jsonl
   tickwire fast decode feed.pcap --templates moex.xml --venue moex-asts --to 239.192.3.1:16001
   tickwire fast decode feed.dat --templates feed.xml -o jsonl | jq 'select(.template == \"Quote\")'"
 )]
@@ -55,6 +65,10 @@ pub(crate) struct Arguments {
     /// Stop after so many messages
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u64>,
+
+    /// Decode packets on so many threads, where each packet can be decoded by itself
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -73,16 +87,17 @@ impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         self.check_form()?;
         let templates = self.templates.load()?;
+        if self.threads.get() > 1 {
+            self.check_independent(&templates)?;
+        }
         let file = self.packets.open(&self.file, &self.templates.feed)?;
-        let mut decoder = self.templates.decoder(&templates);
         let mut bad = BadPackets::default();
         let mut out = stdout();
-        match self.output {
-            form if self.stats => self
-                .statistics(&file, &mut decoder, &mut bad)?
-                .write(form, &mut out)?,
-            Form::Jsonl => self.write_lines(&file, &mut decoder, &mut bad, &mut out)?,
-            _ => self.write_table(&file, &mut decoder, &mut bad, &mut out)?,
+        if self.stats {
+            let statistics = self.statistics(&file, &templates, &mut bad)?;
+            statistics.write(self.output, &mut out)?;
+        } else {
+            self.write_messages(&file, &templates, &mut bad, &mut out)?;
         }
         out.flush()?;
         bad.verdict()
@@ -98,129 +113,144 @@ impl Arguments {
         }
     }
 
-    fn write_lines(
-        &self,
-        file: &PacketFile,
-        decoder: &mut Decoder,
-        bad: &mut BadPackets,
-        out: &mut impl Write,
-    ) -> Result<()> {
-        let mut line = String::new();
-        self.each_message(file, decoder, bad, |_, message| {
-            // The session's reset message has no template and says nothing.
-            if message.template().is_none() {
-                return Ok(());
-            }
-            line.clear();
-            // Text in memory takes all that is written to it.
-            let _infallible = json::write(message, &mut line);
-            line.push('\n');
-            Ok(out.write_all(line.as_bytes())?)
-        })
-    }
-
-    fn write_table(
-        &self,
-        file: &PacketFile,
-        decoder: &mut Decoder,
-        bad: &mut BadPackets,
-        out: &mut impl Write,
-    ) -> Result<()> {
-        let (message, byte, template) = ("message", "byte", "template");
-        writeln!(out, "{message:>8} {byte:>10}  {template:<16} fields")?;
-        self.each_message(file, decoder, bad, |place, message| {
-            let template = message.template().map_or(RESET, |template| template.name());
-            let Place {
-                message: at,
-                offset,
-            } = place;
-            write!(out, "{at:>8} {offset:>10}  {template:<16} ")?;
-            write_fields(out, message.record())?;
-            Ok(writeln!(out)?)
-        })
-    }
-
-    /// Calls `act` with each message and its place in the file.
-    fn each_message(
-        &self,
-        file: &PacketFile,
-        decoder: &mut Decoder,
-        bad: &mut BadPackets,
-        mut act: impl FnMut(Place, &Message) -> Result<()>,
-    ) -> Result<()> {
-        let mut message = Message::new();
-        let mut count = 0;
-        for packet in file.packets() {
-            let mut failed = |what: &dyn std::fmt::Display| {
-                bad.note(format_args!("{}: {what}", file.path().display()));
-            };
-            let packet = match packet {
-                Ok(packet) => packet,
-                Err(error) => {
-                    failed(&error);
-                    decoder.lose();
-                    continue;
-                }
-            };
-            if !packet.follows {
-                decoder.lose();
-            }
-            decoder.begin_packet();
-            'blocks: for block in packet.blocks() {
-                let block = match block {
-                    Ok(block) => block,
-                    Err(error) => {
-                        failed(&error);
-                        decoder.lose();
-                        break;
-                    }
-                };
-                let mut at = 0;
-                while let Some(rest @ [_, ..]) = block.packet.get(at..) {
-                    if self.limit.is_some_and(|limit| count >= limit) {
-                        return Ok(());
-                    }
-                    let offset = block.offset + at;
-                    match decoder.decode(rest, &mut message) {
-                        Ok(len) => at += len,
-                        Err(error) => {
-                            let offset = offset + error.offset;
-                            let error = DecodeError { offset, ..error };
-                            failed(&format_args!("packet {}: {error}", packet.index));
-                            break 'blocks;
-                        }
-                    }
-                    let message_at = count;
-                    count += 1;
-                    act(
-                        Place {
-                            message: message_at,
-                            offset,
-                        },
-                        &message,
-                    )?;
-                }
-            }
+    /// That packets can be decoded each by itself.
+    fn check_independent(&self, templates: &Templates) -> Result<()> {
+        let feed = &self.templates.feed;
+        if self.packets.framing(feed) == FileForm::None {
+            return Err(
+                Failure::usage("a file without packets cannot be split for threads")
+                    .hint("`--threads 1` decodes its messages one after the other"),
+            );
         }
-        Ok(())
+        let mut with_id = templates.iter().filter(|template| template.id().is_some());
+        let keeps = match feed.reset() {
+            ResetPolicy::Packet | ResetPolicy::Message => return Ok(()),
+            ResetPolicy::Template => with_id.find(|template| !template.resets()),
+            ResetPolicy::Never => with_id.next(),
+        };
+        match keeps {
+            None => Ok(()),
+            Some(template) => Err(Failure::usage(format_args!(
+                "packets build on each other: messages of template {} keep the dictionaries",
+                template.name()
+            ))
+            .hint("`--threads 1`, or `--reset packet` if that is what the exchange does")),
+        }
+    }
+
+    fn write_messages(
+        &self,
+        file: &PacketFile,
+        templates: &Templates,
+        bad: &mut BadPackets,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let is_table = self.output == Form::Table;
+        if is_table {
+            let (message, byte, template) = ("message", "byte", "template");
+            writeln!(out, "{message:>8} {byte:>10}  {template:<16} fields")?;
+        }
+        let show = move |text: &mut String, message: &Message| {
+            // Text in memory takes all that is written to it.
+            let _infallible = match is_table {
+                true => write_row(text, message),
+                false => json::write(message, text),
+            };
+        };
+        let mut count = 0;
+        self.each_message(
+            file,
+            templates,
+            bad,
+            || show,
+            |line| {
+                match is_table {
+                    true => writeln!(out, "{count:>8} {:>10}  {}", line.offset, line.text)?,
+                    false => writeln!(out, "{}", line.text)?,
+                }
+                count += 1;
+                Ok(())
+            },
+        )
+    }
+
+    /// Has each message shown, on as many threads as there are to be, and calls `take` with what was shown, in order.
+    fn each_message<S: FnMut(&mut String, &Message)>(
+        &self,
+        file: &PacketFile,
+        templates: &Templates,
+        bad: &mut BadPackets,
+        shower: impl Fn() -> S + Sync,
+        mut take: impl FnMut(Line<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut left = self.limit.unwrap_or(u64::MAX);
+        if left == 0 {
+            return Ok(());
+        }
+        let name = file.path().display();
+        let mut take = |event: Event<'_>| {
+            match event {
+                Event::Bad(problem) => bad.note(format_args!("{name}: {problem}")),
+                Event::Message(line) if left > 0 => {
+                    take(line)?;
+                    left -= 1;
+                }
+                Event::Message(_) => {}
+            }
+            Ok(left > 0)
+        };
+        let worker = || PacketDecoder::new(self.templates.decoder(templates), shower());
+        if self.threads.get() == 1 {
+            let mut worker = worker();
+            for packet in file.packets() {
+                if !worker.packet(packet, &mut take)? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let batch_worker = || {
+            let mut worker = worker();
+            move |packets: Vec<_>| {
+                let mut done = Batch::default();
+                for packet in packets {
+                    worker.forget();
+                    let _infallible = worker.packet(packet, &mut |event| done.push(event));
+                }
+                done
+            }
+        };
+        let threads = self.threads.get();
+        in_order(threads, file.packets(), batch_worker, |batch: Batch| {
+            batch.replay(&mut take)
+        })
     }
 
     /// Decodes twice: the second time, with memory warm, counts for the speed.
     fn statistics(
         &self,
         file: &PacketFile,
-        decoder: &mut Decoder,
+        templates: &Templates,
         bad: &mut BadPackets,
     ) -> Result<Statistics> {
-        let mut statistics = Statistics::default();
-        self.each_message(file, decoder, bad, |_, message| {
-            statistics.count(message);
-            Ok(())
-        })?;
-        decoder.reset();
+        let total = Mutex::new(Statistics::default());
+        let counter = || {
+            let mut counts = Counting::into(&total);
+            move |_: &mut String, message: &Message| counts.count(message)
+        };
+        self.each_message(file, templates, bad, counter, |_| Ok(()))?;
         let begin = Instant::now();
-        self.each_message(file, decoder, &mut BadPackets::known(), |_, _| Ok(()))?;
-        statistics.timed(begin.elapsed(), file.bytes().len());
+        let known = &mut BadPackets::known();
+        self.each_message(
+            file,
+            templates,
+            known,
+            || |_: &mut String, _: &Message| {},
+            |_| Ok(()),
+        )?;
+        let elapsed = begin.elapsed();
+        let mut statistics = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+        statistics.timed(elapsed, file.bytes().len());
         Ok(statistics)
     }
 }
@@ -242,7 +272,7 @@ impl BadPackets {
         }
     }
 
-    fn note(&mut self, what: std::fmt::Arguments<'_>) {
+    fn note(&mut self, what: fmt::Arguments<'_>) {
         self.count += 1;
         if !self.silent && self.count <= MAX_REPORTED {
             note(what);
@@ -266,17 +296,15 @@ pub(super) const RESET: &str = "(reset)";
 /// Bad packets that are reported one by one.
 const MAX_REPORTED: u64 = 10;
 
-/// Where a message is in the file.
-#[derive(Clone, Copy)]
-struct Place {
-    /// From 0.
-    message: u64,
-    /// Byte of the file at which it starts.
-    offset: usize,
+/// The template's name and the fields.
+fn write_row(out: &mut String, message: &Message) -> fmt::Result {
+    let template = message.template().map_or("", |template| template.name());
+    write!(out, "{template:<16} ")?;
+    write_fields(out, message.record())
 }
 
 /// `NAME=VALUE ...`, sequences as `NAME=[{...} {...}]`.
-fn write_fields(out: &mut impl Write, record: Record<'_>) -> Result<()> {
+fn write_fields(out: &mut String, record: Record<'_>) -> fmt::Result {
     for (at, (field, value)) in record.enumerate() {
         if at > 0 {
             write!(out, " ")?;
@@ -307,8 +335,8 @@ fn write_fields(out: &mut impl Write, record: Record<'_>) -> Result<()> {
     Ok(())
 }
 
-fn write_braced(out: &mut impl Write, record: Record<'_>) -> Result<()> {
+fn write_braced(out: &mut String, record: Record<'_>) -> fmt::Result {
     write!(out, "{{")?;
     write_fields(out, record)?;
-    Ok(write!(out, "}}")?)
+    write!(out, "}}")
 }

@@ -41,6 +41,17 @@ pub(crate) enum FileForm {
     None,
 }
 
+impl From<Framing> for FileForm {
+    fn from(framing: Framing) -> Self {
+        match framing {
+            Framing::U32Le => Self::U32le,
+            Framing::BlockSize => Self::Block,
+            Framing::Step => Self::Step,
+            Framing::None => Self::None,
+        }
+    }
+}
+
 /// Which datagrams of a capture are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
@@ -82,16 +93,20 @@ pub(crate) struct Packet<'a> {
 pub(crate) struct BadPacket(String);
 
 impl PacketOptions {
+    /// How packets are kept in the file, captures aside.
+    pub(crate) fn framing(&self, feed: &FeedOptions) -> FileForm {
+        self.framing.unwrap_or(feed.venue().framing.into())
+    }
+
     /// Reads the file.
     pub(crate) fn open(&self, path: &Path, feed: &FeedOptions) -> Result<PacketFile> {
         let bytes = read(path)?;
-        let framing = match self.framing {
-            None => feed.venue().framing,
-            Some(FileForm::U32le) => Framing::U32Le,
-            Some(FileForm::Block) => Framing::BlockSize,
-            Some(FileForm::Step) => Framing::Step,
-            Some(FileForm::None) => Framing::None,
-            Some(FileForm::Hex) => return PacketFile::hex(path, &bytes, feed.preamble()),
+        let framing = match self.framing(feed) {
+            FileForm::U32le => Framing::U32Le,
+            FileForm::Block => Framing::BlockSize,
+            FileForm::Step => Framing::Step,
+            FileForm::None => Framing::None,
+            FileForm::Hex => return PacketFile::hex(path, &bytes, feed.preamble()),
         };
         let form = if is_capture(&bytes) {
             let is_stream = matches!(framing, Framing::BlockSize | Framing::Step);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -26,7 +27,42 @@ struct Counts {
     entries: u64,
 }
 
+/// The counts of one thread, which are added to those of all when it is done.
+pub(super) struct Counting<'a> {
+    total: &'a Mutex<Statistics>,
+    own: Statistics,
+}
+
+impl<'a> Counting<'a> {
+    pub(super) fn into(total: &'a Mutex<Statistics>) -> Self {
+        Self {
+            total,
+            own: Statistics::default(),
+        }
+    }
+
+    pub(super) fn count(&mut self, message: &Message) {
+        self.own.count(message);
+    }
+}
+
+impl Drop for Counting<'_> {
+    fn drop(&mut self) {
+        let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
+        total.merge(std::mem::take(&mut self.own));
+    }
+}
+
 impl Statistics {
+    fn merge(&mut self, other: Self) {
+        for (name, counts) in other.templates {
+            let sum = self.templates.entry(name).or_default();
+            sum.messages += counts.messages;
+            sum.values += counts.values;
+            sum.entries += counts.entries;
+        }
+    }
+
     pub(super) fn count(&mut self, message: &Message) {
         let name = message.template().map_or(RESET, |template| template.name());
         if !self.templates.contains_key(name) {

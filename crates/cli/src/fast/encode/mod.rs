@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use packer::{Packer, PacketForm};
 use tickwire_fast::{Code, EncodeError, Message};
-use tickwire_feed::{Framing, Preamble};
+use tickwire_feed::Preamble;
 
 use super::packets::FileForm;
 use super::source::TemplateOptions;
@@ -110,12 +110,7 @@ impl Arguments {
 
     fn form(&self) -> Result<PacketForm> {
         let feed = &self.templates.feed;
-        let file = self.framing.unwrap_or(match feed.venue().framing {
-            Framing::U32Le => FileForm::U32le,
-            Framing::BlockSize => FileForm::Block,
-            Framing::Step => FileForm::Step,
-            Framing::None => FileForm::None,
-        });
+        let file = self.framing.unwrap_or(feed.venue().framing.into());
         if file == FileForm::None && feed.preamble() != Preamble::None {
             let failure = Failure::usage("without packets there is no place for a preamble");
             return Err(failure.hint("`--framing u32le` keeps packets apart"));
