@@ -114,6 +114,7 @@ fn encode(templates: &Templates, venue: &Venue, feed: &Feed) -> (Vec<Vec<u8>>, S
             if venue.reset == ResetPolicy::Template && at == 1 {
                 encoder.reset();
                 bytes.extend_from_slice(&RESET_MESSAGE);
+                lines.push_str("{}\n");
             }
             encoder
                 .encode(message, &mut bytes)
@@ -185,7 +186,8 @@ fn every_preset_reads_what_its_venue_sends() {
         let run = tickwire(&folder, &[&handle[..], &options].concat());
         assert_eq!(run.status, 0, "{}: {}", venue.name, run.stderr);
         let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
-        assert_eq!(report["decoded"], lines.lines().count(), "{}", venue.name);
+        let messages = lines.lines().filter(|line| *line != "{}").count();
+        assert_eq!(report["decoded"], messages, "{}", venue.name);
         assert_eq!(report["malformed"], 0, "{}", venue.name);
     }
 }
@@ -287,6 +289,28 @@ fn a_lost_chunk_costs_its_message_and_is_told() {
         run.stderr
     );
     assert_eq!(run.stdout.lines().count(), lines.lines().count() - 1);
+}
+
+#[test]
+fn a_b3_packet_of_several_parts_is_several_messages() {
+    let folder = Folder::new("parts");
+    let (frames, lines) = encoded(venue("b3"));
+    let parts = datagrams(&frames[..2]).concat();
+    let len = u32::try_from(parts.len()).expect("short").to_le_bytes();
+    folder.write("t.xml", style("b3").as_bytes());
+    folder.write("feed.dat", &[&len[..], &parts].concat());
+    let run = decode(&folder, "feed.dat", &["--venue", "b3"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.lines().eq(lines.lines().take(2)));
+}
+
+#[test]
+fn a_venue_of_streams_is_not_waited_for_on_a_group() {
+    let folder = Folder::new("stream");
+    folder.write("t.xml", style("sse").as_bytes());
+    let run = tickwire(&folder, &["feed", "run", "-t", "t.xml", "--venue", "sse"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("`--file`"), "{}", run.stderr);
 }
 
 /// A capture of the packets, to two groups in turn.
@@ -465,7 +489,8 @@ fn venues_are_listed_with_the_words_that_the_options_take() {
             (0, ""),
             "{venue}"
         );
-        assert_eq!(by_name.stdout.lines().count(), 51, "{venue}");
+        let messages = by_name.stdout.lines().filter(|line| *line != "{}");
+        assert_eq!(messages.count(), 51, "{venue}");
         let words = [
             "--framing",
             framing,

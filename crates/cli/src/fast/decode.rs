@@ -31,7 +31,7 @@ dictionaries. Where a message cannot be decoded, the rest of its packet is given
 byte, the template and the field on standard error (of the first 10 such packets), and the next packet \
 is decoded; no value is taken from what was lost. The exit status is then 1. The same holds for what is \
 no packet: after garbage, a stream of STEP messages or blocks goes on where the next one begins. `byte` counts from the \
-start of the file.
+start of the file. In lines of JSON, `{}` is the session's reset message.
 
 With `--threads` packets are decoded side by side and their messages come in the file's order, with as \
 many packets in memory as the threads are working on. That needs packets that do not build on each other: \
