@@ -88,7 +88,11 @@ fn in_pieces(framing: Framing, bytes: &[u8], cut: usize) {
     let mut packets: Vec<_> = first.by_ref().flatten().map(|frame| frame.packet).collect();
     let mut rest = Frames::of_stream(framing, &bytes[first.consumed()..]);
     packets.extend(rest.by_ref().flatten().map(|frame| frame.packet));
-    let expected: Vec<_> = expected.iter().flatten().map(|frame| frame.packet).collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .flatten()
+        .map(|frame| frame.packet)
+        .collect();
     assert_eq!(packets, expected);
     assert_eq!(first.consumed() + rest.consumed(), whole.consumed());
 }
