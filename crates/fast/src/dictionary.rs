@@ -45,7 +45,7 @@ pub enum Previous {
     Bytes(Vec<u8>),
 }
 
-/// The stamp is the epoch of the last write, plus [`EMPTY`] or the type's tag: an older epoch means undefined, and
+/// The stamp is the epoch of the last write, plus `EMPTY` or the type's tag: an older epoch means undefined, and
 /// one comparison finds an assigned entry of the right type.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {

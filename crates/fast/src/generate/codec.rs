@@ -14,7 +14,7 @@ pub(super) fn write(model: &Model<'_>, out: &mut String) {
     let codec = Codec::new(model);
     let _infallible = codec.interface(out);
     out.push_str(
-        "#[allow(clippy::all, unused_mut, unused_imports, unreachable_pub)]\nmod codec {\n",
+        "#[allow(clippy::all, const_item_mutation, non_snake_case, unused_mut, unused_imports, unreachable_pub)]\nmod codec {\n",
     );
     out.push_str("    use ::tickwire_fast::FieldType::*;\n");
     out.push_str("    use ::tickwire_fast::generated::{Bits, Choice, Decode, Entry, Fault, Map, Op, Protocol, Spare};\n\n");
