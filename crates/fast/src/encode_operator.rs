@@ -17,6 +17,7 @@ pub(crate) struct Target<'a, E = Vec<Entry>> {
 }
 
 impl<E> Target<'_, E> {
+    #[inline(always)]
     fn bit(&mut self, bit: bool) {
         self.map.push(self.out, bit);
     }

@@ -2,12 +2,12 @@
 
 mod bit_group;
 
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Entries};
 use crate::encode_operator::{self, Target};
 use crate::error::EncodeError;
 use crate::message::{Cell, Message, Node};
 use crate::output::{self, MapWriter};
-use crate::plan::{Initial, Kind, Op, Plan, TemplateEntry};
+use crate::plan::{Initial, Kind, Op, Plan, Spec, TemplateEntry};
 use crate::templates::Templates;
 use crate::typed::{Binding, FastMessage};
 use crate::{Code, Decimal, Operator, ResetPolicy};
@@ -269,10 +269,18 @@ impl<'a> Run<'a> {
             (Kind::Decimal, None) => {
                 return encode_operator::decimal(&op.spec, None, &mut target);
             }
-            (Kind::Split, Some(Cell::Decimal(value))) => {
-                return split_decimal(parts, Some(*value), &mut target);
+            (Kind::Split, cell @ (Some(Cell::Decimal(_)) | None)) => {
+                let value = cell.and_then(|cell| match cell {
+                    Cell::Decimal(value) => Some(*value),
+                    _ => None,
+                });
+                return match parts {
+                    [exponent, mantissa] => {
+                        split_decimal(&exponent.spec, &mantissa.spec, value, &mut target)
+                    }
+                    _ => Ok(()),
+                };
             }
-            (Kind::Split, None) => return split_decimal(parts, None, &mut target),
             (Kind::Ascii | Kind::Unicode, Some(&Cell::Text { start, end })) => {
                 Some(self.message.text_bytes(start, end))
             }
@@ -389,30 +397,29 @@ fn after(cell: &Cell, cursor: Cursor) -> u32 {
 }
 
 /// Exponent and mantissa under their own operators; the mantissa is only sent with an exponent (§10.5.1).
-fn split_decimal(
-    parts: &[Op],
+#[inline(always)]
+pub(crate) fn split_decimal(
+    exponent: &Spec,
+    mantissa: &Spec,
     value: Option<Decimal>,
-    target: &mut Target<'_>,
+    target: &mut Target<'_, impl Entries>,
 ) -> Result<(), Code> {
-    let [exponent, mantissa] = parts else {
-        return Ok(());
-    };
     let value = match value {
-        Some(value) if exponent.spec.operator == Operator::Constant => {
-            Some(rescale(value, exponent.spec.value)?)
+        Some(value) if exponent.operator == Operator::Constant => {
+            Some(rescale(value, exponent.value)?)
         }
         value => value,
     };
-    let has_exponent = value.is_some() || !exponent.spec.optional;
+    let has_exponent = value.is_some() || !exponent.optional;
     encode_operator::integer(
-        &exponent.spec,
+        exponent,
         value.map(|value| i64::from(value.exponent())),
         target,
     )?;
     if !has_exponent {
         return Ok(());
     }
-    match encode_operator::integer(&mantissa.spec, value.map(Decimal::mantissa), target) {
+    match encode_operator::integer(mantissa, value.map(Decimal::mantissa), target) {
         Err(Code::Unencodable) => Err(Code::D3),
         done => done,
     }

@@ -7,14 +7,18 @@
 //!                          ─► a function per template (generated: one line per field) ─► Reader ─► operator, wire
 //! ```
 
+mod encoder;
 mod reader;
 mod spare;
 mod text;
+mod writer;
 
 pub use crate::dictionary::{Entries, Entry};
+pub use encoder::Encoder;
 pub use reader::{Bits, Choice, Fault, Integer, LongBits, Map, Number, Packed, Reader};
 pub use spare::Spare;
 pub use text::{Bytes, Text};
+pub use writer::{MapWriter, Value, Writer};
 
 use crate::plan::Spec;
 use crate::{Decimal, DecodeError, DecoderOptions, FieldType, Operator, ResetPolicy};
@@ -46,6 +50,25 @@ pub trait Decode<H>: Protocol {
 
     /// The session was reset by a message of its own.
     fn reset(handler: &mut H);
+}
+
+/// A struct that is a message of one template.
+pub trait Encode<P: Protocol> {
+    /// The template's id.
+    const ID: u32;
+    /// The template's name.
+    const NAME: &'static str;
+    /// Whether dictionaries are reset before such a message.
+    const RESETS: bool;
+    /// Most presence-map bits that its segment uses, that of the template id included.
+    const MAP_BITS: u32;
+
+    /// Writes the fields.
+    ///
+    /// # Errors
+    /// A value that its field cannot have.
+    fn encode(&self, map: &mut MapWriter, writer: &mut Writer<'_, P::Entries>)
+    -> Result<(), Fault>;
 }
 
 /// Decodes the messages of one session, in order, into structs that it keeps and gives to a handler by reference.

@@ -158,6 +158,12 @@ impl MapWriter {
         }
     }
 
+    /// Whether it is the map of a segment without any.
+    #[inline]
+    pub(crate) const fn is_none(&self) -> bool {
+        self.limit == 0
+    }
+
     /// Appends a bit.
     #[inline]
     pub(crate) fn push(&mut self, out: &mut [u8], bit: bool) {

@@ -32,6 +32,11 @@ impl<'a> Input<'a> {
         self.at
     }
 
+    /// Goes back to an earlier [`offset`](Self::offset).
+    pub(crate) fn back_to(&mut self, offset: usize) {
+        self.at = self.at.min(offset);
+    }
+
     /// Bytes not read yet.
     pub(crate) const fn remaining(&self) -> usize {
         self.bytes.len() - self.at

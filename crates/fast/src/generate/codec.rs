@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::decode;
 use super::model::{Message, Model, Owner, Type};
 use super::names::{Namer, rust_text, snake};
+use super::{decode, encode};
 use crate::plan::{Initial, Kind, Op, Plan};
 use crate::{FieldType, Operator};
 
@@ -14,14 +14,15 @@ pub(super) fn write(model: &Model<'_>, out: &mut String) {
     let codec = Codec::new(model);
     let _infallible = codec.interface(out);
     out.push_str(
-        "#[allow(clippy::all, const_item_mutation, non_snake_case, unused_mut, unused_imports, unreachable_pub)]\nmod codec {\n",
+        "#[allow(clippy::all, const_item_mutation, non_snake_case, unused, unreachable_patterns, unreachable_pub)]\nmod codec {\n",
     );
     out.push_str("    use ::tickwire_fast::FieldType::*;\n");
-    out.push_str("    use ::tickwire_fast::generated::{Bits, Choice, Decode, Entry, Fault, Map, Op, Protocol, Spare};\n\n");
+    out.push_str("    use ::tickwire_fast::generated::{Bits, Choice, Decode, Encode, Entry, Fault, Map, MapWriter, Op, Protocol, Spare};\n\n");
     out.push_str(
-        "    type Reader<'a> = ::tickwire_fast::generated::Reader<'a, <Messages as Protocol>::Entries>;\n\n",
+        "    type Reader<'a> = ::tickwire_fast::generated::Reader<'a, <Messages as Protocol>::Entries>;\n    type Writer<'a> = ::tickwire_fast::generated::Writer<'a, <Messages as Protocol>::Entries>;\n\n",
     );
     decode::write(&codec, out);
+    encode::write(&codec, out);
     while out.ends_with("\n\n") {
         out.pop();
     }
@@ -113,6 +114,11 @@ impl<'m> Codec<'m> {
 
     pub(super) fn function_name(&self, of: usize) -> &str {
         self.names.get(of).map_or("", String::as_str)
+    }
+
+    /// The name of the function that encodes a group or element.
+    pub(super) fn encode_name(&self, of: usize) -> String {
+        format!("encode_{}", self.function_name(of).trim_start_matches("r#"))
     }
 
     pub(super) fn uses_spares(&self, of: usize) -> bool {
@@ -211,6 +217,10 @@ impl<'m> Codec<'m> {
         );
         out.push_str(
             "pub type Decoder = ::tickwire_fast::generated::Decoder<codec::Messages>;\n\n",
+        );
+        out.push_str("/// Encodes structs as messages of these templates.\n");
+        out.push_str(
+            "pub type Encoder = ::tickwire_fast::generated::Encoder<codec::Messages>;\n\n",
         );
         out.push_str("/// What a [`Decoder`] calls with each message. Every method does nothing by default.\n");
         out.push_str("#[allow(unused_variables, clippy::new_ret_no_self, clippy::wrong_self_convention)]\npub trait Handler {\n");

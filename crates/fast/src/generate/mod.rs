@@ -8,6 +8,7 @@
 
 mod codec;
 mod decode;
+mod encode;
 mod enumerations;
 mod idl;
 mod model;

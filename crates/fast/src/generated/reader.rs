@@ -7,7 +7,7 @@ use crate::bit_group;
 use crate::dictionary::{Dictionary, Entries};
 use crate::operator::{self, decimal_of};
 use crate::wire::{Input, PresenceMap};
-use crate::{Code, Decimal, DecodeError, DecoderOptions, ResetPolicy, TemplateId};
+use crate::{Code, Decimal, DecodeError, DecoderOptions, EncodeError, ResetPolicy, TemplateId};
 
 /// What a decoder knows from message to message.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Fault {
 
     #[cold]
     #[inline(never)]
-    fn of(code: Code) -> Self {
+    pub(super) fn of(code: Code) -> Self {
         Self {
             code,
             field: None,
@@ -103,6 +103,23 @@ impl Fault {
         self.in_field(field)
     }
 
+    /// A mandatory value is missing.
+    #[cold]
+    pub fn missing() -> Self {
+        Self::of(Code::Missing)
+    }
+
+    #[cold]
+    pub(super) fn into_encode_error(self, paths: &[&str]) -> EncodeError {
+        let path = |field| paths.get(usize::try_from(field).ok()?).copied();
+        EncodeError {
+            code: self.code,
+            template: self.template.map(Arc::from),
+            field: self.field.and_then(path).map(Arc::from),
+            element: self.element,
+        }
+    }
+
     #[cold]
     pub(super) fn into_error(self, offset: usize, paths: &[&str]) -> DecodeError {
         let path = |field| paths.get(usize::try_from(field).ok()?).copied();
@@ -128,7 +145,7 @@ pub struct Reader<'a, E> {
     options: &'a DecoderOptions,
     depth: u32,
     /// Where the last template id was read.
-    at_id: Input<'a>,
+    at_id: usize,
 }
 
 impl<'a, E: Entries> Reader<'a, E> {
@@ -140,7 +157,7 @@ impl<'a, E: Entries> Reader<'a, E> {
     ) -> Self {
         let input = Input::new(bytes, options.strict);
         Self {
-            at_id: input,
+            at_id: 0,
             input,
             dictionary: &mut session.dictionary,
             scratch: &mut session.scratch,
@@ -193,7 +210,7 @@ impl<'a, E: Entries> Reader<'a, E> {
     /// The id of the template that follows, by its implicit copy operator (§10.5.1).
     #[inline(always)]
     pub(super) fn template_id(&mut self, map: &mut Bits<'_>) -> Result<u32, Fault> {
-        self.at_id = self.input;
+        self.at_id = self.input.offset();
         if map.0.bit() {
             match self.input.unsigned(u32::MAX.into()) {
                 // The largest value makes it fit.
@@ -358,7 +375,7 @@ impl<'a, E: Entries> Reader<'a, E> {
     }
 
     pub(super) fn back_to_id(&mut self) {
-        self.input = self.at_id;
+        self.input.back_to(self.at_id);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use tickwire_fast::generated::{Decode, Decoder, Protocol};
+use tickwire_fast::generated::{Decode, Decoder, Encoder, Protocol};
 use tickwire_fast::{DecoderOptions, ResetPolicy};
 
 use crate::data::Data;
@@ -22,49 +22,42 @@ mod complex {
 /// Demands that every value is in memory, and does nothing with it.
 struct Discard;
 
-impl simple::Handler for Discard {
-    #[inline(always)]
-    fn quote(&mut self, message: &simple::Quote) {
-        black_box(message);
-    }
+/// Keeps every message, encoded and not.
+struct Keep<T>(Vec<T>);
 
-    #[inline(always)]
-    fn new(&mut self, message: &simple::New) {
-        black_box(message);
-    }
+macro_rules! messages {
+    ($module:ident, $any:ident: $($method:ident $message:ident),*) => {
+        impl $module::Handler for Discard {
+            $(#[inline(always)]
+            fn $method(&mut self, message: &$module::$message) {
+                black_box(message);
+            })*
+        }
 
-    #[inline(always)]
-    fn change(&mut self, message: &simple::Change) {
-        black_box(message);
-    }
+        /// A message of any template.
+        enum $any {
+            $($message($module::$message)),*
+        }
 
-    #[inline(always)]
-    fn remove(&mut self, message: &simple::Remove) {
-        black_box(message);
-    }
+        impl $any {
+            #[inline(always)]
+            fn encode(&self, encoder: &mut $module::Encoder, out: &mut Vec<u8>) -> bool {
+                match self {
+                    $(Self::$message(message) => encoder.encode(message, out).is_ok()),*
+                }
+            }
+        }
 
-    #[inline(always)]
-    fn done(&mut self, message: &simple::Done) {
-        black_box(message);
-    }
+        impl $module::Handler for Keep<$any> {
+            $(fn $method(&mut self, message: &$module::$message) {
+                self.0.push($any::$message(message.clone()));
+            })*
+        }
+    };
 }
 
-impl complex::Handler for Discard {
-    #[inline(always)]
-    fn market_data(&mut self, message: &complex::MarketData) {
-        black_box(message);
-    }
-
-    #[inline(always)]
-    fn quote_request(&mut self, message: &complex::QuoteRequest) {
-        black_box(message);
-    }
-
-    #[inline(always)]
-    fn done(&mut self, message: &complex::Done) {
-        black_box(message);
-    }
-}
+messages!(simple, Simple: quote Quote, new New, change Change, remove Remove, done Done);
+messages!(complex, Complex: market_data MarketData, quote_request QuoteRequest, done Done);
 
 /// A pass of generated code over all packets.
 pub(crate) fn decode(data: &Data, strict: bool) -> Box<dyn FnMut() + '_> {
@@ -88,4 +81,53 @@ where
             assert!(decoder.decode_packet(packet, &mut Discard).is_ok());
         }
     })
+}
+
+/// A pass of generated code that encodes all messages, packet by packet as they were.
+///
+/// # Errors
+/// The bytes are others than those of the packets.
+pub(crate) fn encode(data: &Data) -> Result<Box<dyn FnMut() + '_>, String> {
+    match data.name {
+        "simple" => encode_pass(data, simple::Decoder::new(), Simple::encode),
+        _ => encode_pass(data, complex::Decoder::new(), Complex::encode),
+    }
+}
+
+fn encode_pass<'d, M, T: 'd>(
+    data: &'d Data,
+    mut decoder: Decoder<M>,
+    encode: impl Fn(&T, &mut Encoder<M>, &mut Vec<u8>) -> bool + 'd,
+) -> Result<Box<dyn FnMut() + 'd>, String>
+where
+    M: Protocol + Decode<Keep<T>> + 'd,
+{
+    let mut packets = Vec::new();
+    for packet in &data.packets {
+        let mut keep = Keep(Vec::new());
+        decoder.reset();
+        let decoded = decoder.decode_packet(packet, &mut keep);
+        decoded.map_err(|error| error.to_string())?;
+        packets.push(keep.0);
+    }
+    let mut encoder = Encoder::with_reset(ResetPolicy::Packet);
+    let mut bytes = Vec::new();
+    let mut pass = move |check: bool| {
+        for (messages, packet) in packets.iter().zip(&data.packets) {
+            bytes.clear();
+            encoder.reset();
+            for message in messages {
+                assert!(encode(message, &mut encoder, &mut bytes));
+            }
+            if check && bytes != *packet {
+                return Err(format!("{bytes:02x?} is not {packet:02x?}"));
+            }
+            black_box(&bytes);
+        }
+        Ok(())
+    };
+    pass(true)?;
+    Ok(Box::new(move || {
+        let _equal = pass(false);
+    }))
 }

@@ -89,6 +89,7 @@ fn rows(data: &Data) -> Result<Vec<Row<'_>>, Box<dyn std::error::Error>> {
             Some(interpreter_aim * 1.2),
             Box::new(interpreter::decode(data, true)),
         ),
+        row("encode-generated", Some(2.8), generated::encode(data)?),
         row(
             "encode-interpreter",
             None,
