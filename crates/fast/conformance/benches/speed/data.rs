@@ -73,6 +73,12 @@ impl Data {
         Ok(data)
     }
 
+    /// How many packets have about 500 messages. Encoders get those again and again: a message to be encoded was just
+    /// made, so it is in the processor's cache, where all 30,000 together are not.
+    pub(crate) fn near_packets(&self) -> usize {
+        (500 * self.packets.len()).div_ceil(self.messages)
+    }
+
     /// All messages, kept, with the number of their packet.
     pub(crate) fn decoded(&self) -> Result<Vec<(usize, Message)>, Box<dyn std::error::Error>> {
         let mut decoder = Decoder::new(&self.templates);
