@@ -2,6 +2,7 @@
 //! template XML, nor of what values are for.
 
 mod bit_group;
+mod instructions;
 mod run;
 mod trace;
 

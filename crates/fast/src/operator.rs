@@ -18,8 +18,7 @@ pub(crate) trait Integer: Copy + Eq {
     const SIGNED: bool;
     fn from_bits(bits: u64) -> Self;
     fn bits(self) -> u64;
-    fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code>;
-    fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code>;
+    fn read(input: &mut Input<'_>, max: u64, nullable: bool) -> Result<Option<Self>, Code>;
     /// The next value; the smallest follows the largest (§6.3.6).
     fn next(self, max: u64) -> Self;
     fn widen(self) -> i128;
@@ -41,12 +40,8 @@ impl Integer for u64 {
         self
     }
     #[inline(always)]
-    fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code> {
-        input.unsigned(max)
-    }
-    #[inline(always)]
-    fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code> {
-        input.nullable_unsigned(max)
+    fn read(input: &mut Input<'_>, max: u64, nullable: bool) -> Result<Option<Self>, Code> {
+        input.maybe_unsigned(max, nullable)
     }
     #[inline(always)]
     fn next(self, max: u64) -> Self {
@@ -78,12 +73,8 @@ impl Integer for i64 {
         self.cast_unsigned()
     }
     #[inline(always)]
-    fn read(input: &mut Input<'_>, max: u64) -> Result<Self, Code> {
-        input.signed(max)
-    }
-    #[inline(always)]
-    fn read_nullable(input: &mut Input<'_>, max: u64) -> Result<Option<Self>, Code> {
-        input.nullable_signed(max)
+    fn read(input: &mut Input<'_>, max: u64, nullable: bool) -> Result<Option<Self>, Code> {
+        input.maybe_signed(max, nullable)
     }
     #[inline(always)]
     fn next(self, max: u64) -> Self {
@@ -293,11 +284,7 @@ pub(crate) fn decimal(
 
 #[inline(always)]
 fn read_integer<T: Integer>(spec: &Spec, input: &mut Input<'_>) -> Result<Option<T>, Code> {
-    if spec.optional {
-        T::read_nullable(input, spec.max)
-    } else {
-        T::read(input, spec.max).map(Some)
-    }
+    T::read(input, spec.max, spec.optional)
 }
 
 #[inline]
@@ -311,12 +298,7 @@ fn read_delta(spec: &Spec, input: &mut Input<'_>) -> Result<Option<i128>, Code> 
 
 /// Exponent, then mantissa; of a nullable decimal only the exponent can be NULL (§10.6.2).
 fn read_decimal(spec: &Spec, input: &mut Input<'_>) -> Result<Option<Decimal>, Code> {
-    let exponent = if spec.optional {
-        input.nullable_signed(INT32_MAX)?
-    } else {
-        Some(input.signed(INT32_MAX)?)
-    };
-    let Some(exponent) = exponent else {
+    let Some(exponent) = input.maybe_signed(INT32_MAX, spec.optional)? else {
         return Ok(None);
     };
     let mantissa = input

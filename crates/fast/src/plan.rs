@@ -84,6 +84,7 @@ pub(crate) struct SlotEntry {
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) kind: Kind,
+    pub(crate) action: Action,
     pub(crate) field: u32,
     pub(crate) spec: Spec,
     pub(crate) segment: Segment,
@@ -108,6 +109,46 @@ pub(crate) enum Kind {
     BitGroup,
     /// Another template with its own presence map.
     Template,
+}
+
+/// What the decoder's loop branches on: the kind and operator of the instructions that feeds are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Unsigned,
+    /// A mandatory unsigned integer of the template.
+    UnsignedConstant,
+    UnsignedDefault,
+    UnsignedCopy,
+    UnsignedIncrement,
+    UnsignedDelta,
+    Signed,
+    SignedCopy,
+    SignedDelta,
+    /// A mandatory string or byte vector of the template.
+    Constant,
+    /// A string or byte vector that is in the stream, or else in the template.
+    Default,
+    Other,
+}
+
+impl Action {
+    pub(crate) fn of(kind: Kind, spec: &Spec) -> Self {
+        let is_text = matches!(kind, Kind::Ascii | Kind::Unicode | Kind::Bytes);
+        match (kind, spec.operator) {
+            (Kind::Unsigned, Operator::None) => Self::Unsigned,
+            (Kind::Unsigned, Operator::Constant) if !spec.optional => Self::UnsignedConstant,
+            (Kind::Unsigned, Operator::Default) => Self::UnsignedDefault,
+            (Kind::Unsigned, Operator::Copy) => Self::UnsignedCopy,
+            (Kind::Unsigned, Operator::Increment) => Self::UnsignedIncrement,
+            (Kind::Unsigned, Operator::Delta) => Self::UnsignedDelta,
+            (Kind::Signed, Operator::None) => Self::Signed,
+            (Kind::Signed, Operator::Copy) => Self::SignedCopy,
+            (Kind::Signed, Operator::Delta) => Self::SignedDelta,
+            (_, Operator::Constant) if is_text && !spec.optional => Self::Constant,
+            (_, Operator::Default) if is_text => Self::Default,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// A field operator with everything known about it at load time.

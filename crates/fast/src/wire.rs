@@ -50,35 +50,17 @@ impl<'a> Input<'a> {
     /// Unsigned integer, at most `max`.
     #[inline(always)]
     pub(crate) fn unsigned(&mut self, max: u64) -> Result<u64, Code> {
-        let (value, len) = match short_unsigned(self.rest(), self.strict) {
-            Some(short) => short,
-            None => {
-                let (value, len) = wide_unsigned(self.rest(), self.strict)?;
-                (u64::try_from(value).map_err(|_| Code::D2)?, len)
-            }
-        };
-        if value > max {
-            return Err(Code::D2);
-        }
-        self.at += len;
-        Ok(value)
+        Ok(self.maybe_unsigned(max, false)?.unwrap_or_default())
     }
 
-    /// Nullable unsigned integer: 0 is NULL, a value is sent one larger, so that `u64::MAX` takes 65 bits (§10.6.1).
+    /// Unsigned integer, at most `max`. If it is `nullable`, 0 is NULL and a value is sent one larger, so that
+    /// `u64::MAX` takes 65 bits (§10.6.1).
     #[inline(always)]
-    pub(crate) fn nullable_unsigned(&mut self, max: u64) -> Result<Option<u64>, Code> {
+    pub(crate) fn maybe_unsigned(&mut self, max: u64, nullable: bool) -> Result<Option<u64>, Code> {
         let (value, len) = match short_unsigned(self.rest(), self.strict) {
-            Some((sent, len)) => (sent.checked_sub(1), len),
-            None => {
-                let (sent, len) = wide_unsigned(self.rest(), self.strict)?;
-                (
-                    sent.checked_sub(1)
-                        .map(u64::try_from)
-                        .transpose()
-                        .map_err(|_| Code::D2)?,
-                    len,
-                )
-            }
+            Some((sent, len)) if nullable => (sent.checked_sub(1), len),
+            Some((sent, len)) => (Some(sent), len),
+            None => long_unsigned(self.rest(), self.strict, nullable)?,
         };
         if value.is_some_and(|value| value > max) {
             return Err(Code::D2);
@@ -90,42 +72,17 @@ impl<'a> Input<'a> {
     /// Signed integer in `-max - 1 ..= max`.
     #[inline(always)]
     pub(crate) fn signed(&mut self, max: u64) -> Result<i64, Code> {
-        let (value, len) = match short_signed(self.rest(), self.strict) {
-            Some(short) => short,
-            None => {
-                let (value, len) = wide_signed(self.rest(), self.strict)?;
-                (i64::try_from(value).map_err(|_| Code::D2)?, len)
-            }
-        };
-        in_range(value, max)?;
-        self.at += len;
-        Ok(value)
+        Ok(self.maybe_signed(max, false)?.unwrap_or_default())
     }
 
-    /// Nullable signed integer: 0 is NULL, values from 0 up are sent one larger, negative ones as they are.
+    /// Signed integer in `-max - 1 ..= max`. If it is `nullable`, 0 is NULL, values from 0 up are sent one larger,
+    /// negative ones as they are.
     #[inline(always)]
-    pub(crate) fn nullable_signed(&mut self, max: u64) -> Result<Option<i64>, Code> {
+    pub(crate) fn maybe_signed(&mut self, max: u64, nullable: bool) -> Result<Option<i64>, Code> {
         let (value, len) = match short_signed(self.rest(), self.strict) {
-            Some((sent, len)) => (
-                if sent == 0 {
-                    None
-                } else {
-                    Some(sent - i64::from(sent > 0))
-                },
-                len,
-            ),
-            None => {
-                let (sent, len) = wide_signed(self.rest(), self.strict)?;
-                let value = sent - i128::from(sent > 0);
-                (
-                    if sent == 0 {
-                        None
-                    } else {
-                        Some(i64::try_from(value).map_err(|_| Code::D2)?)
-                    },
-                    len,
-                )
-            }
+            Some((0, len)) if nullable => (None, len),
+            Some((sent, len)) => (Some(sent - i64::from(nullable && sent > 0)), len),
+            None => long_signed(self.rest(), self.strict, nullable)?,
         };
         if let Some(value) = value {
             in_range(value, max)?;
@@ -231,7 +188,7 @@ impl<'a> Input<'a> {
     /// Nullable byte vector: the length is nullable.
     pub(crate) fn nullable_bytes(&mut self) -> Result<Option<&'a [u8]>, Code> {
         let before = self.at;
-        match self.nullable_unsigned(u64::from(u32::MAX))? {
+        match self.maybe_unsigned(u64::from(u32::MAX), true)? {
             Some(len) => self.take(len, before).map(Some),
             None => Ok(None),
         }
@@ -498,6 +455,28 @@ fn short_signed(bytes: &[u8], strict: bool) -> Option<(i64, usize)> {
 fn signed_of(groups: u64, len: usize) -> i64 {
     let unused = 64 - 7 * len;
     (groups << unused).cast_signed() >> unused
+}
+
+/// Unsigned integer of any length that must fit 64 bits; NULL if it is `nullable` and 0.
+#[cold]
+fn long_unsigned(bytes: &[u8], strict: bool, nullable: bool) -> Result<(Option<u64>, usize), Code> {
+    let (sent, len) = wide_unsigned(bytes, strict)?;
+    match sent.checked_sub(nullable.into()).map(u64::try_from) {
+        None => Ok((None, len)),
+        Some(Ok(value)) => Ok((Some(value), len)),
+        Some(Err(_)) => Err(Code::D2),
+    }
+}
+
+/// Signed integer of any length that must fit 64 bits; NULL if it is `nullable` and 0.
+#[cold]
+fn long_signed(bytes: &[u8], strict: bool, nullable: bool) -> Result<(Option<i64>, usize), Code> {
+    let (sent, len) = wide_signed(bytes, strict)?;
+    if nullable && sent == 0 {
+        return Ok((None, len));
+    }
+    let value = sent - i128::from(nullable && sent > 0);
+    Ok((Some(i64::try_from(value).map_err(|_| Code::D2)?), len))
 }
 
 /// Unsigned integer of any length. More than 66 bits are out of every range (D2); leading zero bytes are not, they are

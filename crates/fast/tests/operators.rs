@@ -19,7 +19,7 @@ fn none() {
     );
     check(
         r#"<decimal name="F"/>"#,
-        &[("C0 81 82 39 45 A3", r#""F":94275500"#)],
+        &[("C0 81 82 39 45 A3", r#""F":942755e2"#)],
     );
     check(
         r#"<decimal name="F"/>"#,
@@ -28,7 +28,7 @@ fn none() {
     // Only the exponent is nullable.
     check(
         r#"<decimal name="F" presence="optional"/>"#,
-        &[("C0 81 83 39 45 A3", r#""F":94275500"#), ("80 80", "")],
+        &[("C0 81 83 39 45 A3", r#""F":942755e2"#), ("80 80", "")],
     );
 }
 
@@ -235,11 +235,11 @@ fn decimal_delta() {
     // The initial value is normalized: 12·10^3.
     check(
         r#"<decimal name="F"><delta value="12000"/></decimal>"#,
-        &[("C0 81 FF 81", r#""F":1300"#)],
+        &[("C0 81 FF 81", r#""F":13e2"#)],
     );
     check(
         r#"<decimal name="F" presence="optional"><delta value="12000"/></decimal>"#,
-        &[("C0 81 80", ""), ("80 81 80", r#""F":12000"#)],
+        &[("C0 81 80", ""), ("80 81 80", r#""F":12e3"#)],
     );
     check(
         r#"<decimal name="F"><delta/></decimal>"#,

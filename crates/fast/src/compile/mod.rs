@@ -19,7 +19,7 @@ use roxmltree::{Document, Node, NodeId};
 use crate::error::TemplateError;
 use crate::field::{FieldType, Operator};
 use crate::meaning::{Elements, Meaning};
-use crate::plan::{FieldEntry, Kind, Op, Plan, Segment, Spec, TemplateEntry};
+use crate::plan::{Action, FieldEntry, Kind, Op, Plan, Segment, Spec, TemplateEntry};
 use crate::{Code, Mode};
 
 use declaration::Declaration;
@@ -285,6 +285,7 @@ impl<'d> Compiler<'_, 'd> {
     fn push_op(&mut self, kind: Kind, field: u32, spec: Spec) -> usize {
         self.plan.ops.push(Op {
             kind,
+            action: Action::of(kind, &spec),
             field,
             spec,
             segment: Segment::default(),

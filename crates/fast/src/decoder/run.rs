@@ -8,7 +8,7 @@ use crate::dictionary::Dictionary;
 use crate::error::DecodeError;
 use crate::field::TemplateId;
 use crate::operator::{self, Integer, Place};
-use crate::plan::{Initial, Kind, Op, Plan};
+use crate::plan::{Initial, Kind, Op, Plan, TemplateEntry};
 use crate::templates::{Template, Templates};
 use crate::visitor::Visitor;
 use crate::wire::{Input, PresenceMap};
@@ -51,7 +51,8 @@ impl<'a, V: Visitor> Run<'a, V> {
             self.dictionary.reset();
         }
         self.visitor.begin_message(template);
-        self.instructions(self.plan.template_ops(template.entry), map, 0)?;
+        let TemplateEntry { map_bits, .. } = *template.entry;
+        self.instructions(self.plan.template_ops(template.entry), map, map_bits, 0)?;
         self.visitor.end_message();
         Ok(())
     }
@@ -111,71 +112,8 @@ impl<'a, V: Visitor> Run<'a, V> {
         map
     }
 
-    /// Runs the instructions of one segment with its presence map. The input and the map are kept in locals, which are
-    /// registers, and written back around everything that is not an integer.
-    fn instructions(
-        &mut self,
-        ops: &'a [Op],
-        mut map: PresenceMap<'a>,
-        depth: u32,
-    ) -> Result<(), Code> {
-        let mut input = self.input;
-        let mut next = ops.iter();
-        while let Some(op) = next.next() {
-            let present = map.bit_if(op.spec.uses_map);
-            let field = FieldIndex(op.field);
-            let done = match op.kind {
-                Kind::Unsigned if !V::TRACED => {
-                    match operator::integer::<u64>(&op.spec, &mut input, present, self.dictionary) {
-                        Ok(Some(value)) => {
-                            self.visitor.unsigned(field, value);
-                            continue;
-                        }
-                        Ok(None) => {
-                            self.visitor.absent(field);
-                            continue;
-                        }
-                        Err(code) => {
-                            self.input = input;
-                            Err(code)
-                        }
-                    }
-                }
-                Kind::Signed if !V::TRACED => {
-                    match operator::integer::<i64>(&op.spec, &mut input, present, self.dictionary) {
-                        Ok(Some(value)) => {
-                            self.visitor.signed(field, value);
-                            continue;
-                        }
-                        Ok(None) => {
-                            self.visitor.absent(field);
-                            continue;
-                        }
-                        Err(code) => {
-                            self.input = input;
-                            Err(code)
-                        }
-                    }
-                }
-                _ => {
-                    self.input = input;
-                    let mut own = map;
-                    let done = self.other(op, body_of(op, &mut next), present, &mut own, depth);
-                    map = own;
-                    input = self.input;
-                    done
-                }
-            };
-            if let Err(code) = done {
-                self.field.get_or_insert(op.field);
-                return Err(code);
-            }
-        }
-        self.input = input;
-        self.input.check_used(&map)
-    }
-
-    fn other(
+    /// An instruction that the loop has nothing of its own for.
+    pub(super) fn other(
         &mut self,
         op: &'a Op,
         body: &'a [Op],
@@ -304,7 +242,6 @@ impl<'a, V: Visitor> Run<'a, V> {
     /// Where the value of a string or byte vector is; `None`: it is absent.
     #[inline]
     fn find_text(&mut self, op: &Op, present: bool) -> Result<Option<Place>, Code> {
-        // The value is most often the template's, or none.
         let is_initial = match op.spec.operator {
             Operator::Constant => present,
             Operator::Default if !present => true,
@@ -398,7 +335,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             0 => PresenceMap::none(),
             _ => self.presence_map(Some(FieldIndex(op.field)))?,
         };
-        self.instructions(body, map, depth + 1)?;
+        self.instructions(body, map, op.segment.map_bits, depth + 1)?;
         self.next_bit = outer_bit;
         Ok(())
     }
@@ -415,7 +352,9 @@ impl<'a, V: Visitor> Run<'a, V> {
             return Err(Code::D9);
         };
         self.visitor.begin_template(field, template);
-        self.instructions(self.plan.template_ops(template.entry), map, depth + 1)?;
+        let TemplateEntry { map_bits, .. } = *template.entry;
+        let ops = self.plan.template_ops(template.entry);
+        self.instructions(ops, map, map_bits, depth + 1)?;
         self.visitor.end_template(field);
         (self.template, self.next_bit) = outer;
         Ok(())
@@ -439,7 +378,7 @@ impl<'a, V: Visitor> Run<'a, V> {
 
 /// The instructions that belong to `op`, which `next` then goes past.
 #[inline]
-fn body_of<'a>(op: &Op, next: &mut slice::Iter<'a, Op>) -> &'a [Op] {
+pub(super) fn body_of<'a>(op: &Op, next: &mut slice::Iter<'a, Op>) -> &'a [Op] {
     let (body, rest) = next.as_slice().split_at(op.segment.body as usize);
     *next = rest.iter();
     body

@@ -94,7 +94,7 @@ fn nullable_integers_need_one_bit_more() {
     ];
     for (bytes, value) in unsigned {
         assert_eq!(
-            all(bytes, true, |input| input.nullable_unsigned(u64::MAX)),
+            all(bytes, true, |input| input.maybe_unsigned(u64::MAX, true)),
             Ok(*value)
         );
         assert_eq!(
@@ -117,7 +117,7 @@ fn nullable_integers_need_one_bit_more() {
     ];
     for (bytes, value) in signed {
         assert_eq!(
-            all(bytes, true, |input| input.nullable_signed(I64)),
+            all(bytes, true, |input| input.maybe_signed(I64, true)),
             Ok(*value)
         );
         assert_eq!(written(|out| output::nullable(out, *value)), *bytes);
@@ -133,7 +133,7 @@ fn d2_out_of_range_is_exact() {
         input.unsigned(U32).map(|_| ())
     });
     refused(&[0x10, 0x00, 0x00, 0x00, 0x81], |input| {
-        input.nullable_unsigned(U32).map(|_| ())
+        input.maybe_unsigned(U32, true).map(|_| ())
     });
     refused(&[0x02, 0x80], |input| input.unsigned(255).map(|_| ()));
     refused(
@@ -142,7 +142,7 @@ fn d2_out_of_range_is_exact() {
     );
     refused(
         &[0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x81],
-        |input| input.nullable_unsigned(u64::MAX).map(|_| ()),
+        |input| input.maybe_unsigned(u64::MAX, true).map(|_| ()),
     );
     refused(&[0x08, 0x00, 0x00, 0x00, 0x80], |input| {
         input.signed(I32).map(|_| ())
@@ -156,7 +156,7 @@ fn d2_out_of_range_is_exact() {
     );
     refused(
         &[0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x81],
-        |input| input.nullable_signed(I64).map(|_| ()),
+        |input| input.maybe_signed(I64, true).map(|_| ()),
     );
     let mut endless = [0x7f; 40];
     endless[0] = 0x3f;
@@ -297,7 +297,7 @@ fn values_that_do_not_end_are_truncated() {
             Err(Code::Truncated)
         );
         assert_eq!(
-            all(bytes, false, |input| input.nullable_signed(I64)),
+            all(bytes, false, |input| input.maybe_signed(I64, true)),
             Err(Code::Truncated)
         );
         assert_eq!(
