@@ -243,7 +243,7 @@ fn decimal_delta() {
     );
     check(
         r#"<decimal name="F"><delta/></decimal>"#,
-        &[("C0 81 BF 80", r#""F":0"#), ("80 81 80", "R1")],
+        &[("C0 81 BF 80", r#""F":0e63"#), ("80 81 80", "R1")],
     );
 }
 

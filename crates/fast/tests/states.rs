@@ -78,7 +78,7 @@ const TYPES: [Type; 7] = [
         previous_json: "0.05",
         next_json: "",
         initial: "12000",
-        initial_json: "12000",
+        initial_json: "12e3",
         no_delta: ("80 80", "81 80"),
         base_json: "0",
         tail: None,
