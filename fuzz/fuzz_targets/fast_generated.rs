@@ -1,5 +1,5 @@
-//! Any bytes, or messages with a few bytes changed, for a generated decoder and the interpreter:
-//! the same values, the same errors, the same state after them. The first byte chooses the
+//! Any bytes, or messages with a few bytes changed, for generated code and the interpreter: the
+//! same values, the same errors, the same state after them, the same bytes when encoded again. The first byte chooses the
 //! templates, the second options.
 #![no_main]
 
@@ -37,16 +37,26 @@ fuzz_target!(|input: &[u8]| {
         ..DecoderOptions::default()
     };
     let mut interpreted = Decoder::with_options(templates, options);
-    let mut generated = (file.decoder)(options);
-    let (mut message, mut text) = (Message::new(), String::new());
+    let mut generated = (file.codec)(options);
+    let mut again = Encoder::with_reset(templates, reset);
+    let (mut message, mut out) = (Message::new(), Vec::new());
     // The bytes that one message takes, by both.
     let mut decode = |bytes: &[u8], message: &mut Message| {
         let expected = interpreted.decode(bytes, message);
-        text.clear();
-        assert_eq!(generated.decode(bytes, &mut text), expected);
+        assert_eq!(generated.decode(bytes), expected);
         match expected {
-            Ok(_) => assert_eq!(plain_debug(&text), debug_text(message)),
-            Err(_) => assert_eq!(text, ""),
+            Err(_) => assert_eq!(generated.text(), ""),
+            Ok(_) if message.template().is_none() => assert_eq!(generated.text(), "reset"),
+            Ok(_) => {
+                assert_eq!(plain_debug(generated.text()), debug_text(message));
+                out.clear();
+                let encoded = again.encode(message, &mut out).map(|()| &out[..]);
+                assert_eq!(generated.encoded(), encoded.as_deref());
+                if encoded.is_err() {
+                    again.reset();
+                    generated.reset_encoder();
+                }
+            }
         }
         expected
     };

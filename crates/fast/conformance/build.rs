@@ -66,7 +66,7 @@ impl Files {
             self.modules,
             "#[allow(dead_code, unreachable_pub, reason = \"as a user has it\")]\n\
              mod {name} {{\n    include!({generated:?});\n}}\n\
-             impl {name}::Handler for Seen {{"
+             impl {name}::Handler for Seen<<{name}::Decoder as Of>::Messages> {{"
         );
         for template in templates.iter().filter(|template| template.id().is_some()) {
             let struct_name = camel(template.name());
@@ -81,7 +81,8 @@ impl Files {
         let _ = writeln!(
             self.rows,
             "    Generated {{ name: {name:?}, xml: include_str!({path:?}), mode: Mode::Lenient, shape: Shape::{shape:?}, \
-             decoder: |options| Box::new({name}::Decoder::with_options(options)) }},"
+             codec: |options| Box::new(Pair::new(\
+             {name}::Decoder::with_options(options), {name}::Encoder::with_reset(options.reset))) }},"
         );
         Ok(())
     }

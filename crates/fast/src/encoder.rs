@@ -79,12 +79,14 @@ impl Encoder {
             template_id: &mut self.template_id,
             reset: self.reset,
             out,
+            template: template.entry,
             field: None,
             element: None,
         };
         let (next, end) = message.record().range();
         let done = run.template(template.entry, Cursor { next, end }, true);
         let (field, element) = (run.field, run.element);
+        let template = done.is_err().then(|| run.template.name.clone());
         done.map_err(|code| {
             out.truncate(start);
             self.poisoned = true;
@@ -93,7 +95,7 @@ impl Encoder {
                 .map(|field| field.path.clone());
             EncodeError {
                 code,
-                template: Some(template.entry.name.clone()),
+                template,
                 field,
                 element,
             }
@@ -123,7 +125,8 @@ struct Run<'a> {
     template_id: &'a mut Option<u32>,
     reset: ResetPolicy,
     out: &'a mut Vec<u8>,
-    /// Where it failed.
+    /// The innermost template and, where it failed, field and element.
+    template: &'a TemplateEntry,
     field: Option<u32>,
     element: Option<u32>,
 }
@@ -154,7 +157,9 @@ impl<'a> Run<'a> {
         if is_message && template.reset && self.reset != ResetPolicy::Never {
             self.dictionary.reset();
         }
+        let outer = core::mem::replace(&mut self.template, template);
         self.instructions(self.plan.template_ops(template), cursor, &mut map)?;
+        self.template = outer;
         map.finish(self.out);
         Ok(())
     }

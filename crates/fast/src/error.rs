@@ -107,7 +107,7 @@ impl core::error::Error for DecodeError {}
 pub struct EncodeError {
     /// What is wrong.
     pub code: Code,
-    /// Name of the template.
+    /// Name of the innermost template.
     pub template: Option<Arc<str>>,
     /// Path of the field in its template, names joined with dots.
     pub field: Option<Arc<str>>,

@@ -1,15 +1,17 @@
-//! Decoders that the build script generated, behind one trait: of the feeds' templates, of hand-written ones that have
+//! Decoders and encoders that the build script generated, behind one trait: of the feeds' templates, of hand-written ones that have
 //! everything, and of random ones. And the text of a message, as the interpreter has it and as a struct's `Debug` does.
 
 use std::collections::HashMap;
 use std::fmt::{Debug, Write};
 
-use tickwire_fast::generated::Decode;
-use tickwire_fast::{DecodeError, DecoderOptions, FieldType, Fields, Message, Mode, Record, Value};
+use tickwire_fast::generated::{Decode, Decoder, Encode, Encoder, Protocol};
+use tickwire_fast::{
+    DecodeError, DecoderOptions, EncodeError, FieldType, Fields, Message, Mode, Record, Value,
+};
 
 use crate::template::Shape;
 
-/// A template file and the decoder that was generated of it.
+/// A template file and the code that was generated of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Generated {
     /// The file's name without extension.
@@ -20,54 +22,105 @@ pub struct Generated {
     pub mode: Mode,
     /// What random messages of it may have.
     pub shape: Shape,
-    /// Makes a decoder.
-    pub decoder: fn(DecoderOptions) -> Box<dyn Codec>,
+    /// Makes a decoder and an encoder.
+    pub codec: fn(DecoderOptions) -> Box<dyn Codec>,
 }
 
-/// A generated decoder.
+/// A generated decoder, and a generated encoder that encodes again what was decoded.
 pub trait Codec {
-    /// Decodes the message at the start of `bytes` and appends the `Debug` form of the struct, or `reset` for the
-    /// session's reset message.
+    /// Decodes the message at the start of `bytes`.
     ///
     /// # Errors
     /// As the decoder's.
-    fn decode(&mut self, bytes: &[u8], text: &mut String) -> Result<usize, DecodeError>;
+    fn decode(&mut self, bytes: &[u8]) -> Result<usize, DecodeError>;
 
-    /// As the decoder's.
+    /// The `Debug` form of the struct that the last message was decoded into; `reset` for the session's reset message,
+    /// and empty if there was an error.
+    fn text(&self) -> &str;
+
+    /// What the last message was encoded to again.
+    ///
+    /// # Errors
+    /// The encoder's.
+    fn encoded(&self) -> Result<&[u8], &EncodeError>;
+
+    /// Resets the decoder.
     fn reset(&mut self);
 
-    /// As the decoder's.
+    /// The decoder's.
     fn lose(&mut self);
+
+    /// Resets the encoder.
+    fn reset_encoder(&mut self);
+}
+
+/// What a decoder decodes; generated code has no other name for it.
+trait Of {
+    type Messages: Protocol;
+}
+
+impl<M: Protocol> Of for Decoder<M> {
+    type Messages = M;
+}
+
+/// A decoder with its handler.
+struct Pair<M: Protocol> {
+    decoder: Decoder<M>,
+    seen: Seen<M>,
 }
 
 /// The handler of all generated decoders.
-#[derive(Debug, Default)]
-pub struct Seen {
+struct Seen<M: Protocol> {
     text: String,
+    encoder: Encoder<M>,
+    encoded: Result<Vec<u8>, EncodeError>,
 }
 
-impl Seen {
-    fn message(&mut self, message: &impl Debug) {
-        let _ = write!(self.text, "{message:?}");
+impl<M: Protocol> Pair<M> {
+    fn new(decoder: Decoder<M>, encoder: Encoder<M>) -> Self {
+        Self {
+            decoder,
+            seen: Seen {
+                text: String::new(),
+                encoder,
+                encoded: Ok(Vec::new()),
+            },
+        }
     }
 }
 
-impl<M: Decode<Seen>> Codec for tickwire_fast::generated::Decoder<M> {
-    fn decode(&mut self, bytes: &[u8], text: &mut String) -> Result<usize, DecodeError> {
-        let mut seen = Seen {
-            text: std::mem::take(text),
-        };
-        let done = Self::decode(self, bytes, &mut seen);
-        *text = seen.text;
-        done
+impl<M: Protocol> Seen<M> {
+    fn message<T: Encode<M> + Debug>(&mut self, message: &T) {
+        let _ = write!(self.text, "{message:?}");
+        let mut out = Vec::new();
+        self.encoded = self.encoder.encode(message, &mut out).map(|()| out);
+    }
+}
+
+impl<M: Protocol + Decode<Seen<M>>> Codec for Pair<M> {
+    fn decode(&mut self, bytes: &[u8]) -> Result<usize, DecodeError> {
+        self.seen.text.clear();
+        self.decoder.decode(bytes, &mut self.seen)
+    }
+
+    fn text(&self) -> &str {
+        &self.seen.text
+    }
+
+    fn encoded(&self) -> Result<&[u8], &EncodeError> {
+        self.seen.encoded.as_deref()
     }
 
     fn reset(&mut self) {
-        Self::reset(self);
+        self.decoder.reset();
     }
 
     fn lose(&mut self) {
-        Self::lose(self);
+        self.decoder.lose();
+    }
+
+    fn reset_encoder(&mut self) {
+        self.seen.encoder.reset();
     }
 }
 
