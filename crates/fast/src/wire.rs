@@ -393,7 +393,8 @@ fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, usize)> {
     middle_unsigned(word)
 }
 
-/// The same of 5 to 8 bytes, all at once.
+/// The same of 5 to 8 bytes, all at once. Out of line, so that what is inlined for every field stays small.
+#[inline(never)]
 fn middle_unsigned(word: u64) -> Option<(u64, usize)> {
     let stops = word & 0x8080_8080_8080_8080;
     if stops == 0 {
