@@ -216,14 +216,14 @@ impl<'m> Codec<'m> {
             "/// Decodes messages of these templates, and calls a [`Handler`] with each.\n",
         );
         out.push_str(
-            "pub type Decoder = ::tickwire_fast::generated::Decoder<codec::Messages>;\n\n",
+            "#[allow(dead_code)]\npub type Decoder = ::tickwire_fast::generated::Decoder<codec::Messages>;\n\n",
         );
         out.push_str("/// Encodes structs as messages of these templates.\n");
         out.push_str(
-            "pub type Encoder = ::tickwire_fast::generated::Encoder<codec::Messages>;\n\n",
+            "#[allow(dead_code)]\npub type Encoder = ::tickwire_fast::generated::Encoder<codec::Messages>;\n\n",
         );
         out.push_str("/// What a [`Decoder`] calls with each message. Every method does nothing by default.\n");
-        out.push_str("#[allow(unused_variables, clippy::new_ret_no_self, clippy::wrong_self_convention)]\npub trait Handler {\n");
+        out.push_str("#[allow(dead_code, unused_variables, clippy::new_ret_no_self, clippy::wrong_self_convention)]\npub trait Handler {\n");
         for (message, name) in self.messages() {
             let path = self.model.path(message.of);
             writeln!(

@@ -1,0 +1,52 @@
+//! Publishes the messages of a feed as they are decoded: no field is touched by hand.
+//!
+//! ```text
+//! cargo run --release -- feed generate complex --out complex.dat
+//! cargo run --release -p typed-feed -- complex.dat
+//! ```
+
+use std::error::Error;
+
+use market::{Decoder, Handler, MarketData};
+use tickwire::{DataWriter, DomainParticipant, error::WriteError};
+use tickwire_fast::{DecoderOptions, ResetPolicy};
+use tickwire_feed::{Frames, Framing};
+
+#[allow(unreachable_pub, reason = "what is generated is public, for libraries")]
+mod market {
+    include!(concat!(env!("OUT_DIR"), "/complex.rs"));
+}
+
+/// Writes each MarketData message to its topic.
+struct Publish {
+    writer: DataWriter<MarketData>,
+    published: Result<u64, WriteError>,
+}
+
+impl Handler for Publish {
+    fn market_data(&mut self, message: &MarketData) {
+        if let Ok(count) = self.published {
+            self.published = self.writer.write(message).map(|_| count + 1);
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: typed-feed FILE")?;
+    let file = std::fs::read(path)?;
+    let participant = DomainParticipant::new(0)?;
+    let topic = participant.topic::<MarketData>("MarketData")?;
+    let mut publish = Publish {
+        writer: participant.writer(&topic)?,
+        published: Ok(0),
+    };
+    let mut decoder = Decoder::with_options(DecoderOptions {
+        reset: ResetPolicy::Packet,
+        ..DecoderOptions::default()
+    });
+    for frame in Frames::new(Framing::U32Le, &file) {
+        decoder.decode_packet(frame?.packet, &mut publish)?;
+    }
+    println!("{} messages published", publish.published?);
+    Ok(())
+}
