@@ -273,6 +273,12 @@ pub fn is_within(part: Record<'_>, whole: Record<'_>) -> bool {
                 (Value::Template(part_of, part), Value::Template(whole_of, whole)) => {
                     part_of == whole_of && is_within(part, whole)
                 }
+                // An exponent that the template fixes is that of the same number (D3).
+                (Value::Decimal(part), Value::Decimal(whole))
+                    if constant(field, Part::Exponent).is_some() =>
+                {
+                    part.normalized() == whole.normalized()
+                }
                 (part, whole) => part == whole,
             })
     })
