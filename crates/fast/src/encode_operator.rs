@@ -52,9 +52,10 @@ pub(crate) fn integer<T: Integer>(
         }
         Operator::Copy | Operator::Increment | Operator::Tail => {
             let implied = match target.dictionary.state(spec.slot, spec.tag)? {
+                // Any value will do where none is sent, and `T` may not be the field's type then.
                 State::Assigned => {
                     let previous = T::from_bits(target.dictionary.value(spec.slot));
-                    Some(if spec.operator == Operator::Copy {
+                    Some(if spec.operator == Operator::Copy || value.is_none() {
                         previous
                     } else {
                         previous.next(spec.max)

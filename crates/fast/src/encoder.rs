@@ -346,6 +346,10 @@ impl<'a> Run<'a> {
             Some(_) => return Err(Code::D1),
             None => None,
         };
+        let is_implied = length.spec.operator == Operator::Constant && !length.spec.optional;
+        if len.is_none() && is_implied && length.spec.value > 0 {
+            return Err(Code::Missing);
+        }
         let mut target = Target {
             out: self.out,
             map,

@@ -213,3 +213,35 @@ fn d9_a_template_without_an_id_is_not_encoded() {
         .unwrap_err();
     assert_eq!(error.code, Code::D9);
 }
+
+/// A length that the template has is not sent, but its elements are.
+#[test]
+fn elements_of_a_constant_length_are_not_left_out() {
+    let encode = |len: u32| {
+        let templates = template(&format!(
+            r#"<sequence name="S"><length><constant value="{len}"/></length><uInt32 name="F"/></sequence>"#
+        ));
+        let mut message = Message::new();
+        message.start(templates.by_name("T").unwrap());
+        let mut bytes = Vec::new();
+        let done = Encoder::new(&templates).encode(&message, &mut bytes);
+        done.map(|()| bytes).map_err(|error| error.code)
+    };
+    assert_eq!(encode(2), Err(Code::Missing));
+    assert_eq!(encode(0), Ok(vec![0xc0, 0x81]));
+}
+
+/// §6.3.6: an absent value is NULL whatever the increment of the previous one would be.
+#[test]
+fn an_increment_of_the_largest_signed_value_may_be_absent() {
+    check(
+        r#"<uInt64 name="F" presence="optional"><increment/></uInt64>"#,
+        &[
+            (
+                "E0 81 01 00 00 00 00 00 00 00 00 80",
+                r#""F":9223372036854775807"#,
+            ),
+            ("A0 80", ""),
+        ],
+    );
+}
