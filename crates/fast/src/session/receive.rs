@@ -30,7 +30,7 @@ pub enum ReceiveError {
     Field(&'static str),
     /// A message of this template is no instruction, or no operator.
     Instruction(Box<str>),
-    /// Definitions that are nested or long beyond all templates.
+    /// Definitions that are nested, long or many beyond all templates.
     Limit,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for ReceiveError {
                     "template definition with {name} for an instruction or operator"
                 )
             }
-            Self::Limit => f.write_str("template definitions too deep or too long"),
+            Self::Limit => f.write_str("template definitions too deep, too long or too many"),
         }
     }
 }
@@ -127,7 +127,8 @@ impl Received {
         };
         let replaced = self.named(namespace, name).map_or(0, |old| old.len());
         let kept = self.bytes - replaced;
-        if kept + definition.len() > MAX_BYTES {
+        let is_one_too_many = replaced == 0 && self.templates.len() == MAX_TEMPLATES;
+        if is_one_too_many || kept + definition.len() > MAX_BYTES {
             return Err(ReceiveError::Limit);
         }
         self.bytes = kept + definition.len();
@@ -357,5 +358,7 @@ impl<'x> Tag<'x> {
 
 /// Levels of groups and sequences in a definition; the compiler allows as many.
 const MAX_DEPTH: u32 = 64;
+/// Templates that a session may define: each definition is compared with all names so far.
+const MAX_TEMPLATES: usize = 1 << 12;
 /// Bytes of all definitions together.
 const MAX_BYTES: usize = 1 << 26;
