@@ -1,6 +1,6 @@
 //! Templates and messages made to exhaust time, memory or stack.
 
-use tickwire_fast::{Code, Decoder, DecoderOptions, Message, Mode, Templates};
+use tickwire_fast::{Code, Decoder, DecoderOptions, Message, Mode, Templates, session};
 
 fn refused(xml: &str) -> String {
     Templates::parse(xml, Mode::Strict)
@@ -45,6 +45,57 @@ fn references_do_not_multiply_text() {
             "more than 67108864 bytes of names and values"
         );
     }
+}
+
+/// The XML parser compares attributes with each other, and hands namespaces down: seconds, and hours, for a file of a megabyte.
+#[test]
+fn attributes_and_namespaces_do_not_multiply() {
+    let many = |what: &str| -> String { (0..60_000).map(|n| format!(" {what}{n}='x'")).collect() };
+    let elements = "<a xmlns:p0='y'/>".repeat(1_000);
+    for (attributes, refusal) in [
+        (many("a"), "more than 256 attributes"),
+        (many("xmlns:p"), "more than 64 namespace prefixes"),
+    ] {
+        for comment in ["", "<!-- <a b='c\" -->", "<?a b='c\"?>"] {
+            let xml = format!("{comment}<templates{attributes}>{elements}</templates>");
+            assert_eq!(refused(&xml), refusal);
+            assert!(Templates::parse(&xml, Mode::Lenient).is_err());
+        }
+    }
+}
+
+/// What looks like attributes and is data does not count.
+#[test]
+fn attributes_in_comments_and_values_are_none() {
+    let many = "xmlns:a='1' ".repeat(300);
+    let quoted = many.replace('\'', "&gt;");
+    let xml = format!(
+        "<!-- <a {many}> --><template name='T' id='1'><string name='F'><constant value='{quoted}'/></string></template>"
+    );
+    Templates::parse(&xml, Mode::Strict).unwrap();
+}
+
+/// Definitions that came as messages are kept: not any number of them.
+#[test]
+fn definitions_are_not_kept_without_end() {
+    let mut received = session::Received::default();
+    let mut define = |name: u32| {
+        let mut message = Message::new();
+        let template = session::templates().by_name("TemplateDef").unwrap();
+        let mut definition = message.build(template);
+        definition.set("Ns", "").unwrap();
+        definition.set("Name", &*name.to_string()).unwrap();
+        definition.set("Reset", 0u32).unwrap();
+        definition
+            .sequence("Instructions", [(); 0], |_, ()| Ok(()))
+            .unwrap();
+        received.take(&message)
+    };
+    for name in 0..4096 {
+        assert_eq!(define(name), Ok(true));
+    }
+    assert_eq!(define(4096), Err(session::ReceiveError::Limit));
+    assert_eq!(define(7), Ok(true), "another definition of the same name");
 }
 
 /// Elements of constants take no bytes: what is bounded is the work that they make.

@@ -6,6 +6,7 @@ mod container;
 mod declaration;
 mod field;
 mod initial;
+mod limits;
 mod scope;
 mod source;
 mod text;
@@ -30,6 +31,7 @@ use text::Text;
 /// Compiles a template file.
 pub(crate) fn compile(xml: &str, mode: Mode) -> Result<Plan, TemplateError> {
     let mut text = Text::new(xml, mode)?;
+    limits::check(&text)?;
     loop {
         // No document type declarations, hence no entities that grow.
         let refused = match Document::parse(text.xml()) {
