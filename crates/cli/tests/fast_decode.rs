@@ -157,7 +157,7 @@ fn what_follows_a_bad_packet_is_decoded_and_the_bad_ones_are_counted() {
     }
     let run = tickwire(&folder, &[&decode[..], &["--stats"]].concat());
     assert_eq!(run.status, 1);
-    assert_eq!(run.stderr.lines().count(), 10 + 1, "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 10 + 2, "{}", run.stderr);
     assert!(run.stderr.contains("12 packets could not be decoded"));
 }
 

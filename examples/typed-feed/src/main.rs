@@ -4,8 +4,11 @@
 //! cargo run --release -- feed generate complex --out complex.dat
 //! cargo run --release -p typed-feed -- complex.dat
 //! ```
+//!
+//! `cargo run --release -- topic echo MarketData` in another terminal, started before it, shows the samples.
 
 use std::error::Error;
+use std::time::Duration;
 
 use market::{Decoder, Handler, MarketData};
 use tickwire::{DataWriter, DomainParticipant, error::WriteError};
@@ -40,6 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         writer: participant.writer(&topic)?,
         published: Ok(0),
     };
+    // A reader that is there already gets the first message too. None has to be.
+    let _nobody = publish.writer.wait_for_matched(1, Duration::from_secs(1));
     let mut decoder = Decoder::with_options(DecoderOptions {
         reset: ResetPolicy::Packet,
         ..DecoderOptions::default()

@@ -280,13 +280,15 @@ impl BadPackets {
     }
 
     fn verdict(&self) -> Result<()> {
-        match self.count {
-            0 => Ok(()),
-            1 => Err(Failure::new("1 packet could not be decoded")),
-            count => Err(Failure::new(format_args!(
-                "{count} packets could not be decoded"
-            ))),
-        }
+        let failure = match self.count {
+            0 => return Ok(()),
+            1 => Failure::new("1 packet could not be decoded"),
+            count => Failure::new(format_args!("{count} packets could not be decoded")),
+        };
+        Err(failure.hint(
+            "`tickwire fast explain --failed` with the same options shows where a message goes wrong; if most \
+             packets are bad, try another `--venue`, `--framing`, `--preamble` or `--reset`",
+        ))
     }
 }
 

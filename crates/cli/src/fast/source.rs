@@ -14,11 +14,11 @@ use crate::failure::{Failure, Result};
 /// Which templates, and how to decode by them.
 #[derive(Args, Clone)]
 pub(crate) struct TemplateOptions {
-    /// Template file (FAST 1.1 XML) of the feed
+    /// Template file (FAST XML) of the feed
     #[arg(short, long, value_name = "XML")]
     pub(crate) templates: PathBuf,
 
-    /// Refuse what is not FAST 1.1: dialects in the templates, overlong encodings in the messages
+    /// Refuse what is not FAST 1.1 or 1.2: dialects in the templates, overlong encodings in the messages
     #[arg(long)]
     pub(crate) strict: bool,
 
@@ -49,7 +49,7 @@ pub(crate) struct TemplateFile {
     #[arg(value_name = "XML")]
     file: PathBuf,
 
-    /// Refuse what is not FAST 1.1
+    /// Refuse what is not FAST 1.1 or 1.2
     #[arg(long)]
     strict: bool,
 }
@@ -68,7 +68,7 @@ pub(crate) enum Reset {
     Packet,
     /// Before each message
     Message,
-    /// Only where a template says so
+    /// Only where a template says so, and on the reset message, id 120
     Template,
     /// Never
     Never,
@@ -154,6 +154,7 @@ fn load(path: &Path, strict: bool) -> Result<Templates> {
     let xml = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Failure::new(format_args!("{}: byte {at} is not UTF-8", path.display()))
+            .hint("templates are XML in UTF-8; `iconv` converts a file from another encoding")
     })?;
     let mode = if strict { Mode::Strict } else { Mode::Lenient };
     Templates::parse(&xml, mode).map_err(|error| {

@@ -35,7 +35,11 @@ lose packets without notice: that is what `--pause` is for.",
 Examples:
   tickwire feed send simple.dat
   tickwire feed send simple.dat --rate 10000 --repeat 10
-  tickwire feed send simple.dat --preamble seq --line-b 224.1.2.134:13014"
+  tickwire feed send simple.dat --preamble seq --line-b 224.1.2.134:13014
+  tickwire feed send step.dat --framing step",
+    mut_arg("framing", |framing| framing.help(
+        "How packets are kept in the file [default: u32le]; captures (pcap, pcapng) are recognized"
+    ))
 )]
 pub(crate) struct Arguments {
     /// File of packets

@@ -158,11 +158,14 @@ impl Arguments {
             (None, Some(byte), _) => Failure::new(format_args!(
                 "{file}: byte {byte} is in no message that is read"
             ))
-            .hint("messages behind a bad one in the same packet are not read"),
+            .hint("not read are lengths and preambles of packets, and messages behind a bad one in its packet"),
             (None, None, true) => Failure::new(format_args!(
-                "{file}: all {decoded} messages can be decoded"
+                "{file}: no message fails: {decoded} can be decoded"
             ))
-            .hint("`--message N` explains one of them"),
+            .hint(
+                "`--message N` explains one of them; `tickwire fast decode` also names packets that have no \
+                 messages because their frame or preamble is bad",
+            ),
             (None, None, false) => Failure::new(format_args!(
                 "{file}: {decoded} messages can be decoded, numbered from 0"
             ))

@@ -44,7 +44,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     templates: TemplateFile,
 
-    /// What the dissector and its filters are called: a letter, then letters, digits and underscores
+    /// What the dissector and its filters are called: a small letter, then small letters, digits and
+    /// underscores; not the name of a protocol that Wireshark has, such as `simple`
     #[arg(long, value_name = "NAME", default_value = "feed", value_parser = parse_name)]
     name: String,
 
