@@ -191,3 +191,29 @@ fn what_is_not_there_is_said_with_what_to_try() {
     }
     assert_eq!(explain(&folder, &["-m", "1", "--failed"]).status, 2);
 }
+
+#[test]
+fn parts_of_a_packet_number_their_messages_together() {
+    let folder = Folder::new("parts");
+    let xml = br#"<template name="A" id="1"><uInt32 name="X"/></template>"#;
+    folder.write("a.xml", xml);
+    // Two B3 messages of one chunk in one packet.
+    let packet = "00000001 0001 0001 0003 c08185  00000002 0001 0001 0003 c08186";
+    folder.write("a.hex", packet.as_bytes());
+    let explain = ["fast", "explain", "a.hex", "-t", "a.xml"];
+    let form = ["--venue", "b3", "--framing", "hex", "-o", "json"];
+    for which in [
+        &["--message", "1"][..],
+        &["--packet", "0", "--message", "1"],
+        &["--byte", "24"],
+    ] {
+        let run = tickwire(&folder, &[&explain[..], &form, which].concat());
+        assert_eq!(run.status, 0, "{which:?}: {}", run.stderr);
+        let object: Value = serde_json::from_str(&run.stdout).expect("JSON");
+        assert_eq!(object["offset"], 23, "{which:?}");
+        assert_eq!(
+            (&object["packet"], &object["message"]),
+            (&0.into(), &1.into())
+        );
+    }
+}

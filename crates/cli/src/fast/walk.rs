@@ -32,6 +32,7 @@ pub(super) fn each_message(
     decoder: &mut Decoder,
     mut act: impl FnMut(At, &[u8], &mut Decoder) -> Next,
 ) {
+    let (mut packet_before, mut message) = (None, 0);
     for packet in file.packets() {
         let Ok(packet) = packet else {
             decoder.lose();
@@ -41,7 +42,10 @@ pub(super) fn each_message(
             decoder.lose();
         }
         decoder.begin_packet();
-        let mut message = 0;
+        // The parts of a B3 packet come one by one, and share its number.
+        if packet_before.replace(packet.index) != Some(packet.index) {
+            message = 0;
+        }
         'blocks: for block in packet.blocks() {
             let Ok(block) = block else {
                 decoder.lose();
@@ -56,7 +60,10 @@ pub(super) fn each_message(
                 };
                 match act(at, rest, decoder) {
                     Next::Message(len) => offset += len,
-                    Next::Packet => break 'blocks,
+                    Next::Packet => {
+                        message += 1;
+                        break 'blocks;
+                    }
                     Next::Stop => return,
                 }
                 message += 1;
