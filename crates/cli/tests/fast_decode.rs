@@ -326,3 +326,39 @@ fn packets_that_build_on_each_other_are_not_split() {
     let message = tickwire(&folder, &[&decode[..], &["--reset", "message"]].concat());
     assert_ne!(message.status, 2, "{}", message.stderr);
 }
+
+#[test]
+fn threads_do_not_count_ahead_of_a_limit() {
+    let folder = Folder::new("ahead");
+    folder.generate("simple", &["--messages", "400", "--packet-bytes", "60"]);
+    let count = [
+        "fast",
+        "decode",
+        "simple.dat",
+        "-t",
+        "simple.xml",
+        "--stats",
+        "--limit",
+        "10",
+    ];
+    let more = tickwire(&folder, &[&count[..], &["--threads", "2"]].concat());
+    assert_eq!(more.status, 2, "{}", more.stdout);
+    assert!(
+        more.stderr.contains("hint: `--threads 1`"),
+        "{}",
+        more.stderr
+    );
+    let one = tickwire(&folder, &[&count[..], &["-o", "json"]].concat());
+    assert!(one.stdout.contains("\"messages\": 10,"), "{}", one.stdout);
+}
+
+#[test]
+fn threads_that_no_machine_has_are_refused() {
+    let folder = Folder::new("thousands");
+    folder.generate("simple", &["--messages", "4"]);
+    let decode = ["fast", "decode", "simple.dat", "-t", "simple.xml"];
+    for (threads, status) in [("0", 2), ("256", 0), ("257", 2)] {
+        let run = tickwire(&folder, &[&decode[..], &["--threads", threads]].concat());
+        assert_eq!(run.status, status, "{threads}: {}", run.stderr);
+    }
+}

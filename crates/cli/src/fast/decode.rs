@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Write as _};
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -35,7 +34,8 @@ start of the file. In lines of JSON, `{}` is the session's reset message.
 
 With `--threads` packets are decoded side by side and their messages come in the file's order, with as \
 many packets in memory as the threads are working on. That needs packets that do not build on each other: \
-dictionaries that are reset with each packet or message (`--reset`), or by every template.",
+dictionaries that are reset with each packet or message (`--reset`), or by every template, in which case \
+the first message of each packet has to bring its template id.",
     after_help = "\
 Examples:
   tickwire fast decode feed.dat --templates feed.xml --limit 10
@@ -66,9 +66,9 @@ pub(crate) struct Arguments {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u64>,
 
-    /// Decode packets on so many threads, where each packet can be decoded by itself
-    #[arg(long, value_name = "N", default_value = "1")]
-    threads: NonZeroUsize,
+    /// Decode packets on so many threads, 1 to 256, where each packet can be decoded by itself
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,9 +85,9 @@ pub(super) enum Form {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        self.check_form()?;
+        self.check_options()?;
         let templates = self.templates.load()?;
-        if self.threads.get() > 1 {
+        if self.threads > 1 {
             self.check_independent(&templates)?;
         }
         let file = self.packets.open(&self.file, &self.templates.feed)?;
@@ -103,12 +103,18 @@ impl Arguments {
         bad.verdict()
     }
 
-    fn check_form(&self) -> Result<()> {
+    /// That the options suit each other.
+    fn check_options(&self) -> Result<()> {
         match (self.stats, self.output) {
             (false, Form::Json | Form::Csv) => Err(Failure::usage("only counts have that form")
                 .hint("`--stats` counts; messages are written with `-o jsonl`")),
             (true, Form::Jsonl) => Err(Failure::usage("only messages have that form")
                 .hint("counts are written with `-o json` or `-o csv`")),
+            // Threads count what they decode, also ahead of the limit.
+            _ if self.stats && self.limit.is_some() && self.threads > 1 => {
+                Err(Failure::usage("several threads cannot count up to a limit")
+                    .hint("`--threads 1` counts the first messages of a file"))
+            }
             _ => Ok(()),
         }
     }
@@ -200,7 +206,7 @@ impl Arguments {
             Ok(left > 0)
         };
         let worker = || PacketDecoder::new(self.templates.decoder(templates), shower());
-        if self.threads.get() == 1 {
+        if self.threads == 1 {
             let mut worker = worker();
             for packet in file.packets() {
                 if !worker.packet(packet, &mut take)? {
@@ -220,7 +226,7 @@ impl Arguments {
                 done
             }
         };
-        let threads = self.threads.get();
+        let threads = usize::from(self.threads);
         in_order(threads, file.packets(), batch_worker, |batch: Batch| {
             batch.replay(&mut take)
         })
