@@ -14,7 +14,7 @@ pub(super) fn write(model: &Model<'_>, out: &mut String) {
     let codec = Codec::new(model);
     let _infallible = codec.interface(out);
     out.push_str(
-        "#[allow(clippy::all, const_item_mutation, non_snake_case, unused, unreachable_patterns, unreachable_pub)]\nmod codec {\n",
+        "#[allow(clippy::all, const_item_mutation, non_snake_case, unused, unused_qualifications, unreachable_patterns, unreachable_pub)]\nmod codec {\n",
     );
     out.push_str("    use ::tickwire_fast::FieldType::*;\n");
     out.push_str("    use ::tickwire_fast::generated::{Bits, Choice, Decode, Encode, Entry, Fault, Map, MapWriter, Op, Protocol, Spare};\n\n");
@@ -116,9 +116,12 @@ impl<'m> Codec<'m> {
         self.names.get(of).map_or("", String::as_str)
     }
 
-    /// The name of the function that encodes a group or element.
+    /// The name of the function that encodes a group or element. Two underscores, which no name of a template comes to.
     pub(super) fn encode_name(&self, of: usize) -> String {
-        format!("encode_{}", self.function_name(of).trim_start_matches("r#"))
+        format!(
+            "encode__{}",
+            self.function_name(of).trim_start_matches("r#")
+        )
     }
 
     pub(super) fn uses_spares(&self, of: usize) -> bool {
@@ -174,10 +177,10 @@ impl<'m> Codec<'m> {
         format!("{}()", self.blank_name(of))
     }
 
-    /// The function that makes one.
+    /// The function that makes one: with two underscores, or the type's own.
     pub(super) fn blank_name(&self, of: usize) -> String {
         match self.constants.get(of) {
-            Some(true) => format!("blank_{}", self.function_name(of).trim_start_matches("r#")),
+            Some(true) => format!("blank__{}", self.function_name(of).trim_start_matches("r#")),
             _ => format!("super::{}::default", self.model.path(of)),
         }
     }

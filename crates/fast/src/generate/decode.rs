@@ -115,7 +115,7 @@ fn dispatch(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
         writeln!(out, "                    reader.begin({id}, {resets});")?;
         writeln!(
             out,
-            "                    {name}(&mut self.{name}, map, reader{spares})"
+            "                    self::{name}(&mut self.{name}, map, reader{spares})"
         )?;
         writeln!(
             out,
@@ -449,7 +449,7 @@ fn inner(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
                     *place = Some(Box::new({variant}({blank})));
                 }}
                 if let Some({variant}(message)) = place.as_deref_mut() {{
-                    {name}(message, map, reader{spares})
+                    self::{name}(message, map, reader{spares})
                         .map_err(|fault| fault.in_template({:?}))?;
                 }}
             }}",

@@ -132,7 +132,7 @@ impl Lines<'_> {
                 let field = op.field;
                 writeln!(
                     self.out,
-                    "        encode_inner(message.{name}.as_deref(), writer)\n            .map_err(|fault| fault.in_field({field}))?;"
+                    "        encode__inner(message.{name}.as_deref(), writer)\n            .map_err(|fault| fault.in_field({field}))?;"
                 )
             }
             _ => Ok(()),
@@ -257,7 +257,7 @@ fn value(member: &Member<'_>, place: &str) -> String {
 fn inner(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
-        "    fn encode_inner(message: Option<&super::{ANY_MESSAGE}>, writer: &mut Writer<'_>) -> Result<(), Fault> {{
+        "    fn encode__inner(message: Option<&super::{ANY_MESSAGE}>, writer: &mut Writer<'_>) -> Result<(), Fault> {{
         match message {{"
     )?;
     for (message, _) in codec.messages() {
