@@ -233,8 +233,7 @@ impl<'a, V: Visitor> Run<'a, V> {
         if op.kind == Kind::Bytes {
             self.visitor.bytes(field, value);
         } else {
-            self.visitor
-                .text(field, core::str::from_utf8(value).map_err(|_| Code::R2)?);
+            self.visitor.text(field, text_of(value).ok_or(Code::R2)?);
         }
         Ok(())
     }
@@ -245,6 +244,16 @@ impl<'a, V: Visitor> Run<'a, V> {
         let is_initial = match op.spec.operator {
             Operator::Constant => present,
             Operator::Default if !present => true,
+            Operator::Copy if !present => {
+                match self.dictionary.known_text(op.spec.slot, op.spec.tag) {
+                    Some(text) => {
+                        let len = text.len();
+                        self.charge(len)?;
+                        return Ok(Some(Place::Dictionary));
+                    }
+                    None => return self.sent_text(op, present),
+                }
+            }
             _ => return self.sent_text(op, present),
         };
         Ok((is_initial && op.spec.has_initial).then_some(Place::Template))
@@ -268,11 +277,17 @@ impl<'a, V: Visitor> Run<'a, V> {
             self.scratch,
         )?;
         if place == Some(Place::Dictionary) {
-            let len = self.dictionary.text(op.spec.slot).len();
-            let cost = u32::try_from(len).map_err(|_| Code::Limit)?;
-            self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
+            self.charge(self.dictionary.text(op.spec.slot).len())?;
         }
         Ok(place)
+    }
+
+    /// Takes bytes that cost the sender none from what the message may grow by.
+    #[inline]
+    fn charge(&mut self, bytes: usize) -> Result<(), Code> {
+        let cost = u32::try_from(bytes).map_err(|_| Code::Limit)?;
+        self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
+        Ok(())
     }
 
     fn group(&mut self, op: &'a Op, body: &'a [Op], present: bool, depth: u32) -> Result<(), Code> {
@@ -383,6 +398,35 @@ pub(super) fn body_of<'a>(op: &Op, next: &mut slice::Iter<'a, Op>) -> &'a [Op] {
     *next = rest.iter();
     body
 }
+
+/// The string of these bytes, if they are UTF-8. Feeds are full of strings of one character, which need no look at it.
+#[inline]
+fn text_of(bytes: &[u8]) -> Option<&str> {
+    match bytes {
+        [byte @ ..=0x7f] => {
+            let at = usize::from(*byte);
+            CHARACTERS.get(at..at + 1)
+        }
+        _ => core::str::from_utf8(bytes).ok(),
+    }
+}
+
+/// Each ASCII character at its own place.
+const CHARACTERS: &str = {
+    const BYTES: [u8; 128] = {
+        let mut bytes = [0; 128];
+        let mut at = 0;
+        while at < 128 {
+            bytes[at] = at as u8;
+            at += 1;
+        }
+        bytes
+    };
+    match core::str::from_utf8(&BYTES) {
+        Ok(characters) => characters,
+        Err(_) => "",
+    }
+};
 
 /// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
 const SCP_RESET: TemplateId = TemplateId(120);
