@@ -161,7 +161,8 @@ fn implied_integer<T: Integer>(
     dictionary: &mut Dictionary<impl Entries>,
 ) -> Result<Option<T>, Code> {
     let Some(previous) = dictionary.known(spec.slot, spec.tag).map(T::from_bits) else {
-        return initial_integer(spec, dictionary);
+        let is_initial = starts_integer(spec, dictionary)?;
+        return Ok(is_initial.then(|| T::from_bits(spec.value)));
     };
     if spec.operator == Operator::Copy {
         return Ok(Some(previous));
@@ -171,22 +172,23 @@ fn implied_integer<T: Integer>(
     Ok(Some(value))
 }
 
-/// The same where there is no previous value.
+/// Whether the field has the initial value, since there is no previous one; else it is absent. The dictionary is told.
 #[cold]
-fn initial_integer<T: Integer>(
-    spec: &Spec,
-    dictionary: &mut Dictionary<impl Entries>,
-) -> Result<Option<T>, Code> {
-    let value = match dictionary.state(spec.slot, spec.tag)? {
-        State::Undefined if spec.has_initial => Some(T::from_bits(spec.value)),
-        State::Empty => absent(spec, Code::D6)?,
-        State::Undefined | State::Assigned => absent(spec, Code::D5)?,
+#[inline(never)]
+fn starts_integer<E: Entries>(spec: &Spec, dictionary: &mut Dictionary<E>) -> Result<bool, Code> {
+    let code = match dictionary.state(spec.slot, spec.tag)? {
+        State::Undefined if spec.has_initial => {
+            dictionary.assign(spec.slot, spec.tag, spec.value);
+            return Ok(true);
+        }
+        State::Undefined | State::Assigned => Code::D5,
+        State::Empty => Code::D6,
     };
-    match value {
-        Some(value) => dictionary.assign(spec.slot, spec.tag, value.bits()),
-        None => dictionary.set_empty(spec.slot),
+    if !spec.optional {
+        return Err(code);
     }
-    Ok(value)
+    dictionary.set_empty(spec.slot);
+    Ok(false)
 }
 
 /// What a delta is added to; `None` if the entry is empty. Without an initial value `value` is 0, as §6.3.7.1 wants.

@@ -6,6 +6,8 @@
 //!       |S| 7 bits      |    most significant byte first
 //! ```
 
+use core::num::NonZeroUsize;
+
 use crate::Code;
 
 /// The rest of a message's bytes, read front to back. A read that fails consumes nothing, so that
@@ -58,8 +60,8 @@ impl<'a> Input<'a> {
     #[inline(always)]
     pub(crate) fn maybe_unsigned(&mut self, max: u64, nullable: bool) -> Result<Option<u64>, Code> {
         let (value, len) = match short_unsigned(self.rest(), self.strict) {
-            Some((sent, len)) if nullable => (sent.checked_sub(1), len),
-            Some((sent, len)) => (Some(sent), len),
+            Some((sent, len)) if nullable => (sent.checked_sub(1), len.get()),
+            Some((sent, len)) => (Some(sent), len.get()),
             None => long_unsigned(self.rest(), self.strict, nullable)?,
         };
         if value.is_some_and(|value| value > max) {
@@ -80,8 +82,8 @@ impl<'a> Input<'a> {
     #[inline(always)]
     pub(crate) fn maybe_signed(&mut self, max: u64, nullable: bool) -> Result<Option<i64>, Code> {
         let (value, len) = match short_signed(self.rest(), self.strict) {
-            Some((0, len)) if nullable => (None, len),
-            Some((sent, len)) => (Some(sent - i64::from(nullable && sent > 0)), len),
+            Some((0, len)) if nullable => (None, len.get()),
+            Some((sent, len)) => (Some(sent - i64::from(nullable && sent > 0)), len.get()),
             None => long_signed(self.rest(), self.strict, nullable)?,
         };
         if let Some(value) = value {
@@ -95,7 +97,7 @@ impl<'a> Input<'a> {
     #[inline(always)]
     pub(crate) fn delta(&mut self) -> Result<i128, Code> {
         let (value, len) = match short_signed(self.rest(), self.strict) {
-            Some((value, len)) => (i128::from(value), len),
+            Some((value, len)) => (i128::from(value), len.get()),
             None => wide_signed(self.rest(), self.strict)?,
         };
         self.at += len;
@@ -107,7 +109,7 @@ impl<'a> Input<'a> {
     #[inline(always)]
     pub(crate) fn short_delta(&mut self, nullable: bool) -> Option<Option<i64>> {
         let (sent, len) = short_signed(self.rest(), self.strict)?;
-        self.at += len;
+        self.at += len.get();
         Some(if !nullable {
             Some(sent)
         } else if sent == 0 {
@@ -368,10 +370,10 @@ fn stop_bit_entity(bytes: &[u8]) -> Result<&[u8], Code> {
 /// Unsigned integer of at most 8 bytes that is not overlong (if `strict`), with its length; `None` leaves it to
 /// [`wide_unsigned`].
 #[inline(always)]
-fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, usize)> {
+fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, NonZeroUsize)> {
     let first = *bytes.first()?;
     if first & STOP != 0 {
-        return Some(((first & DATA).into(), 1));
+        return Some(((first & DATA).into(), bytes_of(1)));
     }
     if strict && first == 0 {
         return None;
@@ -382,20 +384,23 @@ fn short_unsigned(bytes: &[u8], strict: bool) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*word);
     let data = |at: u32| word >> (8 * at) & u64::from(DATA);
     if word & 0x8000 != 0 {
-        return Some((data(0) << 7 | data(1), 2));
+        return Some((data(0) << 7 | data(1), bytes_of(2)));
     }
     if word & 0x80_0000 != 0 {
-        return Some((data(0) << 14 | data(1) << 7 | data(2), 3));
+        return Some((data(0) << 14 | data(1) << 7 | data(2), bytes_of(3)));
     }
     if word & 0x8000_0000 != 0 {
-        return Some((data(0) << 21 | data(1) << 14 | data(2) << 7 | data(3), 4));
+        return Some((
+            data(0) << 21 | data(1) << 14 | data(2) << 7 | data(3),
+            bytes_of(4),
+        ));
     }
     middle_unsigned(word)
 }
 
 /// The same of 5 to 8 bytes, all at once. Out of line, so that what is inlined for every field stays small.
 #[inline(never)]
-fn middle_unsigned(word: u64) -> Option<(u64, usize)> {
+fn middle_unsigned(word: u64) -> Option<(u64, NonZeroUsize)> {
     let stops = word & 0x8080_8080_8080_8080;
     if stops == 0 {
         return None;
@@ -406,49 +411,59 @@ fn middle_unsigned(word: u64) -> Option<(u64, usize)> {
     let groups = (groups & 0x7f00_7f00_7f00_7f00) >> 1 | groups & 0x007f_007f_007f_007f;
     let groups = (groups & 0x3fff_0000_3fff_0000) >> 2 | groups & 0x0000_3fff_0000_3fff;
     let value = (groups & 0x0fff_ffff_0000_0000) >> 4 | groups & 0x0000_0000_0fff_ffff;
-    Some((value, bits as usize / 8))
+    Some((value, bytes_of(bits as usize / 8)))
 }
 
 /// The same among the last 7 bytes, where a whole word cannot be loaded.
 #[inline(never)]
-fn last_unsigned(bytes: &[u8]) -> Option<(u64, usize)> {
+fn last_unsigned(bytes: &[u8]) -> Option<(u64, NonZeroUsize)> {
     let whole = stop_bit_entity(bytes).ok()?;
     let value = whole
         .iter()
         .fold(0, |value, byte| value << 7 | u64::from(byte & DATA));
-    (whole.len() <= 8).then_some((value, whole.len()))
+    (whole.len() <= 8).then_some((value, bytes_of(whole.len())))
 }
 
 /// Signed integer of at most 8 bytes that is not overlong (if `strict`), with its length; `None` leaves it to
 /// [`wide_signed`].
 #[inline(always)]
-fn short_signed(bytes: &[u8], strict: bool) -> Option<(i64, usize)> {
+fn short_signed(bytes: &[u8], strict: bool) -> Option<(i64, NonZeroUsize)> {
     let first = *bytes.first()?;
     if first & STOP != 0 {
-        return Some((signed_of(first.into(), 1), 1));
+        return Some((signed_of(first.into(), 1), bytes_of(1)));
     }
     if strict && is_overlong_signed(bytes) {
         return None;
     }
     let Some(word) = bytes.first_chunk() else {
         let (value, len) = last_unsigned(bytes)?;
-        return Some((signed_of(value, len), len));
+        return Some((signed_of(value, len.get()), len));
     };
     let word = u64::from_le_bytes(*word);
     let data = |at: u32| word >> (8 * at) & u64::from(DATA);
     if word & 0x8000 != 0 {
-        return Some((signed_of(data(0) << 7 | data(1), 2), 2));
+        return Some((signed_of(data(0) << 7 | data(1), 2), bytes_of(2)));
     }
     if word & 0x80_0000 != 0 {
         let value = data(0) << 14 | data(1) << 7 | data(2);
-        return Some((signed_of(value, 3), 3));
+        return Some((signed_of(value, 3), bytes_of(3)));
     }
     if word & 0x8000_0000 != 0 {
         let value = data(0) << 21 | data(1) << 14 | data(2) << 7 | data(3);
-        return Some((signed_of(value, 4), 4));
+        return Some((signed_of(value, 4), bytes_of(4)));
     }
     let (value, len) = middle_unsigned(word)?;
-    Some((signed_of(value, len), len))
+    Some((signed_of(value, len.get()), len))
+}
+
+/// The length of a value, which is not 0. `Option` takes its 0 for `None`, so that a value and its length are returned in
+/// two registers.
+#[inline(always)]
+const fn bytes_of(len: usize) -> NonZeroUsize {
+    match NonZeroUsize::new(len) {
+        Some(len) => len,
+        None => NonZeroUsize::MIN,
+    }
 }
 
 /// The two's complement in the lowest `len` groups of 7 bits.
