@@ -53,7 +53,8 @@ impl core::error::Error for ReceiveError {}
 
 impl Received {
     /// Takes a session message: a definition (the latest of a name counts) or a declaration, which gives a template that was
-    /// defined its id. `false`: the message is neither, and says nothing about templates.
+    /// defined its id. An id belongs to the template that got it last. `false`: the message is neither, and says nothing
+    /// about templates.
     ///
     /// # Errors
     /// The definition is none; nothing has changed.
@@ -65,6 +66,9 @@ impl Received {
                 let (namespace, name) = names(record)?;
                 let id = number(record, "TemplateId")?;
                 let id = u32::try_from(id).map_err(|_| ReceiveError::Field("TemplateId"))?;
+                if self.named(namespace, name).is_some() {
+                    self.free(id);
+                }
                 if let Some(template) = self.named(namespace, name) {
                     template.id = Some(id);
                 }
@@ -111,6 +115,14 @@ impl Received {
         templates.find(|known| &*known.namespace == namespace && &*known.name == name)
     }
 
+    /// Takes an id from the template that has it.
+    fn free(&mut self, id: u32) {
+        let mut templates = self.templates.iter_mut();
+        if let Some(template) = templates.find(|template| template.id == Some(id)) {
+            template.id = None;
+        }
+    }
+
     fn define(&mut self, record: Record<'_>) -> Result<(), ReceiveError> {
         let (namespace, name) = names(record)?;
         let mut body = String::new();
@@ -132,6 +144,9 @@ impl Received {
             return Err(ReceiveError::Limit);
         }
         self.bytes = kept + definition.len();
+        if let Some(id) = definition.id {
+            self.free(id);
+        }
         match self.named(namespace, name) {
             Some(old) => *old = definition,
             None => self.templates.push(definition),
