@@ -243,6 +243,11 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The largest integer that it can have, of its elements if it is an enumeration or a set.
+    pub(crate) fn max(self) -> u64 {
+        self.entry.max
+    }
+
     /// How many bits the field takes in its bit group, or all fields of a bit group together (FAST 1.2); `None` if it is
     /// neither. A bit group's [type](Self::field_type) is a group.
     pub fn bit_width(self) -> Option<u32> {

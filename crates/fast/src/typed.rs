@@ -331,14 +331,14 @@ impl Giver<'_> {
             (FieldType::Decimal, value) => self.message.decimal(index, convert::decimal(value)?),
             _ if field_type.is_unsigned() => {
                 let value = convert::integer::<u64>(value)?;
-                let fits = value <= field_type.max();
+                let fits = value <= field.max();
                 self.message
                     .unsigned(index, fits.then_some(value).ok_or(Code::R4)?);
             }
             _ if field_type.is_signed() => {
                 let value = convert::integer::<i64>(value)?;
                 let magnitude = (value ^ (value >> 63)).cast_unsigned();
-                let fits = magnitude <= field_type.max();
+                let fits = magnitude <= field.max();
                 self.message
                     .signed(index, fits.then_some(value).ok_or(Code::R4)?);
             }

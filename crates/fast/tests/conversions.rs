@@ -399,3 +399,44 @@ fn messages_within_the_message_are_left_out() {
     let len = Decoder::new(&templates).decode_into(&bytes, &mut binding, &mut read);
     assert_eq!((len, read.depth), (Ok(bytes.len()), 1));
 }
+
+/// R4: an integer beyond a boolean, an enumeration or a set does not convert, and the encoder goes on.
+#[test]
+fn integers_that_mean_nothing_to_their_field_do_not_convert() {
+    #[derive(Debug, Default, FastMessage)]
+    struct Meant {
+        flag: u8,
+        side: u32,
+        flags: u32,
+    }
+    let xml = r#"<template name="Meant" id="1"><boolean name="Flag"/>
+        <enum name="Side"><element name="Buy"/><element name="Sell"/></enum>
+        <set name="Flags"><element name="A"/><element name="B"/></set></template>"#;
+    let templates = Templates::parse(xml, Mode::Strict).unwrap();
+    let mut binding = Binding::<Meant>::new(&templates).unwrap();
+    let mut encoder = Encoder::new(&templates);
+    let mut bytes = Vec::new();
+    for (value, refused) in [
+        ((2, 0, 0), "Flag"),
+        ((1, 2, 0), "Side"),
+        ((1, 1, 4), "Flags"),
+    ] {
+        let (flag, side, flags) = value;
+        let value = Meant { flag, side, flags };
+        let error = encoder.encode_from(&mut binding, &value, &mut bytes);
+        let error = error.unwrap_err();
+        assert_eq!(
+            (error.code, error.field.as_deref()),
+            (Code::R4, Some(refused))
+        );
+    }
+    let value = Meant {
+        flag: 1,
+        side: 1,
+        flags: 3,
+    };
+    encoder
+        .encode_from(&mut binding, &value, &mut bytes)
+        .unwrap();
+    assert_eq!(bytes, [0xc0, 0x81, 0x81, 0x81, 0x83]);
+}
