@@ -13,7 +13,7 @@ use core::ops::Range;
 use crate::framing::MAX_BLOCK_LEN;
 use crate::preamble::PacketNumber;
 
-/// The longest data that [`append`] puts into a message, so that it can be read again.
+/// The longest data of a message that can be read again.
 pub const MAX_DATA_LEN: usize = MAX_BLOCK_LEN - 64;
 
 /// A message at the start of some bytes.
