@@ -68,6 +68,16 @@ struct Publication {
     echo: Option<DataReader<Serialized>>,
 }
 
+/// Waits for a listener that is still at it: it holds the participant, which would not have left the
+/// domain if the program ended now.
+impl Drop for Publication {
+    fn drop(&mut self) {
+        if let Some(echo) = &self.echo {
+            echo.remove_listener();
+        }
+    }
+}
+
 impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
     /// Writers for the topics that `mapper` has by now, and for others as they come. The echo topics
     /// are subscribed to at the same time.
