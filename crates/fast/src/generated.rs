@@ -72,7 +72,8 @@ pub trait Encode<P: Protocol> {
 }
 
 /// Decodes the messages of one session, in order, into structs that it keeps and gives to a handler by reference.
-/// Allocates nothing once these have had the largest message of each template.
+/// Allocates nothing once these have had the largest message of each template, but for optional strings of more than 24
+/// bytes that come back after an absence.
 ///
 /// It behaves as [`crate::Decoder`] does: the same reset policies, the same errors.
 #[derive(Debug)]
