@@ -1,4 +1,5 @@
-//! What every layer of Tickwire shares: points in time, transport addresses, counters, decimals.
+//! What every layer of Tickwire shares: points in time, transport addresses, counters, decimals, and the
+//! name that was meant.
 //!
 //! This crate depends on nothing, reads no clock and opens no socket. It stays small: a type comes
 //! here only when two engines that do not know each other need it.
@@ -11,9 +12,11 @@ extern crate std;
 mod counter;
 mod decimal;
 mod locator;
+mod names;
 mod time;
 
 pub use counter::Counter;
 pub use decimal::{Decimal, ParseDecimalError};
 pub use locator::{Locator, LocatorKind};
+pub use names::nearest_name;
 pub use time::{Duration, Instant, Timestamp};

@@ -6,7 +6,6 @@
 
 mod consistency;
 mod explain;
-mod names;
 mod partition;
 mod policy;
 mod verdict;
@@ -14,13 +13,13 @@ mod verdict;
 use alloc::vec::Vec;
 
 pub use consistency::Inconsistent;
-pub use names::nearest_name;
 pub use partition::{is_pattern, partitions_match};
 pub use policy::{
     DestinationOrder, Durability, DurabilityService, History, Liveliness, LivelinessKind,
     Ownership, PolicyId, Presentation, PresentationScope, Reliability, ReliabilityKind,
     RepresentationId, ResourceLimits, TypeConsistency, TypeConsistencyKind,
 };
+pub use tickwire_base::nearest_name;
 pub use verdict::{Mismatch, Unmet, Verdict, check};
 
 use alloc::string::String;
