@@ -193,10 +193,10 @@ pub(crate) fn text(
             target.bit(!is_implied);
             if !is_implied {
                 let tail = match value {
-                    Some(value) => Some(tail_of(
-                        value,
-                        base_text(spec, initial, target.dictionary)?,
-                    )?),
+                    Some(value) => {
+                        let base = base_text(spec, initial, target.dictionary)?;
+                        Some(tail_of(kind, spec, value, base)?)
+                    }
                     None => None,
                 };
                 put_text(kind, spec, tail, target);
@@ -211,8 +211,8 @@ pub(crate) fn text(
             if target.dictionary.state(spec.slot, spec.tag)? == State::Empty {
                 return Err(Code::D6);
             }
-            let (subtraction, added) =
-                delta_of(value, base_text(spec, initial, target.dictionary)?);
+            let base = base_text(spec, initial, target.dictionary)?;
+            let (subtraction, added) = delta_of(kind, spec, value, base);
             put_delta(spec, Some(subtraction), target);
             match kind {
                 Kind::Ascii => output::ascii(target.out, added),
@@ -266,7 +266,7 @@ fn base_text<'a>(
 }
 
 /// The shortest tail that makes `value` of `base`. A tail keeps the length or makes the string longer than both.
-fn tail_of<'a>(value: &'a [u8], base: &[u8]) -> Result<&'a [u8], Code> {
+fn tail_of<'a>(kind: Kind, spec: &Spec, value: &'a [u8], base: &[u8]) -> Result<&'a [u8], Code> {
     if value.len() < base.len() {
         return Err(Code::Unencodable);
     }
@@ -275,25 +275,40 @@ fn tail_of<'a>(value: &'a [u8], base: &[u8]) -> Result<&'a [u8], Code> {
     } else {
         0
     };
-    Ok(value.get(from..).unwrap_or_default())
+    let (before, tail) = value.split_at(from);
+    // Of a nullable string, one that is empty or begins with NUL has two bytes before it: a character instead is less.
+    let has_preamble = kind == Kind::Ascii && spec.optional && tail.first().is_none_or(|c| *c == 0);
+    let is_longer = has_preamble && before.last().is_some_and(|c| *c != 0);
+    Ok(value
+        .get(from - usize::from(is_longer)..)
+        .unwrap_or_default())
 }
 
 /// Subtraction length and added bytes that make `value` of `base`, at the back or (negative) at the front, whichever
-/// adds fewer bytes.
-fn delta_of<'a>(value: &'a [u8], base: &[u8]) -> (i128, &'a [u8]) {
+/// takes fewer bytes. To keep less than all that is common there shortens neither part.
+fn delta_of<'a>(kind: Kind, spec: &Spec, value: &'a [u8], base: &[u8]) -> (i128, &'a [u8]) {
     let front = common(value.iter(), base.iter());
     let back = common(value.iter().rev(), base.iter().rev());
-    if front >= back {
-        (
-            (base.len() - front) as i128,
-            value.get(front..).unwrap_or_default(),
-        )
+    let at_back = (
+        (base.len() - front) as i128,
+        value.get(front..).unwrap_or_default(),
+    );
+    let at_front = (
+        -((base.len() - back) as i128) - 1,
+        value.get(..value.len() - back).unwrap_or_default(),
+    );
+    let len = |(subtraction, added): (i128, &[u8])| {
+        let excess = i128::from(spec.optional && subtraction >= 0);
+        output::delta_len(subtraction + excess)
+            + match kind {
+                Kind::Ascii => output::ascii_len(added),
+                _ => output::bytes_len(added),
+            }
+    };
+    if len(at_back) <= len(at_front) {
+        at_back
     } else {
-        let removed = (base.len() - back) as i128;
-        (
-            -removed - 1,
-            value.get(..value.len() - back).unwrap_or_default(),
-        )
+        at_front
     }
 }
 

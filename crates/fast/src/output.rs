@@ -66,6 +66,13 @@ pub(crate) fn nullable_delta(out: &mut Vec<u8>, value: Option<i128>) {
     }
 }
 
+/// Bytes that [`delta`] takes.
+pub(crate) fn delta_len(value: i128) -> usize {
+    let magnitude = (value ^ (value >> 127)).cast_unsigned();
+    let bits = u128::BITS - magnitude.leading_zeros() + 1;
+    bits.div_ceil(7) as usize
+}
+
 /// Exponent, then mantissa.
 pub(crate) fn decimal(out: &mut Vec<u8>, value: Decimal) {
     signed(out, value.exponent().into());
@@ -108,10 +115,21 @@ pub(crate) fn nullable_ascii(out: &mut Vec<u8>, text: Option<&[u8]>) {
     }
 }
 
+/// Bytes that [`ascii`] takes.
+pub(crate) fn ascii_len(text: &[u8]) -> usize {
+    text.len().max(1) + usize::from(text.first() == Some(&0))
+}
+
 /// Byte vector: length, then bytes.
 pub(crate) fn bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     unsigned(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
+}
+
+/// Bytes that [`bytes`] takes.
+pub(crate) fn bytes_len(bytes: &[u8]) -> usize {
+    let bits = usize::BITS - bytes.len().leading_zeros();
+    bytes.len() + bits.div_ceil(7).max(1) as usize
 }
 
 /// Byte vector or NULL.
