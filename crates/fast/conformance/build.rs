@@ -36,6 +36,7 @@ fn main() -> Result<(), Error> {
         )?;
     }
     files.add("templates/names.xml", Shape::Standard)?;
+    files.add("templates/restart.xml", Shape::Standard)?;
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").ok_or(Error::NoOutDir)?);
     for seed in 0..RANDOM_FILES {
         let shape = [Shape::Standard, Shape::Extension, Shape::Dialect][(seed % 3) as usize];

@@ -9,7 +9,6 @@ mod trace;
 use run::Run;
 pub use trace::{Part, PresenceBit, Step};
 
-use crate::Code;
 use crate::dictionary::Dictionary;
 use crate::error::DecodeError;
 use crate::field::TemplateId;
@@ -17,19 +16,26 @@ use crate::templates::{Template, Templates};
 use crate::typed::{Binding, FastMessage};
 use crate::visitor::Visitor;
 use crate::wire::Input;
+use crate::{Code, session};
 
 /// When the dictionaries, and the template id that messages may leave out, go back to undefined. FAST itself does not
 /// say; every venue does. With the wrong policy the second message of a packet decodes to garbage.
+///
+/// The session's reset message (SCP, template id 120) has no fields, and what it does is the same whether the templates
+/// define it, with `scp:reset`, or not: dictionaries and template id are undefined after it, so that the next message
+/// has its id. Defined, it is visited as a message of its template; otherwise [`Visitor::reset`] is called. A template
+/// of this id without `scp:reset` is the venue's own, and resets nothing. The reset of any other template keeps the
+/// id, which is its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResetPolicy {
     /// Before each packet, and as [`Template`](Self::Template) says.
     Packet,
     /// Before each message.
     Message,
-    /// Before a message whose template has `scp:reset`, and on the session's reset message (id 120).
+    /// Before a message whose template has `scp:reset`, and on the session's reset message.
     #[default]
     Template,
-    /// Only by [`Decoder::reset`].
+    /// Only by [`Decoder::reset`]: messages with a reset, the session's too, are messages like others.
     Never,
 }
 
@@ -153,8 +159,9 @@ impl Decoder {
     /// Allocates nothing once `value` and what the binding keeps have had the largest message.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode), and D1 (with nothing decoded) if the message is of another template: ask
-    /// [`next_template`](Self::next_template) first where they are mixed. If a value does not convert to its member's
+    /// As [`decode`](Self::decode), and D1 (with nothing decoded) if the message is of another template or is the
+    /// session's reset message. Where they are mixed, ask [`next_template`](Self::next_template) first, and give
+    /// [`decode`](Self::decode) and the visitor `()` what is not wanted. If a value does not convert to its member's
     /// type (D11, R1, R4, R5), the message was decoded and ends at the error's offset, where the next can be decoded.
     pub fn decode_into<T: FastMessage>(
         &mut self,
@@ -162,14 +169,15 @@ impl Decoder {
         binding: &mut Binding<T>,
         value: &mut T,
     ) -> Result<usize, DecodeError> {
-        let template = self.next_template(bytes);
-        if let Some(template) = template.filter(|template| !binding.is_for(*template)) {
-            let template = Some(template.entry.name.clone());
+        let id = self.next_id(bytes);
+        let template = id.and_then(|id| self.templates.by_id(id));
+        let is_reset = template.is_none() && id == Some(session::RESET);
+        if is_reset || template.is_some_and(|template| !binding.is_for(template)) {
             return Err(DecodeError {
                 code: Code::D1,
                 offset: 0,
-                template,
-                unknown_template: None,
+                template: template.map(|template| template.entry.name.clone()),
+                unknown_template: id.filter(|_| is_reset),
                 field: None,
                 element: None,
             });
@@ -179,17 +187,21 @@ impl Decoder {
     }
 
     /// The template of the message at the start of `bytes`, without decoding it; `None` if there is none, which
-    /// [`decode`](Self::decode) explains.
+    /// [`decode`](Self::decode) explains, or obeys if it is the session's reset message.
     pub fn next_template(&self, bytes: &[u8]) -> Option<Template<'_>> {
+        self.templates.by_id(self.next_id(bytes)?)
+    }
+
+    fn next_id(&self, bytes: &[u8]) -> Option<TemplateId> {
         let mut input = Input::new(bytes, false);
-        let id = if input.presence_map().ok()?.bit() {
-            u32::try_from(input.unsigned(u32::MAX.into()).ok()?).ok()?
+        if input.presence_map().ok()?.bit() {
+            let id = input.unsigned(u32::MAX.into()).ok()?;
+            u32::try_from(id).ok().map(TemplateId)
         } else if self.options.reset == ResetPolicy::Message {
-            return None;
+            None
         } else {
-            self.template_id?
-        };
-        self.templates.by_id(TemplateId(id))
+            self.template_id.map(TemplateId)
+        }
     }
 
     /// Decodes a packet: all messages in `bytes`, after a reset if that is the policy. Returns their number.

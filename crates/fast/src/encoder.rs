@@ -10,7 +10,7 @@ use crate::output::{self, MapWriter};
 use crate::plan::{Initial, Kind, Op, Plan, Spec, TemplateEntry};
 use crate::templates::Templates;
 use crate::typed::{Binding, FastMessage};
-use crate::{Code, Decimal, Operator, ResetPolicy};
+use crate::{Code, Decimal, Operator, ResetPolicy, session};
 
 /// Encodes the messages of one session, in order, in the fewest bytes that the templates allow.
 ///
@@ -102,6 +102,16 @@ impl Encoder {
         })
     }
 
+    /// Appends the session's reset message (SCP, template id 120) for templates that do not define it, and does what
+    /// receivers do then: see [`ResetPolicy`].
+    pub fn encode_reset(&mut self, out: &mut Vec<u8>) {
+        session::append_reset(self.template_id, out);
+        match self.reset {
+            ResetPolicy::Never => self.template_id = Some(session::RESET.0),
+            _ => self.reset(),
+        }
+    }
+
     /// Appends a struct as a message of its template. Fields that it has no member for are absent.
     ///
     /// # Errors
@@ -156,6 +166,8 @@ impl<'a> Run<'a> {
         }
         if is_message && template.reset && self.reset != ResetPolicy::Never {
             self.dictionary.reset();
+            // SCP: after this message the session begins anew.
+            self.template_id.take_if(|id| *id == session::RESET.0);
         }
         let outer = core::mem::replace(&mut self.template, template);
         self.instructions(self.plan.template_ops(template), cursor, &mut map)?;

@@ -75,7 +75,7 @@ pub struct DecodeError {
     pub offset: usize,
     /// Name of the innermost template, once it is known.
     pub template: Option<Arc<str>>,
-    /// The id that no template has (D9).
+    /// The id that no template has (D9), or that of a session's reset message in place of a struct (D1).
     pub unknown_template: Option<TemplateId>,
     /// Path of the field in its template, names joined with dots, once decoding got to a field.
     pub field: Option<Arc<str>>,

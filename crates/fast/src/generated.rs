@@ -21,7 +21,9 @@ pub use text::{Bytes, Text};
 pub use writer::{MapWriter, Value, Writer};
 
 use crate::plan::Spec;
-use crate::{Decimal, DecodeError, DecoderOptions, FieldType, Operator, ResetPolicy};
+use crate::{
+    Decimal, DecodeError, DecoderOptions, FieldType, Operator, ResetPolicy, TemplateId, session,
+};
 use reader::Session;
 
 /// The messages of a file of templates: what generated code implements for its `Messages`.
@@ -48,7 +50,7 @@ pub trait Decode<H>: Protocol {
         handler: &mut H,
     ) -> Result<(), Fault>;
 
-    /// The session was reset by a message of its own.
+    /// The session's reset message, which no template defines.
     fn reset(handler: &mut H);
 }
 
@@ -184,7 +186,8 @@ fn message<H, M: Decode<H>>(
     let id = reader.template_id(&mut map)?;
     match messages.decode(id, map, reader, handler) {
         Err(fault) if fault.is_unknown_template() => {
-            if reader.obeys_reset(id) {
+            if TemplateId(id) == session::RESET {
+                reader.begin(id, true);
                 reader.end(map)?;
                 M::reset(handler);
                 return Ok(());

@@ -52,7 +52,8 @@ pub trait Visitor {
     fn begin_template(&mut self, field: FieldIndex, template: Template<'_>) {}
     /// The inner template is complete.
     fn end_template(&mut self, field: FieldIndex) {}
-    /// The session's reset message was decoded in place of a message (SCP 1.0, template id 120).
+    /// The session's reset message (SCP, template id 120) was decoded, and the templates do not define it: see
+    /// [`ResetPolicy`](crate::ResetPolicy).
     fn reset(&mut self) {}
 }
 

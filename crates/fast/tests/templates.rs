@@ -2,7 +2,7 @@
 
 use tickwire_fast::{
     Code, DecodeError, Decoder, DecoderOptions, Encoder, Message, Mode, ResetPolicy, TemplateId,
-    Templates, json,
+    Templates, Value, json,
 };
 
 fn refused(xml: &str) -> (Code, u32, u32, String) {
@@ -203,7 +203,7 @@ fn reset_attribute_of_scp_is_standard() {
                 Ok(len) => at += len,
                 Err(error) => return format!("{text}{:?}", error.code),
             }
-            if let Some(tickwire_fast::Value::Unsigned(value)) = message.get("A") {
+            if let Some(Value::Unsigned(value)) = message.get("A") {
                 text += &value.to_string();
             }
         }
@@ -227,17 +227,108 @@ fn session_reset_message_120_is_built_in() {
     let mut message = Message::new();
     let packet = [0xc0, 0x81, 0x80, 0xc0, 0xf8, 0xc0, 0x81];
     assert_eq!(decoder.decode_packet(&packet, &mut message), Ok(4));
-    assert_eq!(message.get("A"), Some(tickwire_fast::Value::Unsigned(1)));
-    let mut never = Decoder::with_options(
-        &templates,
-        DecoderOptions {
-            reset: ResetPolicy::Never,
+    assert_eq!(message.get("A"), Some(Value::Unsigned(1)));
+}
+
+/// SCP: nothing is known after a reset message, whoever defines it. Without resets it is a message without effect.
+#[test]
+fn after_a_reset_message_nothing_is_known() {
+    let scp = r#"xmlns:scp="http://www.fixprotocol.org/ns/fast/scp/1.1""#;
+    let quote =
+        r#"<template name="T" id="1"><uInt32 name="A"><increment value="1"/></uInt32></template>"#;
+    let reset = r#"<template name="Reset" id="120" scp:reset="yes"/>"#;
+    let venues_own = r#"<template name="Own" id="120"/>"#;
+    let decode = |defined: &str, reset: ResetPolicy, packet: &[u8]| {
+        let xml = format!("<templates {scp}>{quote}{defined}</templates>");
+        let templates = Templates::parse(&xml, Mode::Strict).unwrap();
+        let options = DecoderOptions {
+            reset,
             ..DecoderOptions::default()
-        },
+        };
+        let mut decoder = Decoder::with_options(&templates, options);
+        let mut message = Message::new();
+        match decoder.decode_packet(packet, &mut message) {
+            Ok(_) => match message.get("A") {
+                Some(Value::Unsigned(number)) => Ok(Some(number)),
+                _ => Ok(None),
+            },
+            Err(error) => Err((error.code, error.offset)),
+        }
+    };
+    let with_id = [0xc0, 0x81, 0x80, 0xc0, 0xf8, 0xc0, 0x81];
+    let without_id = [0xc0, 0x81, 0x80, 0xc0, 0xf8, 0x80];
+    let number = |number: u64| Ok(Some(number));
+    for defined in ["", reset] {
+        for policy in [ResetPolicy::Template, ResetPolicy::Packet] {
+            assert_eq!(decode(defined, policy, &with_id), number(1), "{defined}");
+            assert_eq!(
+                decode(defined, policy, &without_id),
+                Err((Code::D5, 6)),
+                "{defined}"
+            );
+        }
+        assert_eq!(
+            decode(defined, ResetPolicy::Never, &with_id),
+            number(3),
+            "{defined}"
+        );
+        // The id that it copies is that of the reset message.
+        assert_eq!(
+            decode(defined, ResetPolicy::Never, &without_id),
+            Ok(None),
+            "{defined}"
+        );
+    }
+    assert_eq!(
+        decode(venues_own, ResetPolicy::Template, &with_id),
+        number(3)
     );
-    let error = never.decode_packet(&packet, &mut message).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::D9, 4));
+}
+
+#[test]
+fn a_reset_message_within_a_message_is_none() {
+    let templates = Templates::parse(&field("<templateRef/>"), Mode::Strict).unwrap();
+    let error = Decoder::new(&templates).decode(&[0xc0, 0x81, 0xc0, 0xf8], &mut ());
+    let error = error.unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::D9, 3));
     assert_eq!(error.unknown_template, Some(TemplateId(120)));
+}
+
+#[test]
+fn encoders_reset_where_decoders_do() {
+    let scp = r#"xmlns:scp="http://www.fixprotocol.org/ns/fast/scp/1.1""#;
+    let xml = format!(
+        r#"<templates {scp}><template name="T" id="1"><uInt32 name="A"><copy value="5"/></uInt32></template>
+        <template name="Reset" id="120" scp:reset="yes"/></templates>"#
+    );
+    let templates = Templates::parse(&xml, Mode::Strict).unwrap();
+    let (mut quote, mut reset) = (Message::new(), Message::new());
+    quote
+        .build(templates.by_name("T").unwrap())
+        .set("A", 6u8)
+        .unwrap();
+    reset.build(templates.by_name("Reset").unwrap());
+    for (policy, expected) in [
+        (ResetPolicy::Template, "e0 81 86 c0 f8 c0 f8 e0 81 86"),
+        (ResetPolicy::Never, "e0 81 86 c0 f8 80 c0 81"),
+    ] {
+        let (mut bytes, mut built_in) = (Vec::new(), Vec::new());
+        let mut encoder = Encoder::with_reset(&templates, policy);
+        for message in [&quote, &reset, &reset, &quote] {
+            encoder.encode(message, &mut bytes).unwrap();
+        }
+        encoder.reset();
+        encoder.encode(&quote, &mut built_in).unwrap();
+        encoder.encode_reset(&mut built_in);
+        encoder.encode_reset(&mut built_in);
+        encoder.encode(&quote, &mut built_in).unwrap();
+        let hex = bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<Vec<_>>();
+        assert_eq!(hex.join(" "), expected);
+        assert_eq!(built_in, bytes);
+    }
 }
 
 #[test]

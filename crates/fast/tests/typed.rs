@@ -2,7 +2,7 @@
 
 use tickwire_fast::{
     BindError, Binding, Code, Decimal, Decoder, Encoder, FastMessage, FieldType, Message, Mode,
-    Templates,
+    Templates, session,
 };
 
 const XML: &str = r#"<templates>
@@ -117,6 +117,16 @@ fn another_template_is_refused_before_it_is_decoded() {
     );
     assert_eq!(value.seq_num, 5);
     assert_eq!(decoder.decode(&other, &mut Message::new()), Ok(3));
+    // So is the session's reset message: it has nothing for a struct.
+    let reset = [0xc0, 0xf8];
+    assert!(decoder.next_template(&reset).is_none());
+    let error = decoder
+        .decode_into(&reset, &mut binding, &mut value)
+        .unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::D1, 0));
+    assert_eq!(error.unknown_template, Some(session::RESET));
+    assert_eq!(value.seq_num, 5);
+    assert_eq!(decoder.decode(&reset, &mut ()), Ok(2));
 }
 
 #[derive(Default, FastMessage)]

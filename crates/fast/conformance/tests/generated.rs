@@ -31,7 +31,12 @@ proptest! {
                 messages.fill(&mut message).unwrap();
                 bytes.clear();
                 let damaged = messages.choices.one_in(6);
-                let encoded = encoder.encode(&message, &mut bytes);
+                let encoded = if messages.choices.one_in(12) {
+                    encoder.encode_reset(&mut bytes);
+                    Ok(())
+                } else {
+                    encoder.encode(&message, &mut bytes)
+                };
                 if damaged {
                     messages.choices.damage(&mut bytes);
                 }

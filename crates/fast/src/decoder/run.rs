@@ -12,7 +12,7 @@ use crate::plan::{Initial, Kind, Op, Plan, TemplateEntry};
 use crate::templates::{Template, Templates};
 use crate::visitor::Visitor;
 use crate::wire::{Input, PresenceMap};
-use crate::{Code, Decimal, FieldIndex, Operator};
+use crate::{Code, Decimal, FieldIndex, Operator, session};
 
 /// The decoding of one message.
 pub(super) struct Run<'a, V> {
@@ -42,14 +42,18 @@ impl<'a, V: Visitor> Run<'a, V> {
             *self.template_id = None;
         }
         let mut map = self.presence_map(None)?;
-        let Some(template) = self.next_template(&mut map, None)? else {
+        let template = self.next_template(&mut map, None)?;
+        let resets = template.is_none_or(|template| template.entry.reset);
+        if resets && self.options.reset != ResetPolicy::Never {
+            self.dictionary.reset();
+            // SCP: after this message the session begins anew.
+            self.template_id.take_if(|id| *id == session::RESET.0);
+        }
+        let Some(template) = template else {
             self.input.check_used(&map)?;
             self.visitor.reset();
             return Ok(());
         };
-        if template.entry.reset && self.options.reset != ResetPolicy::Never {
-            self.dictionary.reset();
-        }
         self.visitor.begin_message(template);
         let TemplateEntry { map_bits, .. } = *template.entry;
         self.instructions(self.plan.template_ops(template.entry), map, map_bits, 0)?;
@@ -58,7 +62,7 @@ impl<'a, V: Visitor> Run<'a, V> {
     }
 
     /// The template of the segment that begins: its id has an implicit copy operator in the global dictionary
-    /// (§10.5.1). `None`: the session's reset message, which has been obeyed.
+    /// (§10.5.1). `None`: the session's reset message, which is none within a message.
     fn next_template(
         &mut self,
         map: &mut PresenceMap<'_>,
@@ -66,13 +70,17 @@ impl<'a, V: Visitor> Run<'a, V> {
     ) -> Result<Option<Template<'a>>, Code> {
         let present = map.bit();
         let mark = self.mark_id(present);
-        let template = self.template_of(present);
+        let template = self.template_of(present, field.is_none());
         let id = template.map(|_| self.template_id.map(i64::from));
         self.step_segment(mark, Part::TemplateId, field, id);
         template
     }
 
-    fn template_of(&mut self, present: bool) -> Result<Option<Template<'a>>, Code> {
+    fn template_of(
+        &mut self,
+        present: bool,
+        is_message: bool,
+    ) -> Result<Option<Template<'a>>, Code> {
         let before = self.input;
         let id = if present {
             u32::try_from(self.input.unsigned(u32::MAX.into())?).map_err(|_| Code::D2)?
@@ -84,9 +92,8 @@ impl<'a, V: Visitor> Run<'a, V> {
             .by_id(id)
             .and_then(|index| self.templates.template(index))
         else {
-            if TemplateId(id) == SCP_RESET && self.options.reset != ResetPolicy::Never {
-                self.dictionary.reset();
-                *self.template_id = None;
+            if is_message && TemplateId(id) == session::RESET {
+                *self.template_id = Some(id);
                 return Ok(None);
             }
             self.input = before;
@@ -428,7 +435,5 @@ const CHARACTERS: &str = {
     }
 };
 
-/// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
-const SCP_RESET: TemplateId = TemplateId(120);
 /// Levels that fit the stack of any thread, with those that a template's own groups and sequences may add.
 const MAX_DEPTH: u32 = 256;

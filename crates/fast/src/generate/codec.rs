@@ -235,7 +235,7 @@ impl<'m> Codec<'m> {
             )?;
         }
         out.push_str(
-            "    /// The session was reset by a message of its own (SCP 1.0, template id 120).\n",
+            "    /// The session's reset message (SCP, template id 120), if no template defines it.\n",
         );
         out.push_str("    fn reset(&mut self) {}\n}\n\n");
         Ok(())

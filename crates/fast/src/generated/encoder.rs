@@ -4,7 +4,7 @@ use super::reader::Fault;
 use super::writer::Writer;
 use super::{Encode, Protocol};
 use crate::dictionary::Dictionary;
-use crate::{Code, EncodeError, ResetPolicy};
+use crate::{Code, EncodeError, ResetPolicy, session};
 
 /// Encodes the messages of one session, in order, in the fewest bytes that the templates allow. It behaves as
 /// [`crate::Encoder`] does, byte for byte.
@@ -80,6 +80,16 @@ impl<P: Protocol> Encoder<P> {
                 self.poisoned = true;
                 Err(fault.into_encode_error(P::FIELD_PATHS))
             }
+        }
+    }
+
+    /// Appends the session's reset message (SCP, template id 120) for templates that do not define it, and does what
+    /// receivers do then: see [`ResetPolicy`].
+    pub fn encode_reset(&mut self, out: &mut Vec<u8>) {
+        session::append_reset(self.template_id, out);
+        match self.reset {
+            ResetPolicy::Never => self.template_id = Some(session::RESET.0),
+            _ => self.reset(),
         }
     }
 }

@@ -7,7 +7,9 @@ use crate::bit_group;
 use crate::dictionary::{Dictionary, Entries};
 use crate::operator::{self, decimal_of};
 use crate::wire::{Input, PresenceMap};
-use crate::{Code, Decimal, DecodeError, DecoderOptions, EncodeError, ResetPolicy, TemplateId};
+use crate::{
+    Code, Decimal, DecodeError, DecoderOptions, EncodeError, ResetPolicy, TemplateId, session,
+};
 
 /// What a decoder knows from message to message.
 #[derive(Clone, Debug)]
@@ -231,17 +233,11 @@ impl<'a, E: Entries> Reader<'a, E> {
         *self.template_id = Some(id);
         if resets && self.options.reset != ResetPolicy::Never {
             self.dictionary.reset();
+            // SCP: after this message the session begins anew.
+            if id == session::RESET.0 {
+                *self.template_id = None;
+            }
         }
-    }
-
-    /// Whether `id` is that of the session's reset message, which is then obeyed.
-    pub(super) fn obeys_reset(&mut self, id: u32) -> bool {
-        let obeys = id == SCP_RESET && self.options.reset != ResetPolicy::Never;
-        if obeys {
-            self.dictionary.reset();
-            *self.template_id = None;
-        }
-        obeys
     }
 
     /// An integer, or an optional one.
@@ -339,9 +335,6 @@ impl<'a, E: Entries> Reader<'a, E> {
     }
 }
 
-/// The session control protocol's reset message (SCP 1.0): obeyed where the templates do not define it.
-const SCP_RESET: u32 = 120;
-
 impl<'a, E: Entries> Reader<'a, E> {
     /// A dynamic template reference begins: a message within the message, below `levels` groups and elements of its
     /// template. Gives the id of the template with its presence map (§10.5).
@@ -367,9 +360,6 @@ impl<'a, E: Entries> Reader<'a, E> {
     /// No template has the id of an inner message.
     #[cold]
     pub fn unknown_inner(&mut self, id: u32) -> Fault {
-        if self.obeys_reset(id) {
-            return Fault::of(Code::D9);
-        }
         self.back_to_id();
         Fault::unknown_template(id)
     }

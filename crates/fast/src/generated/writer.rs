@@ -8,7 +8,7 @@ use crate::encode_operator::{self, Target};
 use crate::encoder::split_decimal;
 use crate::output::{self, MapWriter as Bits};
 use crate::plan::Kind;
-use crate::{Code, Decimal, Operator, ResetPolicy};
+use crate::{Code, Decimal, Operator, ResetPolicy, session};
 
 /// What an encoder knows from message to message, and where it writes.
 #[derive(Debug)]
@@ -41,6 +41,10 @@ impl<E: Entries> Writer<'_, E> {
         }
         if is_outermost && T::RESETS && self.reset != ResetPolicy::Never {
             self.dictionary.reset();
+            // SCP: after this message the session begins anew.
+            if T::ID == session::RESET.0 {
+                *self.template_id = None;
+            }
         }
         message
             .encode(&mut map, self)

@@ -49,8 +49,17 @@ fn is_reserved(id: TemplateId) -> bool {
     templates().by_id(id).is_some()
 }
 
-/// Template id of the session's reset message, which decoders obey also where templates do not define it.
+/// Template id of the session's reset message, which decoders know also where templates do not define it: see
+/// [`ResetPolicy`](crate::ResetPolicy).
 pub const RESET: TemplateId = TemplateId(120);
+
+/// Appends the reset message: a presence map with the bit of the template id, unless that is known, and nothing else.
+pub(crate) fn append_reset(known_id: Option<u32>, out: &mut Vec<u8>) {
+    match known_id == Some(RESET.0) {
+        true => out.push(0x80),
+        false => out.extend([0xc0, 0xf8]),
+    }
+}
 
 /// Namespace of the session's template names.
 pub const NAMESPACE: &str = "http://www.fixprotocol.org/ns/fast/scp/1.1";

@@ -77,8 +77,7 @@ impl<W: Write> Packer<W> {
 
     fn encode(&mut self, message: &Message) -> Result<(), EncodeError> {
         if message.template().is_none() {
-            self.bytes.extend(SCP_RESET);
-            self.encoder.reset();
+            self.encoder.encode_reset(&mut self.bytes);
             return Ok(());
         }
         self.encoder.encode(message, &mut self.bytes)
@@ -138,6 +137,3 @@ impl<W: Write> Packer<W> {
         Ok(self.out.flush()?)
     }
 }
-
-/// Presence map and template id 120 (SCP 1.0).
-const SCP_RESET: [u8; 2] = [0xc0, 0xf8];

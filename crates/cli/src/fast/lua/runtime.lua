@@ -401,7 +401,7 @@ local function read_template_id(s, map)
         fail(s, "D5: the first message has no template id")
     end
     local id = s.dictionary.template
-    if not templates[id] and not (id == 120 and RESET ~= "never") then
+    if not templates[id] and id ~= 120 then
         s.pos = start
         fail(s, "D9: no template of this id (" .. id .. ")")
     end
@@ -481,13 +481,13 @@ local function read_message(s, tree)
         if template.reset and RESET ~= "never" then
             local id = s.dictionary.template
             reset(s)
-            s.dictionary.template = id
+            if id ~= 120 then s.dictionary.template = id end
         end
         read_fields(s, item, template.fields, map, 0)
     else
         item:set_text("Message: session reset")
         s.names[#s.names + 1] = "reset"
-        reset(s)
+        if RESET ~= "never" then reset(s) end
     end
     item:set_len(s.pos - start)
 end
