@@ -44,6 +44,20 @@ impl Templates {
         })
     }
 
+    /// The templates of a strict file that can be compiled; `refused` gets the numbers and errors of the others.
+    pub(crate) fn parse_each(
+        xml: &str,
+        mut refused: impl FnMut(u32, TemplateError),
+    ) -> Result<Self, TemplateError> {
+        let mut go_on = |number, error| {
+            refused(number, error);
+            Ok(())
+        };
+        Ok(Self {
+            plan: Arc::new(compile::compile_each(xml, Mode::Strict, &mut go_on)?),
+        })
+    }
+
     /// All templates, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = Template<'_>> {
         (0u32..)

@@ -16,9 +16,9 @@ fn exchanged(templates: &Templates) -> Templates {
         decoder.decode(&bytes, &mut message).unwrap();
         assert_eq!(received.take(&message), Ok(true));
     }
-    received
-        .templates()
-        .unwrap_or_else(|error| panic!("{error}\n{}", received.xml()))
+    let (templates, refused) = received.templates();
+    assert_eq!(refused, [], "{}", received.xml());
+    templates
 }
 
 fn text(message: &Message) -> String {

@@ -30,24 +30,38 @@ use text::Text;
 
 /// Compiles a template file.
 pub(crate) fn compile(xml: &str, mode: Mode) -> Result<Plan, TemplateError> {
+    compile_each(xml, mode, &mut |_, error| Err(error))
+}
+
+/// Compiles the templates of a file that can be, and tells `refused` the numbers of the others, with what is wrong. What
+/// is no template's fault refuses the file: its XML, or an element that is none.
+pub(crate) fn compile_each(
+    xml: &str,
+    mode: Mode,
+    refused: &mut Refused<'_>,
+) -> Result<Plan, TemplateError> {
     let mut text = Text::new(xml, mode)?;
     limits::check(&text)?;
     loop {
         // No document type declarations, hence no entities that grow.
-        let refused = match Document::parse(text.xml()) {
-            Ok(document) => return compile_document(&text, &document, mode),
-            Err(refused) => refused,
+        let error = match Document::parse(text.xml()) {
+            Ok(document) => return compile_document(&text, &document, mode, refused),
+            Err(error) => error,
         };
-        if mode == Mode::Strict || !text.mend(&refused) {
-            return Err(text.xml_error(&refused));
+        if mode == Mode::Strict || !text.mend(&error) {
+            return Err(text.xml_error(&error));
         }
     }
 }
+
+/// Takes a template's number and error, and says whether to go on without it.
+type Refused<'r> = dyn FnMut(u32, TemplateError) -> Result<(), TemplateError> + 'r;
 
 fn compile_document<'d>(
     text: &'d Text<'d>,
     document: &'d Document<'d>,
     mode: Mode,
+    refused: &mut Refused<'_>,
 ) -> Result<Plan, TemplateError> {
     let source = Source::new(text, document, mode);
     let mut compiler = Compiler {
@@ -62,7 +76,7 @@ fn compile_document<'d>(
         expanded: 0,
         text_bytes: 0,
     };
-    compiler.file(document.root_element())?;
+    compiler.file(document.root_element(), refused)?;
     Ok(compiler.plan)
 }
 
@@ -108,7 +122,7 @@ impl Extent {
 }
 
 impl<'d> Compiler<'_, 'd> {
-    fn file(&mut self, root: Node<'d, 'd>) -> Result<(), TemplateError> {
+    fn file(&mut self, root: Node<'d, 'd>, refused: &mut Refused<'_>) -> Result<(), TemplateError> {
         let outer = Scope::default();
         let templates = match self.source.name(root) {
             "template" => vec![self.declare(root, &outer)?],
@@ -137,7 +151,15 @@ impl<'d> Compiler<'_, 'd> {
             }
         };
         for template in templates {
-            self.template(&template)?;
+            let (fields, ops) = (self.plan.fields.len(), self.plan.ops.len());
+            let text_bytes = self.text_bytes;
+            if let Err(error) = self.template(&template) {
+                refused(template.number, error)?;
+                self.plan.fields.truncate(fields);
+                self.plan.ops.truncate(ops);
+                self.text_bytes = text_bytes;
+                self.expanding.clear();
+            }
         }
         self.plan.index_ids();
         Ok(())

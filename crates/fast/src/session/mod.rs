@@ -16,7 +16,8 @@
 //! let mut message = Message::new();
 //! Decoder::new(session::templates()).decode(&bytes, &mut message)?;
 //! received.take(&message)?;
-//! assert!(received.templates()?.by_name("Quote").is_some());
+//! let (templates, refused) = received.templates();
+//! assert!(templates.by_name("Quote").is_some() && refused.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -27,7 +28,7 @@ use std::sync::OnceLock;
 
 use crate::{Mode, TemplateId, Templates};
 
-pub use receive::{ReceiveError, Received};
+pub use receive::{ReceiveError, Received, Refused};
 pub use send::{Unsendable, declarations, definitions};
 
 /// The templates of session messages: Hello (16002), Alert (16003), Reset (120), TemplateDecl (16010), TemplateDef (16011)

@@ -2,9 +2,9 @@
 
 use core::fmt::{self, Write};
 
-use super::{XML, is_reserved};
+use super::{NAMESPACE, XML, is_reserved, templates};
 use crate::message::{Record, Value};
-use crate::{Message, Mode, TemplateError, TemplateId, Templates};
+use crate::{Message, TemplateError, TemplateId, Templates};
 
 /// Templates that came as messages (TemplateDef and TemplateDecl).
 #[derive(Clone, Debug, Default)]
@@ -19,9 +19,29 @@ struct Definition {
     name: Box<str>,
     id: Option<u32>,
     reset: bool,
-    /// The XML of its fields.
-    body: String,
+    /// The XML of its fields; `None` as long as it was only declared.
+    body: Option<String>,
 }
+
+/// A template that was defined and cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Namespace of its name.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// What is wrong. Line and column are those of [`Received::xml`].
+    pub error: TemplateError,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TemplateError { code, detail, .. } = &self.error;
+        write!(f, "template {}: {code} ({detail})", self.name)
+    }
+}
+
+impl core::error::Error for Refused {}
 
 /// A definition that is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +50,8 @@ pub enum ReceiveError {
     Field(&'static str),
     /// A message of this template is no instruction, or no operator.
     Instruction(Box<str>),
+    /// A name or value has a character that templates cannot have.
+    Character(TemplateError),
     /// Definitions that are nested, long or many beyond all templates.
     Limit,
 }
@@ -44,6 +66,7 @@ impl fmt::Display for ReceiveError {
                     "template definition with {name} for an instruction or operator"
                 )
             }
+            Self::Character(error) => write!(f, "template definition: {}", error.detail),
             Self::Limit => f.write_str("template definitions too deep, too long or too many"),
         }
     }
@@ -52,12 +75,12 @@ impl fmt::Display for ReceiveError {
 impl core::error::Error for ReceiveError {}
 
 impl Received {
-    /// Takes a session message: a definition (the latest of a name counts) or a declaration, which gives a template that was
-    /// defined its id. An id belongs to the template that got it last. `false`: the message is neither, and says nothing
-    /// about templates.
+    /// Takes a session message: a definition (the latest of a name counts) or a declaration, which gives a template its id,
+    /// whether it is defined before or after. A definition without an id leaves the id as it is; an id belongs to the
+    /// template that got it last. `false`: the message is neither, and says nothing about templates.
     ///
     /// # Errors
-    /// The definition is none; nothing has changed.
+    /// The definition or declaration is none; nothing has changed.
     pub fn take(&mut self, message: &Message) -> Result<bool, ReceiveError> {
         let record = message.record();
         match message.template().map(|template| template.name()) {
@@ -66,48 +89,53 @@ impl Received {
                 let (namespace, name) = names(record)?;
                 let id = number(record, "TemplateId")?;
                 let id = u32::try_from(id).map_err(|_| ReceiveError::Field("TemplateId"))?;
-                if self.named(namespace, name).is_some() {
-                    self.free(id);
-                }
-                if let Some(template) = self.named(namespace, name) {
-                    template.id = Some(id);
-                }
+                self.keep(Definition {
+                    namespace: namespace.into(),
+                    name: name.into(),
+                    id: Some(id),
+                    reset: false,
+                    body: None,
+                })?;
             }
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// The templates received so far, together with those of the session, so that one decoder has both.
-    ///
-    /// # Errors
-    /// The definitions make no templates: line and column are those of the XML that they stand for.
-    pub fn templates(&self) -> Result<Templates, TemplateError> {
-        Templates::parse(&self.xml(), Mode::Strict)
+    /// The templates received so far that can be used, together with those of the session, so that one decoder has both;
+    /// and those that cannot, each with what is wrong. A template that refers to one of these by name is one of them.
+    pub fn templates(&self) -> (Templates, Vec<Refused>) {
+        let mut refused = Vec::new();
+        let first = templates().iter().count();
+        let parsed = Templates::parse_each(&self.xml(), |number, error| {
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            let definition = number.checked_sub(first).and_then(|at| self.own().nth(at));
+            refused.extend(definition.map(|definition| definition.refused(error)));
+        });
+        match parsed {
+            Ok(templates) => (templates, refused),
+            // No definition is known to do this: then it is nobody's fault more than another's.
+            Err(error) => (
+                templates().clone(),
+                self.own().map(|each| each.refused(error.clone())).collect(),
+            ),
+        }
     }
 
     /// The templates received so far as a template file. Those with the id of a session message are left out.
     pub fn xml(&self) -> String {
         let session = XML.rfind("</templates>").unwrap_or(XML.len());
         let mut xml = XML.get(..session).unwrap_or_default().to_owned();
-        let is_own = |id: Option<u32>| !id.is_some_and(|id| is_reserved(TemplateId(id)));
-        for template in self.templates.iter().filter(|t| is_own(t.id)) {
-            let mut tag = Tag::open(&mut xml, "template");
-            tag.attribute("templateNs", &template.namespace);
-            tag.attribute("ns", "");
-            tag.attribute("name", &template.name);
-            if let Some(id) = template.id {
-                tag.attribute("id", &id.to_string());
-            }
-            if template.reset {
-                tag.attribute("scp:reset", "yes");
-            }
-            tag.content();
-            xml.push_str(&template.body);
-            xml.push_str("</template>\n");
-        }
+        self.own().for_each(|template| template.write(&mut xml));
         xml.push_str("</templates>\n");
         xml
+    }
+
+    /// The templates that are defined and not in the place of the session's own.
+    fn own(&self) -> impl Iterator<Item = &Definition> {
+        let is_reserved = |id: Option<u32>| id.is_some_and(|id| is_reserved(TemplateId(id)));
+        let templates = self.templates.iter();
+        templates.filter(move |template| template.body.is_some() && !is_reserved(template.id))
     }
 
     fn named(&mut self, namespace: &str, name: &str) -> Option<&mut Definition> {
@@ -135,21 +163,34 @@ impl Received {
                 .ok()
                 .and_then(|id| u32::try_from(id).ok()),
             reset: number(record, "Reset")? != 0,
-            body,
+            body: Some(body),
         };
-        let replaced = self.named(namespace, name).map_or(0, |old| old.len());
-        let kept = self.bytes - replaced;
-        let is_one_too_many = replaced == 0 && self.templates.len() == MAX_TEMPLATES;
-        if is_one_too_many || kept + definition.len() > MAX_BYTES {
+        definition.check()?;
+        self.keep(definition)
+    }
+
+    /// Keeps a definition, or what a declaration says of one, beside or in place of what was known of the template.
+    fn keep(&mut self, mut new: Definition) -> Result<(), ReceiveError> {
+        let old = self.named(&new.namespace, &new.name);
+        let (is_known, replaced) = (old.is_some(), old.as_ref().map_or(0, |old| old.len()));
+        if let Some(old) = old {
+            new.id = new.id.or(old.id);
+            if new.body.is_none() {
+                new.body.clone_from(&old.body);
+                new.reset = old.reset;
+            }
+        }
+        let bytes = self.bytes - replaced + new.len();
+        if bytes > MAX_BYTES || !is_known && self.templates.len() == MAX_TEMPLATES {
             return Err(ReceiveError::Limit);
         }
-        self.bytes = kept + definition.len();
-        if let Some(id) = definition.id {
+        self.bytes = bytes;
+        if let Some(id) = new.id {
             self.free(id);
         }
-        match self.named(namespace, name) {
-            Some(old) => *old = definition,
-            None => self.templates.push(definition),
+        match self.named(&new.namespace, &new.name) {
+            Some(old) => *old = new,
+            None => self.templates.push(new),
         }
         Ok(())
     }
@@ -157,7 +198,40 @@ impl Received {
 
 impl Definition {
     fn len(&self) -> usize {
-        self.namespace.len() + self.name.len() + self.body.len()
+        self.namespace.len() + self.name.len() + self.body.as_ref().map_or(0, String::len)
+    }
+
+    fn write(&self, xml: &mut String) {
+        let mut tag = Tag::open(xml, "template");
+        tag.attribute("templateNs", &self.namespace);
+        tag.attribute("ns", "");
+        tag.attribute("name", &self.name);
+        if let Some(id) = self.id {
+            tag.attribute("id", &id.to_string());
+        }
+        if self.reset {
+            tag.attribute("scp:reset", "yes");
+        }
+        tag.content();
+        xml.push_str(self.body.as_deref().unwrap_or_default());
+        xml.push_str("</template>\n");
+    }
+
+    /// That its text can be part of a template file at all: whatever else is wrong is its own affair.
+    fn check(&self) -> Result<(), ReceiveError> {
+        let mut xml = format!("<templates xmlns:scp=\"{NAMESPACE}\">");
+        self.write(&mut xml);
+        xml.push_str("</templates>");
+        let parsed = Templates::parse_each(&xml, |_, _| {});
+        parsed.map(|_| ()).map_err(ReceiveError::Character)
+    }
+
+    fn refused(&self, error: TemplateError) -> Refused {
+        Refused {
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            error,
+        }
     }
 }
 
@@ -375,5 +449,5 @@ impl<'x> Tag<'x> {
 const MAX_DEPTH: u32 = 64;
 /// Templates that a session may define: each definition is compared with all names so far.
 const MAX_TEMPLATES: usize = 1 << 12;
-/// Bytes of all definitions together.
-const MAX_BYTES: usize = 1 << 26;
+/// Bytes of all definitions together, more than templates have that compile.
+const MAX_BYTES: usize = 1 << 23;
