@@ -26,6 +26,7 @@ mod description;
 pub mod dynamic;
 mod encapsulation;
 mod error;
+pub mod filter;
 mod layout;
 mod payload;
 mod primitives;

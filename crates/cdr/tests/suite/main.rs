@@ -5,6 +5,7 @@ mod decimal;
 mod derive;
 mod dynamic;
 mod evolution;
+mod filter;
 mod fixtures;
 mod identity;
 mod xtypes;
