@@ -30,6 +30,14 @@ pub(crate) fn note(what: impl fmt::Display) {
     let _unread = writeln!(io::stderr(), "{what}");
 }
 
+/// `1 message`, `2 messages`.
+pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {several}"),
+    }
+}
+
 /// Writes rows of the named columns. Numbers are aligned to the right in a table.
 pub(crate) fn write_list(
     out: &mut impl Write,

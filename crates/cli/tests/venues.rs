@@ -292,6 +292,40 @@ fn a_lost_chunk_costs_its_message_and_is_told() {
 }
 
 #[test]
+fn a_feed_that_starts_again_is_decoded_again_and_copies_of_chunks_are_counted() {
+    let folder = Folder::new("again");
+    let (frames, lines) = encoded(venue("b3"));
+    let chunked = frames.iter().max_by_key(|frame| frame.len());
+    let but_first = &chunked.expect("some")[4 + 10 + 1_400..];
+    folder.write("t.xml", style("b3").as_bytes());
+    folder.write("feed.dat", &[&frames[..], &frames[..]].concat().concat());
+    let run = decode(&folder, "feed.dat", &["--venue", "b3"]);
+    assert_eq!((run.status, run.stdout), (0, lines.repeat(2)));
+
+    folder.write("feed.dat", &[&frames.concat(), but_first].concat());
+    let run = decode(&folder, "feed.dat", &["--venue", "b3"]);
+    assert_eq!((run.status, run.stdout), (0, lines));
+    assert!(run.stderr.contains("4 chunks are copies"), "{}", run.stderr);
+    let stats = ["fast", "decode", "feed.dat", "-t", "t.xml", "--venue", "b3"];
+    let stats = [&stats[..], &["--stats", "-o", "json"]].concat();
+    let stats = tickwire(&folder, &stats).stdout;
+    assert!(stats.contains("\"duplicate_chunks\": 4"), "{stats}");
+    let run = [
+        "feed",
+        "run",
+        "--file",
+        "feed.dat",
+        "-t",
+        "t.xml",
+        "--venue",
+        "b3",
+        "--decode-only",
+    ];
+    let run = tickwire(&folder, &run);
+    assert!(run.stdout.contains("4 duplicate"), "{}", run.stdout);
+}
+
+#[test]
 fn a_b3_packet_of_several_parts_is_several_messages() {
     let folder = Folder::new("parts");
     let (frames, lines) = encoded(venue("b3"));

@@ -15,7 +15,7 @@ use super::parallel::in_order;
 use super::source::TemplateOptions;
 use super::statistics::{Counting, Statistics};
 use crate::failure::{Failure, Result};
-use crate::output::{note, stdout};
+use crate::output::{counted, note, stdout};
 
 /// Decode a file of FAST messages
 #[derive(Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     packets: PacketOptions,
 
-    /// Count instead: messages, entries and values of each template, and how fast they decode
+    /// Count instead: messages, entries and values of each template, and how fast their bytes decode
     #[arg(long)]
     stats: bool,
 
@@ -164,7 +164,7 @@ impl Arguments {
             };
         };
         let mut count = 0;
-        self.each_message(
+        let tally = self.each_message(
             file,
             templates,
             bad,
@@ -177,7 +177,16 @@ impl Arguments {
                 count += 1;
                 Ok(())
             },
-        )
+        )?;
+        if tally.duplicate_chunks > 0 {
+            let copies = counted(
+                tally.duplicate_chunks,
+                "chunk is a copy",
+                "chunks are copies",
+            );
+            note(format_args!("{copies} of others: passed over"));
+        }
+        Ok(())
     }
 
     /// Has each message shown, on as many threads as there are to be, and calls `take` with what was shown, in order.
@@ -188,16 +197,18 @@ impl Arguments {
         bad: &mut BadPackets,
         shower: impl Fn() -> S + Sync,
         mut take: impl FnMut(Line<'_>) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Tally> {
+        let mut tally = Tally::default();
         let mut left = self.limit.unwrap_or(u64::MAX);
         if left == 0 {
-            return Ok(());
+            return Ok(tally);
         }
         let name = file.path().display();
         let mut take = |event: Event<'_>| {
             match event {
                 Event::Bad(problem) => bad.note(format_args!("{name}: {problem}")),
                 Event::Message(line) if left > 0 => {
+                    tally.bytes += line.len as u64;
                     take(line)?;
                     left -= 1;
                 }
@@ -205,15 +216,17 @@ impl Arguments {
             }
             Ok(left > 0)
         };
+        let mut packets = file.packets();
         let worker = || PacketDecoder::new(self.templates.decoder(templates), shower());
         if self.threads == 1 {
             let mut worker = worker();
-            for packet in file.packets() {
+            for packet in packets.by_ref() {
                 if !worker.packet(packet, &mut take)? {
                     break;
                 }
             }
-            return Ok(());
+            tally.duplicate_chunks = packets.duplicate_chunks();
+            return Ok(tally);
         }
         let batch_worker = || {
             let mut worker = worker();
@@ -227,9 +240,11 @@ impl Arguments {
             }
         };
         let threads = usize::from(self.threads);
-        in_order(threads, file.packets(), batch_worker, |batch: Batch| {
+        in_order(threads, packets.by_ref(), batch_worker, |batch: Batch| {
             batch.replay(&mut take)
-        })
+        })?;
+        tally.duplicate_chunks = packets.duplicate_chunks();
+        Ok(tally)
     }
 
     /// Decodes twice: the second time, with memory warm, counts for the speed.
@@ -244,7 +259,7 @@ impl Arguments {
             let mut counts = Counting::into(&total);
             move |_: &mut String, message: &Message| counts.count(message)
         };
-        self.each_message(file, templates, bad, counter, |_| Ok(()))?;
+        let tally = self.each_message(file, templates, bad, counter, |_| Ok(()))?;
         let begin = Instant::now();
         let known = &mut BadPackets::known();
         self.each_message(
@@ -256,9 +271,18 @@ impl Arguments {
         )?;
         let elapsed = begin.elapsed();
         let mut statistics = total.into_inner().unwrap_or_else(PoisonError::into_inner);
-        statistics.timed(elapsed, file.bytes().len());
+        statistics.measured(elapsed, tally);
         Ok(statistics)
     }
+}
+
+/// What decoding came to, beside messages.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Bytes of the messages.
+    pub(super) bytes: u64,
+    /// Chunks that were copies of others.
+    pub(super) duplicate_chunks: u64,
 }
 
 /// Packets that could not be decoded, or not to their ends.
@@ -286,11 +310,11 @@ impl BadPackets {
     }
 
     fn verdict(&self) -> Result<()> {
-        let failure = match self.count {
-            0 => return Ok(()),
-            1 => Failure::new("1 packet could not be decoded"),
-            count => Failure::new(format_args!("{count} packets could not be decoded")),
-        };
+        if self.count == 0 {
+            return Ok(());
+        }
+        let packets = counted(self.count, "packet", "packets");
+        let failure = Failure::new(format_args!("{packets} could not be decoded"));
         Err(failure.hint(
             "`tickwire fast explain --failed` with the same options shows where a message goes wrong; if most \
              packets are bad, try another `--venue`, `--framing`, `--preamble` or `--reset`",

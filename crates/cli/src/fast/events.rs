@@ -18,6 +18,8 @@ pub(super) enum Event<'a> {
 pub(super) struct Line<'a> {
     /// Byte of the file at which it starts.
     pub(super) offset: usize,
+    /// Bytes that it takes.
+    pub(super) len: usize,
     pub(super) text: &'a str,
 }
 
@@ -72,19 +74,21 @@ impl<S: FnMut(&mut String, &Message)> PacketDecoder<S> {
             let mut at = 0;
             while let Some(rest @ [_, ..]) = block.packet.get(at..) {
                 let offset = block.offset + at;
-                match self.decoder.decode(rest, &mut self.message) {
-                    Ok(len) => at += len,
+                let len = match self.decoder.decode(rest, &mut self.message) {
+                    Ok(len) => len,
                     Err(error) => {
                         let offset = offset + error.offset;
                         let error = DecodeError { offset, ..error };
                         let problem = format!("packet {}: {error}", packet.index);
                         return take(Event::Bad(&problem));
                     }
-                }
+                };
+                at += len;
                 self.text.clear();
                 (self.show)(&mut self.text, &self.message);
                 let line = Line {
                     offset,
+                    len,
                     text: &self.text,
                 };
                 if !take(Event::Message(line))? {
@@ -100,28 +104,28 @@ impl<S: FnMut(&mut String, &Message)> PacketDecoder<S> {
 #[derive(Default)]
 pub(super) struct Batch {
     text: String,
-    /// Where each event's text ends, and the message's byte of the file; none of a bad packet.
-    events: Vec<(usize, Option<usize>)>,
+    /// Where each event's text ends, and the message's byte of the file and length; none of a bad packet.
+    events: Vec<(usize, Option<(usize, usize)>)>,
 }
 
 impl Batch {
     pub(super) fn push(&mut self, event: Event<'_>) -> Result<bool> {
-        let (text, offset) = match event {
-            Event::Message(line) => (line.text, Some(line.offset)),
+        let (text, place) = match event {
+            Event::Message(line) => (line.text, Some((line.offset, line.len))),
             Event::Bad(problem) => (problem, None),
         };
         self.text.push_str(text);
-        self.events.push((self.text.len(), offset));
+        self.events.push((self.text.len(), place));
         Ok(true)
     }
 
     pub(super) fn replay(&self, take: &mut impl FnMut(Event<'_>) -> Result<bool>) -> Result<bool> {
         let mut start = 0;
-        for &(end, offset) in &self.events {
+        for &(end, place) in &self.events {
             let text = self.text.get(start..end).unwrap_or_default();
             start = end;
-            let event = match offset {
-                Some(offset) => Event::Message(Line { offset, text }),
+            let event = match place {
+                Some((offset, len)) => Event::Message(Line { offset, len, text }),
                 None => Event::Bad(text),
             };
             if !take(event)? {

@@ -260,6 +260,11 @@ impl<'a> Packets<'a> {
         }))
     }
 
+    /// Chunks that were copies of others, so far.
+    pub(crate) fn duplicate_chunks(&self) -> u64 {
+        self.reassembly.counters().duplicate
+    }
+
     /// What the file's end leaves.
     fn finish(&mut self) -> Option<BadPacket> {
         if core::mem::replace(&mut self.is_done, true) {

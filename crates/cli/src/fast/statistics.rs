@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tickwire_fast::{Message, Record, Value as FieldValue};
 
-use super::decode::{Form, RESET};
+use super::decode::{Form, RESET, Tally};
 use crate::failure::Result;
 use crate::output::{ListFormat, write_list};
 
@@ -16,7 +16,7 @@ use crate::output::{ListFormat, write_list};
 #[derive(Default)]
 pub(super) struct Statistics {
     templates: BTreeMap<String, Counts>,
-    bytes: u64,
+    tally: Tally,
     elapsed: Duration,
 }
 
@@ -74,10 +74,10 @@ impl Statistics {
         }
     }
 
-    /// What decoding all of it took, and of how many bytes.
-    pub(super) fn timed(&mut self, elapsed: Duration, bytes: usize) {
+    /// What decoding all of it took, and what else it came to.
+    pub(super) fn measured(&mut self, elapsed: Duration, tally: Tally) {
         self.elapsed = elapsed;
-        self.bytes = bytes as u64;
+        self.tally = tally;
     }
 
     pub(super) fn write(&self, form: Form, out: &mut impl Write) -> Result<()> {
@@ -120,7 +120,8 @@ impl Statistics {
             "templates": templates,
             "messages": self.sum(|counts| counts.messages),
             "entries": self.sum(|counts| counts.entries),
-            "bytes": self.bytes,
+            "bytes": self.tally.bytes,
+            "duplicate_chunks": self.tally.duplicate_chunks,
             "decode_mean_ns": self.ns_per_message(),
         })
     }
@@ -131,11 +132,18 @@ impl Statistics {
         writeln!(out)?;
         writeln!(out, "messages   {messages}")?;
         writeln!(out, "entries    {}", self.sum(|counts| counts.entries))?;
-        writeln!(out, "bytes      {}", self.bytes)?;
+        writeln!(out, "bytes      {}", self.tally.bytes)?;
+        if self.tally.duplicate_chunks > 0 {
+            writeln!(out, "duplicate  {} of chunks", self.tally.duplicate_chunks)?;
+        }
         if messages > 0 {
             let ns = self.elapsed.as_nanos().max(1) as f64;
             writeln!(out, "decode     {:.0} ns/message", self.ns_per_message())?;
-            writeln!(out, "           {:.0} MB/s", self.bytes as f64 * 1e3 / ns)?;
+            writeln!(
+                out,
+                "           {:.0} MB/s",
+                self.tally.bytes as f64 * 1e3 / ns
+            )?;
         }
         Ok(())
     }

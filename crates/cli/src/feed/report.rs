@@ -174,18 +174,23 @@ impl Report {
         if counts["empty"] != 0 {
             writeln!(out, "{:<12}{} messages", "empty", counts["empty"])?;
         }
-        if counts["line_b"]["won"] != 0 || counts["line_b"]["duplicate"] != 0 {
-            for (name, line) in [("line A", &counts["line_a"]), ("line B", &counts["line_b"])] {
-                let (won, duplicate, late, lost) = (
-                    &line["won"],
-                    &line["duplicate"],
-                    &line["late"],
-                    &line["lost"],
-                );
-                writeln!(
-                    out,
-                    "{name:<12}{won} won, {duplicate} duplicate, {late} late, {lost} lost"
-                )?;
+        let is_zero = |counts: &Value, names: &[&str]| names.iter().all(|name| counts[name] == 0);
+        let row = |counts: &Value, names: &[&str]| {
+            let cells = names.iter().map(|name| format!("{} {name}", counts[name]));
+            cells.collect::<Vec<_>>().join(", ")
+        };
+        let (a, b) = (&counts["line_a"], &counts["line_b"]);
+        let has_b = !is_zero(b, &LINE_COUNTS[..2]);
+        // With one line all packets are its own, unless numbers come again.
+        if has_b || !is_zero(a, &LINE_COUNTS[1..3]) {
+            writeln!(out, "{:<12}{}", "line A", row(a, &LINE_COUNTS))?;
+        }
+        if has_b {
+            writeln!(out, "{:<12}{}", "line B", row(b, &LINE_COUNTS))?;
+        }
+        for (name, chunks) in [("chunks A", "chunks_a"), ("chunks B", "chunks_b")] {
+            if !is_zero(&counts[chunks], &CHUNK_COUNTS) {
+                writeln!(out, "{name:<12}{}", row(&counts[chunks], &CHUNK_COUNTS))?;
             }
         }
         Ok(writeln!(
@@ -367,6 +372,8 @@ fn troubles(
     troubles
 }
 
+const LINE_COUNTS: [&str; 4] = ["won", "duplicate", "late", "lost"];
+const CHUNK_COUNTS: [&str; 4] = ["whole", "incomplete", "duplicate", "refused"];
 const COLUMNS: [&str; 8] = [
     "template",
     "messages",

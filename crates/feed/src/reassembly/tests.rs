@@ -14,6 +14,14 @@ fn chunk(
     whole.map(<[u8]>::to_vec)
 }
 
+impl Reassembly {
+    /// Chunks of messages under way.
+    fn held(&self) -> usize {
+        let held = |partial: &Partial| partial.chunks.len() - partial.missing;
+        self.partial.iter().map(held).sum()
+    }
+}
+
 #[test]
 fn a_message_is_whole_with_its_last_chunk_in_whatever_order() {
     let mut desk = Reassembly::new();
@@ -61,6 +69,67 @@ fn hostile_counts_and_lengths_are_refused() {
     assert_eq!((counters.refused, counters.incomplete), (5, 3));
 }
 
+#[test]
+fn numbers_that_start_again_are_messages_again() {
+    let mut desk = Reassembly::new();
+    for round in 1..=3 {
+        for number in 1..=3 {
+            assert_eq!(chunk(&mut desk, number, 0, 2, b"a"), None);
+            let whole = chunk(&mut desk, number, 1, 2, b"b");
+            assert_eq!(whole.as_deref(), Some(&b"ab"[..]));
+        }
+        let counters = desk.counters();
+        assert_eq!((counters.whole, counters.duplicate), (3 * round, 0));
+    }
+}
+
+#[test]
+fn copies_of_some_chunks_are_no_message_and_take_no_room_from_one() {
+    let mut desk = Reassembly::new();
+    let room = u32::try_from(MAX_MESSAGES).expect("few");
+    for number in 0..room {
+        chunk(&mut desk, number, 0, 2, b"a");
+        assert!(chunk(&mut desk, number, 1, 2, b"b").is_some());
+    }
+    assert_eq!(chunk(&mut desk, room, 1, 2, b"b"), None);
+    for number in 0..room {
+        assert_eq!(chunk(&mut desk, number, 0, 2, b"a"), None);
+    }
+    assert!(chunk(&mut desk, room, 0, 2, b"a").is_some());
+    desk.finish();
+    let counters = desk.counters();
+    assert_eq!((counters.duplicate, counters.incomplete), (8, 0));
+}
+
+#[test]
+fn a_message_under_way_is_not_mixed_with_a_later_one_of_its_number() {
+    let mut desk = Reassembly::new();
+    assert_eq!(chunk(&mut desk, 5, 1, 2, b"old"), None);
+    for number in 100..=100 + u32::try_from(MEMORY).expect("few") {
+        chunk(&mut desk, number, 0, 2, b"a");
+        chunk(&mut desk, number, 1, 2, b"b");
+    }
+    assert_eq!(chunk(&mut desk, 5, 0, 2, b"very "), None);
+    assert_eq!(
+        chunk(&mut desk, 5, 1, 2, b"new").as_deref(),
+        Some(&b"very new"[..])
+    );
+    assert_eq!(desk.counters().incomplete, 1);
+}
+
+#[test]
+fn a_first_chunk_of_other_content_begins_the_message_again() {
+    let mut desk = Reassembly::new();
+    assert_eq!(chunk(&mut desk, 5, 0, 2, b"old"), None);
+    assert_eq!(chunk(&mut desk, 5, 0, 2, b"new"), None);
+    assert_eq!(
+        chunk(&mut desk, 5, 1, 2, b"er").as_deref(),
+        Some(&b"newer"[..])
+    );
+    let counters = desk.counters();
+    assert_eq!((counters.whole, counters.incomplete), (1, 1));
+}
+
 proptest! {
     /// Chunks of several messages, each lost, repeated and out of place: what all chunks came of is whole, and right.
     #[test]
@@ -95,7 +164,11 @@ proptest! {
             }
         }
         desk.finish();
+        let counters = desk.counters();
+        prop_assert_eq!(counters.whole, whole.len() as u64);
         whole.sort_unstable();
+        // One of which every chunk came again may be whole again.
+        whole.dedup();
         let came = |number: u32| {
             let mut indices: Vec<_> = sent.iter().filter(|sent| sent.0 == number).map(|sent| sent.1.index).collect();
             indices.sort_unstable();
@@ -105,9 +178,8 @@ proptest! {
         let numbers = 0..u32::try_from(messages.len()).expect("few");
         let expected: Vec<_> = numbers.clone().filter(|&number| came(number) == messages[number as usize].len()).collect();
         prop_assert_eq!(&whole, &expected);
-        let begun = numbers.filter(|&number| came(number) > 0).count() as u64;
-        let counters = desk.counters();
-        prop_assert_eq!(counters.whole + counters.incomplete, begun);
+        let begun = numbers.filter(|&number| came(number) > 0).count();
+        prop_assert_eq!(counters.incomplete, (begun - whole.len()) as u64);
         prop_assert_eq!(counters.refused, 0);
     }
 
@@ -117,12 +189,15 @@ proptest! {
         let mut desk = Reassembly::new();
         for (number, index, count, len) in chunks {
             let before = desk.counters();
+            let held_before = desk.held();
             let index = index % count.max(1);
             let is_whole = chunk(&mut desk, number, index, count, &[0; 9][..len]).is_some();
             let after = desk.counters();
             prop_assert_eq!(after.whole - before.whole, u64::from(is_whole));
-            prop_assert!(after.duplicate + after.refused - before.duplicate - before.refused <= 1);
-            prop_assert!(desk.partial.len() <= MAX_MESSAGES && desk.done.len() <= MAX_DONE && desk.free.len() <= MAX_MESSAGES);
+            let is_counted = (after.whole, after.incomplete, after.duplicate, after.refused)
+                != (before.whole, before.incomplete, before.duplicate, before.refused);
+            prop_assert!(is_counted || desk.held() == held_before + 1);
+            prop_assert!(desk.partial.len() <= MAX_MESSAGES && desk.done.len() <= MEMORY && desk.free.len() <= MAX_MESSAGES);
         }
     }
 }
