@@ -443,7 +443,9 @@ fn datagrams_of_a_capture_are_packets() {
             "feed.pcap",
             &["--venue", "moex-asts", "--to", "239.0.0.1:15002"],
         );
-        assert_eq!((none.status, none.stdout.as_str()), (0, ""));
+        assert_eq!((none.status, none.stdout.as_str()), (1, ""));
+        let there = "there are datagrams to 239.0.0.1:15001 (6), 239.0.0.2:15002 (6)";
+        assert!(none.stderr.contains(there), "{}", none.stderr);
 
         folder.write("feed.pcap", &file[..file.len() - 3]);
         let cut = decode(&folder, "feed.pcap", &["--venue", "moex-asts"]);

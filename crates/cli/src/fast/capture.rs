@@ -1,9 +1,10 @@
 //! Captures of network traffic, pcap and pcapng: the UDP datagrams in them. Knows nothing of what these carry.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use etherparse::{IpNumber, NetSlice, SlicedPacket, TransportSlice};
+use etherparse::{EtherType, IpNumber, NetSlice, SlicedPacket, TransportSlice};
 use pcap_parser::nom;
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
 use pcap_parser::{
@@ -25,6 +26,18 @@ pub(super) struct Capture<'a> {
     rest: &'a [u8],
     form: Form,
     to: Option<Destination>,
+}
+
+/// Where the datagrams of a capture go, and how many to each destination.
+pub(super) fn destinations(bytes: &[u8]) -> BTreeMap<SocketAddr, u64> {
+    let mut destinations = BTreeMap::new();
+    let mut capture = Capture::new(bytes, None);
+    while let Some(datagram) = capture.next_datagram() {
+        if let Ok((to, _)) = datagram {
+            *destinations.entry(to).or_default() += 1;
+        }
+    }
+    destinations
 }
 
 /// Of which form the next record is.
@@ -107,13 +120,35 @@ impl<'a> Capture<'a> {
         }
     }
 
+    /// The next datagram that is meant, and where it goes.
+    fn next_datagram(&mut self) -> Option<Result<(SocketAddr, Frame<'a>), CaptureError>> {
+        while !self.rest.is_empty() {
+            let datagram = match self.record() {
+                Ok(Some(record)) => self.datagram(&record),
+                Ok(None) => Ok(None),
+                Err(error) => Err(error),
+            };
+            if let Some(item) = datagram.transpose() {
+                return Some(item);
+            }
+        }
+        None
+    }
+
     /// The datagram in a packet; `None` if it is none, or not one that is meant.
-    fn datagram(&self, record: &Record<'a>) -> Result<Option<Frame<'a>>, CaptureError> {
+    fn datagram(
+        &self,
+        record: &Record<'a>,
+    ) -> Result<Option<(SocketAddr, Frame<'a>)>, CaptureError> {
         let data = record.data;
         let offset = self.offset_of(data);
         let sliced = match record.link {
             Linktype::ETHERNET => SlicedPacket::from_ethernet(data),
             Linktype::LINUX_SLL => SlicedPacket::from_linux_sll(data),
+            LINUX_SLL2 => {
+                let (ether_type, payload) = cooked_v2(data);
+                SlicedPacket::from_ether_type(ether_type, payload)
+            }
             Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 => SlicedPacket::from_ip(data),
             Linktype::NULL | Linktype::LOOP => {
                 SlicedPacket::from_ip(data.get(4..).unwrap_or_default())
@@ -147,10 +182,11 @@ impl<'a> Capture<'a> {
             Some(Destination::Port(meant)) => meant == port,
             Some(Destination::Address(meant)) => is_to_meant && meant.port() == port,
         };
-        Ok(is_meant.then(|| Frame {
+        let frame = Frame {
             offset: self.offset_of(udp.payload()),
             packet: udp.payload(),
-        }))
+        };
+        Ok(is_meant.then_some((SocketAddr::new(to, port), frame)))
     }
 
     /// Where a part of the file starts in it.
@@ -165,17 +201,8 @@ impl<'a> Iterator for Capture<'a> {
     type Item = Result<Frame<'a>, CaptureError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.rest.is_empty() {
-            let datagram = match self.record() {
-                Ok(Some(record)) => self.datagram(&record),
-                Ok(None) => Ok(None),
-                Err(error) => Err(error),
-            };
-            if let Some(item) = datagram.transpose() {
-                return Some(item);
-            }
-        }
-        None
+        let datagram = self.next_datagram()?;
+        Some(datagram.map(|(_, frame)| frame))
     }
 }
 
@@ -238,6 +265,23 @@ fn pcapng_record<'a>(
     Ok((rest, record))
 }
 
+/// The protocol and payload of a packet in Linux's second cooked form, as `tcpdump -i any` writes it.
+///
+/// ```text
+/// 0        2        4                 8        10   11   12                20
+/// +--------+--------+-----------------+--------+----+----+-----------------+---------
+/// | ether  | zero   | interface       | ARP    |type| len| link-layer      | payload    big-endian
+/// | type   |        | index           | type   |    |    | address         |
+/// +--------+--------+-----------------+--------+----+----+-----------------+---------
+/// ```
+fn cooked_v2(data: &[u8]) -> (EtherType, &[u8]) {
+    match data.split_at_checked(20) {
+        Some((&[high, low, ..], payload)) => (EtherType(u16::from_be_bytes([high, low])), payload),
+        // No IP packet is empty.
+        _ => (EtherType::IPV4, &[]),
+    }
+}
+
 /// To whom an IP packet goes, and of which protocol it is.
 fn destination(net: &NetSlice<'_>) -> Option<(IpAddr, IpNumber)> {
     let payload = net.ip_payload_ref()?;
@@ -268,11 +312,12 @@ impl fmt::Display for CaptureError {
             Self::Link { offset, link } => {
                 write!(
                     f,
-                    "byte {offset}: a packet of link type {link}: Ethernet, Linux SLL, loopback and IP are known"
+                    "byte {offset}: a packet of link type {link}: Ethernet, Linux cooked (SLL, SLL2), loopback and IP are known"
                 )
             }
         }
     }
 }
 
+const LINUX_SLL2: Linktype = Linktype(276);
 const PCAPNG_MAGIC: [u8; 4] = [0x0A, 0x0D, 0x0D, 0x0A];

@@ -2,6 +2,7 @@
 //! with its place, so that the packets behind it can go on.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use tickwire_feed::{Frame, Frames, Framing, PacketNumber, Parts, Preamble, Reassembly};
 
-use super::capture::{Capture, is_capture};
+use super::capture::{Capture, destinations, is_capture};
 use super::source::{FeedOptions, read};
 use crate::failure::{Failure, Result};
 
@@ -109,6 +110,7 @@ impl PacketOptions {
             FileForm::Hex => return PacketFile::hex(path, &bytes, feed.preamble()),
         };
         let form = if is_capture(&bytes) {
+            check_destination(path, &bytes, self.to)?;
             let is_stream = matches!(framing, Framing::BlockSize | Framing::Step);
             Form::Capture(is_stream.then_some(framing), self.to)
         } else if self.to.is_some() {
@@ -123,6 +125,39 @@ impl PacketOptions {
             form,
             preamble: feed.preamble(),
         })
+    }
+}
+
+/// That a capture has datagrams that are meant; what cannot be read of it is told where it is read.
+fn check_destination(path: &Path, bytes: &[u8], to: Option<Destination>) -> Result<()> {
+    let mut is_whole = true;
+    for datagram in Capture::new(bytes, to) {
+        match datagram {
+            Ok(_) => return Ok(()),
+            Err(_) => is_whole = false,
+        }
+    }
+    let path = path.display();
+    let mut found: Vec<_> = destinations(bytes).into_iter().collect();
+    found.sort_by_key(|&(_, count)| Reverse(count));
+    match to {
+        Some(to) if !found.is_empty() => {
+            let shown = found.iter().take(MAX_DESTINATIONS);
+            let shown = shown.map(|(to, count)| format!("{to} ({count})"));
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            let more = match found.len().saturating_sub(MAX_DESTINATIONS) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let failure = Failure::new(format_args!("{path}: no datagram goes to {to}"));
+            Err(failure.hint(format_args!("there are datagrams to {shown}{more}")))
+        }
+        _ if is_whole => {
+            Err(Failure::new(format_args!("{path}: no UDP datagram in this capture")).hint(
+                "of a feed over TCP save the stream itself, and say with `--framing` how it keeps packets",
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -315,6 +350,15 @@ impl Packet<'_> {
     }
 }
 
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Port(port) => write!(f, "port {port}"),
+            Self::Address(address) => address.fmt(f),
+        }
+    }
+}
+
 impl fmt::Display for BadPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -365,6 +409,9 @@ fn append_hex(text: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
         Some(_) => Err("half a byte at its end".to_owned()),
     }
 }
+
+/// Destinations that are named where none is meant.
+const MAX_DESTINATIONS: usize = 8;
 
 fn parse_destination(text: &str) -> Result<Destination, String> {
     let address = || text.parse().map(Destination::Address);

@@ -2,7 +2,7 @@
 
 use tickwire_fast::Decoder;
 
-use super::packets::PacketFile;
+use super::packets::{BadPacket, PacketFile};
 
 /// Where a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +25,23 @@ pub(super) enum Next {
     Stop,
 }
 
-/// Calls `act` with each message's place and the rest of its block from there on, until it stops. What is wrong with
-/// packets is passed over: `tickwire fast decode` tells it.
+/// Calls `act` with each message's place and the rest of its block from there on, until it stops. Gives what is wrong
+/// with the first packet that is none: such packets are passed over, and `tickwire fast decode` tells them all.
 pub(super) fn each_message(
     file: &PacketFile,
     decoder: &mut Decoder,
     mut act: impl FnMut(At, &[u8], &mut Decoder) -> Next,
-) {
+) -> Option<BadPacket> {
+    let mut first_bad = None;
     let (mut packet_before, mut message) = (None, 0);
     for packet in file.packets() {
-        let Ok(packet) = packet else {
-            decoder.lose();
-            continue;
+        let packet = match packet {
+            Ok(packet) => packet,
+            Err(bad) => {
+                decoder.lose();
+                first_bad.get_or_insert(bad);
+                continue;
+            }
         };
         if !packet.follows {
             decoder.lose();
@@ -47,9 +52,13 @@ pub(super) fn each_message(
             message = 0;
         }
         'blocks: for block in packet.blocks() {
-            let Ok(block) = block else {
-                decoder.lose();
-                break;
+            let block = match block {
+                Ok(block) => block,
+                Err(bad) => {
+                    decoder.lose();
+                    first_bad.get_or_insert(bad);
+                    break;
+                }
             };
             let mut offset = 0;
             while let Some(rest @ [_, ..]) = block.packet.get(offset..) {
@@ -64,10 +73,11 @@ pub(super) fn each_message(
                         message += 1;
                         break 'blocks;
                     }
-                    Next::Stop => return,
+                    Next::Stop => return first_bad,
                 }
                 message += 1;
             }
         }
     }
+    first_bad
 }

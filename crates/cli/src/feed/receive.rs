@@ -111,7 +111,10 @@ impl Source {
                             .handle_packet(Line::A, frame.packet)
                             .map_err(Failure::new)?,
                         Err(error) => {
-                            note(format_args!("{}: {error}", file.path().display()));
+                            // The report has the count of all.
+                            if handler.counters().losses == 0 {
+                                note(format_args!("{}: {error}", file.path().display()));
+                            }
                             handler.handle_loss();
                         }
                     }

@@ -10,7 +10,7 @@ use tickwire_gateway::feed_handler::{Group, MalformedKind};
 use tickwire_gateway::{FeedHandler, HandlerCounters, Publish, RoundTrips, Timing};
 
 use crate::failure::{Failure, Result};
-use crate::output::{ListFormat, stdout, table, write_list};
+use crate::output::{ListFormat, counted, stdout, table, write_list};
 use crate::stage::{is_stage, tell};
 
 /// The form of the result.
@@ -171,8 +171,13 @@ impl Report {
         for name in names {
             writeln!(out, "{name:<12}{}", counts[name])?;
         }
-        if counts["empty"] != 0 {
-            writeln!(out, "{:<12}{} messages", "empty", counts["empty"])?;
+        if let Some(empty @ 1..) = counts["empty"].as_u64() {
+            writeln!(
+                out,
+                "{:<12}{}",
+                "empty",
+                counted(empty, "message", "messages")
+            )?;
         }
         let is_zero = |counts: &Value, names: &[&str]| names.iter().all(|name| counts[name] == 0);
         let row = |counts: &Value, names: &[&str]| {
@@ -326,8 +331,8 @@ fn troubles(
             kinds => format!(" ({})", kinds.join(", ")),
         };
         troubles.push(format!(
-            "{} packets malformed{kinds}, the first: {first}",
-            counters.malformed
+            "{} malformed{kinds}, the first: {first}",
+            counted(counters.malformed, "packet", "packets")
         ));
     }
     if chunks.incomplete + chunks.refused > 0 {
@@ -337,27 +342,34 @@ fn troubles(
         ));
     }
     if counters.losses > 0 && overflowed == 0 {
-        troubles.push("parts of the file are no packets".to_owned());
+        let parts = counted(
+            counters.losses,
+            "part of the file is",
+            "parts of the file are",
+        );
+        troubles.push(format!("{parts} no packets"));
     }
     if counters.unresolved > 0 {
         troubles.push(format!(
-            "{} packets need values of others that were lost before them",
-            counters.unresolved
+            "{} values of others that were lost before",
+            counted(counters.unresolved, "packet needs", "packets need")
         ));
     }
     if let Some(first) = &counters.first_refused {
         troubles.push(format!(
-            "{} messages without sample, the first: {first}",
-            counters.refused
+            "{} without sample, the first: {first}",
+            counted(counters.refused, "message", "messages")
         ));
     }
     if overflowed > 0 {
         troubles.push(format!(
-            "{overflowed} packets beyond what memory is set aside for"
+            "{} beyond what memory is set aside for",
+            counted(overflowed, "packet", "packets")
         ));
     }
     if lost_packets > 0 {
-        troubles.push(format!("{lost_packets} packets lost on all lines"));
+        let packets = counted(lost_packets, "packet", "packets");
+        troubles.push(format!("{packets} lost on all lines"));
     }
     match expected {
         Some(expected) if echoed < expected => {

@@ -60,7 +60,9 @@ Examples:
   tickwire feed run --templates feed.xml --file feed.dat --no-echo
   tickwire feed run --templates feed.xml --file feed.dat --decode-only
   tickwire feed run --templates feed.xml --preamble seq --line-b 224.1.2.134:13014
-  tickwire feed run --templates moex.xml --venue moex-asts --interface eth1 --group 239.195.1.1:16001 --line-b 239.195.1.129:17001"
+  tickwire feed run --templates moex.xml --venue moex-asts --interface eth1 --group 239.195.1.1:16001 --line-b 239.195.1.129:17001",
+    mut_arg("framing", |framing| framing.requires("file")),
+    mut_arg("to", |to| to.requires("file"))
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

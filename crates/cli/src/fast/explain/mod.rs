@@ -18,7 +18,7 @@ use super::packets::{PacketFile, PacketOptions};
 use super::source::TemplateOptions;
 use super::walk::{At, Next, each_message};
 use crate::failure::{Failure, Result};
-use crate::output::stdout;
+use crate::output::{counted, note, stdout};
 
 /// Explain a message byte by byte
 #[derive(Args)]
@@ -72,7 +72,7 @@ struct Which {
     #[arg(long, value_name = "OFFSET")]
     byte: Option<usize>,
 
-    /// The first message that cannot be decoded
+    /// The first message that cannot be decoded; a bad packet before it is named
     #[arg(long)]
     failed: bool,
 }
@@ -107,7 +107,7 @@ impl Arguments {
                 Err(_) => Next::Packet,
             }
         };
-        each_message(&file, &mut decoder, each);
+        let _told = each_message(&file, &mut decoder, each);
         outcome
     }
 
@@ -139,8 +139,21 @@ impl Arguments {
                 Err(_) => Next::Packet,
             }
         };
-        each_message(file, &mut decoder, each);
-        found.ok_or_else(|| self.not_found(decoded))
+        let bad = each_message(file, &mut decoder, each).filter(|_| self.which.failed);
+        if let (Some(bad), Some(_)) = (&bad, found) {
+            let file = self.file.display();
+            note(format_args!(
+                "{file}: before the first message that fails, {bad}"
+            ));
+        }
+        found.ok_or_else(|| match bad {
+            Some(bad) => Failure::new(format_args!("{}: {bad}", self.file.display())).hint(format_args!(
+                "no message fails, {} can be decoded: frames or preambles are bad, which `--venue`, `--framing` \
+                 and `--preamble` choose",
+                decoded
+            )),
+            None => self.not_found(decoded),
+        })
     }
 
     fn not_found(&self, decoded: u64) -> Failure {
@@ -162,12 +175,10 @@ impl Arguments {
             (None, None, true) => Failure::new(format_args!(
                 "{file}: no message fails: {decoded} can be decoded"
             ))
-            .hint(
-                "`--message N` explains one of them; `tickwire fast decode` also names packets that have no \
-                 messages because their frame or preamble is bad",
-            ),
+            .hint("`--message N` explains one of them"),
             (None, None, false) => Failure::new(format_args!(
-                "{file}: {decoded} messages can be decoded, numbered from 0"
+                "{file}: {} can be decoded, numbered from 0",
+                counted(decoded, "message", "messages")
             ))
             .hint("`--failed` explains the first that cannot"),
         }
@@ -242,8 +253,8 @@ impl Arguments {
         match error {
             None => Ok(()),
             Some(error) => Err(Failure::new(format_args!(
-                "{file}: packet {}: {error}",
-                at.packet
+                "{file}: packet {}, message {}: {error}",
+                at.packet, at.message
             ))),
         }
     }
