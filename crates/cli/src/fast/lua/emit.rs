@@ -46,7 +46,7 @@ impl Dissector<'_> {
         }
         format!(
             "{HEADER}local RESET = \"{}\"\nlocal PREAMBLE = \"{}\"\nlocal GROUP = {group}\n\n\
-             local proto = Proto(\"{name}\", \"{name} (FAST)\")\nlocal P = {{}}\n{}\
+             {proto}local P = {{}}\n{}\
              local message_pf = ProtoField.none(\"{name}.message\", \"Message\")\n\
              local template_pf = ProtoField.string(\"{name}.template\", \"Template\")\n\
              local template_id_pf = ProtoField.uint32(\"{name}.template_id\", \"Template id\")\n\
@@ -64,6 +64,18 @@ impl Dissector<'_> {
             emitter.proto_fields,
             emitter.tables,
             name = self.name,
+            proto = self.proto(),
+        )
+    }
+
+    /// What registers the protocol. Names depend on Wireshark's version and plugins: only it knows which are taken.
+    fn proto(&self) -> String {
+        let name = self.name;
+        format!(
+            "local is_free, proto = pcall(Proto, \"{name}\", \"{name} (FAST)\")\n\
+             if not is_free then\n    \
+             error(\"Wireshark has a protocol of the name {name}: print this dissector with another, \
+             such as `tickwire fast lua --name fast_{name}`\", 0)\nend\n"
         )
     }
 }

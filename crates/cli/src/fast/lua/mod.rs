@@ -4,6 +4,7 @@ mod emit;
 
 use std::io::Write;
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 
 use clap::Args;
 use emit::Dissector;
@@ -45,12 +46,12 @@ pub(crate) struct Arguments {
     templates: TemplateFile,
 
     /// What the dissector and its filters are called: a small letter, then small letters, digits and
-    /// underscores; not the name of a protocol that Wireshark has, such as `simple`
+    /// underscores, 2 to 32 in all; not the name of a protocol that Wireshark has, such as `ip` or `simple`
     #[arg(long, value_name = "NAME", default_value = "feed", value_parser = parse_name)]
     name: String,
 
     /// UDP port of the feed; may be given several times
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Vec<u16>,
 
     /// Only packets to this group
@@ -103,11 +104,24 @@ impl Arguments {
 fn parse_name(text: &str) -> Result<String, String> {
     let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let starts = text.starts_with(|first: char| first.is_ascii_lowercase());
-    if starts && text.len() <= MAX_NAME && text.bytes().all(is_word) {
-        Ok(text.to_owned())
-    } else {
-        Err("a name is a small letter, then small letters, digits and underscores".to_owned())
+    if !starts || !LEN.contains(&text.len()) || !text.bytes().all(is_word) {
+        return Err(
+            "a name is a small letter, then small letters, digits and underscores, 2 to 32 in all"
+                .to_owned(),
+        );
+    }
+    match TAKEN.contains(&text) {
+        true => Err(format!(
+            "Wireshark has a protocol of that name; `fast_{text}` is free"
+        )),
+        false => Ok(text.to_owned()),
     }
 }
 
-const MAX_NAME: usize = 32;
+/// Wireshark takes no shorter names.
+const LEN: RangeInclusive<usize> = 2..=32;
+/// Names that every Wireshark has and that somebody may think of. Of all others the script tells when it is loaded.
+const TAKEN: [&str; 24] = [
+    "arp", "data", "dns", "eth", "fix", "frame", "http", "icmp", "igmp", "ip", "ipv6", "json",
+    "ntp", "ptp", "quic", "rtcp", "rtp", "rtps", "simple", "sll", "tcp", "tls", "udp", "vlan",
+];
