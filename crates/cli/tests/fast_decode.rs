@@ -72,6 +72,19 @@ fn statistics_count_each_template() {
         (&object["templates"][1]["messages"], &object["messages"]),
         (&198.into(), &201.into())
     );
+    let first = [&decode[..], &["--stats", "-o", "json", "--limit", "2"]].concat();
+    let first: serde_json::Value =
+        serde_json::from_str(&tickwire(&folder, &first).stdout).expect("JSON");
+    assert_eq!(first["messages"], 2);
+    // Their packets are behind lengths of 4 bytes.
+    let file = folder.read("complex.dat");
+    let len = |at: usize| {
+        file[at..at + 4]
+            .iter()
+            .rev()
+            .fold(0, |n, b| n << 8 | usize::from(*b))
+    };
+    assert_eq!(first["bytes"], len(0) + len(4 + len(0)));
     let csv = tickwire(&folder, &[&decode[..], &["--stats", "-o", "csv"]].concat());
     assert!(
         csv.stdout

@@ -234,7 +234,7 @@ fn values_are_exact_and_members_come_in_any_order() {
     let run = encode(&folder, lines, &["--out", "q.dat"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert!(
-        run.stderr.contains("wrote q.dat: 3 messages in 1 packets"),
+        run.stderr.contains("wrote q.dat: 3 messages in 1 packet"),
         "{}",
         run.stderr
     );
@@ -328,6 +328,9 @@ fn what_cannot_be_encoded_is_told_with_line_and_field() {
         let run = encode(&folder, &format!("{good}\n{line}\n{good}\n"), &[]);
         assert_eq!(run.status, 1, "{line}");
         assert!(run.stderr.contains(words), "{line}: {}", run.stderr);
+        if words.contains("no template") || words.contains("no such field") {
+            assert!(run.stderr.contains("hint: "), "{line}: {}", run.stderr);
+        }
         assert_eq!(
             run.stdout.lines().count(),
             1,

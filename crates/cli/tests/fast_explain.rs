@@ -128,7 +128,7 @@ fn a_message_that_fails_is_shown_up_to_the_byte_with_what_was_expected() {
         "{rows:?}"
     );
     assert!(
-        run.stderr.contains("trade.dat: packet 1: byte 44"),
+        run.stderr.contains("trade.dat: packet 1, message 0: byte 44"),
         "{}",
         run.stderr
     );
@@ -216,4 +216,32 @@ fn parts_of_a_packet_number_their_messages_together() {
             (&0.into(), &1.into())
         );
     }
+}
+
+#[test]
+fn the_first_failure_is_named_and_a_bad_packet_before_it_too() {
+    let folder = Folder::new("explainfirst");
+    let xml = br#"<template name="A" id="1"><uInt32 name="X"/></template>"#;
+    folder.write("a.xml", xml);
+    let failed = |packets: &str| {
+        folder.write("a.hex", packets.as_bytes());
+        let explain = ["fast", "explain", "a.hex", "-t", "a.xml", "--failed"];
+        let form = ["--venue", "b3", "--framing", "hex"];
+        tickwire(&folder, &[&explain[..], &form].concat())
+    };
+    let (good, short) = ("00000001 0001 0001 0003 c08185", "00000001");
+    let bad = "00000002 0001 0001 0003 c08182 00000003 0001 0001 0002 c082";
+    let both = failed(&format!("{good}\n{short}\n{bad}\n"));
+    assert_eq!(both.status, 1);
+    assert!(both.stderr.contains("packet 1: byte 13: packet of 4 bytes"));
+    assert!(
+        both.stderr
+            .contains("error: a.hex: packet 2, message 1: byte 41: D9"),
+        "{}",
+        both.stderr
+    );
+    let only = failed(&format!("{good}\n{short}\n"));
+    assert_eq!(only.status, 1);
+    let words = "error: a.hex: packet 1: byte 13: packet of 4 bytes";
+    assert!(only.stderr.contains(words), "{}", only.stderr);
 }

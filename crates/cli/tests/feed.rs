@@ -153,7 +153,15 @@ fn what_cannot_be_sent_says_why() {
         "{}",
         unframed.stderr
     );
-    assert!(!unframed.stderr.contains("--framing"), "not an option here");
+    assert!(
+        unframed.stderr.contains("hint: `--framing`"),
+        "{}",
+        unframed.stderr
+    );
+    folder.generate("complex", &["--messages", "4", "--venue", "sse"]);
+    let step = tickwire(&folder, &["feed", "send", "complex.dat"]);
+    assert_eq!(step.status, 1);
+    assert!(step.stderr.contains("`--framing step`"), "{}", step.stderr);
     let no_interface = tickwire(
         &folder,
         &["feed", "send", "simple.dat", "--interface", "wire9"],
@@ -192,4 +200,26 @@ fn a_closed_standard_error_does_not_stop_the_work() {
         .expect("the built binary starts");
     assert_eq!(status.code(), Some(0));
     assert!(!folder.read("q.dat").is_empty());
+}
+
+#[test]
+fn garbage_is_told_once_and_counted_and_a_files_options_need_a_file() {
+    let folder = Folder::new("garbage");
+    folder.generate("simple", &["--messages", "40", "--venue", "sse"]);
+    let step = folder.read("simple.dat");
+    folder.write("simple.dat", &[&b"???"[..], &step].concat().repeat(100));
+    let run = |options: &[&str]| {
+        let command = ["feed", "run", "-t", "simple.xml", "--decode-only"];
+        tickwire(&folder, &[&command[..], options].concat())
+    };
+    let garbage = run(&["--file", "simple.dat", "--venue", "sse"]);
+    assert_eq!(garbage.status, 1);
+    assert_eq!(garbage.stderr.matches("simple.dat: byte").count(), 1);
+    let counted = "100 parts of the file are no packets";
+    assert!(garbage.stderr.contains(counted), "{}", garbage.stderr);
+    for option in [["--framing", "step"], ["--to", "15001"]] {
+        let fileless = run(&option);
+        assert_eq!(fileless.status, 2, "{}", fileless.stderr);
+        assert!(fileless.stderr.contains("--file"), "{}", fileless.stderr);
+    }
 }

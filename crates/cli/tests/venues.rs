@@ -361,6 +361,13 @@ fn capture(packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     packets.iter().enumerate().map(datagram).collect()
 }
 
+/// The same packets as `tcpdump -i any` writes them today.
+fn cooked(ethernet: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let ipv4 = 0x0800_u16.to_be_bytes();
+    let cook = |packet: &Vec<u8>| [&ipv4[..], &[0; 18], &packet[14..]].concat();
+    ethernet.iter().map(cook).collect()
+}
+
 fn pcap(records: &[Vec<u8>], big_endian: bool) -> Vec<u8> {
     let u32 = |value: u32| match big_endian {
         true => value.to_be_bytes(),
@@ -457,6 +464,12 @@ fn datagrams_of_a_capture_are_packets() {
         );
         assert_eq!(cut.stdout.lines().count(), lines.lines().count() - 1);
     }
+    let mut file = pcap(&cooked(&records), false);
+    file[20..24].copy_from_slice(&276u32.to_le_bytes());
+    folder.write("any.pcap", &file);
+    let all = decode(&folder, "any.pcap", &["--venue", "moex-asts"]);
+    assert_eq!((all.status, all.stdout), (0, lines), "{}", all.stderr);
+
     let wrong = decode(&folder, "t.xml", &["--to", "15002"]);
     assert_eq!(wrong.status, 2, "{}", wrong.stderr);
 }

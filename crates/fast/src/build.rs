@@ -87,6 +87,7 @@ impl Config {
         let xml = fs::read_to_string(path).map_err(unreadable)?;
         let templates = Templates::parse(&xml, self.mode).map_err(|error| Error::Template {
             path: path.to_owned(),
+            is_dialect: self.mode == Mode::Strict && Templates::parse(&xml, Mode::Lenient).is_ok(),
             error,
         })?;
         if templates.iter().all(|template| template.id().is_none()) {
@@ -120,6 +121,8 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong, and where.
         error: TemplateError,
+        /// [`Config::lenient`] accepts it.
+        is_dialect: bool,
     },
     /// No template has an id, so that there are no messages.
     NoMessage(PathBuf),
@@ -133,7 +136,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
-            Self::Template { path, error } => {
+            Self::Template {
+                path,
+                error,
+                is_dialect,
+            } => {
                 let TemplateError {
                     code,
                     line,
@@ -142,7 +149,11 @@ impl fmt::Display for Error {
                     ..
                 } = error;
                 let (path, excerpt) = (path.display(), error.excerpt());
-                write!(f, "{path}:{line}:{column}: {code} ({detail})\n{excerpt}")
+                write!(f, "{path}:{line}:{column}: {code} ({detail})\n{excerpt}")?;
+                match is_dialect {
+                    true => f.write_str("\n`Config::lenient()` accepts this file"),
+                    false => Ok(()),
+                }
             }
             Self::NoMessage(path) => {
                 let path = path.display();
@@ -230,10 +241,13 @@ mod tests {
         );
         assert!(
             text.ends_with(
-                "\n  |\n3 | \t\t<uInt8 name=\"Bid\"/></template></templates>\n  | \t\t^"
+                "\n  |\n3 | \t\t<uInt8 name=\"Bid\"/></template></templates>\n  | \t\t^\n`Config::lenient()` accepts this file"
             ),
             "{text}"
         );
+        let wrong = directory.file("wrong.xml", "<templates><quote/></templates>");
+        let error = Config::new().generate(&wrong).unwrap_err().to_string();
+        assert!(!error.contains("lenient"), "{error}");
         let header = directory.file("header.xml", r#"<template name="Header"/>"#);
         let error = Config::new().generate(&header).unwrap_err();
         assert!(matches!(error, Error::NoMessage(_)), "{error}");

@@ -8,6 +8,7 @@
 //! `cargo run --release -- topic echo MarketData` in another terminal, started before it, shows the samples.
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use market::{Decoder, Handler, MarketData};
@@ -34,9 +35,26 @@ impl Handler for Publish {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: typed-feed FILE")?;
-    let file = std::fs::read(path)?;
+fn main() -> ExitCode {
+    match publish() {
+        Ok(count) => {
+            println!("messages published: {count}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            eprintln!(
+                "hint: `tickwire feed generate complex --out complex.dat` makes a file that `typed-feed complex.dat` publishes"
+            );
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Publishes the file that the command line names, and counts its messages.
+fn publish() -> Result<u64, Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("no file is named")?;
+    let file = std::fs::read(&path).map_err(|error| format!("cannot read {path}: {error}"))?;
     let participant = DomainParticipant::new(0)?;
     let topic = participant.topic::<MarketData>("MarketData")?;
     let mut publish = Publish {
@@ -52,6 +70,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     for frame in Frames::new(Framing::U32Le, &file) {
         decoder.decode_packet(frame?.packet, &mut publish)?;
     }
-    println!("{} messages published", publish.published?);
-    Ok(())
+    Ok(publish.published?)
 }

@@ -10,7 +10,7 @@ use tickwire_feed::{Generator, OURS, PacketNumber, Venue};
 
 use crate::failure::{Failure, Result};
 use crate::fast::source::venue_parser;
-use crate::output::note;
+use crate::output::{counted, note};
 
 /// Make a file of sample data
 #[derive(Subcommand)]
@@ -79,9 +79,10 @@ pub(crate) struct Simple {
     #[command(flatten)]
     output: Output,
 
-    /// Most bytes in a packet; dictionaries start afresh with each packet
-    #[arg(short, long, value_name = "BYTES", default_value_t = 1_024)]
-    packet_bytes: usize,
+    /// Most bytes in a packet, 1 to 65507; a message that is larger has a packet of its own, and dictionaries start
+    /// afresh with each packet
+    #[arg(short, long, value_name = "BYTES", default_value_t = 1_024, value_parser = clap::value_parser!(u16).range(1..=65_507))]
+    packet_bytes: u16,
 }
 
 /// Fewer with repeating groups: MarketData over many securities, QuoteRequest, then Done
@@ -100,9 +101,9 @@ pub(crate) struct Complex {
     #[command(flatten)]
     output: Output,
 
-    /// Most bytes in a packet [default: each message is a packet]
-    #[arg(short, long, value_name = "BYTES")]
-    packet_bytes: Option<usize>,
+    /// Most bytes in a packet, 1 to 65507 [default: each message is a packet]
+    #[arg(short, long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..=65_507))]
+    packet_bytes: Option<u16>,
 
     /// Securities that the feed is about
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -123,18 +124,19 @@ impl Command {
             Self::Simple(simple) => {
                 let options = SimpleOptions {
                     messages: simple.output.messages,
-                    packet_bytes: simple.output.packet_bytes(simple.packet_bytes),
+                    packet_bytes: simple.output.packet_bytes(simple.packet_bytes.into()),
                     seed: simple.output.seed,
                 };
                 write(&simple.output, SIMPLE_TEMPLATES, Generator::simple(options))
             }
             Self::Complex(complex) => {
-                let defaults = ComplexOptions::default();
+                let packet_bytes = match complex.packet_bytes {
+                    Some(bytes) => bytes.into(),
+                    None => ComplexOptions::default().packet_bytes,
+                };
                 let options = ComplexOptions {
                     messages: complex.output.messages,
-                    packet_bytes: complex
-                        .output
-                        .packet_bytes(complex.packet_bytes.unwrap_or(defaults.packet_bytes)),
+                    packet_bytes: complex.output.packet_bytes(packet_bytes),
                     securities: complex.securities,
                     entries: complex.entries,
                     one_security: complex.one_security,
@@ -182,12 +184,12 @@ fn write(
     save(&templates_path, templates.as_bytes())?;
     let summary = generator.summary();
     note(format_args!(
-        "wrote {}: {} messages in {} packets, {} bytes, for {} samples on topics",
+        "wrote {}: {} in {}, {} bytes, for {} on topics",
         path.display(),
-        summary.messages,
-        summary.packets,
+        counted(summary.messages, "message", "messages"),
+        counted(summary.packets, "packet", "packets"),
         file.len(),
-        summary.samples
+        counted(summary.samples, "sample", "samples")
     ));
     note(format_args!("wrote {}", templates_path.display()));
     note(format_args!(

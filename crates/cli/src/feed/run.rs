@@ -26,7 +26,7 @@ use crate::fast::packets::PacketOptions;
 use crate::fast::source::TemplateOptions;
 use crate::interrupt::Interrupt;
 use crate::network;
-use crate::output::note;
+use crate::output::{counted, note};
 use crate::stage::{is_stage, tell};
 
 /// Decode a feed and publish it as topics
@@ -241,8 +241,9 @@ impl Arguments {
         let publications = publications.map_err(Failure::new)?;
         let topics = publications.data_topic_count();
         self.say(format_args!(
-            "{topics} topics wait for {} subscribers each",
-            self.wait
+            "{} for {} each",
+            counted(topics as u64, "topic waits", "topics wait"),
+            counted(self.wait.into(), "subscriber", "subscribers")
         ));
         self.wait_for_subscribers(&publications, interrupt)?;
         let mut others = Vec::new();

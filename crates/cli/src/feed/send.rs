@@ -93,7 +93,13 @@ impl Arguments {
             .frames()
             .map(|frame| frame.map(|frame| frame.packet))
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| Failure::new(format_args!("{}: {error}", self.file.display())))?;
+            .map_err(|error| {
+                let failure = Failure::new(format_args!("{}: {error}", self.file.display()));
+                failure.hint(match file.bytes().starts_with(b"8=STEP") {
+                    true => "the file has STEP messages: `--framing step`",
+                    false => "`--framing` says how the file keeps packets: u32le, block, step, hex or none",
+                })
+            })?;
         let socket = self.socket()?;
         let interval = match self.rate {
             Some(rate) => Duration::from_secs(1) / rate,

@@ -11,7 +11,7 @@ use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
-use crate::output::{ListFormat, note, stdout, write_list};
+use crate::output::{ListFormat, counted, note, stdout, write_list};
 use crate::stage::{is_stage, tell};
 
 /// Subscribe to a feed's topics and echo them
@@ -111,7 +111,8 @@ impl Arguments {
             // Topics come one by one: it is said when no more do.
             if found.is_some_and(|at| at.elapsed() > QUIET) && !is_stage() {
                 found = None;
-                note(format_args!("subscribed to {} topics", echo.topic_count()));
+                let topics = counted(echo.topic_count() as u64, "topic", "topics");
+                note(format_args!("subscribed to {topics}"));
             }
             if echo.wait_for_done(LOOK_EVERY) {
                 return Ok(true);

@@ -12,12 +12,16 @@ use tickwire_fast::{
     Templates, Value,
 };
 
+use super::nearest;
+
 /// Why a line is no message.
 #[derive(Debug)]
 pub(super) struct LineError {
     /// Names from the template down, with element numbers; empty if it is about the line.
     path: String,
     problem: String,
+    /// What to try.
+    pub(super) hint: Option<String>,
 }
 
 impl LineError {
@@ -25,6 +29,7 @@ impl LineError {
         Self {
             path: path.to_owned(),
             problem: problem.to_string(),
+            hint: None,
         }
     }
 }
@@ -101,9 +106,10 @@ impl<'a> Object<'a> {
         };
         let name = self.0.remove(at).map_or("", |(_, name)| name.get());
         let name = text(name, path)?;
-        let template = templates
-            .by_name(&name)
-            .ok_or_else(|| LineError::new(path, format_args!("no template is called {name}")))?;
+        let template = templates.by_name(&name).ok_or_else(|| LineError {
+            hint: nearest::hint(&name, templates.iter().map(|template| template.name())),
+            ..LineError::new(path, format_args!("no template is called {name}"))
+        })?;
         Ok((template, self))
     }
 
@@ -128,7 +134,7 @@ fn fill(
             format_args!("more than {MAX_DEPTH} levels"),
         ));
     }
-    for field in fields {
+    for field in fields.clone() {
         let Some(value) = object.take(field.name()) else {
             continue;
         };
@@ -143,10 +149,10 @@ fn fill(
     }
     match object.0.pop_front() {
         None => Ok(()),
-        Some((name, _)) => Err(LineError::new(
-            &join(path, &name),
-            "the template has no such field here",
-        )),
+        Some((name, _)) => Err(LineError {
+            hint: nearest::hint(&name, fields.map(|field| field.name())),
+            ..LineError::new(&join(path, &name), "the template has no such field here")
+        }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `tickwire fast encode`: lines of JSON become a file of FAST messages.
 
 mod line;
+mod nearest;
 mod packer;
 
 use std::fs::File;
@@ -16,7 +17,7 @@ use tickwire_feed::Preamble;
 use super::packets::FileForm;
 use super::source::TemplateOptions;
 use crate::failure::{Failure, Result};
-use crate::output::note;
+use crate::output::{counted, note};
 
 /// Encode lines of JSON as FAST messages
 #[derive(Args)]
@@ -63,9 +64,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     messages_per_packet: Option<NonZeroUsize>,
 
-    /// Most bytes of messages in a packet; a message that is larger has a packet of its own
-    #[arg(short, long, value_name = "BYTES", default_value_t = 1_024)]
-    packet_bytes: usize,
+    /// Most bytes of messages in a packet, 1 to 65507; a message that is larger has a packet of its own
+    #[arg(short, long, value_name = "BYTES", default_value_t = 1_024, value_parser = clap::value_parser!(u16).range(1..=65_507))]
+    packet_bytes: u16,
 }
 
 impl Arguments {
@@ -86,7 +87,7 @@ impl Arguments {
             let done = line::read(line, &templates, &mut message);
             let done = match done {
                 Ok(()) => packer.push(&message)?.map_err(|error| explain(&error)),
-                Err(error) => Err((error.to_string(), None)),
+                Err(error) => Err((error.to_string(), error.hint)),
             };
             if let Err((problem, hint)) = done {
                 packer.finish()?;
@@ -101,9 +102,9 @@ impl Arguments {
         if let Some(out) = &self.out {
             let (messages, packets) = (packer.messages, packer.packets);
             let out = out.display();
-            note(format_args!(
-                "wrote {out}: {messages} messages in {packets} packets"
-            ));
+            let messages = counted(messages, "message", "messages");
+            let packets = counted(packets, "packet", "packets");
+            note(format_args!("wrote {out}: {messages} in {packets}"));
         }
         Ok(())
     }
@@ -122,7 +123,7 @@ impl Arguments {
             messages: self
                 .messages_per_packet
                 .map_or(usize::MAX, NonZeroUsize::get),
-            bytes: self.packet_bytes,
+            bytes: usize::from(self.packet_bytes),
         })
     }
 
@@ -172,7 +173,7 @@ fn next_line(lines: &mut dyn BufRead, line: &mut String, name: &str, number: u64
 }
 
 /// What an encoder's refusal means for the line.
-fn explain(error: &EncodeError) -> (String, Option<&'static str>) {
+fn explain(error: &EncodeError) -> (String, Option<String>) {
     let hint = match error.code {
         Code::Missing => {
             "an optional field may be left out, a mandatory one only if it is a constant"
@@ -184,7 +185,7 @@ fn explain(error: &EncodeError) -> (String, Option<&'static str>) {
         Code::D9 => "a template without an id can only be part of others",
         _ => return (error.to_string(), None),
     };
-    (error.to_string(), Some(hint))
+    (error.to_string(), Some(hint.to_owned()))
 }
 
 /// Bytes of one line: more than any message has.
