@@ -97,6 +97,21 @@ macro_rules! common_policies {
                 self.with(|qos| qos.durability = Durability::TransientLocal)
             }
 
+            /// DURABILITY: samples outlive their writer, in the memory of a durability service.
+            /// Where none runs, this is [`transient_local`](Self::transient_local) in all but
+            /// matching: a reader that asks for it matches writers that offer it or
+            /// [`persistent`](Self::persistent) (DDS 1.4 §2.2.3.4).
+            pub fn transient(self) -> Self {
+                self.with(|qos| qos.durability = Durability::Transient)
+            }
+
+            /// DURABILITY: samples outlive the system, in the files of a durability service. Where
+            /// none runs, this is [`transient_local`](Self::transient_local) in all but matching: a
+            /// reader that asks for it matches only writers that offer it.
+            pub fn persistent(self) -> Self {
+                self.with(|qos| qos.durability = Durability::Persistent)
+            }
+
             /// DEADLINE: each instance is written at least this often.
             pub fn deadline(self, period: Duration) -> Self {
                 self.with(|qos| qos.deadline = period)
@@ -148,6 +163,13 @@ impl DataWriterQos {
                 max_blocking_time,
             }
         })
+    }
+
+    /// DURABILITY_SERVICE: what a durability service keeps of a [transient](Self::transient) or
+    /// [persistent](Self::persistent) writer (DDS 1.4 §2.2.3.5). The writer's own history obeys
+    /// HISTORY. The default is the last sample of each instance, and none of unregistered ones.
+    pub fn durability_service(self, service: DurabilityService) -> Self {
+        self.with(|qos| qos.durability_service = service)
     }
 
     /// LIFESPAN: how long a sample is worth reading. The default is for ever.

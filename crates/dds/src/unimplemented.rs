@@ -5,17 +5,13 @@ use std::fmt;
 use std::time::Duration;
 
 use tickwire_rtps::discovery::Role;
-use tickwire_rtps::qos::{
-    Durability, EndpointQos, PresentationScope, RepresentationId, TypeConsistency,
-};
+use tickwire_rtps::qos::{EndpointQos, PresentationScope, RepresentationId, TypeConsistency};
 
 /// A policy's value that is not implemented for our own endpoints (DDS 1.4 §2.2.2.1.1 calls the
 /// return code UNSUPPORTED).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnimplementedQos {
-    /// DURABILITY above TRANSIENT_LOCAL, which takes a durability service.
-    Durability(Durability),
     /// PRESENTATION with coherent access.
     CoherentAccess,
     /// PRESENTATION with ordered access.
@@ -42,13 +38,10 @@ impl UnimplementedQos {
 
     fn find_common(qos: &EndpointQos) -> Option<Self> {
         let presentation = &qos.presentation;
-        match qos.durability {
-            durability if durability > Durability::TransientLocal => {
-                Some(Self::Durability(durability))
-            }
+        match presentation.access_scope {
             _ if presentation.coherent_access => Some(Self::CoherentAccess),
             _ if presentation.ordered_access => Some(Self::OrderedAccess),
-            _ if presentation.access_scope == PresentationScope::Group => Some(Self::GroupScope),
+            PresentationScope::Group => Some(Self::GroupScope),
             _ => None,
         }
     }
@@ -69,10 +62,6 @@ impl UnimplementedQos {
 impl fmt::Display for UnimplementedQos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Durability(durability) => write!(
-                f,
-                "DURABILITY {durability} is not implemented; use VOLATILE or TRANSIENT_LOCAL"
-            ),
             Self::CoherentAccess => {
                 f.write_str("PRESENTATION with coherent access is not implemented")
             }
@@ -129,16 +118,6 @@ mod tests {
         let reason = reader.expect("not implemented");
         assert!(reason.starts_with(policy), "{reason}");
         assert!(reason.contains("is not implemented"), "{reason}");
-    }
-
-    #[test]
-    fn durability_needs_a_service_above_transient_local() {
-        for durability in [Durability::Transient, Durability::Persistent] {
-            assert_both_refused("DURABILITY", |qos| qos.durability = durability);
-        }
-        for durability in [Durability::Volatile, Durability::TransientLocal] {
-            assert_eq!(refused(|qos| qos.durability = durability), [None, None]);
-        }
     }
 
     #[test]

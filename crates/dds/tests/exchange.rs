@@ -143,6 +143,24 @@ fn a_late_joiner_gets_the_history_and_then_what_follows() {
 }
 
 #[test]
+fn durability_above_transient_local_gives_the_writers_history_where_no_service_runs() {
+    let participant = participant(131);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().persistent().keep_all();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    for price in 0..5 {
+        writer.write(&quote("A", price)).expect("room");
+    }
+    let qos = DataReaderQos::default().reliable().keep_all().transient();
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all acknowledged");
+    assert_eq!(reader.take().data().count(), 5);
+}
+
+#[test]
 fn a_volatile_reader_gets_only_what_follows() {
     let (one, two) = (participant(104), participant(104));
     let topic = one.topic::<Quote>("Quotes").expect("a topic");

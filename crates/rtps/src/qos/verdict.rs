@@ -272,7 +272,26 @@ mod tests {
     fn kinds_compare_the_right_way_round() {
         let local = Durability::TransientLocal;
         assert_eq!(verdict(|w| w.durability = local, |_| {}), "match");
-        assert!(verdict(|_| {}, |r| r.durability = local).starts_with("DURABILITY"));
+        let kinds = [
+            Durability::Volatile,
+            local,
+            Durability::Transient,
+            Durability::Persistent,
+        ];
+        for (offer, offered) in kinds.into_iter().enumerate() {
+            for (request, requested) in kinds.into_iter().enumerate() {
+                let text = verdict(|w| w.durability = offered, |r| r.durability = requested);
+                assert_eq!(text == "match", offer >= request, "{text}");
+            }
+        }
+        assert_eq!(
+            verdict(
+                |w| w.durability = local,
+                |r| r.durability = Durability::Persistent
+            ),
+            "DURABILITY: the reader requests PERSISTENT, the writer offers TRANSIENT_LOCAL; \
+             raise the writer's durability or lower the reader's"
+        );
         assert!(verdict(|w| w.ownership = Ownership::Exclusive, |_| {}).starts_with("OWNERSHIP"));
         assert_eq!(
             verdict(
