@@ -1,9 +1,10 @@
-//! A writer's changes, by sequence number and by instance. Knows neither readers nor time.
+//! A writer's changes, by sequence number and by instance. Knows no readers, and reads no clock.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
+use tickwire_base::Instant;
 
 use crate::change::{Change, KeyHash};
 use crate::pool::BufferPool;
@@ -15,6 +16,8 @@ pub(crate) struct CacheChange {
     pub(crate) sequence_number: SequenceNumber,
     pub(crate) change: Change,
     pub(crate) payload: Vec<u8>,
+    /// When its LIFESPAN ends.
+    pub(crate) expires_at: Instant,
     /// The next newer change of the same instance.
     newer: Option<SequenceNumber>,
     /// False once removed; the slot stays until the ring passes it or is compacted.
@@ -54,7 +57,13 @@ impl History {
     }
 
     /// Adds a change. `number` is above all that were added before.
-    pub(crate) fn push(&mut self, number: SequenceNumber, change: Change, payload: Vec<u8>) {
+    pub(crate) fn push(
+        &mut self,
+        number: SequenceNumber,
+        change: Change,
+        payload: Vec<u8>,
+        expires_at: Instant,
+    ) {
         let previous = self.instances.get_mut(&change.key_hash).map(|chain| {
             let newest = chain.newest;
             chain.newest = number;
@@ -81,6 +90,7 @@ impl History {
             sequence_number: number,
             change,
             payload,
+            expires_at,
             newer: None,
             present: true,
         });
@@ -107,6 +117,11 @@ impl History {
     pub(crate) fn first(&self) -> Option<SequenceNumber> {
         // Removal keeps the front of the ring present.
         self.ring.front().map(|change| change.sequence_number)
+    }
+
+    /// The change that has been here longest.
+    pub(crate) fn front(&self) -> Option<&CacheChange> {
+        self.ring.front()
     }
 
     /// Changes here.
@@ -228,7 +243,7 @@ mod tests {
         };
         let mut payload = history.buffer();
         payload.push(key);
-        history.push(SequenceNumber(number), change, payload);
+        history.push(SequenceNumber(number), change, payload, Instant::MAX);
     }
 
     #[test]

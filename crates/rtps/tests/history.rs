@@ -294,3 +294,83 @@ fn a_large_sample_that_is_being_sent_is_not_cut_off_by_its_successors() {
     assert_eq!(world.readers[reader].cache.numbers().last(), Some(&200));
     assert_eq!(world.writers[writer].writer.history_len(), 0);
 }
+
+#[test]
+fn what_has_outlived_its_lifespan_is_neither_repeated_nor_given_to_late_joiners() {
+    let lifespan = Duration::from_millis(250);
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(WriterConfig {
+        lifespan,
+        ..transient_local(HistoryKind::KeepAll)
+    });
+    let cut_off = world.add_reader(reader_config(), false);
+    world.tell_writer(writer, cut_off, true, true);
+    for _ in 0..10 {
+        world.write_blocking(writer, 40);
+        world.run(Duration::from_millis(100));
+    }
+    // Written 200 and 100 ms ago.
+    assert_eq!(world.writers[writer].writer.history_len(), 2);
+    assert_eq!(world.writers[writer].writer.counters().expired, 8);
+    assert_eq!(
+        world.writers[writer].writer.counters().removed_before_ack,
+        8
+    );
+    let late = world.add_reader(reader_config(), false);
+    world.connect(writer, late, true, true);
+    world.tell_reader(writer, cut_off, true);
+    world.settle(LIMIT);
+    for reader in [late, cut_off] {
+        assert_samples(&world.readers[reader].cache, 9..=10, |_| 40, 1);
+    }
+    world.run(lifespan);
+    assert_eq!(world.writers[writer].writer.history_len(), 0);
+    assert_eq!(world.writers[writer].writer.poll_timeout(), None);
+}
+
+#[test]
+fn expired_samples_make_room_for_a_writer_that_waits() {
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(WriterConfig {
+        lifespan: Duration::from_millis(10),
+        limits: ResourceLimits {
+            max_samples: Some(3),
+            ..ResourceLimits::NONE
+        },
+        ..keep_all()
+    });
+    let silent = world.add_reader(reader_config(), false);
+    world.tell_writer(writer, silent, true, false);
+    for _ in 0..3 {
+        world.write(writer, 40).expect("room");
+    }
+    assert!(world.write(writer, 40).is_err());
+    world.run(Duration::from_millis(10));
+    world.write(writer, 40).expect("room of what has expired");
+}
+
+#[test]
+fn losses_do_not_bring_back_what_has_expired() {
+    for seed in 0..50 {
+        let mut world = World::new(seed, Link::lossy(300));
+        let writer = world.add_writer(WriterConfig {
+            lifespan: Duration::from_millis(30),
+            ..transient_local(HistoryKind::KeepAll)
+        });
+        let reader = world.add_reader(reader_config(), false);
+        world.connect(writer, reader, true, true);
+        for _ in 0..100 {
+            world.write_blocking(writer, 40);
+            world.run(Duration::from_millis(1));
+        }
+        world.settle(LIMIT);
+        let cache = &world.readers[reader].cache;
+        let numbers = cache.numbers();
+        assert!(numbers.is_sorted(), "seed {seed}: {numbers:?}");
+        let missing = 100 - numbers.len() as u64;
+        assert!(
+            missing <= world.writers[writer].writer.counters().expired,
+            "seed {seed}: nothing else goes missing"
+        );
+    }
+}

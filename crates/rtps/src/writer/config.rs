@@ -18,6 +18,10 @@ pub struct WriterConfig {
     pub history: HistoryKind,
     /// Bounds on the history. Default none.
     pub limits: ResourceLimits,
+    /// How long a change stays in the history: the LIFESPAN policy (DDS 1.4 §2.2.3.16), counted
+    /// from the write. Then it is removed as if it had been replaced, whether readers have it or
+    /// not. Default for ever.
+    pub lifespan: Duration,
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
     /// spare readers computing it. Dispose and unregister always carry it. Default true.
     pub key_hash_with_data: bool,
@@ -50,6 +54,7 @@ impl WriterConfig {
             transient_local: false,
             history: HistoryKind::KeepLast(1),
             limits: ResourceLimits::NONE,
+            lifespan: Duration::MAX,
             key_hash_with_data: true,
             max_message_len: 14_720,
             max_unacknowledged_len: 1 << 20,
@@ -147,8 +152,10 @@ pub struct WriterCounters {
     pub acknacks: u64,
     /// NACK_FRAG submessages taken.
     pub nack_frags: u64,
-    /// Replaced or dropped under KEEP_LAST before all reliable readers had them.
+    /// Replaced or dropped under KEEP_LAST, or expired, before all reliable readers had them.
     pub removed_before_ack: u64,
+    /// Removed from the history at the end of their LIFESPAN.
+    pub expired: u64,
     /// ACKNACK and NACK_FRAG from readers that are not matched.
     pub from_unmatched: u64,
     /// ACKNACK and NACK_FRAG with a repeated or old count.

@@ -17,7 +17,7 @@ mod window;
 
 use alloc::vec::Vec;
 
-use tickwire_base::{Instant, Locator};
+use tickwire_base::{Duration, Instant, Locator};
 
 use crate::change::{Change, KeyHash};
 use crate::history::History;
@@ -194,6 +194,7 @@ impl Writer {
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
+        self.expire(now);
         if let Err(refused) = self.make_room(change.key_hash) {
             return Err(match refused {
                 Refused::Full => {
@@ -217,7 +218,11 @@ impl Writer {
         self.make_way(change.key_hash);
         self.last = self.last.next();
         self.unreleased_len += cost(bytes.len());
-        self.history.push(self.last, change, bytes);
+        let expires_at = match self.config.lifespan {
+            Duration::MAX => Instant::MAX,
+            lifespan => now + lifespan,
+        };
+        self.history.push(self.last, change, bytes, expires_at);
         self.counters.written += 1;
         self.send_new(now, outbox);
         Ok(self.last)
@@ -232,14 +237,15 @@ impl Writer {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let burst = self.has_backlog().then(|| self.pacer.refill_at());
-        match (self.heartbeat.at(), burst) {
-            (Some(beat), Some(burst)) => Some(beat.min(burst)),
-            (beat, burst) => beat.or(burst),
-        }
+        [self.heartbeat.at(), burst, self.next_expiry()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Sends what is due: the next burst of repairs and fragments, and heartbeats.
     pub fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.expire(now);
         for index in 0..self.readers.len() {
             self.send_repairs(now, index, outbox);
         }
@@ -319,6 +325,25 @@ impl Writer {
         while self.history.instance_len(key) > self.depth() {
             self.remove_oldest_of(key);
         }
+    }
+
+    /// Removes what has outlived its LIFESPAN, oldest first. What is being sent stays until it is.
+    fn expire(&mut self, now: Instant) {
+        while let Some(change) = self.history.front()
+            && change.expires_at <= now
+            && !self.is_under_way(Some(change.sequence_number))
+        {
+            let key = change.change.key_hash;
+            self.remove_oldest_of(key);
+            self.counters.expired += 1;
+        }
+    }
+
+    /// When the next change expires.
+    fn next_expiry(&self) -> Option<Instant> {
+        let oldest = self.history.front()?;
+        (oldest.expires_at < Instant::MAX && !self.is_under_way(Some(oldest.sequence_number)))
+            .then_some(oldest.expires_at)
     }
 
     fn is_under_way(&self, number: Option<SequenceNumber>) -> bool {
