@@ -172,7 +172,10 @@ impl DataWriterQos {
         self.with(|qos| qos.durability_service = service)
     }
 
-    /// LIFESPAN: how long a sample is worth reading. The default is for ever.
+    /// LIFESPAN: how long a sample is worth reading, counted from its source timestamp (DDS 1.4
+    /// §2.2.3.16). The default is for ever. Readers remove what is older, though nobody took it,
+    /// and count it in [`InboxCounters::expired`](crate::reader::InboxCounters); the writer neither
+    /// repeats it nor gives it to late joiners. The clocks of the machines must agree.
     pub fn lifespan(self, duration: Duration) -> Self {
         self.with(|qos| qos.lifespan = duration)
     }
@@ -216,6 +219,18 @@ impl DataReaderQos {
     /// RELIABILITY: asks for what was lost. The default is best effort.
     pub fn reliable(self) -> Self {
         self.with(|qos| qos.reliability.kind = ReliabilityKind::Reliable)
+    }
+
+    /// TIME_BASED_FILTER: at most one value of each instance in `minimum_separation` (DDS 1.4
+    /// §2.2.3.12). The default is zero: all of them.
+    ///
+    /// A reliable reader shows the newest of those that came too early when its time has come, so
+    /// that it never misses the last value; a best-effort reader shows the first one after the
+    /// separation. What is not shown is counted in
+    /// [`InboxCounters::too_early`](crate::reader::InboxCounters). Must not exceed the period of
+    /// [`deadline`](Self::deadline).
+    pub fn time_based_filter(self, minimum_separation: Duration) -> Self {
+        self.with(|qos| qos.time_based_filter = minimum_separation)
     }
 
     /// OWNERSHIP: of all writers of an instance the strongest one alone is heard.

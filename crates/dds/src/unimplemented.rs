@@ -2,7 +2,6 @@
 //! for one is not made, rather than promise what nobody keeps; remote endpoints may have them.
 
 use std::fmt;
-use std::time::Duration;
 
 use tickwire_rtps::discovery::Role;
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, RepresentationId, TypeConsistency};
@@ -18,8 +17,6 @@ pub enum UnimplementedQos {
     OrderedAccess,
     /// PRESENTATION among all writers of a publisher.
     GroupScope,
-    /// TIME_BASED_FILTER of a reader, other than zero.
-    TimeBasedFilter(Duration),
     /// TYPE_CONSISTENCY_ENFORCEMENT of a reader, other than the default.
     TypeConsistency,
     /// DATA_REPRESENTATION in which a reader is to understand something else than XCDR1 and XCDR2.
@@ -49,13 +46,12 @@ impl UnimplementedQos {
     fn find_of_reader(qos: &EndpointQos) -> Option<Self> {
         let known = [RepresentationId::XCDR1, RepresentationId::XCDR2];
         let mut accepted = qos.data_representation.iter();
-        match qos.time_based_filter {
-            separation if separation > Duration::ZERO => Some(Self::TimeBasedFilter(separation)),
-            _ if qos.type_consistency != TypeConsistency::default() => Some(Self::TypeConsistency),
-            _ => accepted
-                .find(|id| !known.contains(id))
-                .map(|&id| Self::Representation(id)),
+        if qos.type_consistency != TypeConsistency::default() {
+            return Some(Self::TypeConsistency);
         }
+        accepted
+            .find(|id| !known.contains(id))
+            .map(|&id| Self::Representation(id))
     }
 }
 
@@ -71,10 +67,6 @@ impl fmt::Display for UnimplementedQos {
             ),
             Self::GroupScope => f.write_str(
                 "PRESENTATION with GROUP scope is not implemented; use INSTANCE or TOPIC",
-            ),
-            Self::TimeBasedFilter(separation) => write!(
-                f,
-                "TIME_BASED_FILTER ({separation:?}) is not implemented; use zero"
             ),
             Self::TypeConsistency => f.write_str(
                 "TYPE_CONSISTENCY_ENFORCEMENT other than the default is not implemented",
@@ -128,12 +120,6 @@ mod tests {
         let scope = |scope| move |qos: &mut EndpointQos| qos.presentation.access_scope = scope;
         assert_both_refused(policy, scope(PresentationScope::Group));
         assert_eq!(refused(scope(PresentationScope::Topic)), [None, None]);
-    }
-
-    #[test]
-    fn time_based_filter() {
-        let filter = Duration::from_millis(1);
-        assert_reader_refused("TIME_BASED_FILTER", |qos| qos.time_based_filter = filter);
     }
 
     #[test]

@@ -609,12 +609,13 @@ fn final_types_of_one_name_that_differ_do_not_match() {
 fn a_policy_that_is_not_implemented_makes_no_endpoint() {
     let participant = participant(115);
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
-    let qos = DataReaderQos::default().with(|qos| qos.time_based_filter = PATIENCE);
+    let qos =
+        DataReaderQos::default().with(|qos| qos.type_consistency.force_type_validation = true);
     let reader = participant
         .subscriber(Default::default())
         .reader(&topic, qos);
     let reason = reader.expect_err("an endpoint error").to_string();
-    assert!(reason.starts_with("TIME_BASED_FILTER"), "{reason}");
+    assert!(reason.starts_with("TYPE_CONSISTENCY"), "{reason}");
     let qos = PublisherQos::default().presentation(Presentation {
         coherent_access: true,
         ..Presentation::default()
@@ -626,6 +627,43 @@ fn a_policy_that_is_not_implemented_makes_no_endpoint() {
     assert!(reason.starts_with("PRESENTATION"), "{reason}");
     assert_eq!(participant.discovery().publications().len(), 0);
     assert_eq!(participant.discovery().subscriptions().len(), 0);
+}
+
+#[test]
+fn a_filter_longer_than_the_deadline_makes_no_reader() {
+    let participant = participant(115);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default()
+        .time_based_filter(Duration::from_secs(2))
+        .deadline(Duration::from_secs(1));
+    let refused = participant.reader_with(&topic, qos);
+    let reason = refused.expect_err("an endpoint error").to_string();
+    assert!(reason.contains("TIME_BASED_FILTER"), "{reason}");
+}
+
+#[test]
+fn a_reliable_reader_with_a_time_based_filter_gets_the_last_value() {
+    let participant = participant(132);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default()
+        .reliable()
+        .keep_all()
+        .time_based_filter(Duration::from_millis(50));
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for price in 0..=100 {
+        writer.write(&quote("A", price)).expect("room");
+    }
+    let mut prices = Vec::new();
+    while prices.last() != Some(&100) {
+        reader.wait_for_data(PATIENCE).expect("the last value");
+        prices.extend(reader.take().data().map(|quote| quote.price));
+    }
+    assert_eq!(prices.first(), Some(&0));
+    let counters = reader.inbox_counters();
+    assert_eq!(counters.stored, prices.len() as u64);
+    assert_eq!(counters.stored + counters.too_early, 101);
 }
 
 #[test]

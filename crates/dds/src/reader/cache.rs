@@ -4,9 +4,10 @@
 //! application has given back as many as it ever held at once, storing a sample allocates nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hashbrown::HashMap;
-use tickwire_base::Timestamp;
+use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
@@ -14,6 +15,8 @@ use super::aliases::Aliases;
 use super::info::{InstanceHandle, InstanceState, SampleState};
 use super::instance::Instance;
 use super::slots::{Slot, Slots};
+use super::time_filter::TimeFilter;
+use super::timing::Early;
 
 /// The part of the reader's QoS that decides what is kept.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,10 @@ pub(crate) struct CachePolicy {
     pub(crate) max_samples_per_instance: usize,
     pub(crate) by_source_timestamp: bool,
     pub(crate) exclusive: bool,
+    /// TIME_BASED_FILTER; zero is none.
+    pub(crate) minimum_separation: Duration,
+    /// Whether the newest value that came too early is kept.
+    pub(crate) keeps_filtered: bool,
 }
 
 /// A change on its way into the cache.
@@ -35,6 +42,8 @@ pub(crate) struct Arrival {
     pub(crate) kind: ChangeKind,
     pub(crate) source_timestamp: Option<Timestamp>,
     pub(crate) reception_timestamp: Timestamp,
+    /// The same by the clock that deadlines go by.
+    pub(crate) received_at: Instant,
     pub(crate) instance: InstanceHandle,
 }
 
@@ -49,6 +58,10 @@ pub(crate) enum Insertion {
     Ignored,
     /// A stronger writer owns the instance, or a later sample came first.
     Filtered,
+    /// It came too early for TIME_BASED_FILTER.
+    TooEarly,
+    /// It has outlived its LIFESPAN on the way.
+    Expired,
     /// There is no room.
     Rejected(SampleRejectedReason),
 }
@@ -77,6 +90,8 @@ pub(super) struct Entry<T> {
     pub(super) reception_timestamp: Timestamp,
     pub(super) disposed_generation: u32,
     pub(super) no_writers_generation: u32,
+    /// When its LIFESPAN ends.
+    pub(super) expires_at: Option<Instant>,
 }
 
 pub(crate) struct Cache<T> {
@@ -84,10 +99,18 @@ pub(crate) struct Cache<T> {
     pub(super) entries: Slots<Entry<T>>,
     pub(super) instances: Vec<Option<Instance>>,
     free_instances: Vec<usize>,
-    by_handle: HashMap<InstanceHandle, usize>,
+    pub(super) by_handle: HashMap<InstanceHandle, usize>,
     /// Lifespan and ownership strength of each writer that has any.
-    writers: HashMap<Guid, WriterPolicy>,
-    pub(super) has_lifespans: bool,
+    pub(super) writers: HashMap<Guid, WriterPolicy>,
+    /// No LIFESPAN ends before.
+    pub(super) next_expiry: Option<Instant>,
+    /// Samples that have outlived their LIFESPAN, here or on the way.
+    pub(super) expired: u64,
+    pub(super) time_filter: Option<TimeFilter<Early<T>>>,
+    /// Samples that TIME_BASED_FILTER keeps from being seen for ever.
+    pub(super) too_early: u64,
+    /// Scratch for those whose time has come.
+    pub(super) ripe: Vec<Early<T>>,
     pub(super) aliases: Aliases,
     pool: Vec<Arc<T>>,
     pub(super) collections: u64,
@@ -98,7 +121,7 @@ pub(crate) struct Cache<T> {
 pub(crate) struct WriterPolicy {
     pub(crate) strength: i32,
     /// Counted from the source timestamp; `None` is for ever.
-    pub(crate) lifespan: Option<std::time::Duration>,
+    pub(crate) lifespan: Option<Duration>,
     /// It sends key hashes of XCDR1.
     pub(crate) is_xcdr1: bool,
 }
@@ -112,7 +135,11 @@ impl<T> Cache<T> {
             free_instances: Vec::new(),
             by_handle: HashMap::new(),
             writers: HashMap::new(),
-            has_lifespans: false,
+            next_expiry: None,
+            expired: 0,
+            time_filter: TimeFilter::new(policy.minimum_separation, policy.keeps_filtered),
+            too_early: 0,
+            ripe: Vec::new(),
             aliases: Aliases::default(),
             pool: Vec::new(),
             collections: 0,
@@ -163,7 +190,6 @@ impl<T> Cache<T> {
     }
 
     pub(crate) fn set_writer(&mut self, writer: Guid, policy: WriterPolicy) {
-        self.has_lifespans |= policy.lifespan.is_some();
         self.writers.insert(writer, policy);
     }
 
@@ -185,6 +211,27 @@ impl<T> Cache<T> {
             Ok(index) => index,
             Err(outcome) => return (outcome, value),
         };
+        if self
+            .expiry_of(arrival)
+            .is_some_and(|at| at <= arrival.received_at)
+        {
+            self.expired += 1;
+            self.forget_if_over(index);
+            return (Insertion::Expired, value);
+        }
+        match self.time_filter {
+            Some(_) => self.filter(index, arrival, value),
+            None => self.store(index, arrival, value),
+        }
+    }
+
+    /// Stores a change that ownership, order and time let pass.
+    pub(super) fn store(
+        &mut self,
+        index: usize,
+        arrival: &Arrival,
+        value: Option<Arc<T>>,
+    ) -> (Insertion, Option<Arc<T>>) {
         let room = match arrival.kind.is_alive() {
             true => self.make_room(index),
             // A notice takes no value's place (DDS 1.4 §2.2.2.5.1.4): there is one at most for each
@@ -292,6 +339,10 @@ impl<T> Cache<T> {
     }
 
     fn push(&mut self, index: usize, arrival: &Arrival, value: Option<Arc<T>>) {
+        let expires_at = self.expiry_of(arrival);
+        if let Some(at) = expires_at {
+            self.expect_expiry(at);
+        }
         let Some(Some(instance)) = self.instances.get_mut(index) else {
             return;
         };
@@ -307,6 +358,7 @@ impl<T> Cache<T> {
             reception_timestamp: arrival.reception_timestamp,
             disposed_generation: instance.disposed_generation,
             no_writers_generation: instance.no_writers_generation,
+            expires_at,
         };
         self.entries.push(entry, &mut instance.samples);
     }
@@ -332,6 +384,7 @@ impl<T> Cache<T> {
                     kind: ChangeKind::Unregistered,
                     source_timestamp: None,
                     reception_timestamp: now,
+                    received_at: Instant::ZERO,
                     instance: instance.handle,
                 };
                 self.push(index, &arrival, None);
@@ -355,27 +408,6 @@ impl<T> Cache<T> {
         let index = self.by_handle.get(&instance).copied();
         if let Some(Some(instance)) = index.and_then(|index| self.instances.get_mut(index)) {
             instance.release();
-        }
-    }
-
-    /// Removes what has outlived its writer's LIFESPAN (DDS 1.4 §2.2.3.16).
-    pub(super) fn expire(&mut self, now: Timestamp) {
-        let mut slot = self.entries.first();
-        while let Some(current) = slot {
-            slot = self.entries.after(current);
-            let expired = self.entries.get(current).is_some_and(|entry| {
-                let policy = self.writers.get(&entry.writer);
-                let lifespan = policy.and_then(|policy| policy.lifespan);
-                let made = entry.source_timestamp.unwrap_or(entry.reception_timestamp);
-                entry.valid && lifespan.is_some_and(|lifespan| now.since(made) >= lifespan)
-            });
-            if expired && let Some(entry) = self.remove(current) {
-                let index = entry.instance;
-                if let Some(value) = entry.value {
-                    self.recycle(value);
-                }
-                self.forget_if_over(index);
-            }
         }
     }
 

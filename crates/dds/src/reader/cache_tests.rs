@@ -17,9 +17,13 @@ const KEEP_ALL: CachePolicy = CachePolicy {
     max_samples_per_instance: usize::MAX,
     by_source_timestamp: false,
     exclusive: false,
+    minimum_separation: Duration::ZERO,
+    keeps_filtered: true,
 };
 
 const ALL: Query = Query::ALL;
+/// When everything arrives: 1,000 by the other clock.
+const NOW: Instant = Instant::from_nanos(5_000);
 
 /// A cache and the count of what went into it.
 struct Fixture {
@@ -56,6 +60,7 @@ impl Fixture {
             kind,
             source_timestamp: Some(Timestamp::from_nanos(number.cast_signed())),
             reception_timestamp: Timestamp::from_nanos(1_000),
+            received_at: NOW,
             instance: key(instance),
         };
         let value = kind.is_alive().then(|| {
@@ -72,8 +77,7 @@ impl Fixture {
 
     fn collect(&mut self, query: Query, take: bool) -> Vec<Sample<u64>> {
         let mut samples = Vec::new();
-        let now = Timestamp::from_nanos(1_000);
-        self.cache.collect(&query, take, now, &mut samples);
+        self.cache.collect(&query, take, NOW, &mut samples);
         samples
     }
 
@@ -360,8 +364,86 @@ fn samples_end_with_their_writers_lifespan() {
     fixture.change_at(ChangeKind::Alive, 1, 1, 400);
     fixture.change_at(ChangeKind::Alive, 1, 1, 401);
     fixture.change_at(ChangeKind::Alive, 1, 2, 1);
-    // It is 1,000 now.
-    assert_eq!(fixture.take_values(), [401, 1]);
+    // It is 1,000 now, so the first has expired on the way.
+    assert_eq!(fixture.cache.expired, 1);
+    assert_eq!(fixture.cache.poll_timeout(), Some(after(1)));
+    // The lifespan that a sample came with counts, though its writer is gone.
+    fixture.cache.remove_writer(writer(1), Timestamp::default());
+    assert!(!fixture.cache.expire(NOW));
+    assert!(fixture.cache.expire(after(1)));
+    assert_eq!(fixture.cache.poll_timeout(), None);
+    assert_eq!(fixture.take_values(), [1]);
+    assert_eq!(fixture.cache.expired, 2);
+}
+
+/// So many nanoseconds from now.
+fn after(nanos: u64) -> Instant {
+    NOW + Duration::from_nanos(nanos)
+}
+
+fn filtering(keeps_filtered: bool) -> Fixture {
+    Fixture::new(CachePolicy {
+        minimum_separation: Duration::from_nanos(10),
+        keeps_filtered,
+        ..KEEP_ALL
+    })
+}
+
+#[test]
+fn of_values_that_come_too_early_a_reliable_reader_sees_the_last() {
+    let mut fixture = filtering(true);
+    assert_eq!(fixture.write(1), Insertion::Stored);
+    assert_eq!(fixture.write(1), Insertion::TooEarly);
+    assert_eq!(fixture.write(2), Insertion::Stored);
+    assert_eq!(fixture.write(1), Insertion::TooEarly);
+    assert_eq!(fixture.take_values(), [1, 3]);
+    assert_eq!(fixture.cache.poll_timeout(), Some(after(10)));
+    assert_eq!(fixture.cache.ripen(after(9)), 0);
+    assert_eq!(fixture.cache.ripen(after(10)), 1);
+    assert_eq!(fixture.take_values(), [4]);
+    assert_eq!(fixture.cache.too_early, 1);
+    // What has been shown late begins a separation as well.
+    assert_eq!(fixture.cache.poll_timeout(), Some(after(20)));
+    assert_eq!(fixture.cache.ripen(after(20)), 0);
+    assert_eq!(fixture.cache.poll_timeout(), None);
+}
+
+#[test]
+fn values_that_come_too_early_are_lost_to_a_best_effort_reader() {
+    let mut fixture = filtering(false);
+    fixture.write(1);
+    assert_eq!(fixture.write(1), Insertion::TooEarly);
+    assert_eq!(fixture.cache.ripen(after(10)), 0);
+    assert_eq!(fixture.take_values(), [1]);
+    assert_eq!(fixture.cache.too_early, 1);
+}
+
+#[test]
+fn the_end_of_an_instance_is_never_too_early_nor_comes_before_its_last_value() {
+    let mut fixture = filtering(true);
+    fixture.write(1);
+    fixture.write(1);
+    let ended = fixture.change(ChangeKind::Disposed, 1, 1);
+    assert_eq!(ended, Insertion::Stored);
+    let samples = fixture.take();
+    let valid: Vec<_> = samples.iter().map(|s| s.info.valid_data).collect();
+    assert_eq!(valid, [true, true, false]);
+    assert_eq!(fixture.cache.too_early, 0);
+}
+
+#[test]
+fn a_value_that_found_no_room_is_not_what_the_next_one_is_too_early_for() {
+    let mut fixture = Fixture::new(CachePolicy {
+        minimum_separation: Duration::from_nanos(10),
+        max_samples_per_instance: 1,
+        ..KEEP_ALL
+    });
+    fixture.write(1);
+    fixture.write(1);
+    assert_eq!(fixture.cache.ripen(after(10)), 0, "no room");
+    assert_eq!(fixture.take_values(), [1]);
+    assert_eq!(fixture.cache.ripen(after(20)), 1);
+    assert_eq!(fixture.take_values(), [2]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Reading and taking: which samples, in which order, with which ranks.
 
-use tickwire_base::Timestamp;
+use tickwire_base::Instant;
 
 use super::cache::Cache;
 use super::info::{InstanceHandle, SampleInfo, SampleState, StateMask, ViewState};
@@ -42,12 +42,10 @@ impl<T> Cache<T> {
         &mut self,
         query: &Query,
         take: bool,
-        now: Timestamp,
+        now: Instant,
         samples: &mut Vec<Sample<T>>,
     ) {
-        if self.has_lifespans {
-            self.expire(now);
-        }
+        self.expire(now);
         let mut slot = self.entries.first();
         while let Some(current) = slot
             && samples.len() < query.max_samples

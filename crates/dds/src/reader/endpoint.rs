@@ -128,12 +128,14 @@ impl<T: TopicSupport> ReaderShared<T> {
         // Cleared under the lock: what arrives later is news again.
         self.clear(StatusMask::DATA_AVAILABLE);
         let mut samples = state.spare.pop().unwrap_or_default();
-        let now = clock::timestamp();
-        state.inbox.cache.collect(query, take, now, &mut samples);
+        state
+            .inbox
+            .cache
+            .collect(query, take, clock::now(), &mut samples);
         let has_room = take && state.inbox.is_stalled && !samples.is_empty();
         drop(state);
         if has_room {
-            self.resume(now);
+            self.resume(clock::timestamp());
         }
         samples
     }
@@ -172,7 +174,10 @@ impl<T: TopicSupport> ReaderShared<T> {
     }
 
     pub(super) fn has(&self, query: &Query) -> bool {
-        lock(&self.state).inbox.cache.has(query)
+        let mut state = lock(&self.state);
+        let cache = &mut state.inbox.cache;
+        cache.expire(clock::now());
+        cache.has(query)
     }
 
     /// Whether there are samples in these states.
@@ -209,7 +214,8 @@ impl<T: TopicSupport> ReaderShared<T> {
     fn settle(&self, state: &mut ReaderState<T>) -> StatusMask {
         let deadline = state.inbox.deadline.as_ref();
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
-        let due = [state.machine.poll_timeout(), deadline];
+        let cache = state.inbox.cache.poll_timeout();
+        let due = [state.machine.poll_timeout(), deadline, cache];
         self.due
             .set(due.into_iter().flatten().min(), &self.core.data);
         let news = std::mem::take(&mut state.inbox.news);
@@ -349,8 +355,14 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
     fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
         self.update(|state| {
-            state.machine.handle_timeout(now, outbox);
-            state.inbox.check_deadlines(now);
+            let ReaderState { machine, inbox, .. } = state;
+            machine.handle_timeout(now, outbox);
+            if inbox.handle_timeout(now) && inbox.is_stalled {
+                inbox.is_stalled = false;
+                inbox.now = now;
+                inbox.timestamp = clock::timestamp();
+                machine.resume(now, inbox, outbox);
+            }
             StatusMask::NONE
         })
     }
@@ -387,6 +399,8 @@ fn cache_policy(policies: &EndpointQos) -> CachePolicy {
         max_samples_per_instance: limit(limits.max_samples_per_instance),
         by_source_timestamp: policies.destination_order == DestinationOrder::BySourceTimestamp,
         exclusive: policies.ownership == Ownership::Exclusive,
+        minimum_separation: policies.time_based_filter,
+        keeps_filtered: policies.is_reliable(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Inbox<T: TopicSupport> {
     /// Key hashes depend on the representation.
     hash_varies: bool,
     scratch: Vec<u8>,
-    pub(super) counters: InboxCounters,
+    counters: InboxCounters,
     pub(super) statuses: ReaderStatuses,
     pub(super) deadline: Option<DeadlineTracker>,
     /// When what is delivered arrived, by both clocks.
@@ -44,6 +44,11 @@ pub struct InboxCounters {
     pub replaced: u64,
     /// Of another than the strongest writer, or older than what was there.
     pub filtered: u64,
+    /// Never to be seen, because a newer value of the instance took their place within the
+    /// TIME_BASED_FILTER's separation, or, of a best-effort reader, because they came within it.
+    pub too_early: u64,
+    /// Older than their writer's LIFESPAN, on the way or before they were taken.
+    pub expired: u64,
     /// Not of the topic's type.
     pub undecodable: u64,
     /// Ends of instances that had ended, or that nobody here knew.
@@ -76,6 +81,26 @@ impl<T: TopicSupport> Inbox<T> {
         }
     }
 
+    pub(super) fn counters(&self) -> InboxCounters {
+        InboxCounters {
+            too_early: self.cache.too_early,
+            expired: self.cache.expired,
+            ..self.counters
+        }
+    }
+
+    /// Does what time demands of the samples; says whether that made room.
+    pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
+        let has_room = self.cache.expire(now);
+        let ripe = self.cache.ripen(now);
+        if ripe > 0 {
+            self.counters.stored += ripe;
+            self.news |= StatusMask::DATA_AVAILABLE;
+        }
+        self.check_deadlines(now);
+        has_room
+    }
+
     fn insert(&mut self, change: &ReceivedChange<'_>, decoded: Decoded<T>) -> Delivery {
         let arrival = Arrival {
             writer: change.writer,
@@ -83,6 +108,7 @@ impl<T: TopicSupport> Inbox<T> {
             kind: change.kind,
             source_timestamp: change.source_timestamp,
             reception_timestamp: self.timestamp,
+            received_at: self.now,
             instance: decoded.instance,
         };
         let insertion = self.cache.insert(&arrival, decoded.value);
@@ -97,6 +123,9 @@ impl<T: TopicSupport> Inbox<T> {
             }
             Insertion::Ignored => self.counters.ignored += 1,
             Insertion::Filtered => self.counters.filtered += 1,
+            // The writer has kept its promise, whether the value is shown or not.
+            Insertion::TooEarly => self.written(&arrival),
+            Insertion::Expired => {}
             Insertion::Rejected(reason) => {
                 self.statuses.reject(reason, Some(decoded.instance));
                 return self.full();
@@ -108,6 +137,10 @@ impl<T: TopicSupport> Inbox<T> {
     fn stored(&mut self, arrival: &Arrival) {
         self.counters.stored += 1;
         self.news |= StatusMask::DATA_AVAILABLE;
+        self.written(arrival);
+    }
+
+    fn written(&mut self, arrival: &Arrival) {
         match &mut self.deadline {
             Some(deadline) if arrival.kind.is_alive() => {
                 deadline.written(arrival.instance, self.now);
@@ -118,7 +151,7 @@ impl<T: TopicSupport> Inbox<T> {
     }
 
     /// Notes the instances that have missed their deadline; their owners lose them.
-    pub(super) fn check_deadlines(&mut self, now: Instant) {
+    fn check_deadlines(&mut self, now: Instant) {
         let Self {
             deadline: Some(deadline),
             statuses,

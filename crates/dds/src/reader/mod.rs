@@ -13,6 +13,8 @@ mod samples;
 mod select;
 mod slots;
 mod status;
+mod time_filter;
+mod timing;
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -135,7 +137,7 @@ impl<T: TopicSupport> DataReader<T> {
     /// What became of what arrived.
     pub fn inbox_counters(&self) -> InboxCounters {
         let shared = &self.handle.shared;
-        shared.with_state(|state| state.inbox.counters)
+        shared.with_state(|state| state.inbox.counters())
     }
 
     /// The writers that matched, and clears the change.

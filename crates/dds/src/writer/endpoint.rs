@@ -310,6 +310,7 @@ fn config(
             max_instances: limit(limits.max_instances),
             max_samples_per_instance: limit(limits.max_samples_per_instance),
         },
+        lifespan: policies.lifespan,
         max_message_len,
         max_unacknowledged_len: qos.max_unacknowledged_bytes,
         ..WriterConfig::new(guid)
