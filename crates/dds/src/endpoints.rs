@@ -6,6 +6,7 @@ use tickwire_rtps::discovery::{EndpointData, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 
+use crate::content_filter::TopicDescription;
 use crate::core::Announcement;
 use crate::error::{EndpointError, UnimplementedQos};
 use crate::lifeline::Lifeline;
@@ -44,17 +45,21 @@ pub(crate) fn writer<T: TopicSupport>(
 
 pub(crate) fn reader<T: TopicSupport>(
     lifeline: &Arc<Lifeline>,
-    topic: &Topic<T>,
+    wanted: &impl TopicDescription<T>,
     qos: &DataReaderQos,
 ) -> Result<DataReader<T>, EndpointError> {
+    let topic = wanted.topic();
+    let (filter, content_filter) = wanted.filter().unzip();
     let core = &lifeline.core;
     let policies = qos.resolved();
     check(Role::Reader, &policies)?;
     let entity = EntityId::user_reader(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
-    let shared = ReaderShared::new(Arc::clone(core), guid, topic.ty().clone(), &policies);
+    let ty = topic.ty().clone();
+    let shared = ReaderShared::new(Arc::clone(core), guid, ty, filter, &policies);
     let shared = Arc::new(shared);
-    let announced = announcement(Role::Reader, guid, topic, policies);
+    let mut announced = announcement(Role::Reader, guid, topic, policies);
+    announced.data.content_filter = content_filter;
     core.add_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>, announced)?;
     Ok(DataReader::new(shared, topic.clone(), Arc::clone(lifeline)))
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+pub use crate::content_filter::ContentFilterError;
 use crate::type_support::SampleError;
 pub use crate::unimplemented::UnimplementedQos;
 use tickwire_cdr::EncodeError;

@@ -35,6 +35,7 @@ pub use tickwire_cdr as cdr;
 pub use tickwire_derive::Topic;
 pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 
+mod content_filter;
 mod core;
 mod deadline;
 mod endpoints;
@@ -62,6 +63,7 @@ mod view;
 mod wait_set;
 pub mod writer;
 
+pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use outgoing::SuspendedPublications;
 pub use participant::{DomainParticipant, DomainParticipantBuilder, Driving, ParticipantCounters};
 pub use publisher::{Publisher, PublisherQos};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::DataReader;
+use crate::content_filter::TopicDescription;
 use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
 use crate::qos::{DataReaderQos, GroupQos};
-use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 
 /// The QoS of a [`Subscriber`].
@@ -32,7 +32,7 @@ impl Subscriber {
     /// announce.
     pub fn reader<T: TopicSupport>(
         &self,
-        topic: &Topic<T>,
+        topic: &impl TopicDescription<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
         let qos = qos.with(|policies| self.qos.apply(policies));

@@ -11,6 +11,7 @@ use tickwire_transport::clock;
 
 pub use builder::DomainParticipantBuilder;
 
+use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::endpoints;
 use crate::error::{EndpointError, ParticipantError, PollError, TopicError};
@@ -116,7 +117,7 @@ impl DomainParticipant {
     /// See [`reader_with`](Self::reader_with).
     pub fn reader<T: TopicSupport>(
         &self,
-        topic: &Topic<T>,
+        topic: &impl TopicDescription<T>,
     ) -> Result<DataReader<T>, EndpointError> {
         self.reader_with(topic, DataReaderQos::default())
     }
@@ -128,7 +129,7 @@ impl DomainParticipant {
     /// announce.
     pub fn reader_with<T: TopicSupport>(
         &self,
-        topic: &Topic<T>,
+        topic: &impl TopicDescription<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
         endpoints::reader(&self.lifeline, topic, &qos)

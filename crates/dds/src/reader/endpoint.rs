@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp};
+use tickwire_cdr::filter::Filter;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::qos::{
     DestinationOrder, EndpointQos, History, Ownership, RepresentationId, Verdict,
@@ -99,14 +100,20 @@ pub(super) struct ReaderState<T: TopicSupport> {
 }
 
 impl<T: TopicSupport> ReaderShared<T> {
-    pub(crate) fn new(core: Arc<Core>, guid: Guid, ty: T::Type, policies: &EndpointQos) -> Self {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        guid: Guid,
+        ty: T::Type,
+        filter: Option<Filter>,
+        policies: &EndpointQos,
+    ) -> Self {
         let config = ReaderConfig {
             reliable: policies.is_reliable(),
             ..ReaderConfig::new(guid)
         };
         let state = ReaderState {
             machine: Reader::new(config),
-            inbox: Inbox::new(ty, cache_policy(policies), policies.deadline),
+            inbox: Inbox::new(ty, filter, cache_policy(policies), policies.deadline),
             writers: HashMap::new(),
             spare: Vec::new(),
         };

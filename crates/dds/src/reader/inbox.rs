@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_base::{Instant, Timestamp};
+use tickwire_cdr::dynamic::Form;
+use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{KeyHash, Representation, TypeDescription};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::reader::{Delivery, ReceivedChange, Sink};
@@ -20,6 +22,8 @@ use crate::type_support::TopicSupport;
 pub(super) struct Inbox<T: TopicSupport> {
     pub(super) cache: Cache<T>,
     ty: T::Type,
+    /// What the application wants to see.
+    filter: Option<Filter>,
     /// Key hashes depend on the representation.
     hash_varies: bool,
     scratch: Vec<u8>,
@@ -49,6 +53,8 @@ pub struct InboxCounters {
     pub too_early: u64,
     /// Older than their writer's LIFESPAN, on the way or before they were taken.
     pub expired: u64,
+    /// Not among those that the content-filtered topic is after.
+    pub filtered_by_content: u64,
     /// Not of the topic's type.
     pub undecodable: u64,
     /// Ends of instances that had ended, or that nobody here knew.
@@ -64,12 +70,18 @@ struct Decoded<T> {
 }
 
 impl<T: TopicSupport> Inbox<T> {
-    pub(super) fn new(ty: T::Type, policy: CachePolicy, deadline: Duration) -> Self {
+    pub(super) fn new(
+        ty: T::Type,
+        filter: Option<Filter>,
+        policy: CachePolicy,
+        deadline: Duration,
+    ) -> Self {
         let description = T::description(&ty);
         Self {
             cache: Cache::new(policy),
             hash_varies: description.is_some_and(TypeDescription::key_hash_varies),
             ty,
+            filter,
             scratch: Vec::new(),
             counters: InboxCounters::default(),
             statuses: ReaderStatuses::default(),
@@ -173,6 +185,20 @@ impl<T: TopicSupport> Inbox<T> {
         });
     }
 
+    /// Whether the content filter, if there is one, lets a change pass. One that is not of our type
+    /// does, to be counted as that.
+    fn is_wanted(&mut self, change: &ReceivedChange<'_>) -> bool {
+        let Some(filter) = &mut self.filter else {
+            return true;
+        };
+        let (payload, form) = match change.payload {
+            SerializedPayload::Data(payload) => (payload, Form::Sample),
+            SerializedPayload::Key(payload) => (payload, Form::Key),
+            SerializedPayload::None => return true,
+        };
+        filter.passes(payload, form).unwrap_or(true)
+    }
+
     fn full(&mut self) -> Delivery {
         self.is_stalled = true;
         self.news |= StatusMask::SAMPLE_REJECTED;
@@ -250,6 +276,10 @@ impl<T: TopicSupport> Inbox<T> {
 
 impl<T: TopicSupport> Sink for Inbox<T> {
     fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+        if !self.is_wanted(&change) {
+            self.counters.filtered_by_content += 1;
+            return Delivery::Accepted;
+        }
         if self.cache.is_full() {
             self.statuses
                 .reject(super::SampleRejectedReason::Samples, None);

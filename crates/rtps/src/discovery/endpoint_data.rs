@@ -11,6 +11,7 @@ use tickwire_cdr::xtypes::{TypeId, TypeInformation};
 use tickwire_cdr::{ByteOrder, Extensibility};
 
 use super::DiscoveryDataError;
+use super::content_filter::ContentFilterProperty;
 use super::participant_data::{locator_parameters, push_locator};
 use super::qos_parameters::{read_policy, write_policies};
 use super::values::{
@@ -65,6 +66,8 @@ pub struct EndpointData {
     /// How its type may change, if that is known. It is not announced, so only our own endpoints
     /// have it.
     pub extensibility: Option<Extensibility>,
+    /// What a reader wants to see of the topic. Default everything.
+    pub content_filter: Option<ContentFilterProperty>,
     /// What it is called. Default "".
     pub entity_name: String,
 }
@@ -86,6 +89,7 @@ impl EndpointData {
             expects_inline_qos: false,
             type_information: Vec::new(),
             extensibility: None,
+            content_filter: None,
             entity_name: String::new(),
         }
     }
@@ -166,6 +170,9 @@ impl EndpointData {
         if self.expects_inline_qos {
             list.parameter(ParameterId::EXPECTS_INLINE_QOS, &[1])?;
         }
+        if let Some(filter) = &self.content_filter {
+            filter.write(&mut list)?;
+        }
         if !self.type_information.is_empty() {
             list.parameter(ParameterId::TYPE_INFORMATION, &self.type_information)?;
         }
@@ -222,6 +229,9 @@ impl EndpointData {
                 push_locator(&mut self.multicast_locators, parameter)?;
             }
             ParameterId::EXPECTS_INLINE_QOS => self.expects_inline_qos = read_bool(&mut from)?,
+            ParameterId::CONTENT_FILTER_PROPERTY => {
+                self.content_filter = Some(ContentFilterProperty::read(&mut from)?);
+            }
             ParameterId::TYPE_INFORMATION if from.little_endian => {
                 self.type_information = parameter.value().to_vec();
             }

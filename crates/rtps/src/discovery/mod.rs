@@ -13,6 +13,7 @@
 mod announcer;
 mod builtin_topic;
 mod config;
+mod content_filter;
 mod data_error;
 #[cfg(test)]
 mod data_tests;
@@ -35,6 +36,7 @@ mod type_lookup_tests;
 mod values;
 
 pub use config::{AddError, DiscoveryConfig, DiscoveryCounters};
+pub use content_filter::ContentFilterProperty;
 pub use data_error::DiscoveryDataError;
 pub use endpoint_data::{EndpointData, Role};
 pub use event::{Event, LostReason};

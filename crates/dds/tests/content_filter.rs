@@ -1,0 +1,143 @@
+//! Readers of content-filtered topics get what they asked for, and the rest is counted.
+
+use std::time::Duration;
+
+use tickwire::error::ContentFilterError;
+use tickwire::{
+    DataReader, DataReaderQos, DataWriterQos, DomainParticipant, DynamicType, InstanceState,
+    Serialized, Topic,
+};
+
+/// Long enough that only a fault reaches it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Quote")]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: i64,
+}
+
+fn quote(symbol: &str, price: i64) -> Quote {
+    Quote {
+        symbol: symbol.to_owned(),
+        price,
+    }
+}
+
+fn participant(domain: u32) -> DomainParticipant {
+    let tag = std::process::id().to_string();
+    let builder = DomainParticipant::builder(domain).domain_tag(&tag);
+    builder.build().expect("a participant")
+}
+
+/// Takes until a sample with this price has come, and gives all prices.
+fn prices_until(reader: &DataReader<Quote>, last: i64) -> Vec<i64> {
+    let mut prices = Vec::new();
+    while prices.last() != Some(&last) {
+        reader.wait_for_data(PATIENCE).expect("more samples");
+        prices.extend(reader.take().data().map(|quote| quote.price));
+    }
+    prices
+}
+
+#[test]
+fn a_reader_gets_what_its_expression_is_true_of() {
+    let (one, two) = (participant(121), participant(121));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let dear = topic.filtered("Dear", "symbol LIKE 'EUR%' AND price >= %0", &["90"]);
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two
+        .reader_with(&dear.expect("a filter"), qos)
+        .expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    for price in 0..100 {
+        writer.write(&quote("GBPUSD", price)).expect("room");
+        writer.write(&quote("EURUSD", price)).expect("room");
+    }
+    assert_eq!(prices_until(&reader, 99), (90..100).collect::<Vec<_>>());
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all is acknowledged");
+}
+
+#[test]
+fn the_end_of_an_instance_that_is_not_wanted_is_not_heard_of() {
+    let participant = participant(122);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let euro = topic
+        .filtered("Euro", "symbol = 'EURUSD'", &[])
+        .expect("a filter");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&euro, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for symbol in ["GBPUSD", "EURUSD"] {
+        writer.write(&quote(symbol, 1)).expect("room");
+        writer.dispose(&quote(symbol, 1)).expect("room");
+    }
+    let mut states = Vec::new();
+    while states.last() != Some(&InstanceState::Disposed) {
+        reader.wait_for_data(PATIENCE).expect("more samples");
+        states.extend(
+            reader
+                .take()
+                .iter()
+                .map(|sample| sample.info().instance_state),
+        );
+    }
+    assert!(states.len() <= 2, "{states:?}");
+}
+
+#[test]
+fn the_filter_is_announced() {
+    let (one, two) = (participant(123), participant(123));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let euro = topic
+        .filtered("Euro", "symbol = %0", &["'EURUSD'"])
+        .expect("a filter");
+    let reader = one.reader(&euro).expect("a reader");
+    let found = || {
+        let subscriptions = two.discovery().subscriptions();
+        subscriptions
+            .into_iter()
+            .find(|data| data.guid == reader.guid())
+    };
+    let data = two
+        .discovery()
+        .wait_for(PATIENCE, found)
+        .expect("the reader");
+    let filter = data.content_filter.clone().expect("a filter");
+    assert_eq!(filter.content_filtered_topic_name, "Euro");
+    assert_eq!(filter.related_topic_name, "Quotes");
+    assert_eq!(filter.filter_class_name, "DDSSQL");
+    assert_eq!(filter.filter_expression, "symbol = %0");
+    assert_eq!(filter.expression_parameters, ["'EURUSD'"]);
+}
+
+#[test]
+fn what_does_not_fit_the_type_is_refused() {
+    let participant = participant(124);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let error = topic
+        .filtered("Dear", "prize > 5", &[])
+        .expect_err("no such member");
+    assert_eq!(
+        error.to_string(),
+        "at byte 0 of the filter: test::Quote has no member `prize`; is `price` meant?"
+    );
+    let opaque = DynamicType::opaque("Blob", false);
+    let topic = participant
+        .topic_of::<Serialized>("Blobs", opaque)
+        .expect("a topic");
+    let error = topic
+        .filtered("Some", "price > 5", &[])
+        .expect_err("unknown members");
+    assert_eq!(error, ContentFilterError::OpaqueType);
+}
