@@ -35,8 +35,9 @@ fn main() -> Result<(), Error> {
             Shape::Dialect,
         )?;
     }
-    files.add("templates/names.xml", Shape::Standard)?;
-    files.add("templates/restart.xml", Shape::Standard)?;
+    for name in ["names", "restart", "heavy"] {
+        files.add(&format!("templates/{name}.xml"), Shape::Standard)?;
+    }
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").ok_or(Error::NoOutDir)?);
     for seed in 0..RANDOM_FILES {
         let shape = [Shape::Standard, Shape::Extension, Shape::Dialect][(seed % 3) as usize];

@@ -49,8 +49,12 @@ pub struct DecoderOptions {
     /// How many groups, sequence elements and dynamic template references may be open where another such reference
     /// stands: each takes stack. Default: 64; more than 256 counts as 256.
     pub max_depth: u32,
-    /// What one message may grow by without taking bytes: instructions of sequence elements that are made of nothing,
-    /// and bytes of strings that are copied from the dictionary. Default: 16 Mi.
+    /// What one message may grow to beyond its bytes, in units: 1 for each field, group and element, and for each byte
+    /// of a string that is the template's or goes through the dictionary. Each of the fewest bytes that a message or
+    /// element can have pays for 16 of the units that its own fields can come to, so that messages of real feeds cost
+    /// next to nothing. A message that needs more ends with [`Limit`](Code::Limit); raise the budget for templates of
+    /// long strings or elements without bytes that are meant so. Default: 1 Mi units, at most some 30 MB of a
+    /// [`Message`](crate::Message).
     pub budget: u32,
 }
 
@@ -60,7 +64,7 @@ impl Default for DecoderOptions {
             reset: ResetPolicy::default(),
             strict: false,
             max_depth: 64,
-            budget: 1 << 24,
+            budget: 1 << 20,
         }
     }
 }

@@ -49,6 +49,8 @@ pub(crate) struct TemplateEntry {
     pub(crate) ops: Range<u32>,
     /// Most presence-map bits that its segment may use, that of the template id included.
     pub(crate) map_bits: u32,
+    /// What a message of it costs of the decoder's budget.
+    pub(crate) weight: u32,
 }
 
 /// A field as its description needs it.
@@ -184,6 +186,8 @@ pub(crate) struct Segment {
     pub(crate) map_bits: u32,
     /// Fewest bytes that the group or element takes.
     pub(crate) min_bytes: u32,
+    /// What an element costs of the decoder's budget.
+    pub(crate) weight: u32,
 }
 
 /// Initial value of a string or byte vector.

@@ -1,6 +1,8 @@
 //! Templates and messages made to exhaust time, memory or stack.
 
-use tickwire_fast::{Code, Decoder, DecoderOptions, Message, Mode, Templates, session};
+use tickwire_fast::{
+    Code, Decoder, DecoderOptions, FieldIndex, Message, Mode, Templates, Visitor, session,
+};
 
 fn refused(xml: &str) -> String {
     Templates::parse(xml, Mode::Strict)
@@ -113,8 +115,89 @@ fn elements_of_nothing_cost_what_they_do() {
             .decode(&bytes, &mut Message::new())
             .map_err(|error| error.code)
     };
-    assert_eq!(decode([0x00, 0x07, 0x80 | 0x68]), Ok(5), "1,000 elements");
-    assert_eq!(decode([0x00, 0x07, 0x80 | 0x69]), Err(Code::Limit));
+    assert_eq!(decode([0x00, 0x07, 0x80 | 0x5e]), Ok(5), "990 elements");
+    assert_eq!(decode([0x00, 0x07, 0x80 | 0x5f]), Err(Code::Limit));
+}
+
+/// Text of the template in elements that take no bytes, in sequences whose lengths take none.
+#[test]
+fn text_of_the_template_does_not_multiply() {
+    let text = "x".repeat(1 << 16);
+    let hostile = |operator: &str| {
+        let length = "<length><constant value='1000'/></length>";
+        let string = format!("<string name='A'><{operator} value='{text}'/></string>");
+        template(&format!(
+            "<sequence name='S'>{length}<sequence name='R'>{length}{string}</sequence></sequence>"
+        ))
+    };
+    for operator in ["constant", "default", "copy", "tail"] {
+        let mut bytes = vec![0xc0, 0x81];
+        bytes.extend([0x80; 1_000_000]);
+        let mut seen = Seen::default();
+        let error = Decoder::new(&hostile(operator))
+            .decode(&bytes, &mut seen)
+            .unwrap_err();
+        assert_eq!(
+            (
+                error.code,
+                error
+                    .field
+                    .as_deref()
+                    .unwrap_or_default()
+                    .starts_with("S.R")
+            ),
+            (Code::Limit, true),
+            "{operator}: {error}"
+        );
+        assert!(seen.0 <= 1 << 20, "{operator}: {}", seen.0);
+    }
+}
+
+/// Bytes of text that a decoder has given.
+#[derive(Default)]
+struct Seen(usize);
+
+impl Visitor for Seen {
+    fn text(&mut self, _: FieldIndex, text: &str) {
+        self.0 += text.len();
+    }
+}
+
+/// A message of text in a message, as often as a packet has room for.
+#[test]
+fn text_of_inner_templates_does_not_multiply() {
+    let text = "x".repeat(1 << 16);
+    let xml = format!(
+        "<templates><template name='T' id='1'><sequence name='S'><templateRef/></sequence></template>\
+         <template name='Text' id='2'><string name='A'><constant value='{text}'/></string></template></templates>"
+    );
+    let templates = Templates::parse(&xml, Mode::Strict).unwrap();
+    let decode = |len: u8| {
+        let mut bytes = vec![0xc0, 0x81, 0x80 | len, 0xc0, 0x82];
+        bytes.resize(4 + usize::from(len), 0x80);
+        let error = Decoder::new(&templates).decode(&bytes, &mut Message::new());
+        error.map_err(|error| (error.code, error.element))
+    };
+    assert_eq!(decode(16), Ok(20));
+    assert_eq!(decode(17), Err((Code::Limit, Some(16))));
+}
+
+/// A snapshot of 20,000 entries with the texts and constants that entries have.
+#[test]
+fn a_large_message_fits_the_default_budget() {
+    let templates = template(
+        "<sequence name='S'><uInt32 name='Id'/><string name='Currency'><constant value='EUR'/></string>\
+         <string name='Source'><default value='consolidated'/></string><uInt32 name='Level'><increment/></uInt32>\
+         <string name='Market'><copy value='XLON'/></string></sequence>",
+    );
+    let mut bytes = vec![0xc0, 0x81, 0x01, 0x1c, 0xa0];
+    bytes.extend([0xa0, 0x81, 0x81]);
+    bytes.extend([0x80, 0x81].repeat(19_999));
+    let len = bytes.len();
+    assert_eq!(
+        Decoder::new(&templates).decode(&bytes, &mut Message::new()),
+        Ok(len)
+    );
 }
 
 /// Groups and dynamic references in turn, as deep as the message says, with every depth that a caller may ask for.

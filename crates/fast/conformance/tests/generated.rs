@@ -2,13 +2,50 @@
 //! same state after them.
 
 use proptest::prelude::*;
-use tickwire_fast::{Decoder, DecoderOptions, Encoder, Message, ResetPolicy, Templates};
+use tickwire_fast::{Code, Decoder, DecoderOptions, Encoder, Message, ResetPolicy, Templates};
 use tickwire_fast_conformance::generated::{FILES, debug_text, plain_debug};
 use tickwire_fast_conformance::{Choices, Messages};
 
 #[test]
 fn there_are_enough_files() {
     assert!(FILES.len() >= 24, "{}", FILES.len());
+}
+
+/// Two outer elements with three inner ones each, two elements whose bytes pay for most, and an inner message of text.
+#[test]
+fn a_budget_is_used_up_by_the_same_values() {
+    let file = FILES.iter().find(|file| file.name == "heavy").unwrap();
+    let templates = Templates::parse(file.xml, file.mode).unwrap();
+    let bytes = [
+        0xc0, 0x81, 0x82, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0x82, 0x85, 0x86, 0x81, 0xc0, 0x82,
+    ];
+    let results = (0..).map(|budget| {
+        let options = DecoderOptions {
+            budget,
+            ..DecoderOptions::default()
+        };
+        let expected =
+            Decoder::with_options(&templates, options).decode(&bytes, &mut Message::new());
+        assert_eq!((file.codec)(options).decode(&bytes), expected, "{budget}");
+        expected
+    });
+    let refused: Vec<_> = results.map_while(Result::err).collect();
+    let refusals = refused
+        .chunk_by(|a, b| a == b)
+        .map(|same| (same[0].to_string(), same.len()));
+    let expected = [
+        ("byte 3, template Nested, field Outer", 4),
+        ("byte 3, template Nested, field Outer.Inner, element 0", 186),
+        ("byte 6, template Nested, field Outer.Inner, element 1", 186),
+        ("byte 10, template Nested, field Paid", 8),
+        (
+            "byte 15, template Text, field Texts.templateRef, element 0",
+            58,
+        ),
+        ("byte 15, template Text, field Copied, element 0", 6),
+    ];
+    let limit = |(place, budgets)| (format!("{place}: {}", Code::Limit), budgets);
+    assert!(refusals.eq(expected.map(limit)), "{refused:?}");
 }
 
 proptest! {

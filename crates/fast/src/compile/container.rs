@@ -5,10 +5,10 @@ use roxmltree::Node;
 use super::declaration::{Declaration, UNNAMED};
 use super::field::{kind_of, tag};
 use super::scope::Scope;
-use super::{Compiler, Extent, MAX_EXPANDED, MAX_OPS, NO_SPEC};
+use super::{Compiler, Extent, MAX_EXPANDED, MAX_OPS, NO_SPEC, index};
 use crate::error::TemplateError;
 use crate::field::FieldType;
-use crate::plan::{Kind, Spec};
+use crate::plan::{Kind, Segment, Spec};
 use crate::{Code, Mode};
 
 impl<'d> Compiler<'_, 'd> {
@@ -143,7 +143,9 @@ impl<'d> Compiler<'_, 'd> {
             Some(element) => self.element(body, element, &below, &mut inner)?,
             None => self.instructions(body, &below, &mut inner)?,
         }
-        self.close(op, field, inner);
+        let Segment { min_bytes, .. } = self.close(op, field, inner);
+        // The element's instructions follow those of the sequence and its length.
+        self.plan.ops[op].segment.weight = self.weight(index(op) + 2, min_bytes);
         Ok(())
     }
 

@@ -20,7 +20,7 @@ use roxmltree::{Document, Node, NodeId};
 use crate::error::TemplateError;
 use crate::field::{FieldType, Operator};
 use crate::meaning::{Elements, Meaning};
-use crate::plan::{Action, FieldEntry, Kind, Op, Plan, Segment, Spec, TemplateEntry};
+use crate::plan::{Action, FieldEntry, Initial, Kind, Op, Plan, Segment, Spec, TemplateEntry};
 use crate::{Code, Mode};
 
 use declaration::Declaration;
@@ -243,6 +243,7 @@ impl<'d> Compiler<'_, 'd> {
             fields: fields..self.next_field(),
             ops: ops..self.next_op(),
             map_bits: extent.map_bits,
+            weight: self.weight(ops, extent.min_bytes),
         };
         self.plan.templates.push(entry);
         Ok(())
@@ -330,9 +331,30 @@ impl<'d> Compiler<'_, 'd> {
             body,
             map_bits: inner.map_bits,
             min_bytes,
+            weight: 0,
         };
         self.plan.ops[op].segment = segment;
         segment
+    }
+
+    /// What a segment with the instructions from `first` on costs of the decoder's budget: 1 for itself, for each
+    /// instruction and for each byte of text that it can take from the template, less what its bytes pay for. Elements
+    /// of sequences within it cost their own weight.
+    pub(super) fn weight(&self, first: u32, min_bytes: u32) -> u32 {
+        let mut cost = 1u32;
+        let mut next = self.plan.ops[first as usize..].iter();
+        while let Some(op) = next.next() {
+            let is_given = matches!(op.spec.operator, Operator::Constant | Operator::Default);
+            let initial = self.plan.initials.get(op.spec.initial as usize);
+            let text = initial
+                .filter(|_| is_given)
+                .map_or(&[][..], Initial::as_bytes);
+            cost = cost.saturating_add(1 + index(text.len()));
+            if op.kind == Kind::Sequence {
+                next = next.as_slice()[op.segment.body as usize..].iter();
+            }
+        }
+        cost.saturating_sub(min_bytes * PAID_BY_BYTE)
     }
 
     fn plan_path(&self, field: u32) -> Arc<str> {
@@ -375,3 +397,5 @@ const MAX_EXPANDED: usize = 1_000_000;
 const MAX_TEXT_BYTES: usize = 1 << 26;
 /// Minimum lengths are only needed to refuse absurd sequence lengths.
 const MAX_MIN_BYTES: u32 = 1 << 16;
+/// Units of the budget that each byte of a segment pays for.
+const PAID_BY_BYTE: u32 = 16;

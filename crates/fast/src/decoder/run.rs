@@ -54,8 +54,11 @@ impl<'a, V: Visitor> Run<'a, V> {
             self.visitor.reset();
             return Ok(());
         };
+        let TemplateEntry {
+            map_bits, weight, ..
+        } = *template.entry;
+        self.charge(weight.into())?;
         self.visitor.begin_message(template);
-        let TemplateEntry { map_bits, .. } = *template.entry;
         self.instructions(self.plan.template_ops(template.entry), map, map_bits, 0)?;
         self.visitor.end_message();
         Ok(())
@@ -254,7 +257,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             Operator::Copy if !present => {
                 match self.dictionary.known_text(op.spec.slot, op.spec.tag) {
                     Some(text) => {
-                        let len = text.len();
+                        let len = text.len() as u64;
                         self.charge(len)?;
                         return Ok(Some(Place::Dictionary));
                     }
@@ -284,16 +287,16 @@ impl<'a, V: Visitor> Run<'a, V> {
             self.scratch,
         )?;
         if place == Some(Place::Dictionary) {
-            self.charge(self.dictionary.text(op.spec.slot).len())?;
+            self.charge(self.dictionary.text(op.spec.slot).len() as u64)?;
         }
         Ok(place)
     }
 
-    /// Takes bytes that cost the sender none from what the message may grow by.
+    /// Takes what cost the sender no bytes from what the message may grow by.
     #[inline]
-    fn charge(&mut self, bytes: usize) -> Result<(), Code> {
-        let cost = u32::try_from(bytes).map_err(|_| Code::Limit)?;
-        self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
+    fn charge(&mut self, cost: u64) -> Result<(), Code> {
+        let left = u64::from(self.budget).checked_sub(cost);
+        self.budget = left.ok_or(Code::Limit)? as u32;
         Ok(())
     }
 
@@ -329,13 +332,10 @@ impl<'a, V: Visitor> Run<'a, V> {
             return Ok(());
         };
         let len = u32::try_from(len).map_err(|_| Code::D2)?;
-        if op.segment.min_bytes == 0 {
-            let cost = u64::from(len) * body.len().max(1) as u64;
-            let left = u64::from(self.budget).checked_sub(cost);
-            self.budget = left.ok_or(Code::Limit)? as u32;
-        } else if u64::from(len) * u64::from(op.segment.min_bytes) > self.input.remaining() as u64 {
+        if u64::from(len) * u64::from(op.segment.min_bytes) > self.input.remaining() as u64 {
             return Err(Code::Truncated);
         }
+        self.charge(u64::from(len) * u64::from(op.segment.weight))?;
         self.visitor.begin_sequence(field, len);
         for index in 0..len {
             self.visitor.begin_element(field, index);
@@ -373,8 +373,11 @@ impl<'a, V: Visitor> Run<'a, V> {
         let Some(template) = self.next_template(&mut map, Some(field))? else {
             return Err(Code::D9);
         };
+        let TemplateEntry {
+            map_bits, weight, ..
+        } = *template.entry;
+        self.charge(weight.into())?;
         self.visitor.begin_template(field, template);
-        let TemplateEntry { map_bits, .. } = *template.entry;
         let ops = self.plan.template_ops(template.entry);
         self.instructions(ops, map, map_bits, depth + 1)?;
         self.visitor.end_template(field);

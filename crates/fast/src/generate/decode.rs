@@ -186,6 +186,12 @@ fn function(codec: &Codec<'_>, function: &Function, out: &mut String) -> std::fm
     if function.map_bits > Bits::MAX_SHORT {
         writeln!(out, "        let mut map = map.long();")?;
     }
+    let mut messages = codec.model.messages.iter();
+    let message = messages.find(|message| message.of == function.of);
+    let weight = message.map_or(0, |message| message.template.entry.weight);
+    if weight > 0 {
+        writeln!(out, "        reader.charge({weight})?;")?;
+    }
     if !body.contains("message.") {
         writeln!(out, "        let _ = message;")?;
     }
@@ -359,7 +365,7 @@ impl Lines<'_> {
         let instruction = op_text(length, crate::FieldType::UInt32);
         let present = self.present(length);
         let min_bytes = op.segment.min_bytes;
-        let instructions = op.segment.body.saturating_sub(1).max(1);
+        let weight = op.segment.weight;
         let (ty, indent) = if member.optional {
             ("Option<u32>", "    ")
         } else {
@@ -367,7 +373,7 @@ impl Lines<'_> {
         };
         writeln!(
             self.out,
-            "        let length: {ty} = reader.length({instruction}, {present}, {min_bytes}, {instructions})?;"
+            "        let length: {ty} = reader.length({instruction}, {present}, {min_bytes}, {weight})?;"
         )?;
         if member.optional {
             writeln!(self.out, "        if let Some(length) = length {{")?;

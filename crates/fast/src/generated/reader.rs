@@ -295,28 +295,44 @@ impl<'a, E: Entries> Reader<'a, E> {
         }
     }
 
-    /// The number of a sequence's elements, each of at least `min_bytes` bytes or, if that is 0, of so many
-    /// instructions.
+    /// A message of this weight in the budget begins.
+    ///
+    /// # Errors
+    /// `Limit` where the budget has less.
+    #[inline(always)]
+    pub fn charge(&mut self, weight: u32) -> Result<(), Fault> {
+        match self.spend(weight.into()) {
+            Ok(()) => Ok(()),
+            Err(code) => Err(Fault::of(code)),
+        }
+    }
+
+    /// Takes what cost the sender no bytes from what the message may grow by.
+    #[inline(always)]
+    pub(super) fn spend(&mut self, cost: u64) -> Result<(), Code> {
+        let left = u64::from(self.budget).checked_sub(cost);
+        self.budget = left.ok_or(Code::Limit)? as u32;
+        Ok(())
+    }
+
+    /// The number of a sequence's elements, each of at least `min_bytes` bytes and of this weight in the budget.
     #[inline(always)]
     pub fn length<T: Integer + Into<Option<u32>> + Copy>(
         &mut self,
         op: &Op,
         present: bool,
         min_bytes: u32,
-        instructions: u32,
+        weight: u32,
     ) -> Result<T, Fault> {
         let length = T::read(op, present, self)?;
-        let count = length.into().unwrap_or(0);
-        if min_bytes == 0 {
-            let cost = u64::from(count) * u64::from(instructions);
-            let Some(left) = u64::from(self.budget).checked_sub(cost) else {
-                return Err(Fault::of_field(Code::Limit, op.field));
-            };
-            self.budget = left as u32;
-        } else if u64::from(count) * u64::from(min_bytes) > self.input.remaining() as u64 {
+        let count = u64::from(length.into().unwrap_or(0));
+        if count * u64::from(min_bytes) > self.input.remaining() as u64 {
             return Err(Fault::of_field(Code::Truncated, op.field));
         }
-        Ok(length)
+        match self.spend(count * u64::from(weight)) {
+            Ok(()) => Ok(length),
+            Err(code) => Err(Fault::of_field(code, op.field)),
+        }
     }
 
     /// The packed fields of a bit group.

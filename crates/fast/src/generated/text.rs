@@ -292,9 +292,7 @@ impl<E: Entries> Reader<'_, E> {
                 self.input = input;
                 let place = place?;
                 if place == Some(Place::Dictionary) {
-                    let len = self.dictionary.text(op.spec.slot).len();
-                    let cost = u32::try_from(len).map_err(|_| Code::Limit)?;
-                    self.budget = self.budget.checked_sub(cost).ok_or(Code::Limit)?;
+                    self.spend(self.dictionary.text(op.spec.slot).len() as u64)?;
                 }
                 return Ok(place);
             }
