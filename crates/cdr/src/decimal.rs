@@ -46,6 +46,8 @@ impl Decode for Decimal {
 static DESCRIPTION: TypeDescription = TypeDescription {
     name: Shared::Static("Decimal"),
     extensibility: Extensibility::Final,
+    nested: false,
+    hash_ids: false,
     members: Shared::Static(&[
         member("mantissa", 0, Type::I64),
         member("exponent", 1, Type::I32),
@@ -59,6 +61,8 @@ const fn member(name: &'static str, id: u32, ty: Type) -> Member {
         key: false,
         optional: false,
         must_understand: false,
+        external: false,
+        hash_id: None,
         ty,
     }
 }

@@ -101,6 +101,8 @@ pub enum DecodeErrorKind {
     InvalidBool(u8),
     /// A string that is not UTF-8.
     InvalidUtf8,
+    /// A wide string that is not UTF-16.
+    InvalidUtf16,
     /// A string whose last byte is not NUL, or with a NUL inside.
     InvalidString,
     /// A string or sequence longer than its type allows, or with more elements than the bytes
@@ -110,6 +112,8 @@ pub enum DecodeErrorKind {
     InvalidExponent(i32),
     /// A value that no literal of the enumeration has.
     UnknownLiteral(i32),
+    /// A discriminator that selects no member of the union.
+    UnknownCase(i64),
     /// A member that this type does not have and the writer marked as indispensable.
     MustUnderstand {
         /// Id of that member.
@@ -168,12 +172,14 @@ impl fmt::Display for DecodeErrorKind {
             }
             Self::InvalidBool(byte) => write!(f, "{byte:#04x} is no boolean"),
             Self::InvalidUtf8 => f.write_str("a string is not UTF-8"),
+            Self::InvalidUtf16 => f.write_str("a wide string is not UTF-16"),
             Self::InvalidString => f.write_str("a string does not end in its only NUL"),
             Self::InvalidLength(length) => write!(f, "impossible length {length}"),
             Self::InvalidExponent(exponent) => {
                 write!(f, "exponent {exponent} is outside -63..=63")
             }
             Self::UnknownLiteral(value) => write!(f, "no literal has the value {value}"),
+            Self::UnknownCase(value) => write!(f, "no member of the union has the label {value}"),
             Self::MustUnderstand { id } => write!(f, "unknown indispensable member {id}"),
             Self::MissingKey { id } => write!(f, "key member {id} is missing"),
             Self::MalformedMemberHeader => f.write_str("malformed member header"),

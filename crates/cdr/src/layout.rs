@@ -1,7 +1,10 @@
 //! Sizes that follow from a type alone: how its values are announced, how short and how long they
 //! can be.
 
-use crate::{EnumDescription, Extensibility, Member, Representation, Type, TypeDescription};
+use crate::{
+    BitmaskDescription, EnumDescription, Extensibility, Member, Representation, Type,
+    TypeDescription, UnionDescription,
+};
 
 /// How the header of a mutable struct's member tells the member's length (XTypes 1.3 §7.4.3.4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +49,11 @@ impl LengthCode {
         }
     }
 
+    /// Of a map. Only a map of two primitives starts with its count.
+    pub const fn of_map(primitive: bool) -> Self {
+        Self::of_array(primitive)
+    }
+
     /// Of an array.
     pub const fn of_array(primitive: bool) -> Self {
         if primitive {
@@ -76,6 +84,14 @@ pub const fn enum_size(bit_bound: u16) -> usize {
     }
 }
 
+/// Bytes of a value of a bitmask with this bit bound.
+pub const fn bitmask_size(bit_bound: u16) -> usize {
+    match bit_bound {
+        0..=32 => enum_size(bit_bound),
+        _ => 8,
+    }
+}
+
 impl Type {
     /// Whether sequences and arrays of it go without a length in bytes (XTypes 1.3 §7.4.3.5).
     pub fn is_primitive(&self) -> bool {
@@ -86,23 +102,54 @@ impl Type {
     pub fn primitive_size(&self) -> Option<usize> {
         Some(match self {
             Self::Bool | Self::U8 | Self::Byte | Self::I8 | Self::Char => 1,
-            Self::U16 | Self::I16 => 2,
+            Self::U16 | Self::I16 | Self::WChar => 2,
             Self::U32 | Self::I32 | Self::F32 => 4,
             Self::U64 | Self::I64 | Self::F64 => 8,
             _ => return None,
         })
     }
 
+    /// Bytes of a value that has no parts: a primitive, an enumeration or a bitmask.
+    pub(crate) fn scalar_size(&self) -> Option<usize> {
+        match self {
+            Self::Enum(description) => Some(description.size()),
+            Self::Bitmask(description) => Some(description.size()),
+            other => other.primitive_size(),
+        }
+    }
+
+    /// What an array of this type, all of its dimensions counted, consists of.
+    pub(crate) fn innermost(&self) -> &Self {
+        match self {
+            Self::Array { element, .. } => element.innermost(),
+            other => other,
+        }
+    }
+
+    /// Number of elements of an array, all of its dimensions counted; 1 of anything else.
+    pub(crate) fn flat_count(&self) -> usize {
+        match self {
+            Self::Array { element, length } => usize::try_from(*length)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(element.flat_count()),
+            _ => 1,
+        }
+    }
+
     /// How a mutable struct's member of this type tells its length.
     pub fn length_code(&self) -> LengthCode {
         match self {
-            Self::String { .. } => LengthCode::AlsoNextInt,
+            Self::String { .. } | Self::WString { .. } => LengthCode::AlsoNextInt,
             Self::Sequence { element, .. } => {
                 LengthCode::of_sequence(element.length_code(), element.is_primitive())
             }
-            Self::Array { element, .. } => LengthCode::of_array(element.is_primitive()),
+            Self::Map { key, value, .. } => {
+                LengthCode::of_map(key.is_primitive() && value.is_primitive())
+            }
+            Self::Array { element, .. } => LengthCode::of_array(element.innermost().is_primitive()),
             Self::Enum(description) => LengthCode::of_size(description.size()),
-            Self::Struct(_) => LengthCode::NextInt,
+            Self::Bitmask(description) => LengthCode::of_size(description.size()),
+            Self::Struct(_) | Self::Union(_) => LengthCode::NextInt,
             primitive => LengthCode::of_size(primitive.primitive_size().unwrap_or_default()),
         }
     }
@@ -114,11 +161,18 @@ impl Type {
             Self::Sequence { element, .. } | Self::Array { element, .. } => {
                 !element.is_primitive() || element.hash_varies()
             }
+            Self::Map { .. } => true,
             Self::Struct(description) => {
                 let mut members = description.key_members(!description.has_key());
                 members.any(|member| member.optional || member.ty.hash_varies())
             }
-            primitive => primitive.primitive_size() == Some(8),
+            Self::Union(description) => {
+                let mut cases = description.cases.iter();
+                description.discriminator.hash_varies()
+                    || !description.discriminator_key
+                        && cases.any(|case| case.member.ty.hash_varies())
+            }
+            scalar => scalar.scalar_size() == Some(8),
         }
     }
 
@@ -131,43 +185,59 @@ impl Type {
         representation: Representation,
     ) -> Option<usize> {
         let end = match self {
-            Self::String { bound: 0 } | Self::Sequence { bound: 0, .. } => return None,
+            Self::String { bound: 0 } | Self::WString { bound: 0 } => return None,
+            Self::Sequence { bound: 0, .. } | Self::Map { .. } => return None,
             Self::String { bound } => {
                 let text = usize::try_from(*bound).ok()?.checked_add(1)?;
                 align(offset, LENGTH_SIZE)
                     .checked_add(LENGTH_SIZE)?
                     .checked_add(text)?
             }
-            Self::Sequence {
-                element,
-                bound: count,
+            Self::WString { bound } => {
+                let text = usize::try_from(*bound).ok()?.checked_mul(2)?;
+                align(offset, LENGTH_SIZE)
+                    .checked_add(LENGTH_SIZE)?
+                    .checked_add(text)?
             }
-            | Self::Array {
-                element,
-                length: count,
-            } => {
-                let sequence = usize::from(matches!(self, Self::Sequence { .. }));
-                let delimited = !element.is_primitive() && representation == Representation::Xcdr2;
-                let lengths = sequence + usize::from(delimited);
-                let mut end = match lengths {
-                    0 => offset,
-                    lengths => align(offset, LENGTH_SIZE) + lengths * LENGTH_SIZE,
-                };
-                for _ in 0..*count {
-                    end = element.max_key_end(end, limit, representation)?;
-                }
-                end
+            Self::Sequence { element, bound } => {
+                let count = usize::try_from(*bound).ok()?;
+                element.max_elements_end(offset, 1, count, limit, representation)?
             }
-            Self::Enum(description) => aligned_end(offset, description.size(), representation),
+            Self::Array { element, .. } => {
+                let (element, count) = (element.innermost(), self.flat_count());
+                element.max_elements_end(offset, 0, count, limit, representation)?
+            }
             Self::Struct(description) => {
                 description.max_key_end(offset, limit, representation, !description.has_key())?
             }
-            primitive => {
-                let size = primitive.primitive_size().unwrap_or_default();
+            Self::Union(description) => description.max_key_end(offset, limit, representation)?,
+            scalar => {
+                let size = scalar.scalar_size().unwrap_or_default();
                 aligned_end(offset, size, representation)
             }
         };
         (end <= limit).then_some(end)
+    }
+
+    /// The same of `count` values of this type, after `counts` words that count them.
+    fn max_elements_end(
+        &self,
+        offset: usize,
+        counts: usize,
+        count: usize,
+        limit: usize,
+        representation: Representation,
+    ) -> Option<usize> {
+        let delimited = !self.is_primitive() && representation == Representation::Xcdr2;
+        let mut end = match counts + usize::from(delimited) {
+            0 => offset,
+            words => align(offset, LENGTH_SIZE) + words * LENGTH_SIZE,
+        };
+        // Each element takes a byte at least, so that this ends at the limit.
+        for _ in 0..count {
+            end = self.max_key_end(end, limit, representation)?;
+        }
+        Some(end)
     }
 }
 
@@ -175,6 +245,33 @@ impl EnumDescription {
     /// Bytes of an encoded value.
     pub fn size(&self) -> usize {
         enum_size(self.bit_bound)
+    }
+}
+
+impl BitmaskDescription {
+    /// Bytes of an encoded value.
+    pub fn size(&self) -> usize {
+        bitmask_size(self.bit_bound)
+    }
+}
+
+impl UnionDescription {
+    fn max_key_end(
+        &self,
+        offset: usize,
+        limit: usize,
+        representation: Representation,
+    ) -> Option<usize> {
+        let start = self
+            .discriminator
+            .max_key_end(offset, limit, representation)?;
+        let cases = self.cases.iter().filter(|_| !self.discriminator_key);
+        cases
+            .map(|case| &case.member.ty)
+            .try_fold(start, |end, ty| {
+                ty.max_key_end(start, limit, representation)
+                    .map(|other| other.max(end))
+            })
     }
 }
 

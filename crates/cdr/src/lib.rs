@@ -32,15 +32,17 @@ mod payload;
 mod primitives;
 mod reader;
 mod topic;
+mod wide;
 mod writer;
 pub mod xtypes;
 
 pub use description::{
-    Describe, EnumDescription, InvalidDescription, Literal, Member, Shared, Type, TypeDescription,
+    BitmaskDescription, Case, Describe, EnumDescription, Flag, InvalidDescription, Literal, Member,
+    Shared, Type, TypeDescription, UnionDescription,
 };
 pub use encapsulation::{ByteOrder, Encapsulation, Extensibility, Representation};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};
-pub use layout::{LengthCode, enum_size, min_struct_size};
+pub use layout::{LengthCode, bitmask_size, enum_size, min_struct_size};
 pub use payload::{
     KeyHash, encapsulated, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
     to_payload,
@@ -48,4 +50,5 @@ pub use payload::{
 pub use reader::{MemberScope, Reader, SequenceScope, StructScope};
 pub use tickwire_derive::Topic;
 pub use topic::{Decode, Encode, Topic};
+pub use wide::{WChar, WString};
 pub use writer::{MemberHeader, MemberMark, SequenceMark, StructMark, Writer};

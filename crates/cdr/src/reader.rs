@@ -6,6 +6,8 @@ mod members;
 
 pub use members::{MemberScope, StructScope};
 
+use alloc::string::String;
+
 use crate::layout::{LENGTH_SIZE, align};
 use crate::{ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Representation};
 
@@ -158,6 +160,50 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads a bitmask whose bit bound asks for `size` bytes.
+    #[inline]
+    pub fn read_bits(&mut self, size: usize) -> Result<u64, DecodeError> {
+        match size {
+            1 => self.read_u8().map(u64::from),
+            2 => self.read_u16().map(u64::from),
+            4 => self.read_u32().map(u64::from),
+            _ => self.read_u64(),
+        }
+    }
+
+    /// Replaces `text` by a wide string of at most `bound` units of UTF-16, 0 for any length. A NUL
+    /// at its end, which some write, is left out.
+    pub fn read_wstring_into(&mut self, bound: u32, text: &mut String) -> Result<(), DecodeError> {
+        let size = self.read_u32()?;
+        let start = self.position;
+        let count = usize::try_from(size / 2).unwrap_or(usize::MAX);
+        if size % 2 != 0 || (bound != 0 && size / 2 > bound.saturating_add(1)) {
+            return Err(self.error(DecodeErrorKind::InvalidLength(size)));
+        }
+        let (units, order) = self.read_primitives::<2>(count)?;
+        let unit = |bytes: &[u8; 2]| match order {
+            ByteOrder::Little => u16::from_le_bytes(*bytes),
+            ByteOrder::Big => u16::from_be_bytes(*bytes),
+        };
+        let units = match units {
+            [units @ .., last] if unit(last) == 0 => units,
+            units => units,
+        };
+        let invalid = |kind| DecodeError::new(kind, start);
+        if bound != 0 && u32::try_from(units.len()).is_ok_and(|length| length > bound) {
+            return Err(invalid(DecodeErrorKind::InvalidLength(size)));
+        }
+        text.clear();
+        for char in char::decode_utf16(units.iter().map(unit)) {
+            match char {
+                Ok('\0') => return Err(invalid(DecodeErrorKind::InvalidString)),
+                Ok(char) => text.push(char),
+                Err(_) => return Err(invalid(DecodeErrorKind::InvalidUtf16)),
+            }
+        }
+        Ok(())
+    }
+
     /// Reads a string of at most `bound` bytes, 0 for any length, in place.
     ///
     /// The length counts the NUL at the end; a length of 0 is accepted as an empty string.
@@ -199,7 +245,7 @@ impl<'a> Reader<'a> {
         self.take(count.saturating_mul(size)).map(drop)
     }
 
-    /// Passes over a string.
+    /// Passes over a string or a wide string.
     pub(crate) fn skip_string(&mut self) -> Result<(), DecodeError> {
         let length = self.read_u32()?;
         self.take(usize::try_from(length).unwrap_or(usize::MAX))

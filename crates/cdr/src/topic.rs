@@ -9,11 +9,14 @@ use crate::{
 /// A value with an encoding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a topic type",
-    note = "members are numbers, bool, char, Decimal, String, CompactString, Vec, arrays, Option, and types with `#[derive(Topic)]`"
+    note = "members are numbers, bool, char, Decimal, String, CompactString, WString, WChar, Vec, arrays, BTreeMap, Option, Box, and types with `#[derive(Topic)]`"
 )]
 pub trait Encode: Describe {
     /// Whether sequences of it go without a length in bytes: true of numbers, `bool` and `char`.
     const PRIMITIVE: bool = false;
+    /// Whether an array of it goes without a length in bytes: true of arrays of primitives, too,
+    /// since an array of arrays is one of several dimensions.
+    const FLAT_PRIMITIVE: bool = Self::PRIMITIVE;
     /// How a mutable struct's member of this type tells its length.
     const LENGTH_CODE: LengthCode;
 
@@ -33,12 +36,28 @@ pub trait Encode: Describe {
     {
         values.iter().try_for_each(|value| value.encode(writer))
     }
+
+    /// Appends the elements of an array: of arrays, their elements.
+    fn encode_flat(values: &[Self], writer: &mut Writer<'_>) -> Result<(), EncodeError>
+    where
+        Self: Sized,
+    {
+        Self::encode_all(values, writer)
+    }
+
+    /// Appends what of the elements of an array belongs to a key.
+    fn encode_key_flat(values: &[Self], writer: &mut Writer<'_>) -> Result<(), EncodeError>
+    where
+        Self: Sized,
+    {
+        values.iter().try_for_each(|value| value.encode_key(writer))
+    }
 }
 
 /// A value that can be read from its encoding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a topic type",
-    note = "members are numbers, bool, char, Decimal, String, CompactString, Vec, arrays, Option, and types with `#[derive(Topic)]`"
+    note = "members are numbers, bool, char, Decimal, String, CompactString, WString, WChar, Vec, arrays, BTreeMap, Option, Box, and types with `#[derive(Topic)]`"
 )]
 pub trait Decode: Describe + Sized {
     /// The fewest bytes that a value takes in any representation, at least 1.
@@ -62,6 +81,18 @@ pub trait Decode: Describe + Sized {
         values
             .iter_mut()
             .try_for_each(|value| value.decode_into(reader))
+    }
+
+    /// Replaces the elements of an array: of arrays, their elements.
+    fn decode_flat(values: &mut [Self], reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+        Self::decode_all(values, reader)
+    }
+
+    /// Replaces what of the elements of an array belongs to a key.
+    fn decode_key_flat(values: &mut [Self], reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+        values
+            .iter_mut()
+            .try_for_each(|value| value.decode_key_into(reader))
     }
 
     /// Replaces the contents of `values` by `count` values, a count that the reader has checked
@@ -98,13 +129,48 @@ pub trait Decode: Describe + Sized {
 /// assert!(Quote::HAS_KEY);
 /// ```
 ///
-/// On the struct or enum: `name = "Module::Type"` (else the Rust name), `final`, `appendable`
-/// (what the standard assumes) or `mutable`, and `crate = path` where `tickwire` is not a
-/// dependency. On an enum also `bit_bound = 8 | 16 | 32`. On a member: `key`, `id = N` (else one
-/// more than the member before), `rename = "..."`, `must_understand`, `bound = N` on a `String` or
-/// `Vec` (it can make a key short enough to be its own hash), `octet` on a `u8`, `Vec<u8>` or
-/// `[u8; N]` where peers say `octet` and not `uint8`. `Option<T>` is an optional member.
-/// The same derive serves nested structs and C-like enums.
+/// On any type: `name = "module::Type"` (else the Rust name), `final`, `appendable` (what the
+/// standard assumes) or `mutable`, and `crate = path` where `tickwire` is not a dependency.
+///
+/// A struct may also be `nested` and have `hash_ids` (`@autoid(HASH)`). On its members: `key`,
+/// `id = N` (else one more than the member before), `hash_id` or `hash_id = "text"`,
+/// `rename = "..."`, `must_understand`, `bound = N` on strings, `Vec` and maps, `bound(N, M)` where
+/// their elements have a bound, too (0 for none; bounds are kept when writing and reading, and can
+/// make a key short enough to be its own hash), `octet` on a `u8`, `Vec<u8>` or `[u8; N]` where
+/// peers say `octet` and not `uint8`. `Option<T>` is an optional member, `Box<T>` an `@external`
+/// one, `[[T; N]; M]` an array of two dimensions. What belongs to the key of a nested struct are its
+/// own key members, or all members if it has none.
+///
+/// An enum without fields is an enumeration: `bit_bound = 1..=32` (else 32), `rename` on variants.
+///
+/// An enum with fields is a union. `discriminator = Type` names an integer, `bool`, `char` or an
+/// enumeration (else `i32`), `key` makes the discriminator alone its part of a key. On variants:
+/// `case = label` or `case(label, ...)` (else one more than the label before), `default` or
+/// `default = label` for all other labels, and what members have. A variant without a field stands
+/// for labels without a member. The first label, or the default's, is the one that is written.
+/// Members are named like the variants, `stop_limit` for `StopLimit`.
+///
+/// A struct around `u8` to `u64` with `flags(NAME, OTHER = 3)` is a bitmask, with a constant for each
+/// flag: `bit_bound` says how many of the number's bits there are.
+///
+/// ```
+/// use tickwire_cdr::Topic;
+///
+/// #[derive(Topic)]
+/// #[topic(flags(OPEN, AUCTION, HALTED = 7), crate = tickwire_cdr)]
+/// struct Phases(u8);
+///
+/// #[derive(Topic)]
+/// #[topic(crate = tickwire_cdr)]
+/// enum Price {
+///     Market,
+///     Limit(f64),
+///     #[topic(case(5, 6), bound = 16)]
+///     Formula(String),
+/// }
+///
+/// assert_eq!(Phases::HALTED.0, 0x80);
+/// ```
 ///
 /// What cannot be a topic type does not compile:
 ///
@@ -134,8 +200,11 @@ pub trait Decode: Describe + Sized {
 /// # use tickwire_cdr::Topic;
 /// #[derive(Topic)]
 /// #[topic(crate = tickwire_cdr)]
-/// enum NotLikeC {
+/// enum OneLabelTwice {
+///     #[topic(case = 1)]
 ///     Price(f64),
+///     #[topic(case = 1)]
+///     Text(String),
 /// }
 /// ```
 pub trait Topic: Encode + Decode + Send + 'static {

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use crate::layout::{LENGTH_SIZE, align};
 use crate::{
     ByteOrder, EncodeError, EncodeErrorKind, Extensibility, LengthCode, Member, Representation,
+    UnionDescription,
 };
 
 /// Appends encoded values to a buffer. Allocates only when the buffer grows.
@@ -59,6 +60,11 @@ impl MemberHeader {
             must_understand: false,
             length_code,
         }
+    }
+
+    /// Of a union's discriminator, whose type has this length code.
+    pub const fn of_discriminator(length_code: LengthCode) -> Self {
+        Self::new(UnionDescription::DISCRIMINATOR_ID, length_code).must_understand()
     }
 
     /// The same of an optional member.
@@ -293,6 +299,22 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Writes a wide string of at most `bound` units of UTF-16, 0 for any length: the number of its
+    /// bytes, then the units, without a NUL (XTypes 1.3 §7.4.3.5).
+    pub fn write_wstring(&mut self, value: &str, bound: u32) -> Result<(), EncodeError> {
+        if value.contains('\0') {
+            return Err(EncodeError::new(EncodeErrorKind::NulInString));
+        }
+        let units = value.encode_utf16().count();
+        EncodeError::check_bound(units, bound)?;
+        let size = units
+            .checked_mul(2)
+            .and_then(|size| u32::try_from(size).ok());
+        self.write_u32(size.ok_or_else(too_long)?);
+        value.encode_utf16().for_each(|unit| self.write_u16(unit));
+        Ok(())
+    }
+
     /// Copies a value that starts with its length, in this writer's byte order.
     pub(crate) fn write_delimited(&mut self, value: &[u8]) {
         self.align(LENGTH_SIZE);
@@ -313,6 +335,18 @@ impl<'a> Writer<'a> {
             1 => self.write_primitive([a]),
             2 => self.write_primitive([a, b]),
             _ => self.write_primitive([a, b, c, d]),
+        }
+    }
+
+    /// Writes a bitmask whose bit bound asks for `size` bytes.
+    #[inline]
+    pub fn write_bits(&mut self, value: u64, size: usize) {
+        let [a, b, c, d, ..] = value.to_le_bytes();
+        match size {
+            1 => self.write_primitive([a]),
+            2 => self.write_primitive([a, b]),
+            4 => self.write_primitive([a, b, c, d]),
+            _ => self.write_u64(value),
         }
     }
 

@@ -6,7 +6,7 @@ use syn::{DeriveInput, parse_macro_input};
 mod fast;
 mod topic;
 
-/// Makes a struct or a C-like enum part of a topic's type: see `tickwire::Topic`.
+/// Makes a struct or an enum part of a topic's type: see `tickwire::Topic`.
 #[proc_macro_derive(Topic, attributes(topic))]
 pub fn derive_topic(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

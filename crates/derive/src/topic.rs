@@ -2,15 +2,22 @@
 //! the calls of the encoding's reader and writer, member by member. Knows names of that crate's
 //! items, and no byte of the encoding.
 
+mod bitmask;
 mod enumeration;
 mod member;
 mod structure;
+mod variant;
 
+use md5::{Digest, Md5};
 use proc_macro2::TokenStream;
 use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Data, DeriveInput, Error, Ident, LitInt, LitStr, Path, Result, parse_quote};
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitInt, LitStr, Path, Result, Token,
+    Type, parenthesized, parse_quote,
+};
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     if let Some(parameter) = input.generics.params.first() {
@@ -20,59 +27,163 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         ));
     }
     let container = Container::parse(input)?;
-    match &input.data {
-        Data::Struct(data) => structure::derive(&container, &input.ident, &data.fields),
-        Data::Enum(data) => enumeration::derive(&container, &input.ident, data),
-        Data::Union(data) => Err(Error::new_spanned(
+    match (&container.kind, &input.data) {
+        (Kind::Bitmask, Data::Struct(data)) => {
+            bitmask::derive(&container, &input.ident, &data.fields)
+        }
+        (_, Data::Struct(data)) => structure::derive(&container, &input.ident, &data.fields),
+        (Kind::Union, Data::Enum(data)) => variant::derive(&container, &input.ident, data),
+        (_, Data::Enum(data)) => enumeration::derive(&container, &input.ident, data),
+        (_, Data::Union(data)) => Err(Error::new_spanned(
             data.union_token,
-            "a topic type is a struct or a C-like enum",
+            "a topic type is a struct or an enum",
         )),
+    }
+}
+
+/// What a Rust type is in IDL.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// A struct with named fields.
+    Struct,
+    /// An enum without fields.
+    Enum,
+    /// An enum with fields.
+    Union,
+    /// A struct around a number.
+    Bitmask,
+}
+
+impl Kind {
+    fn of(data: &Data) -> Self {
+        match data {
+            Data::Enum(data) if data.variants.iter().all(|v| v.fields.is_empty()) => Self::Enum,
+            Data::Enum(_) => Self::Union,
+            Data::Struct(data) if matches!(data.fields, Fields::Unnamed(_)) => Self::Bitmask,
+            _ => Self::Struct,
+        }
+    }
+
+    /// What `#[topic(...)]` can say on it.
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Struct => "expected name, final, appendable, mutable, nested, hash_ids or crate",
+            Self::Enum => "expected name, final, appendable, bit_bound or crate",
+            Self::Union => {
+                "expected name, final, appendable, mutable, nested, discriminator, key or crate"
+            }
+            Self::Bitmask => "expected name, final, appendable, bit_bound, flags or crate",
+        }
     }
 }
 
 /// What `#[topic(...)]` says on the struct or enum.
 struct Container {
+    kind: Kind,
     name: String,
     extensibility: Ident,
     cdr: Path,
-    bit_bound: u16,
+    nested: bool,
+    hash_ids: bool,
+    /// Of an enumeration or bitmask that says so.
+    bit_bound: Option<u16>,
+    /// Of a bitmask.
+    flags: Vec<(Ident, Option<u16>)>,
+    /// Of a union: the type of its discriminator.
+    discriminator: Type,
+    /// Of a union: whether its discriminator is the key.
+    key: bool,
 }
 
 impl Container {
     fn parse(input: &DeriveInput) -> Result<Self> {
+        let kind = Kind::of(&input.data);
         let mut container = Self {
+            kind,
             name: input.ident.unraw().to_string(),
             extensibility: format_ident!("Appendable"),
             cdr: parse_quote!(::tickwire::cdr),
-            bit_bound: 32,
+            nested: false,
+            hash_ids: false,
+            bit_bound: None,
+            flags: Vec::new(),
+            discriminator: parse_quote!(i32),
+            key: false,
         };
-        let is_enum = matches!(input.data, Data::Enum(_));
-        for_each_meta(&input.attrs, |meta| {
-            if meta.path.is_ident("name") {
-                container.name = meta.value()?.parse::<LitStr>()?.value();
-            } else if meta.path.is_ident("final") {
-                container.extensibility = format_ident!("Final");
-            } else if meta.path.is_ident("appendable") {
-                container.extensibility = format_ident!("Appendable");
-            } else if meta.path.is_ident("mutable") && !is_enum {
-                container.extensibility = format_ident!("Mutable");
-            } else if meta.path.is_ident("crate") {
-                container.cdr = meta.value()?.call(Path::parse_mod_style)?;
-            } else if meta.path.is_ident("bit_bound") && is_enum {
-                let bound = meta.value()?.parse::<LitInt>()?;
-                container.bit_bound = bound.base10_parse()?;
-                if !matches!(container.bit_bound, 8 | 16 | 32) {
-                    return Err(Error::new_spanned(bound, "a bit bound is 8, 16 or 32"));
-                }
-            } else if is_enum {
-                return Err(meta.error("expected name, final, appendable, bit_bound or crate"));
-            } else {
-                return Err(meta.error("expected name, final, appendable, mutable or crate"));
-            }
-            Ok(())
-        })?;
+        for_each_meta(&input.attrs, |meta| container.read(&meta))?;
         Ok(container)
     }
+
+    fn read(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+        let has_members = matches!(self.kind, Kind::Struct | Kind::Union);
+        let has_bits = matches!(self.kind, Kind::Enum | Kind::Bitmask);
+        let is = |name: &str| meta.path.is_ident(name);
+        if is("name") {
+            self.name = meta.value()?.parse::<LitStr>()?.value();
+        } else if is("final") {
+            self.extensibility = format_ident!("Final");
+        } else if is("appendable") {
+            self.extensibility = format_ident!("Appendable");
+        } else if is("mutable") && has_members {
+            self.extensibility = format_ident!("Mutable");
+        } else if is("crate") {
+            self.cdr = meta.value()?.call(Path::parse_mod_style)?;
+        } else if is("nested") && has_members {
+            self.nested = true;
+        } else if is("hash_ids") && self.kind == Kind::Struct {
+            self.hash_ids = true;
+        } else if is("bit_bound") && has_bits {
+            let bound = meta.value()?.parse::<LitInt>()?;
+            let most = if self.kind == Kind::Enum { 32 } else { 64 };
+            self.bit_bound = Some(bound.base10_parse()?);
+            if !self
+                .bit_bound
+                .is_some_and(|bits| (1..=most).contains(&bits))
+            {
+                let text = format!("a bit bound is 1 to {most}");
+                return Err(Error::new_spanned(bound, text));
+            }
+        } else if is("flags") && self.kind == Kind::Bitmask {
+            let list;
+            parenthesized!(list in meta.input);
+            let flags = Punctuated::<_, Token![,]>::parse_terminated_with(&list, parse_flag)?;
+            self.flags.extend(flags);
+        } else if is("discriminator") && self.kind == Kind::Union {
+            self.discriminator = meta.value()?.parse()?;
+        } else if is("key") && self.kind == Kind::Union {
+            self.key = true;
+        } else {
+            return Err(meta.error(self.kind.expected()));
+        }
+        Ok(())
+    }
+}
+
+/// `NAME` or `NAME = position`.
+fn parse_flag(input: syn::parse::ParseStream<'_>) -> Result<(Ident, Option<u16>)> {
+    let name = input.parse()?;
+    let position = match input.parse::<Option<Token![=]>>()? {
+        Some(_) => Some(input.parse::<LitInt>()?.base10_parse()?),
+        None => None,
+    };
+    Ok((name, position))
+}
+
+/// `= value` or `(value, ...)`.
+fn parse_values(meta: &ParseNestedMeta<'_>) -> Result<Vec<Expr>> {
+    if meta.input.peek(Token![=]) {
+        return Ok(vec![meta.value()?.parse()?]);
+    }
+    let list;
+    parenthesized!(list in meta.input);
+    let values = Punctuated::<Expr, Token![,]>::parse_terminated(&list)?;
+    Ok(values.into_iter().collect())
+}
+
+/// The id that is the hash of a name (XTypes 1.3 §7.3.1.2.1.1).
+fn hashed_id(name: &str) -> u32 {
+    let [a, b, c, d, ..]: [u8; 16] = Md5::digest(name.as_bytes()).into();
+    u32::from_le_bytes([a, b, c, d]) & 0x0fff_ffff
 }
 
 fn for_each_meta(

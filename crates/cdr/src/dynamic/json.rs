@@ -4,13 +4,15 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use super::{Error, Form, Value, Visitor, visit};
-use crate::{Member, TypeDescription};
+use crate::{BitmaskDescription, Member, TypeDescription, UnionDescription};
 
 /// Appends a payload to `out` as one JSON object on one line.
 ///
 /// Integers are exact whatever their size, literals of enumerations are their names, numbers that
-/// JSON does not have are the strings `"NaN"`, `"inf"` and `"-inf"`, absent members are left out.
-/// On an error `out` is as it was.
+/// JSON does not have are the strings `"NaN"`, `"inf"` and `"-inf"`, absent members are left out. A
+/// union is an object with the value of its `$discriminator` and the member that it selects, a
+/// bitmask a list of the names of the bits that are set, or of their positions where they have no
+/// name, a map an object whose names are the keys. On an error `out` is as it was.
 pub fn to_json(
     description: &TypeDescription,
     payload: &[u8],
@@ -18,7 +20,11 @@ pub fn to_json(
     out: &mut String,
 ) -> Result<(), Error> {
     let start = out.len();
-    let mut json = Json { out, first: true };
+    let mut json = Json {
+        out,
+        first: true,
+        is_key: false,
+    };
     let result = visit(description, payload, form, &mut json);
     match result {
         Ok(()) if out.len() == start => out.push_str("{}"),
@@ -32,6 +38,8 @@ struct Json<'a> {
     out: &'a mut String,
     /// Whether the next element is the first of its sequence or struct, or follows a name.
     first: bool,
+    /// Whether the next value is a key of a map.
+    is_key: bool,
 }
 
 impl Json<'_> {
@@ -67,6 +75,37 @@ impl Json<'_> {
         self.out.push('"');
     }
 
+    fn bits(&mut self, description: &BitmaskDescription, bits: u64) {
+        self.open('[');
+        for position in (0..64).filter(|position| bits >> position & 1 == 1) {
+            let mut flags = description.flags.iter();
+            self.separate();
+            match flags.find(|flag| flag.position == position) {
+                Some(flag) => self.string(&flag.name),
+                None => self.append(format_args!("{position}")),
+            }
+        }
+        self.close(']');
+    }
+
+    /// The value of a key of a map, as a name of a JSON object.
+    fn key(&mut self, value: Value<'_>) {
+        self.separate();
+        match value {
+            Value::Bool(value) => self.append(format_args!("\"{value}\"")),
+            Value::Unsigned(value) => self.append(format_args!("\"{value}\"")),
+            Value::Signed(value) => self.append(format_args!("\"{value}\"")),
+            Value::F32(value) => self.append(format_args!("\"{value:?}\"")),
+            Value::F64(value) => self.append(format_args!("\"{value:?}\"")),
+            Value::Bits(_, value) => self.append(format_args!("\"{value}\"")),
+            Value::Char(value) => self.string(value.encode_utf8(&mut [0; 4])),
+            Value::Str(value) => self.string(value),
+            Value::Enum(literal) => self.string(&literal.name),
+        }
+        self.out.push(':');
+        self.first = true;
+    }
+
     fn append(&mut self, arguments: fmt::Arguments<'_>) {
         // Writing to a String does not fail.
         let _ = self.out.write_fmt(arguments);
@@ -79,6 +118,16 @@ impl Visitor for Json<'_> {
     }
 
     fn end_struct(&mut self) {
+        self.close('}');
+    }
+
+    fn begin_union(&mut self, _: &UnionDescription) {
+        self.open('{');
+        self.string(DISCRIMINATOR);
+        self.out.push(':');
+    }
+
+    fn end_union(&mut self) {
         self.close('}');
     }
 
@@ -97,7 +146,25 @@ impl Visitor for Json<'_> {
         self.close(']');
     }
 
+    fn begin_map(&mut self, _: usize) {
+        self.open('{');
+    }
+
+    fn map_key(&mut self) {
+        self.is_key = true;
+    }
+
+    fn end_map(&mut self) {
+        self.close('}');
+    }
+
     fn value(&mut self, value: Value<'_>) {
+        if core::mem::take(&mut self.is_key) {
+            return self.key(value);
+        }
+        if let Value::Bits(description, bits) = value {
+            return self.bits(description, bits);
+        }
         self.separate();
         match value {
             Value::Bool(value) => self.append(format_args!("{value}")),
@@ -110,6 +177,10 @@ impl Visitor for Json<'_> {
             Value::Char(value) => self.string(value.encode_utf8(&mut [0; 4])),
             Value::Str(value) => self.string(value),
             Value::Enum(literal) => self.string(&literal.name),
+            Value::Bits(..) => {}
         }
     }
 }
+
+/// The name of a union's discriminator, which no member can have.
+pub(super) const DISCRIMINATOR: &str = "$discriminator";

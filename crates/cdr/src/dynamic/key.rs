@@ -1,11 +1,13 @@
 //! Keys of payloads whose type is known only at run time.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Error, Form, MAX_DEPTH, begin_elements, for_each_element, for_each_member};
+use super::walk::{Elements, Part, for_each_member, for_each_part};
+use super::{Error, Form, MAX_DEPTH};
 use crate::{
     DecodeErrorKind, EncodeError, KeyHash, Member, MemberHeader, Reader, Representation,
-    StructMark, Type, TypeDescription, Writer, encapsulated, payload,
+    StructMark, Type, TypeDescription, UnionDescription, Writer, encapsulated, payload,
 };
 
 /// The key hash of a payload, as samples in `representation` have it, whichever the payload is in;
@@ -120,6 +122,34 @@ fn copy_member(
     Ok(())
 }
 
+/// Copies a union: all of it, or its discriminator if that alone is the key.
+fn copy_union(
+    description: &UnionDescription,
+    form: Form,
+    reader: &mut Reader<'_>,
+    writer: &mut Writer<'_>,
+    depth: usize,
+) -> Result<(), Error> {
+    let mark = writer.begin_struct(description.extensibility);
+    for_each_part(description, form, reader, &mut |part, reader| {
+        let (header, ty) = match part {
+            Part::Discriminator(ty) => (MemberHeader::of_discriminator(ty.length_code()), ty),
+            Part::Member(case) if description.discriminator_key => {
+                return skip_value(&case.member.ty, form, reader, depth + 1);
+            }
+            Part::Member(case) => (MemberHeader::from(&case.member), &case.member.ty),
+        };
+        let member = writer.begin_member(&mark, header);
+        copy_value(ty, form, reader, writer, depth + 1)?;
+        writer
+            .end_member(member)
+            .map_err(|error| too_large(error, reader))
+    })?;
+    writer
+        .end_struct(mark)
+        .map_err(|error| too_large(error, reader))
+}
+
 fn copy_value(
     ty: &Type,
     form: Form,
@@ -127,65 +157,70 @@ fn copy_value(
     writer: &mut Writer<'_>,
     depth: usize,
 ) -> Result<(), Error> {
-    match ty {
-        Type::Bool => writer.write_bool(reader.read_bool()?),
-        Type::U8 | Type::Byte | Type::I8 | Type::Char => writer.write_u8(reader.read_u8()?),
-        Type::U16 | Type::I16 => writer.write_u16(reader.read_u16()?),
-        Type::U32 | Type::I32 | Type::F32 => writer.write_u32(reader.read_u32()?),
-        Type::U64 | Type::I64 | Type::F64 => writer.write_u64(reader.read_u64()?),
-        Type::Enum(description) => {
-            let size = description.size();
-            writer.write_enum(reader.read_enum(size)?, size);
-        }
-        Type::String { bound } => {
-            let text = reader.read_str(*bound)?;
-            writer
-                .write_string(text, *bound)
-                .map_err(|error| too_large(error, reader))?;
-        }
-        Type::Struct(description) => copy_struct(description, form, reader, writer, depth)?,
-        Type::Sequence { element, .. } | Type::Array { element, .. } => {
-            let sequence = matches!(ty, Type::Sequence { .. });
-            let mark = writer.begin_elements(sequence, element.is_primitive());
-            let mut count = 0;
-            for_each_element(ty, reader, &mut |element, reader| {
-                count += 1;
-                copy_value(element, form, reader, writer, depth + 1)
-            })?;
-            writer
-                .end_sequence(mark, count)
-                .map_err(|error| too_large(error, reader))?;
-        }
+    if depth > MAX_DEPTH {
+        return Err(reader.error(DecodeErrorKind::TooDeep).into());
     }
-    Ok(())
+    if let Some(size) = ty.scalar_size() {
+        // What value it is matters to who reads the sample, not here.
+        writer.write_bits(reader.read_bits(size)?, size);
+        return Ok(());
+    }
+    let written = match ty {
+        Type::String { bound } => writer.write_string(reader.read_str(*bound)?, *bound),
+        Type::WString { bound } => {
+            let mut text = String::new();
+            reader.read_wstring_into(*bound, &mut text)?;
+            writer.write_wstring(&text, *bound)
+        }
+        Type::Struct(description) => return copy_struct(description, form, reader, writer, depth),
+        Type::Union(description) => return copy_union(description, form, reader, writer, depth),
+        _ => match Elements::of(ty) {
+            None => Ok(()),
+            Some(elements) => {
+                let mark = writer.begin_elements(elements.counted, elements.are_primitive());
+                let count = elements.for_each(reader, &mut |element, reader| {
+                    copy_value(element, form, reader, writer, depth + 1)
+                })?;
+                writer.end_sequence(mark, count)
+            }
+        },
+    };
+    written.map_err(|error| too_large(error, reader))
 }
 
 /// Passes over a value: at once when its length is known, element by element otherwise.
 fn skip_value(ty: &Type, form: Form, reader: &mut Reader<'_>, depth: usize) -> Result<(), Error> {
+    if depth > MAX_DEPTH {
+        return Err(reader.error(DecodeErrorKind::TooDeep).into());
+    }
     match ty {
-        Type::String { .. } => reader.skip_string()?,
-        Type::Enum(description) => reader.skip_primitives(1, description.size())?,
+        Type::String { .. } | Type::WString { .. } => reader.skip_string()?,
         Type::Struct(description) => {
-            if depth > MAX_DEPTH {
-                return Err(reader.error(DecodeErrorKind::TooDeep).into());
-            }
             for_each_member(description, form, reader, &mut |member, reader| {
                 skip_value(&member.ty, form, reader, depth + 1)
             })?;
         }
-        Type::Sequence { element, .. } | Type::Array { element, .. } => {
-            match element.primitive_size() {
-                Some(size) => {
-                    let scope = begin_elements(ty, reader)?;
+        Type::Union(description) => {
+            for_each_part(description, form, reader, &mut |part, reader| match part {
+                Part::Discriminator(ty) => skip_value(ty, form, reader, depth + 1),
+                Part::Member(case) => skip_value(&case.member.ty, form, reader, depth + 1),
+            })?;
+        }
+        _ => match Elements::of(ty) {
+            None => reader.skip_primitives(1, ty.scalar_size().unwrap_or_default())?,
+            Some(elements) => match elements.element.primitive_size() {
+                Some(size) if elements.value.is_none() => {
+                    let scope = elements.begin(reader)?;
                     reader.skip_primitives(scope.count, size)?;
                     reader.end_sequence(scope);
                 }
-                None => for_each_element(ty, reader, &mut |element, reader| {
-                    skip_value(element, form, reader, depth + 1)
-                })?,
-            }
-        }
-        primitive => reader.skip_primitives(1, primitive.primitive_size().unwrap_or_default())?,
+                _ => elements
+                    .for_each(reader, &mut |element, reader| {
+                        skip_value(element, form, reader, depth + 1)
+                    })
+                    .map(drop)?,
+            },
+        },
     }
     Ok(())
 }

@@ -6,6 +6,8 @@
 
 mod json;
 mod key;
+mod visitor;
+mod walk;
 
 use alloc::format;
 use alloc::string::String;
@@ -13,10 +15,12 @@ use core::fmt;
 
 pub use json::to_json;
 pub use key::{key_hash, key_payload};
+pub use visitor::{Value, Visitor};
+
+use walk::{Elements, Part, for_each_member, for_each_part};
 
 use crate::{
-    DecodeError, DecodeErrorKind, Extensibility, Literal, Member, Reader, SequenceScope, Type,
-    TypeDescription, payload,
+    DecodeError, DecodeErrorKind, Member, Reader, Type, TypeDescription, UnionDescription, payload,
 };
 
 /// Which members a payload carries.
@@ -26,45 +30,6 @@ pub enum Form {
     Sample,
     /// The key members alone: a dispose or unregister.
     Key,
-}
-
-/// What is told about a payload, in the order of its bytes.
-///
-/// Members that are absent are not told.
-pub trait Visitor {
-    /// A struct begins: the payload itself, a member or an element.
-    fn begin_struct(&mut self, description: &TypeDescription);
-    /// Its members have all been told.
-    fn end_struct(&mut self);
-    /// The next value is that of a member of the innermost struct.
-    fn member(&mut self, member: &Member);
-    /// A sequence or an array begins.
-    fn begin_sequence(&mut self, count: usize);
-    /// Its elements have all been told.
-    fn end_sequence(&mut self);
-    /// A value that is neither struct nor sequence.
-    fn value(&mut self, value: Value<'_>);
-}
-
-/// A value without parts.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Value<'a> {
-    /// `boolean`
-    Bool(bool),
-    /// Any unsigned integer.
-    Unsigned(u64),
-    /// Any signed integer.
-    Signed(i64),
-    /// `float`
-    F32(f32),
-    /// `double`
-    F64(f64),
-    /// `char`
-    Char(char),
-    /// `string`, in the payload.
-    Str(&'a str),
-    /// A literal of an enumeration.
-    Enum(&'a Literal),
 }
 
 /// Bytes are not a value of the described type.
@@ -129,6 +94,28 @@ fn visit_struct(
     Ok(())
 }
 
+fn visit_union(
+    description: &UnionDescription,
+    form: Form,
+    reader: &mut Reader<'_>,
+    visitor: &mut dyn Visitor,
+    depth: usize,
+) -> Result<(), Error> {
+    visitor.begin_union(description);
+    for_each_part(description, form, reader, &mut |part, reader| {
+        let ty = match part {
+            Part::Discriminator(ty) => ty,
+            Part::Member(case) => {
+                visitor.member(&case.member);
+                &case.member.ty
+            }
+        };
+        visit_value(ty, form, reader, visitor, depth + 1)
+    })?;
+    visitor.end_union();
+    Ok(())
+}
+
 fn visit_value(
     ty: &Type,
     form: Form,
@@ -136,21 +123,81 @@ fn visit_value(
     visitor: &mut dyn Visitor,
     depth: usize,
 ) -> Result<(), Error> {
-    let value = match ty {
-        Type::Struct(description) => {
-            return visit_struct(description, form, reader, visitor, depth);
-        }
-        Type::Sequence { .. } | Type::Array { .. } => {
-            let count = begin_elements(ty, &mut reader.clone())?.count;
-            visitor.begin_sequence(count);
-            for_each_element(ty, reader, &mut |element, reader| {
-                visit_value(element, form, reader, visitor, depth + 1)
-            })?;
+    if depth > MAX_DEPTH {
+        return Err(reader.error(DecodeErrorKind::TooDeep).into());
+    }
+    match ty {
+        Type::Struct(description) => visit_struct(description, form, reader, visitor, depth),
+        Type::Union(description) => visit_union(description, form, reader, visitor, depth),
+        _ => match Elements::of(ty) {
+            Some(elements) => visit_elements(ty, &elements, form, reader, visitor, depth + 1),
+            None => visit_scalar(ty, reader, visitor),
+        },
+    }
+}
+
+fn visit_elements(
+    ty: &Type,
+    elements: &Elements<'_>,
+    form: Form,
+    reader: &mut Reader<'_>,
+    visitor: &mut dyn Visitor,
+    depth: usize,
+) -> Result<(), Error> {
+    let scope = elements.begin(reader)?;
+    match elements.value {
+        None if !elements.counted => visit_array(ty, form, reader, visitor, depth)?,
+        None => {
+            visitor.begin_sequence(scope.count);
+            for _ in 0..scope.count {
+                visit_value(elements.element, form, reader, visitor, depth)?;
+            }
             visitor.end_sequence();
-            return Ok(());
         }
+        Some(value) => {
+            visitor.begin_map(scope.count);
+            for _ in 0..scope.count {
+                visitor.map_key();
+                visit_value(elements.element, form, reader, visitor, depth)?;
+                visit_value(value, form, reader, visitor, depth)?;
+            }
+            visitor.end_map();
+        }
+    }
+    reader.end_sequence(scope);
+    Ok(())
+}
+
+/// Tells an array dimension by dimension, though it has one frame.
+fn visit_array(
+    ty: &Type,
+    form: Form,
+    reader: &mut Reader<'_>,
+    visitor: &mut dyn Visitor,
+    depth: usize,
+) -> Result<(), Error> {
+    let Type::Array { element, length } = ty else {
+        return visit_value(ty, form, reader, visitor, depth);
+    };
+    if depth > MAX_DEPTH {
+        return Err(reader.error(DecodeErrorKind::TooDeep).into());
+    }
+    let count = usize::try_from(*length).unwrap_or(usize::MAX);
+    visitor.begin_sequence(count);
+    for _ in 0..count {
+        visit_array(element, form, reader, visitor, depth + 1)?;
+    }
+    visitor.end_sequence();
+    Ok(())
+}
+
+fn visit_scalar(
+    ty: &Type,
+    reader: &mut Reader<'_>,
+    visitor: &mut dyn Visitor,
+) -> Result<(), Error> {
+    let value = match ty {
         Type::Bool => Value::Bool(reader.read_bool()?),
-        Type::U8 | Type::Byte => Value::Unsigned(reader.read_u8()?.into()),
         Type::U16 => Value::Unsigned(reader.read_u16()?.into()),
         Type::U32 => Value::Unsigned(reader.read_u32()?.into()),
         Type::U64 => Value::Unsigned(reader.read_u64()?),
@@ -161,99 +208,38 @@ fn visit_value(
         Type::F32 => Value::F32(reader.read_f32()?),
         Type::F64 => Value::F64(reader.read_f64()?),
         Type::Char => Value::Char(reader.read_u8()?.into()),
+        Type::WChar => {
+            let unit = reader.read_u16()?;
+            char::from_u32(unit.into()).map_or(Value::Unsigned(unit.into()), Value::Char)
+        }
         Type::String { bound } => Value::Str(reader.read_str(*bound)?),
+        Type::WString { bound } => {
+            let mut text = String::new();
+            reader.read_wstring_into(*bound, &mut text)?;
+            visitor.value(Value::Str(&text));
+            return Ok(());
+        }
         Type::Enum(description) => {
             let value = reader.read_enum(description.size())?;
             let unknown = DecodeErrorKind::UnknownLiteral(value);
-            let literal = description
-                .literals
-                .iter()
-                .find(|literal| literal.value == value);
+            let literal = description.literal(value);
             Value::Enum(literal.ok_or_else(|| reader.error(unknown))?)
         }
+        Type::Bitmask(description) => {
+            Value::Bits(description, reader.read_bits(description.size())?)
+        }
+        // Bytes, and nothing else that is no scalar.
+        _ => Value::Unsigned(reader.read_u8()?.into()),
     };
     visitor.value(value);
     Ok(())
 }
 
-/// Reads a sequence or an array; `each` must read an element.
-fn for_each_element(
-    ty: &Type,
-    reader: &mut Reader<'_>,
-    each: &mut dyn FnMut(&Type, &mut Reader<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let (Type::Sequence { element, .. } | Type::Array { element, .. }) = ty else {
-        return Ok(());
-    };
-    let scope = begin_elements(ty, reader)?;
-    for _ in 0..scope.count {
-        each(element, reader)?;
-    }
-    reader.end_sequence(scope);
-    Ok(())
-}
-
-/// Reads the frame of a sequence or an array; anything else has no elements.
-fn begin_elements(ty: &Type, reader: &mut Reader<'_>) -> Result<SequenceScope, Error> {
-    Ok(match ty {
-        Type::Sequence { element, bound } => {
-            reader.begin_sequence(*bound, element.is_primitive(), 1)?
-        }
-        Type::Array { element, length } => {
-            let count = usize::try_from(*length).unwrap_or(usize::MAX);
-            reader.begin_array(count, element.is_primitive())?
-        }
-        _ => reader.begin_array(0, true)?,
-    })
-}
-
-/// Reads the frame of a struct; `each` reads a member that is present.
-fn for_each_member(
-    description: &TypeDescription,
-    form: Form,
-    reader: &mut Reader<'_>,
-    each: &mut dyn FnMut(&Member, &mut Reader<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let all = form == Form::Sample || !description.has_key();
-    let mut members = description
-        .members
-        .iter()
-        .filter(|member| all || member.key);
-    let mut named = |member: &Member, reader: &mut Reader<'_>| {
-        each(member, reader).map_err(|error| error.within(description, member))
-    };
-    let scope = reader.begin_struct(description.extensibility)?;
-    if description.extensibility == Extensibility::Mutable {
-        while let Some(header) = reader.next_member(&scope)? {
-            match description
-                .members
-                .iter()
-                .find(|member| member.id == header.id)
-            {
-                Some(member) if all || member.key => named(member, reader)?,
-                _ => reader.skip_unknown(&header)?,
-            }
-            reader.end_member(header);
-        }
-    } else {
-        while let Some(member) = members.next().filter(|_| reader.has_member(&scope)) {
-            if !member.optional {
-                named(member, reader)?;
-            } else if let Some(header) = reader.begin_optional(member.id)? {
-                named(member, reader)?;
-                reader.end_member(header);
-            }
-        }
-    }
-    reader.end_struct(scope);
-    Ok(())
-}
-
 impl Error {
-    fn within(self, description: &TypeDescription, member: &Member) -> Self {
+    fn within(self, of: &str, member: &Member) -> Self {
         match self.member.is_empty() {
             true => Self {
-                member: format!("{}.{}", &*description.name, &*member.name),
+                member: format!("{of}.{}", &*member.name),
                 ..self
             },
             false => self,

@@ -3,7 +3,9 @@
 use super::Reader;
 use crate::layout::LENGTH_SIZE;
 use crate::writer::{MEMBER_ID_MASK, XCDR1_EXTENDED, XCDR1_LIST_END, XCDR1_MUST_UNDERSTAND};
-use crate::{Decode, DecodeError, DecodeErrorKind, Extensibility, Representation};
+use crate::{
+    Decode, DecodeError, DecodeErrorKind, Extensibility, Representation, UnionDescription,
+};
 
 /// A struct that is being read.
 #[derive(Debug)]
@@ -176,6 +178,72 @@ impl Reader<'_> {
         let value = value.get_or_insert_with(T::initial);
         decode(value, self).map_err(|error| error.within(name))?;
         self.end_member(member);
+        Ok(())
+    }
+
+    /// Reads the discriminator of a union, the first member of it.
+    pub fn discriminator<T: Decode>(
+        &mut self,
+        scope: &StructScope,
+        extensibility: Extensibility,
+        name: &'static str,
+    ) -> Result<T, DecodeError> {
+        let mut value = T::initial();
+        let member = match extensibility {
+            Extensibility::Mutable => {
+                let member = self.next_member(scope)?;
+                let id = UnionDescription::DISCRIMINATOR_ID;
+                let found = member.filter(|member| member.id == id);
+                let malformed = DecodeErrorKind::MalformedMemberHeader;
+                Some(found.ok_or_else(|| self.error(malformed).within(name))?)
+            }
+            _ => None,
+        };
+        value
+            .decode_into(self)
+            .map_err(|error| error.within(name))?;
+        if let Some(member) = member {
+            self.end_member(member);
+        }
+        Ok(value)
+    }
+
+    /// Reads the member of a union that its discriminator selects. In a mutable union it may be
+    /// missing.
+    pub fn union_member<T: Decode>(
+        &mut self,
+        scope: &StructScope,
+        extensibility: Extensibility,
+        id: u32,
+        name: &'static str,
+        value: &mut T,
+        decode: impl Fn(&mut T, &mut Self) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        if extensibility != Extensibility::Mutable {
+            return decode(value, self).map_err(|error| error.within(name));
+        }
+        let mut found = false;
+        while let Some(member) = self.next_member(scope)? {
+            if member.id == id {
+                decode(value, self).map_err(|error| error.within(name))?;
+                found = true;
+            } else {
+                self.skip_unknown(&member)?;
+            }
+            self.end_member(member);
+        }
+        if !found {
+            *value = T::initial();
+        }
+        Ok(())
+    }
+
+    /// Passes over the members that are left of a mutable struct or union.
+    pub fn skip_members(&mut self, scope: &StructScope) -> Result<(), DecodeError> {
+        while let Some(member) = self.next_member(scope)? {
+            self.skip_unknown(&member)?;
+            self.end_member(member);
+        }
         Ok(())
     }
 

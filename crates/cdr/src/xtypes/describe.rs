@@ -1,16 +1,21 @@
-//! Complete type objects to descriptions.
+//! Type objects to descriptions.
 //!
 //! The objects are a peer's: every count is bounded by the bytes that hold it, references by the
 //! number of objects, their depth and the total number of members by constants.
+
+mod details;
+mod identifier;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
+use details::{read_annotations, read_detail, read_name};
+
 use super::*;
 use crate::{
-    ByteOrder, Encapsulation, EnumDescription, Extensibility, InvalidDescription, Literal, Member,
-    Representation, Shared, Type,
+    BitmaskDescription, ByteOrder, Case, Encapsulation, EnumDescription, Extensibility, Flag,
+    InvalidDescription, Literal, Member, Representation, Shared, Type, UnionDescription,
 };
 
 /// Why type objects do not give a description.
@@ -27,11 +32,11 @@ pub enum DescribeError {
     TooLarge,
     /// The type itself is no struct.
     NotAStruct,
-    /// A minimal object has no names.
+    /// A complete object refers to this minimal one, which has no names.
     Minimal(TypeId),
     /// An object's bytes are no type object.
     Malformed(TypeId, DecodeError),
-    /// A struct breaks the rules of XTypes.
+    /// A struct or a union breaks the rules of XTypes.
     Invalid(InvalidDescription),
 }
 
@@ -54,16 +59,17 @@ impl core::error::Error for DescribeError {}
 
 pub(super) fn describe(
     objects: &TypeObjects,
-    complete: TypeId,
+    id: TypeId,
 ) -> Result<TypeDescription, DescribeError> {
-    let members_left = MAX_MEMBERS;
     let mut resolver = Resolver {
         objects,
+        kind: id.kind,
         known: BTreeMap::new(),
         open: Vec::new(),
-        members_left,
+        members_left: MAX_MEMBERS,
+        weight: 0,
     };
-    match resolver.resolve(complete)? {
+    match resolver.resolve(id)? {
         Type::Struct(description) => Ok((*description).clone()),
         _ => Err(DescribeError::NotAStruct),
     }
@@ -71,10 +77,15 @@ pub(super) fn describe(
 
 struct Resolver<'o> {
     objects: &'o TypeObjects,
-    known: BTreeMap<TypeId, Type>,
+    /// Of the objects: complete ones do not refer to minimal ones, nor the other way round.
+    kind: EquivalenceKind,
+    /// What was resolved, and how many members that has, those of its members counted in.
+    known: BTreeMap<TypeId, (Type, usize)>,
     /// Types that contain the one that is being resolved.
     open: Vec<TypeId>,
     members_left: usize,
+    /// Members met so far in the type that is being resolved.
+    weight: usize,
 }
 
 /// What went wrong in an object: its bytes, or what it refers to.
@@ -103,16 +114,29 @@ impl From<InvalidDescription> for Failure {
 
 impl Resolver<'_> {
     fn resolve(&mut self, id: TypeId) -> Result<Type, DescribeError> {
-        if let Some(ty) = self.known.get(&id) {
-            return Ok(ty.clone());
+        let outer = self.weight;
+        if !self.known.contains_key(&id) {
+            self.weight = 0;
+            let ty = self.resolve_new(id)?;
+            self.known.insert(id, (ty, self.weight));
         }
+        let (ty, weight) = self.known.get(&id).ok_or(DescribeError::Missing(id))?;
+        // Types refer to each other without repetition; who follows them all would repeat.
+        self.weight = outer.saturating_add(*weight);
+        match self.weight {
+            0..=MAX_WEIGHT => Ok(ty.clone()),
+            _ => Err(DescribeError::TooLarge),
+        }
+    }
+
+    fn resolve_new(&mut self, id: TypeId) -> Result<Type, DescribeError> {
         if self.open.contains(&id) {
             return Err(DescribeError::Recursive(id));
         }
         if self.open.len() >= MAX_DEPTH {
             return Err(DescribeError::TooLarge);
         }
-        if id.kind == EquivalenceKind::Minimal {
+        if id.kind != self.kind {
             return Err(DescribeError::Minimal(id));
         }
         let objects = self.objects;
@@ -123,9 +147,7 @@ impl Resolver<'_> {
             Failure::Other(error) => error,
         });
         self.open.pop();
-        let ty = ty?;
-        self.known.insert(id, ty.clone());
-        Ok(ty)
+        ty
     }
 
     fn read_object(&mut self, object: &[u8]) -> Result<Type, Failure> {
@@ -141,10 +163,13 @@ impl Resolver<'_> {
         reader.read_u8()?;
         let ty = match reader.read_u8()? {
             TK_STRUCTURE => Type::Struct(Shared::from(self.read_struct(reader)?)),
-            TK_ENUM => Type::Enum(Shared::from(read_enum(reader)?)),
+            TK_UNION => Type::Union(Shared::from(self.read_union(reader)?)),
+            TK_ENUM => Type::Enum(Shared::from(self.read_enum(reader)?)),
+            TK_BITMASK => Type::Bitmask(Shared::from(self.read_bitmask(reader)?)),
             TK_ALIAS => self.read_alias(reader)?,
             TK_SEQUENCE => self.read_sequence(reader)?,
             TK_ARRAY => self.read_array(reader)?,
+            TK_MAP => self.read_map(reader)?,
             other => return Err(DescribeError::Unsupported(kind_name(other)).into()),
         };
         reader.end_struct(scope);
@@ -152,27 +177,75 @@ impl Resolver<'_> {
     }
 
     fn read_struct(&mut self, reader: &mut Reader<'_>) -> Result<TypeDescription, Failure> {
-        let extensibility = extensibility(reader.read_u16()?);
+        let flags = reader.read_u16()?;
         let header = reader.begin_struct(Extensibility::Appendable)?;
         let mut members = match self.read_base(reader)? {
             Some(Type::Struct(base)) => base.members.to_vec(),
             Some(_) => return Err(DescribeError::NotAStruct.into()),
             None => Vec::new(),
         };
-        let name = read_detail(reader)?;
+        let name = read_detail(self.kind, reader)?;
         reader.end_struct(header);
         let elements = reader.begin_sequence(0, false, MIN_MEMBER)?;
-        let total = elements.count + members.len();
-        let left = self
-            .members_left
-            .checked_sub(total)
-            .ok_or(DescribeError::TooLarge)?;
-        self.members_left = left;
+        self.charge(elements.count + members.len())?;
         for _ in 0..elements.count {
-            members.push(self.read_member(reader)?);
+            let scope = reader.begin_struct(Extensibility::Appendable)?;
+            let (member, _) = self.read_member(reader, |_| Ok(()))?;
+            members.push(member);
+            reader.end_struct(scope);
         }
         reader.end_sequence(elements);
-        Ok(TypeDescription::new(name, extensibility, members)?)
+        Ok(TypeDescription {
+            nested: flags & IS_NESTED != 0,
+            hash_ids: flags & IS_AUTOID_HASH != 0,
+            ..TypeDescription::new(name, extensibility(flags), members)?
+        })
+    }
+
+    fn read_union(&mut self, reader: &mut Reader<'_>) -> Result<UnionDescription, Failure> {
+        let flags = reader.read_u16()?;
+        let header = reader.begin_struct(Extensibility::Appendable)?;
+        let name = read_detail(self.kind, reader)?;
+        reader.end_struct(header);
+        let member = reader.begin_struct(Extensibility::Appendable)?;
+        let discriminator_flags = reader.read_u16()?;
+        let discriminator = self.read_identifier(reader, 0)?;
+        reader.end_struct(member);
+        let elements = reader.begin_sequence(0, false, MIN_MEMBER)?;
+        self.charge(elements.count)?;
+        let mut cases = Vec::with_capacity(elements.count);
+        for _ in 0..elements.count {
+            let scope = reader.begin_struct(Extensibility::Appendable)?;
+            let mut labels = Vec::new();
+            let (member, flags) = self.read_member(reader, |reader| {
+                let sequence = reader.begin_sequence(0, true, size_of::<i32>())?;
+                for _ in 0..sequence.count {
+                    labels.push(reader.read_i32()?);
+                }
+                reader.end_sequence(sequence);
+                Ok(())
+            })?;
+            cases.push(Case {
+                member,
+                labels: labels.into(),
+                default: flags & IS_DEFAULT != 0,
+            });
+            reader.end_struct(scope);
+        }
+        reader.end_sequence(elements);
+        Ok(UnionDescription {
+            nested: flags & IS_NESTED != 0,
+            discriminator_key: discriminator_flags & IS_KEY != 0,
+            ..UnionDescription::new(name, extensibility(flags), discriminator, cases)?
+        })
+    }
+
+    /// Takes members from what the whole type may have.
+    fn charge(&mut self, members: usize) -> Result<(), DescribeError> {
+        let left = self.members_left.checked_sub(members);
+        self.members_left = left.ok_or(DescribeError::TooLarge)?;
+        self.weight = self.weight.saturating_add(members);
+        Ok(())
     }
 
     /// The identifier of the base type, which a struct without one says is of no kind.
@@ -186,186 +259,93 @@ impl Resolver<'_> {
         }
     }
 
-    fn read_member(&mut self, reader: &mut Reader<'_>) -> Result<Member, Failure> {
-        let scope = reader.begin_struct(Extensibility::Appendable)?;
+    /// A member of a struct or a union, and its flags; `labels` reads what only unions have.
+    fn read_member(
+        &mut self,
+        reader: &mut Reader<'_>,
+        labels: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+    ) -> Result<(Member, u16), Failure> {
         let id = reader.read_u32()?;
         let flags = reader.read_u16()?;
         let ty = self.read_identifier(reader, 0)?;
-        let name = reader.read_str(MAX_NAME)?;
+        labels(reader)?;
+        let name = read_name(self.kind, reader)?;
+        let key = flags & IS_KEY != 0;
         let member = Member {
-            key: flags & IS_KEY != 0,
+            key,
             optional: flags & IS_OPTIONAL != 0,
-            must_understand: flags & IS_MUST_UNDERSTAND != 0,
-            ..Member::new(name, id, ty)
+            must_understand: flags & IS_MUST_UNDERSTAND != 0 && !key,
+            external: flags & IS_EXTERNAL != 0,
+            hash_id: read_annotations(self.kind, reader)?,
+            ..Member::new(&name, id, ty)
         };
-        reader.end_struct(scope);
-        Ok(member)
+        Ok((member, flags))
     }
 
-    fn read_alias(&mut self, reader: &mut Reader<'_>) -> Result<Type, Failure> {
-        reader.read_u16()?;
+    fn read_enum(&mut self, reader: &mut Reader<'_>) -> Result<EnumDescription, Failure> {
+        let extensibility = extensibility(reader.read_u16()?);
         let header = reader.begin_struct(Extensibility::Appendable)?;
+        let bit_bound = reader.read_u16()?;
+        let name = read_detail(self.kind, reader)?.into();
         reader.end_struct(header);
-        let body = reader.begin_struct(Extensibility::Appendable)?;
-        reader.read_u16()?;
-        let ty = self.read_identifier(reader, 0)?;
-        reader.end_struct(body);
-        Ok(ty)
-    }
-
-    fn read_sequence(&mut self, reader: &mut Reader<'_>) -> Result<Type, Failure> {
-        reader.read_u16()?;
-        let header = reader.begin_struct(Extensibility::Appendable)?;
-        let bound = reader.read_u32()?;
-        reader.end_struct(header);
-        let element = Shared::from(self.read_element(reader)?);
-        Ok(Type::Sequence {
-            element,
-            bound: if bound == u32::MAX { 0 } else { bound },
-        })
-    }
-
-    fn read_array(&mut self, reader: &mut Reader<'_>) -> Result<Type, Failure> {
-        reader.read_u16()?;
-        let header = reader.begin_struct(Extensibility::Appendable)?;
-        let length = read_dimensions(reader, Reader::read_u32)?;
-        reader.end_struct(header);
-        let element = Shared::from(self.read_element(reader)?);
-        Ok(Type::Array { element, length })
-    }
-
-    fn read_element(&mut self, reader: &mut Reader<'_>) -> Result<Type, Failure> {
-        let scope = reader.begin_struct(Extensibility::Appendable)?;
-        reader.read_u16()?;
-        let ty = self.read_identifier(reader, 0)?;
-        reader.end_struct(scope);
-        Ok(ty)
-    }
-
-    /// The union `TypeIdentifier`. Plain collections contain their elements' identifiers.
-    fn read_identifier(&mut self, reader: &mut Reader<'_>, depth: usize) -> Result<Type, Failure> {
-        if depth > MAX_DEPTH {
-            return Err(DescribeError::TooLarge.into());
+        let elements = reader.begin_sequence(0, false, MIN_LITERAL)?;
+        let mut literals = Vec::with_capacity(elements.count);
+        let mut default = 0;
+        for index in 0..elements.count {
+            let scope = reader.begin_struct(Extensibility::Appendable)?;
+            let common = reader.begin_struct(Extensibility::Appendable)?;
+            let value = reader.read_i32()?;
+            if reader.read_u16()? & IS_DEFAULT != 0 {
+                default = index;
+            }
+            reader.end_struct(common);
+            literals.push(Literal {
+                name: (&*read_name(self.kind, reader)?).into(),
+                value,
+            });
+            reader.end_struct(scope);
         }
-        let kind = reader.read_u8()?;
-        let is_collection = (TI_PLAIN_SEQUENCE_SMALL..=TI_PLAIN_ARRAY_LARGE).contains(&kind);
-        if is_collection {
-            reader.read_u8()?;
-            reader.read_u16()?;
-        }
-        let mut element =
-            |reader: &mut Reader<'_>| self.read_identifier(reader, depth + 1).map(Shared::from);
-        Ok(match kind {
-            TI_STRING8_SMALL => Type::String {
-                bound: reader.read_u8()?.into(),
-            },
-            TI_STRING8_LARGE => Type::String {
-                bound: reader.read_u32()?,
-            },
-            TI_PLAIN_SEQUENCE_SMALL => {
-                let bound = reader.read_u8()?.into();
-                Type::Sequence {
-                    bound,
-                    element: element(reader)?,
-                }
-            }
-            TI_PLAIN_SEQUENCE_LARGE => {
-                let bound = reader.read_u32()?;
-                Type::Sequence {
-                    bound,
-                    element: element(reader)?,
-                }
-            }
-            TI_PLAIN_ARRAY_SMALL => {
-                let length = read_dimensions(reader, |reader| reader.read_u8().map(u32::from))?;
-                Type::Array {
-                    length,
-                    element: element(reader)?,
-                }
-            }
-            TI_PLAIN_ARRAY_LARGE => {
-                let length = read_dimensions(reader, Reader::read_u32)?;
-                Type::Array {
-                    length,
-                    element: element(reader)?,
-                }
-            }
-            EK_COMPLETE => {
-                let id = TypeId::read_hash(EquivalenceKind::Complete, reader)?;
-                self.resolve(id)?
-            }
-            EK_MINIMAL => {
-                let id = TypeId::read_hash(EquivalenceKind::Minimal, reader)?;
-                return Err(DescribeError::Minimal(id).into());
-            }
-            kind => primitive(kind).ok_or(DescribeError::Unsupported(kind_name(kind)))?,
-        })
-    }
-}
-
-fn read_enum(reader: &mut Reader<'_>) -> Result<EnumDescription, Failure> {
-    let extensibility = extensibility(reader.read_u16()?);
-    let header = reader.begin_struct(Extensibility::Appendable)?;
-    let bit_bound = reader.read_u16()?;
-    let name = read_detail(reader)?.into();
-    reader.end_struct(header);
-    let elements = reader.begin_sequence(0, false, MIN_MEMBER)?;
-    let mut literals = Vec::with_capacity(elements.count);
-    for _ in 0..elements.count {
-        let scope = reader.begin_struct(Extensibility::Appendable)?;
-        let common = reader.begin_struct(Extensibility::Appendable)?;
-        let value = reader.read_i32()?;
-        let flags = reader.read_u16()?;
-        reader.end_struct(common);
-        let literal = Literal {
-            name: reader.read_str(MAX_NAME)?.into(),
-            value,
-        };
-        reader.end_struct(scope);
+        reader.end_sequence(elements);
         // Our descriptions have the default first.
-        let at = if flags & IS_DEFAULT != 0 {
-            0
-        } else {
-            literals.len()
-        };
-        literals.insert(at, literal);
+        if let Some(up_to_default) = literals.get_mut(..=default) {
+            up_to_default.rotate_right(1);
+        }
+        Ok(EnumDescription {
+            name,
+            extensibility,
+            bit_bound,
+            literals: literals.into(),
+        })
     }
-    reader.end_sequence(elements);
-    Ok(EnumDescription {
-        name,
-        extensibility,
-        bit_bound,
-        literals: literals.into(),
-    })
-}
 
-/// `CompleteTypeDetail`: annotations are skipped.
-fn read_detail<'a>(reader: &mut Reader<'a>) -> Result<&'a str, DecodeError> {
-    if reader.read_bool()? {
-        let annotations = reader.begin_struct(Extensibility::Appendable)?;
-        reader.end_struct(annotations);
+    fn read_bitmask(&mut self, reader: &mut Reader<'_>) -> Result<BitmaskDescription, Failure> {
+        let whole = reader.begin_struct(Extensibility::Appendable)?;
+        let extensibility = extensibility(reader.read_u16()?);
+        let header = reader.begin_struct(Extensibility::Appendable)?;
+        let bit_bound = reader.read_u16()?;
+        let name = read_detail(self.kind, reader)?.into();
+        reader.end_struct(header);
+        let elements = reader.begin_sequence(0, false, MIN_LITERAL)?;
+        let mut flags = Vec::with_capacity(elements.count);
+        for _ in 0..elements.count {
+            let scope = reader.begin_struct(Extensibility::Appendable)?;
+            let position = reader.read_u16()?;
+            reader.read_u16()?;
+            flags.push(Flag {
+                name: (&*read_name(self.kind, reader)?).into(),
+                position,
+            });
+            reader.end_struct(scope);
+        }
+        reader.end_sequence(elements);
+        reader.end_struct(whole);
+        Ok(BitmaskDescription {
+            name,
+            extensibility,
+            bit_bound,
+            flags: flags.into(),
+        })
     }
-    if reader.read_bool()? {
-        let annotations = reader.begin_sequence(0, false, 1)?;
-        reader.end_sequence(annotations);
-    }
-    reader.read_str(MAX_NAME)
-}
-
-/// Arrays of several dimensions are encoded like arrays of one that is their product long.
-fn read_dimensions<'a>(
-    reader: &mut Reader<'a>,
-    mut read: impl FnMut(&mut Reader<'a>) -> Result<u32, DecodeError>,
-) -> Result<u32, Failure> {
-    let dimensions = reader.begin_sequence(0, true, 1)?;
-    let mut length = 1_u32;
-    for _ in 0..dimensions.count {
-        length = length
-            .checked_mul(read(reader)?)
-            .ok_or(DescribeError::TooLarge)?;
-    }
-    reader.end_sequence(dimensions);
-    Ok(length)
 }
 
 fn extensibility(flags: u16) -> Extensibility {
@@ -376,46 +356,23 @@ fn extensibility(flags: u16) -> Extensibility {
     }
 }
 
-fn primitive(kind: u8) -> Option<Type> {
-    Some(match kind {
-        TK_BOOLEAN => Type::Bool,
-        TK_BYTE => Type::Byte,
-        TK_INT8 => Type::I8,
-        TK_UINT8 => Type::U8,
-        TK_INT16 => Type::I16,
-        TK_UINT16 => Type::U16,
-        TK_INT32 => Type::I32,
-        TK_UINT32 => Type::U32,
-        TK_INT64 => Type::I64,
-        TK_UINT64 => Type::U64,
-        TK_FLOAT32 => Type::F32,
-        TK_FLOAT64 => Type::F64,
-        TK_CHAR8 => Type::Char,
-        _ => return None,
-    })
-}
-
 fn kind_name(kind: u8) -> &'static str {
     match kind {
         0x0b => "long double",
-        0x11 => "wchar",
-        0x72 | 0x73 => "wstring",
-        0x41 => "bitmask",
         0x50 => "annotation",
-        0x52 => "union",
         0x53 => "bitset",
-        0x62 | 0xa0 | 0xa1 => "map",
         0xb0 => "recursive type",
         _ => "unknown kind of type",
     }
 }
 
-/// Structs, aliases and collections nest less than this. Descriptions can nest twice as deep:
-/// [`crate::dynamic::MAX_DEPTH`] is above that.
+/// Structs, aliases and collections nest less than this.
 const MAX_DEPTH: usize = 16;
-/// Members of all structs of a type together.
+/// Members of all structs and unions of a type together.
 const MAX_MEMBERS: usize = 4096;
-/// Longest name in bytes (XTypes 1.3 §7.3.4.5).
-const MAX_NAME: u32 = 256;
-/// The fewest bytes of a member or a literal: length, id or value, flags, name.
-const MIN_MEMBER: usize = 16;
+/// The same with the members of a type counted as often as it is referred to.
+const MAX_WEIGHT: usize = 1 << 16;
+/// The fewest bytes of a member: length, id, flags, identifier, hash of the name.
+const MIN_MEMBER: usize = 12;
+/// The fewest bytes of a literal or a flag: length, position, flags, hash of the name.
+const MIN_LITERAL: usize = 12;

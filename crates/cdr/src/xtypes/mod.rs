@@ -89,6 +89,13 @@ impl EquivalenceKind {
     }
 }
 
+/// The beginning of the MD5 of a name, by which minimal objects know members and literals
+/// (XTypes 1.3 §7.3.4.5).
+fn name_hash(name: &str) -> [u8; 4] {
+    let [a, b, c, d, ..]: [u8; 16] = Md5::digest(name.as_bytes()).into();
+    [a, b, c, d]
+}
+
 /// Type objects by their identifiers: what a participant can tell of its own types, or has learnt
 /// of others'.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -214,22 +221,33 @@ const TK_INT8: u8 = 0x0c;
 const TK_UINT8: u8 = 0x0d;
 const TK_CHAR8: u8 = 0x10;
 const TK_ALIAS: u8 = 0x30;
+const TK_CHAR16: u8 = 0x11;
 const TK_ENUM: u8 = 0x40;
+const TK_BITMASK: u8 = 0x41;
 const TK_STRUCTURE: u8 = 0x51;
+const TK_UNION: u8 = 0x52;
 const TK_SEQUENCE: u8 = 0x60;
 const TK_ARRAY: u8 = 0x61;
+const TK_MAP: u8 = 0x62;
 const TI_STRING8_SMALL: u8 = 0x70;
 const TI_STRING8_LARGE: u8 = 0x71;
+const TI_STRING16_SMALL: u8 = 0x72;
+const TI_STRING16_LARGE: u8 = 0x73;
 const TI_PLAIN_SEQUENCE_SMALL: u8 = 0x80;
 const TI_PLAIN_SEQUENCE_LARGE: u8 = 0x81;
 const TI_PLAIN_ARRAY_SMALL: u8 = 0x90;
 const TI_PLAIN_ARRAY_LARGE: u8 = 0x91;
+const TI_PLAIN_MAP_SMALL: u8 = 0xa0;
+const TI_PLAIN_MAP_LARGE: u8 = 0xa1;
 
 // Flags of types and members (XTypes 1.3 §7.3.4.5.2).
 const IS_FINAL: u16 = 1 << 0;
 const IS_APPENDABLE: u16 = 1 << 1;
 const IS_MUTABLE: u16 = 1 << 2;
+const IS_NESTED: u16 = 1 << 3;
+const IS_AUTOID_HASH: u16 = 1 << 4;
 const TRY_CONSTRUCT_DISCARD: u16 = 1 << 0;
+const IS_EXTERNAL: u16 = 1 << 2;
 const IS_OPTIONAL: u16 = 1 << 3;
 const IS_MUST_UNDERSTAND: u16 = 1 << 4;
 const IS_KEY: u16 = 1 << 5;

@@ -3,8 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::{DataEnum, Error, Fields, Ident, LitStr, Result};
+use syn::{DataEnum, Error, Ident, LitStr, Result};
 
 use super::{Container, for_each_meta};
 
@@ -14,15 +13,11 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
         extensibility,
         cdr,
         bit_bound,
+        ..
     } = container;
+    let bit_bound = bit_bound.unwrap_or(32);
     let mut literals = Vec::new();
     for variant in &data.variants {
-        if !matches!(variant.fields, Fields::Unit) {
-            return Err(Error::new(
-                variant.fields.span(),
-                "an enum in a topic type is C-like",
-            ));
-        }
         let mut literal = variant.ident.unraw().to_string();
         for_each_meta(&variant.attrs, |meta| {
             if !meta.path.is_ident("rename") {

@@ -1,33 +1,58 @@
 //! A member of a struct: its attributes, and the code that reads, writes and describes it.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::ext::IdentExt;
+use syn::meta::ParseNestedMeta;
 use syn::{
-    Error, Field, Fields, GenericArgument, Ident, LitInt, LitStr, Path, PathArguments, Result, Type,
+    Error, Expr, ExprLit, Field, Fields, GenericArgument, Ident, Lit, LitInt, LitStr, Path,
+    PathArguments, Result, Token, Type,
 };
 
-use super::for_each_meta;
+use super::{Container, for_each_meta, hashed_id, parse_values};
 
-/// A member of a struct, with what `#[topic(...)]` says on it.
+/// A member of a struct or a union, with what `#[topic(...)]` says on it.
 pub(super) struct Member<'a> {
+    /// The field or the variant.
     pub(super) ident: &'a Ident,
-    name: String,
+    pub(super) name: String,
     /// `Struct.member`, for errors.
-    path: String,
+    pub(super) path: String,
     pub(super) id: u32,
     pub(super) key: bool,
     must_understand: bool,
+    /// What the id is the hash of, empty for the name.
+    hash_id: Option<String>,
+    /// Whether the id is given, or the hash of a text that is given.
+    has_id: bool,
     optional: bool,
     octet: bool,
-    /// Largest length; 0 for any.
-    bound: u32,
+    /// Largest length, then that of each element, and so on; 0 for any.
+    bounds: Vec<u32>,
     /// What an `Option` holds, else the field's type.
-    ty: &'a Type,
+    pub(super) ty: &'a Type,
 }
 
 impl<'a> Member<'a> {
-    fn parse(field: &'a Field, id: u32, of: &str) -> Result<Self> {
+    /// A member of this type, about which nothing is said yet.
+    pub(super) fn new(ident: &'a Ident, name: String, ty: &'a Type, id: u32) -> Self {
+        Self {
+            ident,
+            name,
+            path: String::new(),
+            id,
+            key: false,
+            must_understand: false,
+            hash_id: None,
+            has_id: false,
+            octet: false,
+            bounds: Vec::new(),
+            optional: false,
+            ty,
+        }
+    }
+
+    fn parse(field: &'a Field, id: u32, container: &Container, of: &str) -> Result<Self> {
         let Some(ident) = &field.ident else {
             return Err(Error::new_spanned(
                 field,
@@ -35,17 +60,10 @@ impl<'a> Member<'a> {
             ));
         };
         let inner = option_argument(&field.ty);
+        let ty = inner.unwrap_or(&field.ty);
         let mut member = Self {
-            ident,
-            name: ident.unraw().to_string(),
-            path: String::new(),
-            id,
-            key: false,
-            must_understand: false,
-            octet: false,
-            bound: 0,
             optional: inner.is_some(),
-            ty: inner.unwrap_or(&field.ty),
+            ..Self::new(ident, ident.unraw().to_string(), ty, id)
         };
         for_each_meta(&field.attrs, |meta| {
             if meta.path.is_ident("key") {
@@ -55,39 +73,86 @@ impl<'a> Member<'a> {
                 member.key = true;
             } else if meta.path.is_ident("must_understand") {
                 member.must_understand = true;
-            } else if meta.path.is_ident("octet") {
-                member.octet = true;
-            } else if meta.path.is_ident("bound") {
-                let bound = meta.value()?.parse::<LitInt>()?;
-                member.bound = bound.base10_parse()?;
-                if member.bound == 0 {
-                    return Err(Error::new_spanned(bound, "a bound is at least 1"));
-                }
-            } else if meta.path.is_ident("rename") {
-                member.name = meta.value()?.parse::<LitStr>()?.value();
-            } else if meta.path.is_ident("id") {
-                let id = meta.value()?.parse::<LitInt>()?;
-                member.id = id.base10_parse()?;
-                if member.id > MAX_ID {
-                    return Err(Error::new_spanned(id, "a member id is below 2^28 - 1"));
-                }
-            } else {
+            } else if !member.read(&meta)? {
                 return Err(meta.error(EXPECTED));
             }
             Ok(())
         })?;
-        if member.bound > 0 && !names_one_of(member.ty, &["String", "CompactString", "Vec"]) {
-            return Err(Error::new_spanned(
-                member.ty,
-                "only strings and Vec have a bound",
-            ));
+        if container.hash_ids && !member.has_id {
+            member.id = hashed_id(&member.name);
         }
-        member.path = format!("{of}.{}", member.name);
+        member.finish(of)?;
         Ok(member)
     }
 
+    /// What can be said of any member; false if this is something else.
+    pub(super) fn read(&mut self, meta: &ParseNestedMeta<'_>) -> Result<bool> {
+        if meta.path.is_ident("octet") {
+            self.octet = true;
+        } else if meta.path.is_ident("bound") {
+            for bound in parse_values(meta)? {
+                let Expr::Lit(ExprLit {
+                    lit: Lit::Int(bound),
+                    ..
+                }) = &bound
+                else {
+                    return Err(Error::new_spanned(bound, "a bound is a number"));
+                };
+                self.bounds.push(bound.base10_parse()?);
+            }
+            if self.bounds.last().is_none_or(|last| *last == 0) {
+                return Err(meta.error("a bound is at least 1"));
+            }
+        } else if meta.path.is_ident("rename") {
+            self.name = meta.value()?.parse::<LitStr>()?.value();
+        } else if meta.path.is_ident("id") {
+            let id = meta.value()?.parse::<LitInt>()?;
+            self.id = id.base10_parse()?;
+            self.has_id = true;
+            if self.id > MAX_ID {
+                return Err(Error::new_spanned(id, "a member id is below 2^28 - 1"));
+            }
+        } else if meta.path.is_ident("hash_id") {
+            let text = match meta.input.peek(Token![=]) {
+                true => meta.value()?.parse::<LitStr>()?.value(),
+                false => String::new(),
+            };
+            self.hash_id = Some(text);
+            self.has_id = true;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Checks what was said, once the name is known.
+    pub(super) fn finish(&mut self, of: &str) -> Result<()> {
+        match self.hash_id.as_deref() {
+            Some("") => self.id = hashed_id(&self.name),
+            Some(text) => self.id = hashed_id(text),
+            None => {}
+        }
+        let mut ty = Some(self.ty);
+        for bound in &self.bounds {
+            let bounded = ["String", "CompactString", "WString", "Vec", "BTreeMap"];
+            if ty.is_none_or(|ty| *bound > 0 && !names_one_of(ty, &bounded)) {
+                return Err(Error::new_spanned(
+                    self.ty,
+                    "only strings, Vec and maps have a bound",
+                ));
+            }
+            ty = ty.and_then(element_type);
+        }
+        self.path = format!("{of}.{}", self.name);
+        Ok(())
+    }
+
     /// All members of a struct. An id that is not given is one more than the one before.
-    pub(super) fn parse_all(fields: &'a Fields, of: &Ident) -> Result<Vec<Self>> {
+    pub(super) fn parse_all(
+        fields: &'a Fields,
+        container: &Container,
+        of: &Ident,
+    ) -> Result<Vec<Self>> {
         let Fields::Named(fields) = fields else {
             return Err(Error::new_spanned(
                 of,
@@ -97,7 +162,7 @@ impl<'a> Member<'a> {
         let mut members: Vec<Self> = Vec::new();
         let mut next_id = 0;
         for field in &fields.named {
-            let member = Self::parse(field, next_id, &of.unraw().to_string())?;
+            let member = Self::parse(field, next_id, container, &of.unraw().to_string())?;
             if let Some(other) = members.iter().find(|other| other.id == member.id) {
                 let text = format!("{} has the id {} already", other.name, member.id);
                 return Err(Error::new_spanned(field, text));
@@ -117,7 +182,7 @@ impl<'a> Member<'a> {
         Ok(members)
     }
 
-    fn header(&self, cdr: &Path) -> TokenStream {
+    pub(super) fn header(&self, cdr: &Path) -> TokenStream {
         let Self { id, ty, .. } = self;
         let optional = self.optional.then(|| quote!(.optional()));
         let must_understand = self.must_understand.then(|| quote!(.must_understand()));
@@ -125,26 +190,32 @@ impl<'a> Member<'a> {
         quote!(#cdr::MemberHeader::new(#id, #code) #optional #must_understand)
     }
 
+    /// A statement that writes the member as `value` through `Encode::method`.
+    pub(super) fn encode_value(
+        &self,
+        value: &TokenStream,
+        cdr: &Path,
+        method: &Ident,
+    ) -> TokenStream {
+        let Self { path, .. } = self;
+        let header = self.header(cdr);
+        let check = self.check_bounds(value, &quote!(#cdr::EncodeError::check_bound));
+        quote! {
+            writer.member(&mark, const { #header }, #path, |writer| {
+                #check
+                #cdr::Encode::#method(#value, writer)
+            })?;
+        }
+    }
+
     /// A statement that writes the member through `Encode::method`.
     pub(super) fn encode(&self, cdr: &Path, method: &Ident) -> TokenStream {
-        let Self {
-            ident, path, bound, ..
-        } = self;
+        let Self { ident, .. } = self;
         let header = self.header(cdr);
-        let write = |value: TokenStream| {
-            let check = (*bound > 0)
-                .then(|| quote!(#cdr::EncodeError::check_bound((#value).len(), #bound)?;));
-            quote! {
-                writer.member(&mark, const { #header }, #path, |writer| {
-                    #check
-                    #cdr::Encode::#method(#value, writer)
-                })?;
-            }
-        };
         if !self.optional {
-            return write(quote!(&self.#ident));
+            return self.encode_value(&quote!(&self.#ident), cdr, method);
         }
-        let present = write(quote!(value));
+        let present = self.encode_value(&quote!(value), cdr, method);
         quote! {
             match &self.#ident {
                 ::core::option::Option::Some(value) => { #present }
@@ -153,17 +224,43 @@ impl<'a> Member<'a> {
         }
     }
 
+    /// Statements that check the length of `value`, and those of what is in it, by calling `check`.
+    fn check_bounds(&self, value: &TokenStream, check: &TokenStream) -> TokenStream {
+        let mut of = value.clone();
+        let mut opened = Vec::new();
+        for (depth, bound) in self.bounds.iter().enumerate() {
+            if depth > 0 {
+                let element = format_ident!("element{depth}");
+                opened.push(quote!(for #element in (#of).iter()));
+                of = quote!(#element);
+            }
+            if *bound > 0 {
+                opened.push(quote!(#check((#of).len(), #bound)?;));
+            }
+        }
+        // Each loop contains what follows it.
+        opened.into_iter().rev().fold(quote!(), |inner, outer| {
+            match outer.to_string().starts_with("for ") {
+                true => quote!(#outer { #inner }),
+                false => quote!(#outer #inner),
+            }
+        })
+    }
+
     /// A function that reads the value through `Decode::method`.
-    fn decode_value(&self, cdr: &Path, method: &Ident) -> TokenStream {
-        let Self { bound, ty, .. } = self;
-        match bound {
-            0 => quote!(<#ty as #cdr::Decode>::#method),
-            bound => quote! {
-                |value: &mut #ty, reader: &mut #cdr::Reader<'_>| {
-                    #cdr::Decode::#method(value, reader)?;
-                    reader.check_bound(value.len(), #bound)
-                }
-            },
+    pub(super) fn decode_value(&self, cdr: &Path, method: &Ident) -> TokenStream {
+        let Self { bounds, ty, .. } = self;
+        if bounds.is_empty() {
+            return quote!(<#ty as #cdr::Decode>::#method);
+        }
+        let check = self.check_bounds(&quote!(value), &quote!(reader.check_bound));
+        quote! {
+            |value: &mut #ty, reader: &mut #cdr::Reader<'_>|
+                -> ::core::result::Result<(), #cdr::DecodeError> {
+                #cdr::Decode::#method(value, reader)?;
+                #check
+                ::core::result::Result::Ok(())
+            }
         }
     }
 
@@ -223,13 +320,16 @@ impl<'a> Member<'a> {
             must_understand,
             ty,
             octet,
-            bound,
+            bounds,
+            hash_id,
             ..
         } = self;
-        let ty = match (octet, bound) {
-            (false, 0) => quote!(<#ty as #cdr::Describe>::TYPE),
-            _ => quote!(<#ty as #cdr::Describe>::TYPE_REF.constrained(#octet, #bound)),
+        let hash_id = match hash_id {
+            Some(text) => quote!(Some(#cdr::Shared::Static(#text))),
+            None => quote!(None),
         };
+        let external = quote!(<#ty as #cdr::Describe>::EXTERNAL);
+        let ty = constrained(ty, *octet, bounds, cdr);
         quote! {
             #cdr::Member {
                 name: #cdr::Shared::Static(#name),
@@ -237,20 +337,50 @@ impl<'a> Member<'a> {
                 key: #key,
                 optional: #optional,
                 must_understand: #must_understand,
+                external: #external,
+                hash_id: ::core::option::Option::#hash_id,
                 ty: #ty,
             }
         }
     }
 }
 
+/// The description of a type with these bounds, outermost first.
+fn constrained(ty: &Type, octet: bool, bounds: &[u32], cdr: &Path) -> TokenStream {
+    match (bounds, element_type(ty)) {
+        ([], _) if !octet => quote!(<#ty as #cdr::Describe>::TYPE),
+        ([bound, inner @ ..], Some(element)) if !inner.is_empty() => {
+            let element = constrained(element, octet, inner, cdr);
+            quote!(<#ty as #cdr::Describe>::TYPE_REF.of({
+                const ELEMENT: &#cdr::Type = &#element;
+                ELEMENT
+            }, #bound))
+        }
+        _ => {
+            let bound = bounds.first().unwrap_or(&0);
+            quote!(<#ty as #cdr::Describe>::TYPE_REF.constrained(#octet, #bound))
+        }
+    }
+}
+
+/// `T` of `Vec<T>` and `[T; N]`.
+fn element_type(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Array(array) => Some(&array.elem),
+        _ => argument_of(ty, "Vec"),
+    }
+}
+
 /// `T` of a field written `Option<T>`, with any path before it.
 fn option_argument(ty: &Type) -> Option<&Type> {
+    argument_of(ty, "Option")
+}
+
+/// `T` of a path that ends in `name<T>`.
+fn argument_of<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path
-        .path
-        .segments
-        .last()
-        .filter(|segment| segment.ident == "Option")?;
+    let segments = &path.path.segments;
+    let last = segments.last().filter(|segment| segment.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };
@@ -267,6 +397,6 @@ fn names_one_of(ty: &Type, names: &[&str]) -> bool {
     last.is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
-const EXPECTED: &str = "expected key, id, rename, must_understand, bound or octet";
+const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, bound or octet";
 /// The largest member id that XTypes leaves to users.
 const MAX_ID: u32 = 0x0fff_fffe;

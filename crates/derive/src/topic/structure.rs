@@ -8,11 +8,13 @@ use super::Container;
 use super::member::Member;
 
 pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> Result<TokenStream> {
-    let members = Member::parse_all(fields, ident)?;
+    let members = Member::parse_all(fields, container, ident)?;
     let Container {
         name,
         extensibility,
         cdr,
+        nested,
+        hash_ids,
         ..
     } = container;
     let has_key = members.iter().any(|member| member.key);
@@ -90,6 +92,8 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
             const DESCRIPTION: &'static #cdr::TypeDescription = &#cdr::TypeDescription {
                 name: #cdr::Shared::Static(#name),
                 extensibility: #cdr::Extensibility::#extensibility,
+                nested: #nested,
+                hash_ids: #hash_ids,
                 members: #cdr::Shared::Static(&[#(#descriptions,)*]),
             };
         }

@@ -1,0 +1,56 @@
+//! Why descriptions break the rules of XTypes.
+
+use core::fmt;
+
+use super::{Member, Shared};
+
+/// Why a struct or a union cannot be described so.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum InvalidDescription {
+    /// A struct needs a member.
+    NoMember,
+    /// Two members have this id.
+    DuplicateId(u32),
+    /// Two members have this name.
+    DuplicateName(Shared<str>),
+    /// Above [`Member::MAX_ID`].
+    IdTooLarge(u32),
+    /// A key member cannot be optional (XTypes 1.3 §7.2.2.4.4.1.2).
+    OptionalKey(Shared<str>),
+    /// An array without elements.
+    EmptyArray(Shared<str>),
+    /// A map whose keys are not numbers, strings or literals.
+    MapKey(Shared<str>),
+    /// A union discriminated by what is no integer, boolean, octet, char or enumeration.
+    Discriminator,
+    /// Two members of a union have this label.
+    DuplicateLabel(i32),
+    /// Two members of a union are the default.
+    TwoDefaults,
+}
+
+impl fmt::Display for InvalidDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMember => f.write_str("a struct needs at least one member"),
+            Self::DuplicateId(id) => write!(f, "two members have the id {id}"),
+            Self::DuplicateName(name) => write!(f, "two members are named {}", &**name),
+            Self::IdTooLarge(id) => write!(f, "member id {id} is above {}", Member::MAX_ID),
+            Self::OptionalKey(name) => write!(f, "key member {} cannot be optional", &**name),
+            Self::EmptyArray(name) => write!(f, "array member {} has no elements", &**name),
+            Self::MapKey(name) => write!(
+                f,
+                "keys of the map {} are neither numbers nor strings nor literals",
+                &**name
+            ),
+            Self::Discriminator => f.write_str(
+                "a union is discriminated by an integer, a boolean, a char or an enumeration",
+            ),
+            Self::DuplicateLabel(label) => write!(f, "two members have the label {label}"),
+            Self::TwoDefaults => f.write_str("two members are the default"),
+        }
+    }
+}
+
+impl core::error::Error for InvalidDescription {}
