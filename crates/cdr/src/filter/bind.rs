@@ -14,7 +14,7 @@ use super::paths::{Part, Paths, Step};
 use super::syntax::{Relation, Syntax};
 use super::token::{Token, TokenKind};
 use super::{Filter, FilterError, FilterProblem};
-use crate::{Describe, Shared, Type, TypeDescription};
+use crate::{Describe, Member, Shared, Type, TypeDescription};
 
 /// The filter that an expression is for a type.
 pub(super) fn bind(
@@ -108,8 +108,12 @@ impl Binder<'_> {
         let held = match &ty {
             ty if *ty == Decimal::TYPE => Held::Decimal(0, 0),
             Type::F32 | Type::F64 => Held::Float(0.0),
-            Type::String { .. } => Held::Text(String::new()),
-            Type::Struct(_) | Type::Sequence { .. } | Type::Array { .. } => {
+            Type::String { .. } | Type::WString { .. } => Held::Text(String::new()),
+            Type::Struct(_) | Type::Union(_) | Type::Map { .. } => {
+                let member = token.text.to_string();
+                return Err(error(token, FilterProblem::NotComparable { member }));
+            }
+            Type::Sequence { .. } | Type::Array { .. } => {
                 let member = token.text.to_string();
                 return Err(error(token, FilterProblem::NotComparable { member }));
             }
@@ -144,7 +148,7 @@ impl Binder<'_> {
             let (member, other) = (kind(ty), describe(token));
             error(token, FilterProblem::Mismatch { member, other })
         };
-        let is_text = matches!(ty, Type::String { .. });
+        let is_text = matches!(ty, Type::String { .. } | Type::WString { .. });
         if relation == Relation::Like && !is_text {
             let (member, other) = (kind(ty), "a pattern".to_string());
             return Err(error(token, FilterProblem::Mismatch { member, other }));
@@ -152,8 +156,8 @@ impl Binder<'_> {
         let literal = self.literal(token)?;
         let value = match ty {
             ty if *ty == Decimal::TYPE => decimal(literal),
-            Type::String { .. } => literal.text().map(Held::Text),
-            Type::Char => literal.text().and_then(|text| {
+            Type::String { .. } | Type::WString { .. } => literal.text().map(Held::Text),
+            Type::Char | Type::WChar => literal.text().and_then(|text| {
                 let mut chars = text.chars();
                 let first = chars.next().filter(|_| chars.next().is_none())?;
                 Some(Held::Integer(u32::from(first).into()))
@@ -293,15 +297,17 @@ fn resolve(ty: &Type, path: &str) -> Result<(Vec<Step>, Type), FilterProblem> {
             ty: ty.to_string(),
             nearest: nearest.map(ToString::to_string),
         };
-        let Type::Struct(description) = &at else {
-            return Err(unknown(kind(&at), None));
+        let (of, members): (_, Vec<&Member>) = match &at {
+            Type::Struct(description) => (&description.name, description.members.iter().collect()),
+            Type::Union(description) => {
+                let cases = description.cases.iter();
+                (&description.name, cases.map(|case| &case.member).collect())
+            }
+            _ => return Err(unknown(kind(&at), None)),
         };
-        let names = description.members.iter().map(|member| &*member.name);
-        let member = description
-            .members
-            .iter()
-            .find(|member| *member.name == *name);
-        let member = member.ok_or_else(|| unknown(&description.name, nearest_name(name, names)))?;
+        let names = members.iter().map(|member| &*member.name);
+        let member = members.iter().find(|member| *member.name == *name);
+        let member = member.ok_or_else(|| unknown(of, nearest_name(name, names)))?;
         steps.push(Step::Member(member.id));
         let mut next = member.ty.clone();
         while let Some(rest) = indices {
@@ -358,10 +364,12 @@ fn kind(ty: &Type) -> &'static str {
         ty if *ty == Decimal::TYPE => "a decimal",
         Type::Bool => "a boolean",
         Type::F32 | Type::F64 => "a floating-point number",
-        Type::Char => "a character",
-        Type::String { .. } => "text",
+        Type::Char | Type::WChar => "a character",
+        Type::String { .. } | Type::WString { .. } => "text",
         Type::Enum(_) => "an enumerator",
         Type::Struct(_) => "a struct",
+        Type::Union(_) => "a union",
+        Type::Map { .. } => "a map",
         Type::Sequence { .. } | Type::Array { .. } => "a sequence",
         _ => "an integer",
     }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::held::{Held, Slot};
 use crate::dynamic::{self, Form, Value, Visitor};
-use crate::{Member, TypeDescription};
+use crate::{Member, TypeDescription, UnionDescription};
 
 /// The wanted members as a tree, whose first node is the sample.
 #[derive(Clone, Debug)]
@@ -161,6 +161,15 @@ impl Visitor for Walk<'_> {
         self.frames.pop();
     }
 
+    /// The discriminator is no member that a filter could name.
+    fn begin_union(&mut self, _: &UnionDescription) {
+        self.begin(Step::Member(u32::MAX));
+    }
+
+    fn end_union(&mut self) {
+        self.frames.pop();
+    }
+
     fn member(&mut self, member: &Member) {
         if let Some(frame) = self.frames.last_mut() {
             frame.next = Step::Member(member.id);
@@ -172,6 +181,19 @@ impl Visitor for Walk<'_> {
     }
 
     fn end_sequence(&mut self) {
+        self.frames.pop();
+    }
+
+    /// Nothing in a map can be named.
+    fn begin_map(&mut self, _: usize) {
+        self.enter();
+        let next = Step::Member(u32::MAX);
+        self.frames.push(Frame { node: None, next });
+    }
+
+    fn map_key(&mut self) {}
+
+    fn end_map(&mut self) {
         self.frames.pop();
     }
 
