@@ -128,7 +128,8 @@ fn a_message_that_fails_is_shown_up_to_the_byte_with_what_was_expected() {
         "{rows:?}"
     );
     assert!(
-        run.stderr.contains("trade.dat: packet 1, message 0: byte 44"),
+        run.stderr
+            .contains("trade.dat: packet 1, message 0: byte 44"),
         "{}",
         run.stderr
     );

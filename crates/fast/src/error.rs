@@ -92,6 +92,10 @@ impl fmt::Display for DecodeError {
             self.field.as_deref(),
             self.element,
         )?;
+        if matches!(self.code, Code::D5 | Code::Lost) && self.field.is_none() {
+            // The one value that is of no field.
+            f.write_str(", template id")?;
+        }
         write!(f, ": {}", self.code)?;
         match self.unknown_template {
             Some(TemplateId(id)) => write!(f, " ({id})"),

@@ -97,6 +97,8 @@ fn template_ids_are_copied_until_a_reset() {
     decoder.reset();
     let error = decoder.decode(&[0x80, 0x85], &mut ()).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::D5, 1));
+    let place = error.to_string();
+    assert!(place.starts_with("byte 1, template id: D5: "), "{place}");
 }
 
 /// D2, R6: an id is an unsigned integer of 32 bits in as few bytes as it needs.
