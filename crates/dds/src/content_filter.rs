@@ -18,7 +18,7 @@ impl<T: TopicSupport> TopicDescription<T> for ContentFilteredTopic<T> {}
 /// A topic of which a reader gets those samples only for which an expression is true.
 ///
 /// The language is the SQL subset of DDS 1.4 Annex B, see [`tickwire_cdr::filter`]. The expression
-/// is announced, so that writers can keep back what no reader wants; what comes nevertheless is
+/// is announced, so that writers keep back what a reader does not want; what comes nevertheless is
 /// dropped on arrival, before it is decoded, and counted as
 /// [`filtered_by_content`](crate::reader::InboxCounters::filtered_by_content).
 pub struct ContentFilteredTopic<T: TopicSupport> {
@@ -125,7 +125,7 @@ pub(crate) mod private {
     }
 
     impl<T: TopicSupport> Sealed<T> for Topic<T> {
-        fn topic(&self) -> &Topic<T> {
+        fn topic(&self) -> &Self {
             self
         }
 

@@ -30,7 +30,9 @@ pub(crate) fn writer<T: TopicSupport>(
         offered_representation(&policies).ok_or(EndpointError::Representation { wanted })?;
     let entity = EntityId::user_writer(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
-    let endpoint = WriterEndpoint::new(Arc::clone(core), guid, qos, &policies, representation);
+    let description = T::description(topic.ty());
+    let core_of = Arc::clone(core);
+    let endpoint = WriterEndpoint::new(core_of, guid, qos, &policies, representation, description);
     let endpoint = Arc::new(endpoint);
     let mut announced = announcement(Role::Writer, guid, topic, policies);
     // Acknowledgements come to the thread that no listener can hold up.

@@ -19,9 +19,11 @@ impl Core {
     /// each other.
     pub(crate) fn apply(&self, event: Event, outbox: &mut Outbox) {
         match event {
-            Event::ReaderMatched { writer, proxy, .. } => {
-                self.match_reader(writer, proxy, outbox);
-            }
+            Event::ReaderMatched {
+                writer,
+                reader,
+                proxy,
+            } => self.match_reader(writer, &reader, proxy, outbox),
             Event::ReaderUnmatched { writer, reader } => {
                 let now = clock::now();
                 self.tell_writer(writer, |writer| writer.unmatch_reader(now, reader, outbox));
@@ -53,14 +55,23 @@ impl Core {
         }
     }
 
-    fn match_reader(&self, writer: Guid, mut proxy: ReaderProxy, outbox: &mut Outbox) {
+    fn match_reader(
+        &self,
+        writer: Guid,
+        reader: &EndpointData,
+        mut proxy: ReaderProxy,
+        outbox: &mut Outbox,
+    ) {
         proxy.unicast.retain(|to| self.network.reaches(to));
         proxy.multicast.retain(|to| self.network.reaches(to));
         if proxy.unicast.is_empty() && proxy.multicast.is_empty() {
             self.counters.unreachable.add(1);
         }
         let now = clock::now();
-        self.tell_writer(writer, |writer| writer.match_reader(now, proxy, outbox));
+        self.tell_writer(writer, |writer| {
+            proxy.filter = writer.filter_of(reader).map(Box::new);
+            writer.match_reader(now, proxy, outbox)
+        });
     }
 
     fn match_writer(

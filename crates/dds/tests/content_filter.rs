@@ -64,6 +64,11 @@ fn a_reader_gets_what_its_expression_is_true_of() {
     writer
         .wait_for_acknowledgments(PATIENCE)
         .expect("all is acknowledged");
+    let (sent, arrived) = (writer.counters(), reader.inbox_counters());
+    assert_eq!(
+        (sent.sent, sent.filtered, arrived.filtered_by_content),
+        (10, 190, 0)
+    );
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tickwire_base::Instant;
-use tickwire_cdr::Representation;
+use tickwire_cdr::filter::Filter;
+use tickwire_cdr::{Representation, TypeDescription};
+use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, Verdict};
 use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
 use tickwire_rtps::writer::{self, HistoryKind, ReaderProxy, Writer, WriterConfig};
@@ -33,6 +35,8 @@ pub(crate) struct WriterEndpoint {
     pub(crate) listener: ListenerSlot,
     pub(crate) observers: Observers,
     max_blocking_time: Duration,
+    /// The type, if its members are known.
+    description: Option<TypeDescription>,
     state: Mutex<WriterState>,
     due: Due,
     changes: AtomicU32,
@@ -58,6 +62,7 @@ impl WriterEndpoint {
         qos: &DataWriterQos,
         policies: &EndpointQos,
         representation: Representation,
+        description: Option<&TypeDescription>,
     ) -> Self {
         let config = config(guid, qos, policies, core.network.max_datagram_len());
         Self {
@@ -67,6 +72,7 @@ impl WriterEndpoint {
             listener: ListenerSlot::default(),
             observers: Observers::default(),
             max_blocking_time: policies.reliability.max_blocking_time,
+            description: description.cloned(),
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
                 deadline: DeadlineTracker::new(policies.deadline),
@@ -225,6 +231,16 @@ impl WriterEndpoint {
                 .then_some(())
         };
         self.core.wait(timeout, acknowledged)
+    }
+
+    /// The content filter of a reader, unless there is none or it is in a language or about members
+    /// that are not known here. Such a reader is sent everything and filters by itself.
+    pub(crate) fn filter_of(&self, reader: &EndpointData) -> Option<Filter> {
+        let announced = reader.content_filter.as_ref()?;
+        let is_known = announced.filter_class_name == ContentFilterProperty::DDSSQL;
+        let description = self.description.as_ref().filter(|_| is_known)?;
+        let parameters = &announced.expression_parameters;
+        Filter::new(&announced.filter_expression, parameters, description).ok()
     }
 
     /// A reader matches; says whether there is a listener to tell.

@@ -113,6 +113,7 @@ impl BuiltinTopic {
                 reliable: true,
                 wants_history: true,
                 expects_inline_qos: false,
+                filter: None,
                 unicast: unicast.to_vec(),
                 multicast: Vec::new(),
             };

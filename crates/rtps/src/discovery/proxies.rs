@@ -23,6 +23,8 @@ pub(super) fn reader_proxy(
         reliable: reader.qos.is_reliable(),
         wants_history: reader.qos.durability >= Durability::TransientLocal,
         expects_inline_qos: reader.expects_inline_qos,
+        // Only the owner of the writer knows the type that the expression is about.
+        filter: None,
         unicast: unicast(reader, owner, config),
         multicast: groups(multicast),
     }

@@ -144,6 +144,8 @@ pub struct WriterCounters {
     pub fragments_resent: u64,
     /// Requests left unanswered because the answer was already under way.
     pub suppressed: u64,
+    /// Not sent to a reader because its content filter does not pass them, counted per reader.
+    pub filtered: u64,
     /// GAP submessages.
     pub gaps: u64,
     /// HEARTBEAT submessages.

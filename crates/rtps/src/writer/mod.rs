@@ -8,6 +8,7 @@
 mod acknowledge;
 mod compose;
 mod config;
+mod filter;
 mod heartbeat;
 mod pacer;
 mod reader_proxy;
@@ -17,7 +18,7 @@ mod window;
 
 use alloc::vec::Vec;
 
-use tickwire_base::{Duration, Instant, Locator};
+use tickwire_base::{Duration, Instant};
 
 use crate::change::{Change, KeyHash};
 use crate::history::History;
@@ -30,6 +31,7 @@ pub use config::{
 pub use reader_proxy::{ReaderProxy, ReaderStatus};
 
 use compose::Composer;
+use filter::Destinations;
 use heartbeat::HeartbeatTimer;
 use pacer::Pacer;
 use reader_proxy::MatchedReader;
@@ -58,8 +60,7 @@ pub struct Writer {
     /// When acknowledgement was last asked for out of turn.
     asked_at: Option<Instant>,
     pacer: Pacer,
-    /// Where new changes go.
-    destinations: Vec<Locator>,
+    destinations: Destinations,
     composer: Composer,
     counters: WriterCounters,
 }
@@ -97,7 +98,7 @@ impl Writer {
             heartbeat_count: 0,
             asked_at: None,
             pacer: Pacer::new(config.burst_len, config.burst_interval),
-            destinations: Vec::new(),
+            destinations: Destinations::default(),
             composer: Composer::new(&config),
             counters: WriterCounters::default(),
             config,

@@ -1,9 +1,11 @@
 //! What a writer knows of one matched reader (RTPS 2.5 §8.4.7.5). Sends nothing itself.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use tickwire_base::{Duration, Instant, Locator};
+use tickwire_cdr::filter::Filter;
 
 use crate::count::CountFilter;
 use crate::window::NumberWindow;
@@ -21,6 +23,8 @@ pub struct ReaderProxy {
     pub wants_history: bool,
     /// Whether it asked for inline QoS (PID_EXPECTS_INLINE_QOS).
     pub expects_inline_qos: bool,
+    /// What it wants to see, if the writer can tell. Default everything.
+    pub filter: Option<Box<Filter>>,
     /// Where it can be reached alone. Each datagram goes to all of them: leave those out that
     /// cannot be reached from here.
     pub unicast: Vec<Locator>,
@@ -70,6 +74,10 @@ pub(super) struct MatchedReader {
     new_until: Instant,
     pub(super) acknack_count: CountFilter,
     pub(super) nack_frag_count: CountFilter,
+    /// Whether the change that is being sent passes its filter.
+    pub(super) wants_new: bool,
+    /// Best effort: what was kept back begins here, and the reader has not been told.
+    pub(super) kept_back_from: Option<SequenceNumber>,
     pub(super) repairs: Repairs,
     pub(super) resent: u64,
     pub(super) gaps: u64,
@@ -91,6 +99,8 @@ impl MatchedReader {
             new_until,
             acknack_count: CountFilter::default(),
             nack_frag_count: CountFilter::default(),
+            wants_new: true,
+            kept_back_from: None,
             repairs: Repairs::default(),
             resent: 0,
             gaps: 0,

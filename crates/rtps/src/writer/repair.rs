@@ -56,8 +56,13 @@ impl Writer {
     /// Sends whole samples and GAPs; false if the burst ended before the requests did.
     fn send_samples(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
         while let Some(number) = self.readers[index].repairs.next_sample() {
-            let first_relevant = self.readers[index].first_relevant;
-            if number < first_relevant || self.history.get(number).is_none() {
+            let reader = &mut self.readers[index];
+            let wanted = number >= reader.first_relevant
+                && self
+                    .history
+                    .get(number)
+                    .is_some_and(|change| reader.proxy.wants(change));
+            if !wanted {
                 self.send_gap(index, number, outbox);
             } else if !self.send_sample(now, index, number, outbox) {
                 return false;

@@ -21,7 +21,8 @@ impl Writer {
                 self.cursor = Cursor::at(self.cursor.number.next());
                 continue;
             };
-            if !self.destinations.is_empty() {
+            self.choose_destinations(outbox);
+            if !self.destinations.of_change().is_empty() {
                 if !self.send_change(now, len, outbox) {
                     break;
                 }
@@ -41,7 +42,7 @@ impl Writer {
         let Some(change) = self.history.get(self.cursor.number) else {
             return true;
         };
-        let target = everybody(&self.destinations);
+        let target = everybody(self.destinations.of_change());
         let count = self.composer.fragment_count(len);
         if count == 1 {
             self.composer.data(change, target, outbox);
@@ -160,7 +161,7 @@ impl Writer {
         liveliness: bool,
         outbox: &mut Outbox,
     ) {
-        if self.destinations.is_empty() {
+        if self.destinations.all.is_empty() {
             return;
         }
         let heartbeat = self.next_heartbeat(is_final, liveliness);
@@ -168,7 +169,7 @@ impl Writer {
             self.unasked_len = 0;
         }
         self.composer
-            .heartbeat(heartbeat, everybody(&self.destinations), outbox);
+            .heartbeat(heartbeat, everybody(&self.destinations.all), outbox);
     }
 
     /// What can be asked for now. Changes that are still being sent are not announced, lest readers
@@ -206,12 +207,13 @@ impl Writer {
         let listens = |reader: &MatchedReader| {
             group.is_some_and(|group| reader.proxy.multicast.contains(&group))
         };
-        self.destinations.clear();
-        self.destinations.extend(group);
+        self.destinations.reset(&self.readers);
+        let all = &mut self.destinations.all;
+        all.extend(group);
         for reader in self.readers.iter().filter(|&reader| !listens(reader)) {
             for locator in reader.proxy.locators() {
-                if !self.destinations.contains(locator) {
-                    self.destinations.push(*locator);
+                if !all.contains(locator) {
+                    all.push(*locator);
                 }
             }
         }

@@ -189,15 +189,26 @@ impl World {
     }
 
     pub fn tell_writer(&mut self, writer: usize, reader: usize, reliable: bool, history: bool) {
-        let node = &self.readers[reader];
         let proxy = ReaderProxy {
-            guid: node.reader.guid(),
             reliable,
             wants_history: history,
-            expects_inline_qos: false,
+            ..self.proxy(reader)
+        };
+        self.match_reader(writer, proxy);
+    }
+
+    /// A reader, best effort, as a writer is told of it.
+    pub fn proxy(&self, reader: usize) -> ReaderProxy {
+        let node = &self.readers[reader];
+        ReaderProxy {
+            guid: node.reader.guid(),
             unicast: vec![node.locator],
             multicast: if node.multicast { vec![GROUP] } else { vec![] },
-        };
+            ..ReaderProxy::default()
+        }
+    }
+
+    pub fn match_reader(&mut self, writer: usize, proxy: ReaderProxy) {
         let now = self.now();
         let writer_node = self.writers[writer].node;
         let writer = &mut self.writers[writer].writer;
@@ -230,14 +241,23 @@ impl World {
         len: usize,
         change: Change,
     ) -> Result<i64, WriteError<()>> {
+        let next = self.writers[writer].writer.last().0 + 1;
+        self.write_payload(writer, change, &payload(next, len))
+    }
+
+    pub fn write_payload(
+        &mut self,
+        writer: usize,
+        change: Change,
+        payload: &[u8],
+    ) -> Result<i64, WriteError<()>> {
         let now = self.now();
         let node = &mut self.writers[writer];
-        let next = node.writer.last().0 + 1;
         let written = node.writer.write(
             now,
             change,
             |buffer| {
-                buffer.extend_from_slice(&payload(next, len));
+                buffer.extend_from_slice(payload);
                 Ok(())
             },
             &mut self.outbox,

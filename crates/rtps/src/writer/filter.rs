@@ -1,0 +1,118 @@
+//! Keeping back what readers do not want (RTPS 2.5 §8.4.1.1: a writer may filter for its readers).
+//!
+//! A change that a reader's content filter does not pass is not sent to it, unless an address that
+//! the reader shares with another one gets it anyway. A reliable reader gets a GAP instead, so that
+//! it neither waits for the change nor asks for it; a best-effort one gets the GAP ahead of the next
+//! change that it wants, so that it does not count as lost what was kept back. Readers filter in any case: a writer that cannot
+//! tell sends.
+
+use alloc::vec::Vec;
+
+use tickwire_base::Locator;
+use tickwire_cdr::dynamic::Form;
+
+use super::Writer;
+use super::reader_proxy::{MatchedReader, ReaderProxy};
+use super::send::target_of;
+use crate::history::CacheChange;
+use crate::outbox::Outbox;
+use crate::wire::SequenceNumber;
+
+/// Where changes and heartbeats go.
+#[derive(Default)]
+pub(super) struct Destinations {
+    /// Those of all readers.
+    pub(super) all: Vec<Locator>,
+    /// Whether any reader has a content filter.
+    filters: bool,
+    /// With filters, those of the readers that want the change `chosen_for`.
+    chosen: Vec<Locator>,
+    chosen_for: SequenceNumber,
+}
+
+impl Destinations {
+    /// Begins anew with what `readers` need.
+    pub(super) fn reset(&mut self, readers: &[MatchedReader]) {
+        self.filters = readers.iter().any(|reader| reader.proxy.filter.is_some());
+        self.chosen_for = SequenceNumber::ZERO;
+        self.all.clear();
+    }
+
+    /// Where the change under the cursor goes.
+    pub(super) fn of_change(&self) -> &[Locator] {
+        match self.filters {
+            true => &self.chosen,
+            false => &self.all,
+        }
+    }
+
+    fn choose(&mut self, locators: &[Locator]) {
+        for locator in locators {
+            if !self.chosen.contains(locator) {
+                self.chosen.push(*locator);
+            }
+        }
+    }
+}
+
+impl ReaderProxy {
+    /// Whether its filter, if there is one, passes a change.
+    pub(super) fn wants(&mut self, change: &CacheChange) -> bool {
+        let Some(filter) = &mut self.filter else {
+            return true;
+        };
+        let form = match change.change.kind.is_alive() {
+            true => Form::Sample,
+            false => Form::Key,
+        };
+        change.payload.is_empty() || filter.passes(&change.payload, form).unwrap_or(true)
+    }
+}
+
+impl Writer {
+    /// Chooses where the change under the cursor goes, and tells the others that it does not come.
+    pub(super) fn choose_destinations(&mut self, outbox: &mut Outbox) {
+        let number = self.cursor.number;
+        let destinations = &mut self.destinations;
+        if !destinations.filters || destinations.chosen_for == number {
+            return;
+        }
+        destinations.chosen_for = number;
+        destinations.chosen.clear();
+        let Some(change) = self.history.get(number) else {
+            return;
+        };
+        let mut unwanted = 0;
+        for reader in &mut self.readers {
+            reader.wants_new = reader.proxy.wants(change);
+            if !reader.wants_new {
+                unwanted += 1;
+                continue;
+            }
+            destinations.choose(reader.proxy.locators());
+            if let Some(start) = reader.kept_back_from.take() {
+                let target = target_of(&reader.proxy);
+                self.composer.gap(start, number, target, outbox);
+                reader.gaps += 1;
+                self.counters.gaps += 1;
+            }
+        }
+        if unwanted == 0 {
+            destinations.chosen.clone_from(&destinations.all);
+            return;
+        }
+        for reader in self.readers.iter_mut().filter(|reader| !reader.wants_new) {
+            self.counters.filtered += 1;
+            let mut locators = reader.proxy.locators().iter();
+            let hears_anyway = locators.all(|locator| destinations.chosen.contains(locator));
+            if !reader.proxy.reliable {
+                reader.kept_back_from.get_or_insert(number);
+            } else if !hears_anyway {
+                let target = target_of(&reader.proxy);
+                self.composer.gap(number, number.next(), target, outbox);
+                reader.gaps += 1;
+                self.counters.gaps += 1;
+            }
+        }
+    }
+}
