@@ -19,18 +19,16 @@
 //!           | number | chunk  | this   | length | part of a|   u32 and three u16, big-endian;
 //!           |        | count  | chunk  |        | message  |   chunks count from 1;
 //!           +--------+--------+--------+--------+----------+   another such part may follow
-//!
-//! Opra      0     1     2         12        15
-//!           +-----+-----+---------+---------+--------+---------+-- ... --+-----+
-//!           | SOH | 02  | number  | message | length | message |         | ETX |
-//!           | 01  |     | 10 x    | count   | u8     |         |         | 03  |
-//!           |     |     | '0'-'9' | 3 digits| FF: up to the ETX|         |     |
-//!           +-----+-----+---------+---------+--------+---------+-- ... --+-----+
 //! ```
+//!
+//! [`Preamble::Opra`] is drawn where its bytes are read, in the module `opra`.
+
+mod opra;
 
 use core::fmt;
 
 use crate::framing::Frame;
+pub use opra::Blocks;
 
 /// A packet's number on its feed. Numbers go up by one a packet and start again at zero after
 /// `u32::MAX`; both lines of a feed give the same packet the same number.
@@ -51,7 +49,7 @@ impl fmt::Display for PacketNumber {
     }
 }
 
-/// The form of a packet's first bytes. The module draws them.
+/// The form of a packet's first bytes. The module draws all but OPRA's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Preamble {
     /// The first message starts at the first byte.
@@ -119,8 +117,8 @@ impl Preamble {
         }
     }
 
-    /// Parts a packet, or one of its [`parts`](Self::parts), into what its preamble says and what follows, which [`blocks`](Self::blocks) takes apart. What
-    /// follows starts [`len`](Self::len) bytes into the packet.
+    /// Parts a packet, or one of its [`parts`](Self::parts), into what its preamble says and what follows, which
+    /// [`blocks`](Self::blocks) takes apart. What follows starts [`len`](Self::len) bytes into the packet.
     ///
     /// # Errors
     /// When the packet does not have this form.
@@ -151,7 +149,7 @@ impl Preamble {
                 }
                 Ok((header, rest))
             }
-            (Self::Opra, _) => Ok((Header::default(), opra(preamble, rest)?)),
+            (Self::Opra, _) => Ok((Header::default(), opra::content(preamble, rest)?)),
             _ => Ok((Header::default(), rest)),
         }
     }
@@ -159,11 +157,7 @@ impl Preamble {
     /// The runs of whole messages in what [`split`](Self::split) left of a packet: OPRA gives each message its length,
     /// all others have one run. Offsets count from the first byte of `content`.
     pub fn blocks(self, content: &[u8]) -> Blocks<'_> {
-        Blocks {
-            has_lengths: self == Self::Opra,
-            content,
-            at: 0,
-        }
+        Blocks::new(self == Self::Opra, content)
     }
 
     /// Appends packet `number` to `packet`: preamble, messages, and what follows them. Only OPRA needs to know where
@@ -189,7 +183,7 @@ impl Preamble {
                 let only = Chunk { index: 0, count: 1 };
                 return append_chunk(number, only, &messages.concat(), packet);
             }
-            Self::Opra => return append_opra(number, messages, packet),
+            Self::Opra => return opra::append(number, messages, packet),
         }
         for message in messages {
             packet.extend_from_slice(message);
@@ -241,55 +235,6 @@ impl<'a> Iterator for Parts<'a> {
         let packet = rest.get(..len).unwrap_or(rest);
         self.at = (packet.len() < rest.len()).then_some(offset + packet.len());
         Some(Frame { offset, packet })
-    }
-}
-
-/// The runs of messages of a packet. After an error the iterator ends, because nothing tells where the next one starts.
-#[derive(Clone, Debug)]
-pub struct Blocks<'a> {
-    has_lengths: bool,
-    content: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Blocks<'a> {
-    fn block(&self, rest: &'a [u8]) -> Result<Frame<'a>, PreambleError> {
-        if !self.has_lengths {
-            let (offset, packet) = (self.at, rest);
-            return Ok(Frame { offset, packet });
-        }
-        let (&len, messages) = rest.split_first().unwrap_or((&0, &[]));
-        let block = match len {
-            OPRA_LAST => Some(messages),
-            len => messages
-                .get(..usize::from(len))
-                .filter(|block| !block.is_empty()),
-        };
-        let offset = self.at + 1;
-        let available = messages.len();
-        let packet = block.ok_or(PreambleError::Block {
-            offset: self.at,
-            announced: len,
-            available,
-        })?;
-        Ok(Frame { offset, packet })
-    }
-}
-
-impl<'a> Iterator for Blocks<'a> {
-    type Item = Result<Frame<'a>, PreambleError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let rest = self
-            .content
-            .get(self.at..)
-            .filter(|rest| !rest.is_empty())?;
-        let block = self.block(rest);
-        self.at = match &block {
-            Ok(block) => block.offset + block.packet.len(),
-            Err(_) => self.content.len(),
-        };
-        Some(block)
     }
 }
 
@@ -388,55 +333,6 @@ fn chunk_of(count: u16, current: u16) -> Result<Option<Chunk>, PreambleError> {
         Some(index) => Ok(Some(Chunk { index, count })),
     }
 }
-
-/// Checks an OPRA packet's header and end; gives what is between them.
-fn opra<'a>(header: &[u8], rest: &'a [u8]) -> Result<&'a [u8], PreambleError> {
-    let is_right = |(offset, byte): &(usize, &u8)| match offset {
-        0 => **byte == SOH,
-        1 => **byte == OPRA_VERSION,
-        _ => byte.is_ascii_digit(),
-    };
-    if let Some((offset, &found)) = header.iter().enumerate().find(|byte| !is_right(byte)) {
-        return Err(PreambleError::Byte { offset, found });
-    }
-    match rest.split_last() {
-        Some((&ETX, messages)) => Ok(messages),
-        Some((&found, messages)) => Err(PreambleError::Byte {
-            offset: header.len() + messages.len(),
-            found,
-        }),
-        None => Err(PreambleError::TooShort {
-            needed: header.len() + 1,
-            available: header.len(),
-        }),
-    }
-}
-
-fn append_opra(
-    number: PacketNumber,
-    messages: &[&[u8]],
-    packet: &mut Vec<u8>,
-) -> Result<(), PreambleError> {
-    let (last, others) = messages.split_last().ok_or(PreambleError::TooLong)?;
-    let is_short = |message: &&[u8]| (1..usize::from(OPRA_LAST)).contains(&message.len());
-    if messages.len() > 999 || last.is_empty() || !others.iter().all(is_short) {
-        return Err(PreambleError::TooLong);
-    }
-    packet.extend_from_slice(&[SOH, OPRA_VERSION]);
-    packet.extend_from_slice(format!("{:010}{:03}", number.0, messages.len()).as_bytes());
-    for message in messages {
-        packet.push(u8::try_from(message.len()).unwrap_or(OPRA_LAST));
-        packet.extend_from_slice(message);
-    }
-    packet.push(ETX);
-    Ok(())
-}
-
-const SOH: u8 = 0x01;
-const ETX: u8 = 0x03;
-const OPRA_VERSION: u8 = 0x02;
-/// Length of an OPRA message that goes up to the packet's end.
-const OPRA_LAST: u8 = 0xFF;
 
 #[cfg(test)]
 mod tests;
