@@ -375,3 +375,20 @@ fn threads_that_no_machine_has_are_refused() {
         assert_eq!(run.status, status, "{threads}: {}", run.stderr);
     }
 }
+
+#[test]
+fn what_has_no_end_is_refused_and_what_is_empty_is_said() {
+    let folder = Folder::new("endless");
+    folder.generate("simple", &["--messages", "4"]);
+    folder.write("empty.dat", b"");
+    let decode = |file: &str| tickwire(&folder, &["fast", "decode", file, "-t", "simple.xml"]);
+    let endless = decode("/dev/zero");
+    assert_eq!(endless.status, 1);
+    assert!(
+        endless.stderr.contains("/dev/zero is no file and gives"),
+        "{}",
+        endless.stderr
+    );
+    let empty = decode("empty.dat");
+    assert_eq!((empty.status, &*empty.stderr), (0, "empty.dat is empty\n"));
+}

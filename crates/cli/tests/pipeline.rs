@@ -297,7 +297,7 @@ fn a_damaged_feed_is_handled_as_far_as_it_goes_and_reported() {
     assert_eq!(run.status, 1);
     assert!(
         run.stderr
-            .contains("1 packets malformed, the first: packet 0: byte"),
+            .contains("1 packet malformed, the first: packet 0: byte"),
         "{}",
         run.stderr
     );
@@ -561,7 +561,7 @@ fn interrupted_commands_print_what_they_have_counted() {
         &domain[..],
     ]
     .concat();
-    let (status, stdout) = interrupted(&folder, &run, "4 topics wait for 1 subscribers");
+    let (status, stdout) = interrupted(&folder, &run, "4 topics wait for 1 subscriber each");
     assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stdout}");
     let address = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     address

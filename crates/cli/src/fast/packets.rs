@@ -14,6 +14,7 @@ use tickwire_feed::{Frame, Frames, Framing, PacketNumber, Parts, Preamble, Reass
 use super::capture::{Capture, destinations, is_capture};
 use super::source::{FeedOptions, read};
 use crate::failure::{Failure, Result};
+use crate::output::note;
 
 /// How to find the packets in a file.
 #[derive(Args, Clone)]
@@ -102,6 +103,9 @@ impl PacketOptions {
     /// Reads the file.
     pub(crate) fn open(&self, path: &Path, feed: &FeedOptions) -> Result<PacketFile> {
         let bytes = read(path)?;
+        if bytes.is_empty() {
+            note(format_args!("{} is empty", path.display()));
+        }
         let framing = match self.framing(feed) {
             FileForm::U32le => Framing::U32Le,
             FileForm::Block => Framing::BlockSize,
@@ -398,7 +402,10 @@ fn append_hex(text: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
         let digit = char::from(character)
             .to_digit(16)
             .and_then(|digit| u8::try_from(digit).ok())
-            .ok_or_else(|| format!("`{}` is no hexadecimal digit", char::from(character)))?;
+            .ok_or_else(|| match character {
+                b'!'..=b'~' => format!("`{}` is no hexadecimal digit", char::from(character)),
+                _ => format!("byte {character:#04x} is no hexadecimal digit"),
+            })?;
         match high.take() {
             None => high = Some(digit),
             Some(high) => bytes.push(high << 4 | digit),

@@ -1,6 +1,7 @@
 //! `tickwire feed generate`: sample data in a file, and the templates to read it with.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -166,29 +167,14 @@ fn write(
                 .hint("name the data `.dat`"),
         );
     }
-    let mut file = Vec::new();
-    let mut packet = Vec::new();
-    let mut number = PacketNumber::default();
-    while generator.next_packet(&mut packet).map_err(Failure::new)? {
-        // The generator resets at each packet; where that is not the policy, a message must say so.
-        let reset: &[u8] = match venue.reset {
-            ResetPolicy::Template => &RESET_MESSAGE,
-            _ => &[],
-        };
-        venue
-            .append_packet(number, &[&[reset, &packet].concat()], &mut file)
-            .map_err(Failure::new)?;
-        number = number.next();
-    }
-    save(path, &file)?;
-    save(&templates_path, templates.as_bytes())?;
+    let bytes = write_packets(path, venue, &mut generator)?;
+    fs::write(&templates_path, templates).map_err(|error| unwritable(&templates_path, &error))?;
     let summary = generator.summary();
     note(format_args!(
-        "wrote {}: {} in {}, {} bytes, for {} on topics",
+        "wrote {}: {} in {}, {bytes} bytes, for {} on topics",
         path.display(),
         counted(summary.messages, "message", "messages"),
         counted(summary.packets, "packet", "packets"),
-        file.len(),
         counted(summary.samples, "sample", "samples")
     ));
     note(format_args!("wrote {}", templates_path.display()));
@@ -203,9 +189,34 @@ fn write(
     Ok(())
 }
 
-fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes)
-        .map_err(|error| Failure::new(format_args!("cannot write {}: {error}", path.display())))
+/// Writes the packets in the form of the venue; gives how many bytes they take.
+fn write_packets(path: &Path, venue: Venue, generator: &mut Generator) -> Result<u64> {
+    let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+    let mut file = BufWriter::new(file);
+    let mut bytes = 0;
+    let (mut packet, mut framed) = (Vec::new(), Vec::new());
+    let mut number = PacketNumber::default();
+    while generator.next_packet(&mut packet).map_err(Failure::new)? {
+        // The generator resets at each packet; where that is not the policy, a message must say so.
+        let reset: &[u8] = match venue.reset {
+            ResetPolicy::Template => &RESET_MESSAGE,
+            _ => &[],
+        };
+        framed.clear();
+        venue
+            .append_packet(number, &[&[reset, &packet].concat()], &mut framed)
+            .map_err(Failure::new)?;
+        file.write_all(&framed)
+            .map_err(|error| unwritable(path, &error))?;
+        bytes += framed.len() as u64;
+        number = number.next();
+    }
+    file.flush().map_err(|error| unwritable(path, &error))?;
+    Ok(bytes)
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format_args!("cannot write {}: {error}", path.display()))
 }
 
 /// A presence map with the template id's bit, and id 120: the session's reset message.

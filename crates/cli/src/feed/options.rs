@@ -24,6 +24,12 @@ pub(crate) fn multicast(interface: Interface) -> UdpOptions {
     }
 }
 
+/// Reads an address and its port.
+pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse()
+        .map_err(|_| "expected an address and its port, as in 224.1.2.133:13014")
+}
+
 /// Reads `1000-1099,2000,ABC`: names of securities and ranges of numbers.
 pub(crate) fn parse_ids(text: &str) -> Result<Vec<String>, String> {
     let mut ids = Vec::new();

@@ -37,6 +37,8 @@ pub(super) struct Report {
     counts: Value,
     /// What went wrong, worst first.
     troubles: Vec<String>,
+    /// Packets were malformed, or are none.
+    is_unreadable: bool,
     elapsed: Duration,
 }
 
@@ -114,6 +116,7 @@ impl Report {
             troubles: troubles(
                 counters, overflowed, lines.lost, only_line, echoed, expected,
             ),
+            is_unreadable: counters.malformed > 0 || counters.losses > overflowed,
             elapsed,
         }
     }
@@ -144,10 +147,17 @@ impl Report {
 
     /// Fails if anything was lost on the way.
     pub(super) fn verdict(&self) -> Result<()> {
-        match self.troubles.is_empty() {
-            true => Ok(()),
-            false => Err(Failure::new(self.troubles.join("; "))),
+        if self.troubles.is_empty() {
+            return Ok(());
         }
+        let failure = Failure::new(self.troubles.join("; "));
+        Err(match self.is_unreadable {
+            true => failure.hint(
+                "`tickwire fast decode` names each bad packet of a file; if most are bad, try another `--venue`, \
+                 `--framing`, `--preamble` or `--reset`",
+            ),
+            false => failure,
+        })
     }
 
     fn to_json(&self) -> Value {

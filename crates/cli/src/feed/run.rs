@@ -17,7 +17,7 @@ use tickwire_gateway::{
 };
 use tickwire_transport::ReceiveError;
 
-use super::options::{DEFAULT_GROUP, interface, parse_ids};
+use super::options::{DEFAULT_GROUP, interface, parse_address, parse_ids};
 use super::receive::{Source, TICK};
 use super::report::{Form, Report};
 use crate::duration::parse_duration;
@@ -69,11 +69,11 @@ pub(crate) struct Arguments {
     templates: TemplateOptions,
 
     /// Group to receive from
-    #[arg(short, long, value_name = "ADDR:PORT", default_value_t = DEFAULT_GROUP, conflicts_with = "file")]
+    #[arg(short, long, value_name = "ADDR:PORT", value_parser = parse_address, default_value_t = DEFAULT_GROUP, conflicts_with = "file")]
     group: SocketAddr,
 
     /// Second line of the feed; needs packets with numbers
-    #[arg(long, value_name = "ADDR:PORT", conflicts_with = "file")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_address, conflicts_with = "file")]
     line_b: Option<SocketAddr>,
 
     /// Read the packets from a file instead

@@ -9,7 +9,7 @@ use serde_json::json;
 use tickwire_feed::PacketNumber;
 use tickwire_transport::{UdpOptions, UdpSocket};
 
-use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast};
+use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast, parse_address};
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
@@ -49,11 +49,11 @@ pub(crate) struct Arguments {
     packets: PacketOptions,
 
     /// Where to send to
-    #[arg(short, long, value_name = "ADDR:PORT", default_value_t = DEFAULT_GROUP)]
+    #[arg(short, long, value_name = "ADDR:PORT", value_parser = parse_address, default_value_t = DEFAULT_GROUP)]
     group: SocketAddr,
 
     /// Send each packet here too
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_address)]
     line_b: Option<SocketAddr>,
 
     /// Name or address of the interface that multicast leaves by

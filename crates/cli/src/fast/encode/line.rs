@@ -49,8 +49,10 @@ pub(super) fn read(
     templates: &Templates,
     message: &mut Message,
 ) -> Result<(), LineError> {
-    let object: Object<'_> =
-        serde_json::from_str(line).map_err(|error| LineError::new("", json_problem(&error)))?;
+    let object: Object<'_> = serde_json::from_str(line).map_err(|error| LineError {
+        hint: Some(FORM.to_owned()),
+        ..LineError::new("", json_problem(&error))
+    })?;
     if object.0.is_empty() {
         message.clear();
         return Ok(());
@@ -99,10 +101,10 @@ impl<'a> Object<'a> {
     ) -> Result<(Template<'t>, Self), LineError> {
         let at = self.0.iter().position(|(name, _)| name == "template");
         let Some(at) = at else {
-            return Err(LineError::new(
-                path,
-                "no member `template` says which template it is",
-            ));
+            return Err(LineError {
+                hint: Some(FORM.to_owned()),
+                ..LineError::new(path, "no member `template` says which template it is")
+            });
         };
         let name = self.0.remove(at).map_or("", |(_, name)| name.get());
         let name = text(name, path)?;
@@ -400,3 +402,5 @@ fn join(path: &str, name: &str) -> String {
 /// As deep as a decoder goes by default.
 const MAX_DEPTH: u32 = 64;
 const MAX_SHOWN: usize = 40;
+/// What a line is.
+pub(super) const FORM: &str = "a line is a message as `tickwire fast decode -o jsonl` prints it: {\"template\": NAME, FIELD: VALUE, ...}";

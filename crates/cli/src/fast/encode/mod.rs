@@ -74,7 +74,8 @@ impl Arguments {
         let form = self.form()?;
         let templates = self.templates.load()?;
         let (name, mut lines) = self.lines()?;
-        let mut packer = Packer::new(&templates, form, self.output(form)?);
+        let out_name = self.out.as_ref().map(|out| out.display().to_string());
+        let mut packer = Packer::new(&templates, form, self.output(form)?, out_name);
         let mut message = Message::new();
         let mut line = String::new();
         let mut number = 0_u64;
@@ -163,7 +164,13 @@ impl Arguments {
 fn next_line(lines: &mut dyn BufRead, line: &mut String, name: &str, number: u64) -> Result<bool> {
     line.clear();
     let read = lines.take(MAX_LINE).read_line(line);
-    let len = read.map_err(|error| Failure::new(format_args!("{name}: line {number}: {error}")))?;
+    let len = read.map_err(|error| {
+        let failure = Failure::new(format_args!("{name}: line {number}: {error}"));
+        match error.kind() {
+            io::ErrorKind::InvalidData => failure.hint(line::FORM),
+            _ => failure,
+        }
+    })?;
     if len as u64 == MAX_LINE && !line.ends_with('\n') {
         return Err(Failure::new(format_args!(
             "{name}: line {number} is longer than {MAX_LINE} bytes"

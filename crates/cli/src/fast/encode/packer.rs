@@ -1,6 +1,6 @@
 //! Messages are put into packets, and packets into a file. Knows nothing of where messages come from.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use tickwire_fast::{EncodeError, Encoder, Message, ResetPolicy, Templates};
 use tickwire_feed::{Framing, PacketNumber, Preamble};
@@ -29,13 +29,20 @@ pub(super) struct Packer<W> {
     ends: Vec<usize>,
     next: PacketNumber,
     out: W,
+    /// What `out` is called in errors; standard output without it.
+    name: Option<String>,
     framed: Vec<u8>,
     pub(super) packets: u64,
     pub(super) messages: u64,
 }
 
 impl<W: Write> Packer<W> {
-    pub(super) fn new(templates: &Templates, form: PacketForm, out: W) -> Self {
+    pub(super) fn new(
+        templates: &Templates,
+        form: PacketForm,
+        out: W,
+        name: Option<String>,
+    ) -> Self {
         Self {
             form,
             encoder: Encoder::with_reset(templates, form.reset),
@@ -43,6 +50,7 @@ impl<W: Write> Packer<W> {
             ends: Vec::new(),
             next: PacketNumber(1),
             out,
+            name,
             framed: Vec::new(),
             packets: 0,
             messages: 0,
@@ -119,7 +127,8 @@ impl<W: Write> Packer<W> {
             let line = digits.collect::<String>() + "\n";
             self.framed = line.into_bytes();
         }
-        self.out.write_all(&self.framed)?;
+        let written = self.out.write_all(&self.framed);
+        written.map_err(|error| self.unwritable(error))?;
         self.packets += 1;
         self.next = number.next();
         self.bytes.clear();
@@ -134,6 +143,14 @@ impl<W: Write> Packer<W> {
     /// Ends the last packet and the file.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.flush()?;
-        Ok(self.out.flush()?)
+        let flushed = self.out.flush();
+        flushed.map_err(|error| self.unwritable(error))
+    }
+
+    fn unwritable(&self, error: io::Error) -> Failure {
+        match &self.name {
+            Some(name) => Failure::new(format_args!("cannot write {name}: {error}")),
+            None => error.into(),
+        }
     }
 }
