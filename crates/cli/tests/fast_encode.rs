@@ -373,3 +373,61 @@ fn an_empty_object_is_the_sessions_reset() {
         run.stderr
     );
 }
+
+/// OPRA's messages have no template id, and its template has none.
+#[test]
+fn messages_without_an_id_are_of_the_default_template() {
+    let folder = Folder::new("encode-default");
+    let xml = r#"<template name="OPRA"><uInt32 name="Type"><copy/></uInt32><uInt32 name="Price"/></template>"#;
+    folder.write("opra.xml", xml.as_bytes());
+    let lines = "{\"template\":\"OPRA\",\"Type\":5,\"Price\":7}\n{\"template\":\"OPRA\",\"Type\":5,\"Price\":8}\n";
+    folder.write("opra.jsonl", lines.as_bytes());
+    let with = |command: &[&str]| {
+        let options = ["-t", "opra.xml", "--framing", "hex", "--default-template"];
+        tickwire(&folder, &[&["fast"], command, &options, &["OPRA"]].concat())
+    };
+    let encoded = with(&["encode", "opra.jsonl"]);
+    assert_eq!(
+        (encoded.stdout.as_str(), encoded.status),
+        ("a085878088\n", 0),
+        "{}",
+        encoded.stderr
+    );
+    folder.write("opra.hex", encoded.stdout.as_bytes());
+    let decoded = with(&["decode", "opra.hex", "-o", "jsonl"]);
+    assert_eq!(
+        (decoded.stdout.as_str(), decoded.status),
+        (lines, 0),
+        "{}",
+        decoded.stderr
+    );
+    let explained = with(&["explain", "opra.hex", "-m", "1"]);
+    assert_eq!(
+        explained.status, 0,
+        "{}{}",
+        explained.stdout, explained.stderr
+    );
+    assert!(explained.stdout.contains("OPRA"), "{}", explained.stdout);
+    let plain = [
+        "fast",
+        "decode",
+        "opra.hex",
+        "-t",
+        "opra.xml",
+        "--framing",
+        "hex",
+    ];
+    let refused = tickwire(&folder, &plain);
+    assert_eq!(refused.status, 1);
+    assert!(refused.stderr.contains("D5"), "{}", refused.stderr);
+    let unknown = tickwire(
+        &folder,
+        &[&plain[..], &["--default-template", "CTA"]].concat(),
+    );
+    assert_eq!(unknown.status, 1, "{}", unknown.stderr);
+    assert!(
+        unknown.stderr.contains("no template is called CTA"),
+        "{}",
+        unknown.stderr
+    );
+}

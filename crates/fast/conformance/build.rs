@@ -27,16 +27,26 @@ fn main() -> Result<(), Error> {
     topics.generate("templates/topics.xml")?;
     let mut files = Files::default();
     for name in ["simple", "complex"] {
-        files.add(&format!("../../feed/templates/{name}.xml"), Shape::Standard)?;
+        files.add(
+            &format!("../../feed/templates/{name}.xml"),
+            None,
+            Shape::Standard,
+        )?;
     }
     for name in ["everything", "extension"] {
         files.add(
             &format!("../../../fuzz/seeds/template_xml/{name}.xml"),
+            None,
             Shape::Dialect,
         )?;
     }
-    for name in ["names", "restart", "heavy"] {
-        files.add(&format!("templates/{name}.xml"), Shape::Standard)?;
+    for (name, default) in [
+        ("names", None),
+        ("restart", Some("Update")),
+        ("heavy", None),
+        ("opra", Some("Quote")),
+    ] {
+        files.add(&format!("templates/{name}.xml"), default, Shape::Standard)?;
     }
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").ok_or(Error::NoOutDir)?);
     for seed in 0..RANDOM_FILES {
@@ -44,7 +54,7 @@ fn main() -> Result<(), Error> {
         let xml = template::templates(&mut Choices::from_seed(seed), shape, Spelling::Standard);
         let path = out_dir.join(format!("random{seed}.xml"));
         write(&path, &xml)?;
-        files.add(&path.to_string_lossy(), shape)?;
+        files.add(&path.to_string_lossy(), None, shape)?;
     }
     write(&out_dir.join("generated_files.rs"), &files.text())
 }
@@ -57,13 +67,22 @@ struct Files {
 }
 
 impl Files {
-    fn add(&mut self, path: &str, shape: Shape) -> Result<(), Error> {
-        let generated = Config::new().lenient().generate(path)?;
+    fn add(&mut self, path: &str, default: Option<&str>, shape: Shape) -> Result<(), Error> {
+        let config = Config::new().lenient();
+        let config = match default {
+            Some(name) => config.default_template(name),
+            None => config,
+        };
+        let generated = config.generate(path)?;
         let path = fs::canonicalize(path).map_err(|error| Error::Read(path.into(), error))?;
         let xml = fs::read_to_string(&path).map_err(|error| Error::Read(path.clone(), error))?;
         // The text was just read without an error.
         let templates =
             Templates::parse(&xml, Mode::Lenient).expect("a template file that was generated");
+        let templates = match default {
+            Some(name) => templates.with_default(name).expect("a template's name"),
+            None => templates,
+        };
         let name = generated.file_stem().unwrap_or_default().to_string_lossy();
         let _ = writeln!(
             self.modules,
@@ -71,7 +90,7 @@ impl Files {
              mod {name} {{\n    include!({generated:?});\n}}\n\
              impl {name}::Handler for Seen<<{name}::Decoder as Of>::Messages> {{"
         );
-        for template in templates.iter().filter(|template| template.id().is_some()) {
+        for template in templates.iter().filter(|template| template.has_messages()) {
             let struct_name = camel(template.name());
             let method = snake(&struct_name);
             let _ = writeln!(
@@ -83,7 +102,7 @@ impl Files {
             .push_str("    fn reset(&mut self) { self.text.push_str(\"reset\"); }\n}\n");
         let _ = writeln!(
             self.rows,
-            "    Generated {{ name: {name:?}, xml: include_str!({path:?}), mode: Mode::Lenient, shape: Shape::{shape:?}, \
+            "    Generated {{ name: {name:?}, xml: include_str!({path:?}), mode: Mode::Lenient, default: {default:?}, shape: Shape::{shape:?}, \
              codec: |options| Box::new(Pair::new(\
              {name}::Decoder::with_options(options), {name}::Encoder::with_reset(options.reset))) }},"
         );

@@ -40,6 +40,7 @@ use crate::{Mode, TemplateError, Templates};
 pub struct Config {
     mode: Mode,
     options: RustOptions,
+    default_template: Option<String>,
     out_dir: Option<PathBuf>,
 }
 
@@ -68,6 +69,12 @@ impl Config {
         self
     }
 
+    /// Messages without an id are of the template of this name: see [`Templates::with_default`].
+    pub fn default_template(mut self, name: &str) -> Self {
+        self.default_template = Some(name.to_owned());
+        self
+    }
+
     /// Writes into this directory, which must exist, instead of Cargo's `OUT_DIR`.
     pub fn out_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.out_dir = Some(directory.into());
@@ -90,7 +97,13 @@ impl Config {
             is_dialect: self.mode == Mode::Strict && Templates::parse(&xml, Mode::Lenient).is_ok(),
             error,
         })?;
-        if templates.iter().all(|template| template.id().is_none()) {
+        let templates = match &self.default_template {
+            Some(name) => templates
+                .with_default(name)
+                .ok_or_else(|| Error::NoTemplate(path.to_owned(), name.clone()))?,
+            None => templates,
+        };
+        if templates.iter().all(|template| !template.has_messages()) {
             return Err(Error::NoMessage(path.to_owned()));
         }
         let name = path.with_extension("rs");
@@ -124,8 +137,10 @@ pub enum Error {
         /// [`Config::lenient`] accepts it.
         is_dialect: bool,
     },
-    /// No template has an id, so that there are no messages.
+    /// No template has an id or is the default, so that there are no messages.
     NoMessage(PathBuf),
+    /// No template has the name of the [default](Config::default_template).
+    NoTemplate(PathBuf, String),
     /// There is no directory to write to: no build script is running, and [`Config::out_dir`] was not called.
     NoOutDir,
     /// The source file cannot be written.
@@ -157,7 +172,13 @@ impl fmt::Display for Error {
             }
             Self::NoMessage(path) => {
                 let path = path.display();
-                write!(f, "{path}: no template has an id, which messages name")
+                write!(
+                    f,
+                    "{path}: no template has an id, which messages name, or is the default"
+                )
+            }
+            Self::NoTemplate(path, name) => {
+                write!(f, "{}: no template is called {name}", path.display())
             }
             Self::NoOutDir => f.write_str("OUT_DIR is not set: call this from a build script"),
             Self::Write(path, error) => write!(f, "cannot write {}: {error}", path.display()),

@@ -174,14 +174,14 @@ impl Decoder {
         value: &mut T,
     ) -> Result<usize, DecodeError> {
         let id = self.next_id(bytes);
-        let template = id.and_then(|id| self.templates.by_id(id));
-        let is_reset = template.is_none() && id == Some(session::RESET);
+        let template = id.and_then(|id| self.template_of(id));
+        let is_reset = template.is_none() && id == Some(Some(session::RESET));
         if is_reset || template.is_some_and(|template| !binding.is_for(template)) {
             return Err(DecodeError {
                 code: Code::D1,
                 offset: 0,
                 template: template.map(|template| template.entry.name.clone()),
-                unknown_template: id.filter(|_| is_reset),
+                unknown_template: is_reset.then_some(session::RESET),
                 field: None,
                 element: None,
             });
@@ -193,18 +193,28 @@ impl Decoder {
     /// The template of the message at the start of `bytes`, without decoding it; `None` if there is none, which
     /// [`decode`](Self::decode) explains, or obeys if it is the session's reset message.
     pub fn next_template(&self, bytes: &[u8]) -> Option<Template<'_>> {
-        self.templates.by_id(self.next_id(bytes)?)
+        self.template_of(self.next_id(bytes)?)
     }
 
-    fn next_id(&self, bytes: &[u8]) -> Option<TemplateId> {
+    /// The id that the next message has or copies; `Some(None)` if there is none to copy.
+    fn next_id(&self, bytes: &[u8]) -> Option<Option<TemplateId>> {
         let mut input = Input::new(bytes, false);
         if input.presence_map().ok()?.bit() {
             let id = input.unsigned(u32::MAX.into()).ok()?;
-            u32::try_from(id).ok().map(TemplateId)
+            u32::try_from(id).ok().map(|id| Some(TemplateId(id)))
         } else if self.options.reset == ResetPolicy::Message {
-            None
+            Some(None)
         } else {
-            self.template_id.map(TemplateId)
+            Some(self.template_id.map(TemplateId))
+        }
+    }
+
+    fn template_of(&self, id: Option<TemplateId>) -> Option<Template<'_>> {
+        match id {
+            Some(id) => self.templates.by_id(id),
+            // The policy is about to reset what was lost.
+            None if self.options.reset == ResetPolicy::Message => self.templates.default_template(),
+            None => default_template(&self.templates, &self.dictionary),
         }
     }
 
@@ -229,4 +239,10 @@ impl Decoder {
         }
         Ok(count)
     }
+}
+
+/// The template of messages without an id, as long as none can have been lost that they copy.
+fn default_template<'t>(templates: &'t Templates, dictionary: &Dictionary) -> Option<Template<'t>> {
+    let is_lost = dictionary.is_lost() && templates.has_ids();
+    templates.default_template().filter(|_| !is_lost)
 }

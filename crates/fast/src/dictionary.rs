@@ -100,6 +100,11 @@ impl<E: Entries> Dictionary<E> {
         });
     }
 
+    /// Whether entries without a value had one that was lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost
+    }
+
     /// What is wrong with a value that is needed and not there.
     pub(crate) fn undefined(&self) -> Code {
         match self.lost {

@@ -76,6 +76,7 @@ impl Encoder {
             plan: &self.templates.plan,
             message,
             dictionary: &mut self.dictionary,
+            is_implied: template.is_default() && self.template_id.is_none(),
             template_id: &mut self.template_id,
             reset: self.reset,
             out,
@@ -133,6 +134,8 @@ struct Run<'a> {
     message: &'a Message,
     dictionary: &'a mut Dictionary,
     template_id: &'a mut Option<u32>,
+    /// Whether the message needs no template id.
+    is_implied: bool,
     reset: ResetPolicy,
     out: &'a mut Vec<u8>,
     /// The innermost template and, where it failed, field and element.
@@ -156,13 +159,17 @@ impl<'a> Run<'a> {
         cursor: Cursor,
         is_message: bool,
     ) -> Result<(), Code> {
-        let id = template.id.ok_or(Code::D9)?;
+        let known = *self.template_id;
+        let new = match template.id {
+            _ if is_message && self.is_implied => None,
+            Some(id) => Some(id).filter(|_| known != Some(id)),
+            None => return Err(Code::D9),
+        };
         let mut map = MapWriter::new(self.out, template.map_bits);
-        let is_new = *self.template_id != Some(id);
-        map.push(self.out, is_new);
-        if is_new {
+        map.push(self.out, new.is_some());
+        if let Some(id) = new {
             output::unsigned(self.out, id.into());
-            *self.template_id = Some(id);
+            *self.template_id = new;
         }
         if is_message && template.reset && self.reset != ResetPolicy::Never {
             self.dictionary.reset();

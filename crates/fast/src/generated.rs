@@ -22,7 +22,8 @@ pub use writer::{MapWriter, Value, Writer};
 
 use crate::plan::Spec;
 use crate::{
-    Decimal, DecodeError, DecoderOptions, FieldType, Operator, ResetPolicy, TemplateId, session,
+    Code, Decimal, DecodeError, DecoderOptions, FieldType, Operator, ResetPolicy, TemplateId,
+    session,
 };
 use reader::Session;
 
@@ -34,6 +35,10 @@ pub trait Protocol: Default {
     const ENTRIES: Self::Entries;
     /// Paths of all fields, by field index.
     const FIELD_PATHS: &'static [&'static str];
+    /// Whether a template is the default of messages without an id.
+    const HAS_DEFAULT: bool = false;
+    /// Whether any template has an id.
+    const HAS_IDS: bool = true;
 }
 
 /// Decodes a message and gives it to a handler.
@@ -50,6 +55,19 @@ pub trait Decode<H>: Protocol {
         handler: &mut H,
     ) -> Result<(), Fault>;
 
+    /// The fields of a message of the default template, whose presence map was read.
+    ///
+    /// # Errors
+    /// What is wrong with the message; D5 if there is no such template.
+    fn decode_default(
+        &mut self,
+        _map: Bits<'_>,
+        _reader: &mut Reader<'_, Self::Entries>,
+        _handler: &mut H,
+    ) -> Result<(), Fault> {
+        Err(Fault::of(Code::D5))
+    }
+
     /// The session's reset message, which no template defines.
     fn reset(handler: &mut H);
 }
@@ -57,7 +75,9 @@ pub trait Decode<H>: Protocol {
 /// A struct that is a message of one template.
 pub trait Encode<P: Protocol> {
     /// The template's id.
-    const ID: u32;
+    const ID: Option<u32>;
+    /// Whether its messages need none.
+    const IS_DEFAULT: bool = false;
     /// The template's name.
     const NAME: &'static str;
     /// Whether dictionaries are reset before such a message.
@@ -183,6 +203,12 @@ fn message<H, M: Decode<H>>(
 ) -> Result<(), Fault> {
     reader.begin_message();
     let mut map = reader.map()?;
+    if M::HAS_DEFAULT {
+        let mut map = map;
+        if !map.bit() && reader.is_default(M::HAS_IDS) {
+            return messages.decode_default(map, reader, handler);
+        }
+    }
     let id = reader.template_id(&mut map)?;
     match messages.decode(id, map, reader, handler) {
         Err(fault) if fault.is_unknown_template() => {

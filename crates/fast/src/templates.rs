@@ -27,6 +27,8 @@ pub enum Mode {
 #[derive(Clone, Debug)]
 pub struct Templates {
     pub(crate) plan: Arc<Plan>,
+    /// Index of the template of messages without an id.
+    default: Option<u32>,
 }
 
 impl Templates {
@@ -39,9 +41,35 @@ impl Templates {
     /// whatever is not FAST 1.1), an operator or initial value that does not suit the field (S2 to S5), a reference to
     /// a name that is not there (D8).
     pub fn parse(xml: &str, mode: Mode) -> Result<Self, TemplateError> {
-        Ok(Self {
-            plan: Arc::new(compile::compile(xml, mode)?),
-        })
+        Ok(Self::of(compile::compile(xml, mode)?))
+    }
+
+    pub(crate) fn of(plan: Plan) -> Self {
+        Self {
+            plan: Arc::new(plan),
+            default: None,
+        }
+    }
+
+    /// The same templates with one for the messages that have no template id where none is known to copy (§10.5.1): the
+    /// first of this name, with or without an id of its own. For feeds whose messages never have ids, as those of OPRA,
+    /// whose template has none either. `None` if no template has the name.
+    ///
+    /// Decoders, encoders and generated code go by it. By default there is no such template, and a message like that is
+    /// an error (D5). After losses it is an error all the same (`Lost`), unless no template has an id that could be lost.
+    pub fn with_default(mut self, name: &str) -> Option<Self> {
+        self.default = Some(self.by_name(name)?.index);
+        Some(self)
+    }
+
+    /// The template of messages without an id.
+    pub fn default_template(&self) -> Option<Template<'_>> {
+        self.template(self.default?)
+    }
+
+    /// Whether messages can name their template.
+    pub(crate) fn has_ids(&self) -> bool {
+        self.iter().any(|template| template.id().is_some())
     }
 
     /// The templates of a strict file that can be compiled; `refused` gets the numbers and errors of the others.
@@ -53,9 +81,7 @@ impl Templates {
             refused(number, error);
             Ok(())
         };
-        Ok(Self {
-            plan: Arc::new(compile::compile_each(xml, Mode::Strict, &mut go_on)?),
-        })
+        compile::compile_each(xml, Mode::Strict, &mut go_on).map(Self::of)
     }
 
     /// All templates, in the order of the file.
@@ -126,9 +152,19 @@ impl<'a> Template<'a> {
         &self.entry.namespace
     }
 
-    /// Its id; a template without one can only be referenced by name.
+    /// Its id; a template without one can only be referenced by name, or be the default.
     pub fn id(self) -> Option<TemplateId> {
         self.entry.id.map(TemplateId)
+    }
+
+    /// Whether it is that of messages without an id: see [`Templates::with_default`].
+    pub fn is_default(self) -> bool {
+        self.templates.default == Some(self.index)
+    }
+
+    /// Whether there can be messages of it: it has an id, or is the default.
+    pub fn has_messages(self) -> bool {
+        self.entry.id.is_some() || self.is_default()
     }
 
     /// Whether a message of this template resets the dictionaries first (`scp:reset`).

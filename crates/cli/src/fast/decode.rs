@@ -12,7 +12,7 @@ use tickwire_fast::{Message, Record, ResetPolicy, Templates, Value, json};
 use super::events::{Batch, Event, Line, PacketDecoder};
 use super::packets::{FileForm, PacketFile, PacketOptions};
 use super::parallel::in_order;
-use super::source::TemplateOptions;
+use super::source::{DefaultTemplate, TemplateOptions};
 use super::statistics::{Counting, Statistics};
 use crate::failure::{Failure, Result};
 use crate::output::{counted, note, stdout};
@@ -52,6 +52,9 @@ pub(crate) struct Arguments {
     templates: TemplateOptions,
 
     #[command(flatten)]
+    default: DefaultTemplate,
+
+    #[command(flatten)]
     packets: PacketOptions,
 
     /// Count instead: messages, entries and values of each template, and how fast their bytes decode
@@ -86,7 +89,7 @@ pub(super) enum Form {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         self.check_options()?;
-        let templates = self.templates.load()?;
+        let templates = self.default.of(self.templates.load()?)?;
         if self.threads > 1 {
             self.check_independent(&templates)?;
         }
@@ -128,11 +131,11 @@ impl Arguments {
                     .hint("`--threads 1` decodes its messages one after the other"),
             );
         }
-        let mut with_id = templates.iter().filter(|template| template.id().is_some());
+        let mut with_messages = templates.iter().filter(|template| template.has_messages());
         let keeps = match feed.reset() {
             ResetPolicy::Packet | ResetPolicy::Message => return Ok(()),
-            ResetPolicy::Template => with_id.find(|template| !template.resets()),
-            ResetPolicy::Never => with_id.next(),
+            ResetPolicy::Template => with_messages.find(|template| !template.resets()),
+            ResetPolicy::Never => with_messages.next(),
         };
         match keeps {
             None => Ok(()),

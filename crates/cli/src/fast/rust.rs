@@ -6,7 +6,7 @@ use clap::Args;
 use tickwire_fast::generate::{RustOptions, rust};
 use tickwire_fast::{FieldType, Templates};
 
-use super::source::TemplateFile;
+use super::source::{DefaultTemplate, TemplateFile};
 use crate::failure::{Failure, Result};
 use crate::output::stdout;
 
@@ -19,7 +19,7 @@ Prints Rust source text for the templates of a file: a struct for each, with a m
 what `tickwire_fast::build` makes of the file in a build script; a program that has that needs no copy.
 
 Groups and elements of sequences are structs in a module named after the struct around them. Templates \
-without an id have no messages, and no struct.",
+without an id have no messages, and no struct, but for the one that `--default-template` names.",
     after_help = "\
 Examples:
   tickwire fast rust feed.xml > src/feed.rs
@@ -30,6 +30,9 @@ In the crate that has the file: `cargo add tickwire-fast`, with `--topics` also 
 pub(crate) struct Arguments {
     #[command(flatten)]
     templates: TemplateFile,
+
+    #[command(flatten)]
+    default: DefaultTemplate,
 
     /// Derive `tickwire::Topic`, so that a decoded message can be published as it is
     #[arg(long)]
@@ -52,7 +55,7 @@ impl Arguments {
         if !self.topics && !self.keys.keys.is_empty() {
             return Err(Failure::usage("only topics have keys").hint("add `--topics`"));
         }
-        let templates = self.templates.load()?;
+        let templates = self.default.of(self.templates.load()?)?;
         let options = RustOptions {
             topics: self.topics,
             keys: self.keys.checked(&templates)?,
@@ -66,7 +69,10 @@ impl Arguments {
 impl Keys {
     /// The fields' names, each of which some template that has messages has as a possible key.
     pub(super) fn checked(self, templates: &Templates) -> Result<Vec<String>> {
-        let with_messages = || templates.iter().filter(|template| template.id().is_some());
+        let with_messages = || {
+            let templates = templates.iter();
+            templates.filter(|template| template.has_messages())
+        };
         if with_messages().next().is_none() {
             let failure = Failure::new("no template has an id, so there are no messages");
             return Err(failure.hint("add the attribute `id`, the number that messages carry"));

@@ -27,6 +27,27 @@ pub(crate) struct TemplateOptions {
     pub(crate) feed: FeedOptions,
 }
 
+/// What messages are that do not say it.
+#[derive(Args, Clone)]
+pub(crate) struct DefaultTemplate {
+    /// Messages without a template id, and none before to copy, are of this template (OPRA)
+    #[arg(long = "default-template", value_name = "NAME")]
+    name: Option<String>,
+}
+
+impl DefaultTemplate {
+    /// The templates with this one for their default.
+    pub(crate) fn of(&self, templates: Templates) -> Result<Templates> {
+        let Some(name) = &self.name else {
+            return Ok(templates);
+        };
+        templates.with_default(name).ok_or_else(|| {
+            Failure::new(format_args!("no template is called {name}"))
+                .hint("`tickwire fast templates XML` lists them")
+        })
+    }
+}
+
 /// What an exchange decides and templates do not say.
 #[derive(Args, Clone, Default)]
 pub(crate) struct FeedOptions {

@@ -6,7 +6,8 @@ use std::fmt::{Debug, Write};
 
 use tickwire_fast::generated::{Decode, Decoder, Encode, Encoder, Protocol};
 use tickwire_fast::{
-    DecodeError, DecoderOptions, EncodeError, FieldType, Fields, Message, Mode, Record, Value,
+    DecodeError, DecoderOptions, EncodeError, FieldType, Fields, Message, Mode, Record, Templates,
+    Value,
 };
 
 use crate::template::Shape;
@@ -20,10 +21,24 @@ pub struct Generated {
     pub xml: &'static str,
     /// How it is read.
     pub mode: Mode,
+    /// The template of messages without an id.
+    pub default: Option<&'static str>,
     /// What random messages of it may have.
     pub shape: Shape,
     /// Makes a decoder and an encoder.
     pub codec: fn(DecoderOptions) -> Box<dyn Codec>,
+}
+
+impl Generated {
+    /// What the code was generated of.
+    pub fn templates(&self) -> Templates {
+        // The build script has read the file likewise.
+        let templates = Templates::parse(self.xml, self.mode).expect("a valid file");
+        match self.default {
+            Some(name) => templates.with_default(name).expect("a template's name"),
+            None => templates,
+        }
+    }
 }
 
 /// A generated decoder, and a generated encoder that encodes again what was decoded.

@@ -21,11 +21,13 @@ pub struct Messages<'t, 'b> {
 }
 
 impl<'t, 'b> Messages<'t, 'b> {
-    /// Messages of all templates that have an id.
+    /// Messages of all templates that have some.
     pub fn new(templates: &'t Templates, shape: Shape, choices: Choices<'b>) -> Self {
-        let with_id = templates.iter().filter(|template| template.id().is_some());
+        let templates = templates.iter();
         Self {
-            templates: with_id.collect(),
+            templates: templates
+                .filter(|template| template.has_messages())
+                .collect(),
             choices,
             shape,
             count: 0,

@@ -54,7 +54,7 @@ proptest! {
     #[test]
     fn generated_is_interpreted(seed: u64, policy in 0usize..4, strict: bool) {
         for file in FILES {
-            let templates = Templates::parse(file.xml, file.mode).unwrap();
+            let templates = file.templates();
             let reset = [ResetPolicy::Packet, ResetPolicy::Message, ResetPolicy::Template, ResetPolicy::Never][policy];
             let options = DecoderOptions { reset, strict, budget: 1 << 16, ..DecoderOptions::default() };
             let mut interpreted = Decoder::with_options(&templates, options);

@@ -88,7 +88,11 @@ impl<'a, V: Visitor> Run<'a, V> {
         let id = if present {
             u32::try_from(self.input.unsigned(u32::MAX.into())?).map_err(|_| Code::D2)?
         } else {
-            self.template_id.ok_or(self.dictionary.undefined())?
+            match *self.template_id {
+                Some(id) => id,
+                None if is_message => return self.default_template().map(Some),
+                None => return Err(self.dictionary.undefined()),
+            }
         };
         let Some(template) = self
             .plan
@@ -106,6 +110,13 @@ impl<'a, V: Visitor> Run<'a, V> {
         *self.template_id = Some(id);
         self.template = Some(template);
         Ok(Some(template))
+    }
+
+    /// The template of a message that has no id and none to copy.
+    #[cold]
+    fn default_template(&mut self) -> Result<Template<'a>, Code> {
+        self.template = super::default_template(self.templates, self.dictionary);
+        self.template.ok_or(self.dictionary.undefined())
     }
 
     /// The presence map of a segment.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::codec::{Codec, Function, initial, op_text};
-use super::model::{ANY_MESSAGE, Member, Type};
+use super::model::{ANY_MESSAGE, Member, Message, Type};
 use crate::Operator;
 use crate::generated::Bits;
 use crate::plan::{Kind, Op};
@@ -85,7 +85,13 @@ fn messages(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
     for field in &codec.plan.fields {
         writeln!(out, "            {:?},", field.path)?;
     }
-    writeln!(out, "        ];\n    }}\n")
+    writeln!(out, "        ];")?;
+    if codec.model.templates.default_template().is_some() {
+        let has_ids = codec.model.templates.has_ids();
+        writeln!(out, "        const HAS_DEFAULT: bool = true;")?;
+        writeln!(out, "        const HAS_IDS: bool = {has_ids};")?;
+    }
+    writeln!(out, "    }}\n")
 }
 
 /// From a template's id to its function.
@@ -104,28 +110,14 @@ fn dispatch(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
 ",
     );
     for (message, name) in codec.messages() {
-        let id = message.template.id().map_or(0, |id| id.0);
-        let resets = message.template.resets();
-        let spares = if codec.uses_spares(message.of) {
-            ", &mut self.spares"
-        } else {
-            ""
+        let Some(id) = message.template.id() else {
+            continue;
         };
+        let (id, resets) = (id.0, message.template.resets());
         writeln!(out, "                {id} => {{")?;
         writeln!(out, "                    reader.begin({id}, {resets});")?;
-        writeln!(
-            out,
-            "                    self::{name}(&mut self.{name}, map, reader{spares})"
-        )?;
-        writeln!(
-            out,
-            "                        .map_err(|fault| fault.in_template({:?}))?;",
-            message.template.name()
-        )?;
-        writeln!(
-            out,
-            "                    handler.{name}(&self.{name});\n                }}"
-        )?;
+        arm(codec, message, name, out)?;
+        writeln!(out, "                }}")?;
     }
     out.push_str(
         "                _ => return Err(Fault::unknown_template(id)),
@@ -133,7 +125,11 @@ fn dispatch(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
             Ok(())
         }
 
-        fn reset(handler: &mut H) {
+",
+    );
+    default_message(codec, out)?;
+    out.push_str(
+        "        fn reset(handler: &mut H) {
             handler.reset();
         }
     }
@@ -141,6 +137,41 @@ fn dispatch(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
 ",
     );
     Ok(())
+}
+
+/// The method for messages without an id, if a template is their default.
+fn default_message(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
+    let mut messages = codec.messages();
+    let Some((message, name)) = messages.find(|(message, _)| message.template.is_default()) else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "        fn decode_default(&mut self, map: Bits<'_>, reader: &mut Reader<'_>, handler: &mut H) -> Result<(), Fault> {{"
+    )?;
+    let resets = message.template.resets();
+    writeln!(out, "                    reader.begin_default({resets});")?;
+    arm(codec, message, name, out)?;
+    writeln!(out, "                    Ok(())\n        }}\n")
+}
+
+/// Decodes a message whose template is known, and gives it to the handler.
+fn arm(codec: &Codec<'_>, message: &Message<'_>, name: &str, out: &mut String) -> std::fmt::Result {
+    let spares = if codec.uses_spares(message.of) {
+        ", &mut self.spares"
+    } else {
+        ""
+    };
+    writeln!(
+        out,
+        "                    self::{name}(&mut self.{name}, map, reader{spares})"
+    )?;
+    writeln!(
+        out,
+        "                        .map_err(|fault| fault.in_template({:?}))?;",
+        message.template.name()
+    )?;
+    writeln!(out, "                    handler.{name}(&self.{name});")
 }
 
 /// One struct's function.
@@ -439,7 +470,9 @@ fn inner(codec: &Codec<'_>, out: &mut String) -> std::fmt::Result {
         match id {{"
     )?;
     for (message, name) in codec.messages() {
-        let id = message.template.id().map_or(0, |id| id.0);
+        let Some(id) = message.template.id().map(|id| id.0) else {
+            continue;
+        };
         let variant = format!("super::{ANY_MESSAGE}::{}", codec.model.path(message.of));
         let blank = codec.blank(message.of);
         let spares = if codec.uses_spares(message.of) {

@@ -32,9 +32,12 @@ fn function(codec: &Codec<'_>, function: &Function, out: &mut String) -> std::fm
     let path = codec.model.path(function.of);
     match of.owner {
         Owner::Template(template) => {
-            let id = template.id().map_or(0, |id| id.0);
+            let id = template.id().map(|id| id.0);
             writeln!(out, "    impl Encode<Messages> for super::{path} {{")?;
-            writeln!(out, "        const ID: u32 = {id};")?;
+            writeln!(out, "        const ID: Option<u32> = {id:?};")?;
+            if template.is_default() {
+                writeln!(out, "        const IS_DEFAULT: bool = true;")?;
+            }
             writeln!(
                 out,
                 "        const NAME: &'static str = {:?};",

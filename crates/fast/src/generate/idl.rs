@@ -41,8 +41,10 @@ fn uses_decimals(model: &Model<'_>) -> bool {
 fn write_message(model: &Model<'_>, message: &Message<'_>, out: &mut String) -> std::fmt::Result {
     let template = message.template;
     let name = ascii(&quoted(template.name()));
-    let id = template.id().map_or(0, |id| id.0);
-    writeln!(out, "\n// Template {name}, id {id}.")?;
+    match template.id() {
+        Some(id) => writeln!(out, "\n// Template {name}, id {}.", id.0)?,
+        None => writeln!(out, "\n// Template {name}, without an id.")?,
+    }
     match model.structs.get(message.of) {
         Some(of) if of.can_be_topic => write_struct(model, of, out),
         Some(of) if of.members.is_empty() => {

@@ -41,7 +41,7 @@ pub fn member_name(name: &str) -> String {
     names::snake(name)
 }
 
-/// Rust source text for all templates with an id: a struct each, with a member for each field in the template's order.
+/// Rust source text for all templates that have an id or are the default: a struct each, with a member for each field in the template's order.
 ///
 /// The text is made to be included in a module of its own, from a file that a build script writes (see
 /// [`build`](crate::build)), and names what it needs with full paths below `::tickwire_fast`.

@@ -153,7 +153,7 @@ impl<'t> Model<'t> {
             keys: &options.keys,
         };
         let mut root = Namer::rust(RESERVED);
-        for template in templates.iter().filter(|template| template.id().is_some()) {
+        for template in templates.iter().filter(|template| template.has_messages()) {
             let of = model.add(Owner::Template(template), "", &mut root);
             model.messages.push(Message { template, of });
         }

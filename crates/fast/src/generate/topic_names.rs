@@ -32,27 +32,29 @@ pub struct TopicNames {
 }
 
 impl TopicNames {
-    /// The names of all templates with ids, and of their fields. Cost: one pass over the fields, and the names' memory.
+    /// The names of all templates that have messages, and of their fields. Cost: one pass over the fields, and the names' memory.
     pub fn new(templates: &Templates) -> Self {
         let mut types = Namer::idl(&["decimal"]);
-        let named = templates.iter().map(|template| match template.id() {
-            Some(_) => types.unique(idl(template.name())).into(),
-            None => Box::default(),
-        });
+        let named = templates
+            .iter()
+            .map(|template| match template.has_messages() {
+                true => types.unique(idl(template.name())).into(),
+                false => Box::default(),
+            });
         let mut names = Self {
             templates: named.collect(),
             members: vec![Box::default(); templates.field_count()].into(),
             types: vec![Box::default(); templates.field_count()].into(),
             literals: HashMap::new(),
         };
-        for template in templates.iter().filter(|template| template.id().is_some()) {
+        for template in templates.iter().filter(|template| template.has_messages()) {
             let name = names.template(template).to_owned();
             names.scope(&name, template.fields(), &mut types);
         }
         names
     }
 
-    /// The name of a template's type. Empty for a template without an id, or of other templates.
+    /// The name of a template's type. Empty for a template without messages, or of other templates.
     pub fn template(&self, template: Template<'_>) -> &str {
         let name = self.templates.get(template.index as usize);
         name.map_or("", |name| name)

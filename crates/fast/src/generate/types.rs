@@ -56,8 +56,11 @@ fn write_struct(model: &Model<'_>, of: usize, out: &mut String) {
 fn struct_text(model: &Model<'_>, of: &Struct<'_>, out: &mut String) -> std::fmt::Result {
     match of.owner {
         Owner::Template(template) => {
-            let id = template.id().map_or(0, |id| id.0);
-            writeln!(out, "/// Template {}, id {id}.", quoted(template.name()))?;
+            let name = quoted(template.name());
+            match template.id() {
+                Some(id) => writeln!(out, "/// Template {name}, id {}.", id.0)?,
+                None => writeln!(out, "/// Template {name}, without an id.")?,
+            }
         }
         Owner::Field(field) => {
             let kind = field.type_name();

@@ -231,13 +231,24 @@ impl<'a, E: Entries> Reader<'a, E> {
     #[inline(always)]
     pub fn begin(&mut self, id: u32, resets: bool) {
         *self.template_id = Some(id);
+        self.begin_default(resets);
+        // SCP: after this message the session begins anew.
+        if resets && id == session::RESET.0 && self.options.reset != ResetPolicy::Never {
+            *self.template_id = None;
+        }
+    }
+
+    /// A message of the default template begins.
+    #[inline(always)]
+    pub fn begin_default(&mut self, resets: bool) {
         if resets && self.options.reset != ResetPolicy::Never {
             self.dictionary.reset();
-            // SCP: after this message the session begins anew.
-            if id == session::RESET.0 {
-                *self.template_id = None;
-            }
         }
+    }
+
+    /// Whether a message without an id is of the default template: there is none to copy, and none was lost.
+    pub(super) fn is_default(&self, has_ids: bool) -> bool {
+        self.template_id.is_none() && !(has_ids && self.dictionary.is_lost())
     }
 
     /// An integer, or an optional one.

@@ -32,19 +32,23 @@ impl<E: Entries> Writer<'_, E> {
         P: Protocol<Entries = E>,
         T: Encode<P>,
     {
+        let known = *self.template_id;
+        let new = match T::ID {
+            _ if T::IS_DEFAULT && is_outermost && known.is_none() => None,
+            Some(id) => Some(id).filter(|_| known != Some(id)),
+            None if is_outermost => return Err(Fault::of(Code::D9).in_template(T::NAME)),
+            None => return Err(Fault::of(Code::D9)),
+        };
         let mut map = self.map(T::MAP_BITS);
-        let is_new = *self.template_id != Some(T::ID);
-        self.bit(is_new, &mut map);
-        if is_new {
-            output::unsigned(self.out, T::ID.into());
-            *self.template_id = Some(T::ID);
+        self.bit(new.is_some(), &mut map);
+        if let Some(id) = new {
+            output::unsigned(self.out, id.into());
+            *self.template_id = new;
         }
         if is_outermost && T::RESETS && self.reset != ResetPolicy::Never {
             self.dictionary.reset();
             // SCP: after this message the session begins anew.
-            if T::ID == session::RESET.0 {
-                *self.template_id = None;
-            }
+            self.template_id.take_if(|id| *id == session::RESET.0);
         }
         message
             .encode(&mut map, self)

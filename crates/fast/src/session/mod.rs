@@ -40,9 +40,7 @@ pub fn templates() -> &'static Templates {
 
 /// Never reached: a test parses the text. It keeps [`templates`] free of panics.
 fn empty() -> Templates {
-    Templates {
-        plan: Default::default(),
-    }
+    Templates::of(Default::default())
 }
 
 /// Whether a template id is a session message's. SCP reserves 120 to 127 and 16000 to 16383, but venues use some of them.

@@ -15,7 +15,7 @@ use tickwire_fast::{Code, EncodeError, Message};
 use tickwire_feed::Preamble;
 
 use super::packets::FileForm;
-use super::source::TemplateOptions;
+use super::source::{DefaultTemplate, TemplateOptions};
 use crate::failure::{Failure, Result};
 use crate::output::{counted, note};
 
@@ -52,6 +52,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     templates: TemplateOptions,
 
+    #[command(flatten)]
+    default: DefaultTemplate,
+
     /// File to write; standard output without it
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -72,7 +75,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let form = self.form()?;
-        let templates = self.templates.load()?;
+        let templates = self.default.of(self.templates.load()?)?;
         let (name, mut lines) = self.lines()?;
         let out_name = self.out.as_ref().map(|out| out.display().to_string());
         let mut packer = Packer::new(&templates, form, self.output(form)?, out_name);

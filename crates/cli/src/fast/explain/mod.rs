@@ -15,7 +15,7 @@ use tickwire_fast::{DecodeError, Templates};
 use trace::Trace;
 
 use super::packets::{PacketFile, PacketOptions};
-use super::source::TemplateOptions;
+use super::source::{DefaultTemplate, TemplateOptions};
 use super::walk::{At, Next, each_message};
 use crate::failure::{Failure, Result};
 use crate::output::{counted, note, stdout};
@@ -44,6 +44,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     templates: TemplateOptions,
+
+    #[command(flatten)]
+    default: DefaultTemplate,
 
     #[command(flatten)]
     packets: PacketOptions,
@@ -87,7 +90,7 @@ enum Form {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let templates = self.templates.load()?;
+        let templates = self.default.of(self.templates.load()?)?;
         let file = self.packets.open(&self.file, &self.templates.feed)?;
         let at = self.find(&templates, &file)?;
         let mut outcome = Ok(());
