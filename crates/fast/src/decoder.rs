@@ -70,7 +70,7 @@ impl Default for DecoderOptions {
 }
 
 /// Decodes the messages of one session, in order. Allocates nothing per message once its strings have reached their
-/// longest.
+/// longest. A clone goes on from where the decoder is, at the cost of a copy of the dictionaries.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     templates: Templates,

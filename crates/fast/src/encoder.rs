@@ -15,7 +15,8 @@ use crate::{Code, Decimal, Operator, ResetPolicy, session};
 /// Encodes the messages of one session, in order, in the fewest bytes that the templates allow.
 ///
 /// Call [`reset`](Self::reset) wherever the receivers reset, at least at the start of each packet for
-/// [`ResetPolicy::Packet`]: what follows can then be decoded without what was before, the template id included.
+/// [`ResetPolicy::Packet`]: what follows can then be decoded without what was before, the template id included. A clone
+/// goes on from where the encoder is: to encode what may have to be taken back, keep one.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     templates: Templates,

@@ -94,11 +94,12 @@ pub trait Encode<P: Protocol> {
 }
 
 /// Decodes the messages of one session, in order, into structs that it keeps and gives to a handler by reference.
-/// Allocates nothing once these have had the largest message of each template, but for optional strings of more than 24
-/// bytes that come back after an absence.
+/// Allocates nothing once these have had the largest message of each template, but for strings of more than 24 bytes
+/// that come back after an absence, an initial value or, optional ones, a single character.
 ///
-/// It behaves as [`crate::Decoder`] does: the same reset policies, the same errors.
-#[derive(Debug)]
+/// It behaves as [`crate::Decoder`] does: the same reset policies, the same errors. A clone goes on from where the decoder
+/// is: it costs a copy of the dictionaries and of the structs.
+#[derive(Clone, Debug)]
 pub struct Decoder<M: Protocol> {
     messages: M,
     options: DecoderOptions,

@@ -6,6 +6,43 @@ use tickwire_fast::{Code, Decoder, DecoderOptions, Encoder, Message, ResetPolicy
 use tickwire_fast_conformance::generated::{FILES, debug_text, plain_debug};
 use tickwire_fast_conformance::{Choices, Messages};
 
+/// The templates of the simple feed, as a user has them.
+#[allow(dead_code, unreachable_pub, reason = "as a user has it")]
+mod simple {
+    include!(concat!(env!("OUT_DIR"), "/simple.rs"));
+}
+
+/// Encodes each message again.
+#[derive(Clone)]
+struct Again(simple::Encoder, Vec<u8>);
+
+impl simple::Handler for Again {
+    fn quote(&mut self, message: &simple::Quote) {
+        self.0.encode(message, &mut self.1).unwrap();
+    }
+}
+
+#[test]
+fn clones_go_on_from_where_the_original_is() {
+    let mut message = simple::Quote::default();
+    let (mut encoder, mut bytes) = (simple::Encoder::new(), Vec::new());
+    encoder.encode(&message, &mut bytes).unwrap();
+    let first = bytes.len();
+    message.price += 1;
+    encoder.encode(&message, &mut bytes).unwrap();
+    let mut decoder = simple::Decoder::new();
+    let mut again = Again(simple::Encoder::new(), Vec::new());
+    decoder.decode(&bytes, &mut again).unwrap();
+    let (snapshot, mut other) = (decoder.clone(), again.clone());
+    // The second message needs what the first has left, and leaves something else.
+    for mut decoder in [decoder, snapshot] {
+        let len = decoder.decode(&bytes[first..], &mut other).unwrap();
+        assert_eq!(len, bytes.len() - first);
+        assert_eq!(other.1, bytes);
+        other = again.clone();
+    }
+}
+
 #[test]
 fn there_are_enough_files() {
     assert!(FILES.len() >= 24, "{}", FILES.len());

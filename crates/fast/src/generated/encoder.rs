@@ -10,8 +10,8 @@ use crate::{Code, EncodeError, ResetPolicy, session};
 /// [`crate::Encoder`] does, byte for byte.
 ///
 /// Call [`reset`](Self::reset) wherever the receivers reset, at least at the start of each packet for
-/// [`ResetPolicy::Packet`].
-#[derive(Debug)]
+/// [`ResetPolicy::Packet`]. A clone goes on from where the encoder is: to encode what may have to be taken back, keep one.
+#[derive(Clone, Debug)]
 pub struct Encoder<P: Protocol> {
     reset: ResetPolicy,
     dictionary: Dictionary<P::Entries>,
