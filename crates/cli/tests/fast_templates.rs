@@ -101,3 +101,19 @@ fn a_name_that_no_template_has_is_an_error() {
     );
     assert!(run.stderr.contains("hint: "), "{}", run.stderr);
 }
+
+#[test]
+fn the_sample_of_the_help_is_what_is_shown() {
+    let folder = Folder::new("templates-sample");
+    let xml = include_bytes!("../../feed/templates/complex.xml");
+    folder.write("complex.xml", xml);
+    let help = tickwire(&folder, &["fast", "templates", "--help"]);
+    let (_, sample) = help.stdout.split_once("(first lines):\n").unwrap();
+    let sample = sample.trim_end().lines();
+    let sample: Vec<_> = sample.map(|line| line.get(2..).unwrap_or("")).collect();
+    let command = ["fast", "templates", "complex.xml", "QuoteRequest"];
+    let shown = tickwire(&folder, &command);
+    let shown: Vec<_> = shown.stdout.lines().take(sample.len()).collect();
+    assert!(sample.len() > 5);
+    assert_eq!(shown, sample);
+}

@@ -25,7 +25,9 @@ Examples:
   tickwire fast rust feed.xml > src/feed.rs
   tickwire fast rust feed.xml --topics --key Symbol > src/feed.rs
 
-In the crate that has the file: `cargo add tickwire-fast`, with `--topics` also `cargo add tickwire`."
+In the crate that has the file, until there are releases:
+  cargo add tickwire-fast --git https://github.com/tickwire/tickwire
+  cargo add tickwire --git https://github.com/tickwire/tickwire          with `--topics`"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

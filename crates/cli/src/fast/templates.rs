@@ -34,12 +34,12 @@ Examples:
 A template, as `tickwire fast templates complex.xml QuoteRequest` shows it (first lines):
   QuoteRequest  id 2, 1 presence bit, 0 dictionary entries
 
-  bit  field         tag   type    presence   operator  initial          entry  dictionary  key
-    0  template id         uInt32  mandatory  copy
-       ApplVerID     1128  string  mandatory  constant  \"1.0\"
-       MessageType   35    string  mandatory  constant  \"R\"
-       SenderCompID  49    string  mandatory  constant  \"Test Exchange\"
-       MsgSeqNum     34    uInt32  mandatory"
+  bit  field                  tag   type      presence   operator  initial          entry  dictionary  key
+    0  template id                  uInt32    mandatory  copy
+       ApplVerID              1128  string    mandatory  constant  \"1.0\"
+       MessageType            35    string    mandatory  constant  \"R\"
+       SenderCompID           49    string    mandatory  constant  \"Test Exchange\"
+       MsgSeqNum              34    uInt32    mandatory"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
