@@ -127,7 +127,8 @@ proptest! {
 
     #[test]
     fn of_all_tails((base, value) in strings(), unicode: bool, optional: bool) {
-        prop_assume!(value.len() >= base.len());
+        // A tail does not shorten.
+        let (base, value) = if base.len() > value.len() { (value, base) } else { (base, value) };
         let templates = templates("<tail/>", unicode, optional);
         let tails = (0..=value.len()).map(|from| [&[0xa0], &string(&value[from..], unicode, optional)[..]].concat());
         let ways = tails.chain([vec![0x80]]).collect();
