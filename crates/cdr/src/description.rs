@@ -4,6 +4,7 @@
 //! A description does not know how its values are stored in memory.
 
 mod aggregate;
+mod display;
 mod enumerated;
 mod invalid;
 mod shared;

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use crate::{DecodeError, DecodeErrorKind};
 
 /// The version of the encoding (XTypes 1.3 §7.4.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Representation {
     /// Eight-byte values aligned to 8; appendable types look like final ones.
     Xcdr1,

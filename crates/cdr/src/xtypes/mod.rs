@@ -6,6 +6,7 @@
 //! A type object exists twice, minimal (without names: what assignability needs) and complete
 //! (what it takes to read samples of a type never seen before).
 
+mod assignable;
 mod describe;
 mod information;
 mod lookup;
@@ -17,6 +18,7 @@ use core::fmt;
 
 use md5::{Digest, Md5};
 
+pub use assignable::{Consistency, Need, NotAssignable, Reason, check_assignable};
 pub use describe::DescribeError;
 pub use information::{TypeInformation, TypeWithDependencies};
 pub use lookup::{Question, Reply, Request, RequestIdentity};
@@ -193,12 +195,13 @@ impl TypeObjects {
         self.objects.is_empty()
     }
 
-    /// The type that a complete object and those that it refers to describe.
+    /// The type that an object and those that it refers to describe. From a minimal object, types
+    /// have no names, and members are named `#` and the hash of their name.
     ///
     /// Aliases are followed, members of base types come first. An error
     /// [`DescribeError::Missing`] names an object to ask the peer for.
-    pub fn describe(&self, complete: TypeId) -> Result<TypeDescription, DescribeError> {
-        describe::describe(self, complete)
+    pub fn describe(&self, id: TypeId) -> Result<TypeDescription, DescribeError> {
+        describe::describe(self, id)
     }
 }
 

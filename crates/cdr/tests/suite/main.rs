@@ -1,5 +1,6 @@
 //! One binary for all tests that see this crate as its users do.
 
+mod assignability;
 mod cyclone_samples;
 mod decimal;
 mod derive;
@@ -8,4 +9,5 @@ mod evolution;
 mod filter;
 mod fixtures;
 mod identity;
+mod random;
 mod xtypes;
