@@ -1,5 +1,7 @@
 //! How a participant comes to be.
 
+use std::env;
+use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread;
@@ -207,6 +209,7 @@ impl DomainParticipantBuilder {
             default_multicast: network.user_group().into_iter().collect(),
             lease_duration: self.lease_duration,
             entity_name: self.name.clone(),
+            properties: process_properties(),
             user_data: self.user_data.clone(),
             ..ParticipantData::new(new_prefix())
         };
@@ -234,6 +237,25 @@ fn start(core: Arc<Core>, driving: Driving) -> Result<DomainParticipant, Partici
         }
     }
     Ok(DomainParticipant::from(lifeline))
+}
+
+/// The process, for people who look at the network: the properties that RTI Connext has for it, as
+/// no standard names any. What the system does not tell is left out.
+fn process_properties() -> Vec<(String, String)> {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let program = env::current_exe().ok();
+    let properties = [
+        ("hostname", host.map(|host| host.trim().to_owned())),
+        ("process_id", Some(std::process::id().to_string())),
+        (
+            "executable_filepath",
+            program.and_then(|path| path.to_str().map(str::to_owned)),
+        ),
+    ];
+    let told = properties
+        .into_iter()
+        .filter_map(|(name, value)| Some((format!("dds.sys_info.{name}"), value?)));
+    told.collect()
 }
 
 /// A name that no other participant has: our vendor id and ten random bytes.
