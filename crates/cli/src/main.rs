@@ -12,11 +12,14 @@ mod fast;
 mod feed;
 mod interrupt;
 mod network;
+mod node;
 mod output;
 mod pace;
 mod perf;
 mod progress;
+mod qos;
 mod stage;
+mod survey;
 mod topic;
 
 use std::process::ExitCode;
@@ -29,7 +32,9 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => arguments.run(),
         Command::Fast(command) => command.run(),
         Command::Feed(command) => command.run(),
+        Command::Node(command) => command.run(),
         Command::Perf(command) => command.run(),
+        Command::Qos(command) => command.run(),
         Command::Topic(command) => command.run(),
     };
     match result {
@@ -62,7 +67,11 @@ enum Command {
     #[command(subcommand)]
     Feed(feed::Command),
     #[command(subcommand)]
+    Node(node::Command),
+    #[command(subcommand)]
     Perf(perf::Command),
+    #[command(subcommand)]
+    Qos(qos::Command),
     #[command(subcommand)]
     Topic(topic::Command),
 }

@@ -120,7 +120,7 @@ fn an_empty_domain_is_no_error() {
             "ls",
             "-d",
             &Domain::reserve().id,
-            "--wait",
+            "--timeout",
             "100ms",
             "-o",
             "csv",
@@ -130,7 +130,7 @@ fn an_empty_domain_is_no_error() {
         (run.status, run.stdout.as_str()),
         (
             0,
-            "topic,type,keyed,writers,readers,offered,requested,mismatches,hint\n"
+            "topic,type,keyed,writers,readers,mismatched,offered,requested,mismatches,hint\n"
         )
     );
 }

@@ -263,7 +263,7 @@ fn interfaces_and_durations_are_checked() {
     for arguments in [
         &["feed", "send", "simple.dat", "--pause", "20"][..],
         &["feed", "subscribe", "--pause", "20"],
-        &["topic", "ls", "--wait", "20"],
+        &["topic", "ls", "--timeout", "20"],
         &["perf", "throughput", "--duration", "20"],
     ] {
         let run = tickwire(&folder, arguments);

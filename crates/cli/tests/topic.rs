@@ -106,6 +106,7 @@ fn topics_are_listed_with_what_does_not_match() {
         "keyed": true,
         "writers": 1,
         "readers": 2,
+        "mismatched": 1,
         "offered": "BEST_EFFORT VOLATILE",
         "requested": "BEST_EFFORT VOLATILE, RELIABLE TRANSIENT_LOCAL",
         "participants": "the test (Tickwire)",

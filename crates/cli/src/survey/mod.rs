@@ -1,0 +1,187 @@
+//! What discovery finds in a while: participants, their topics, and who does not match whom.
+//!
+//! The commands that only look share it. It knows what endpoints announce; it reads no sample.
+
+mod mismatch;
+mod names;
+mod policies;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use tickwire::qos::nearest_name;
+use tickwire::{DiscoveryView, DomainParticipant, EndpointData, Guid, GuidPrefix, ParticipantData};
+
+pub(crate) use mismatch::{Mismatch, sides};
+pub(crate) use names::{Process, participant_name, vendor};
+pub(crate) use policies::non_default_policies;
+
+use crate::duration::parse_duration;
+use crate::failure::{Failure, Result};
+use crate::network::NetworkOptions;
+
+/// Where to look, and for how long
+#[derive(Args)]
+pub(crate) struct SurveyOptions {
+    #[command(flatten)]
+    pub(crate) network: NetworkOptions,
+
+    /// How long to listen, such as 500ms [default: 1.5s, and on while there is news]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+}
+
+/// The form of what is said about one thing.
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Lines for people
+    #[default]
+    Table,
+    /// One JSON value
+    Json,
+}
+
+/// What discovery has found.
+pub(crate) struct Survey {
+    pub(crate) topics: BTreeMap<String, Endpoints>,
+    pub(crate) participants: BTreeMap<GuidPrefix, Arc<ParticipantData>>,
+}
+
+/// Writers and readers of one topic.
+#[derive(Default)]
+pub(crate) struct Endpoints {
+    pub(crate) writers: Vec<Arc<EndpointData>>,
+    pub(crate) readers: Vec<Arc<EndpointData>>,
+}
+
+impl SurveyOptions {
+    /// Joins the domain and listens. The participant is for further questions.
+    pub(crate) fn look(&self, command: &str) -> Result<(DomainParticipant, Survey)> {
+        let participant = self.network.join(command)?;
+        let view = participant.discovery();
+        self.listen(&view);
+        let survey = Survey::new(&view);
+        Ok((participant, survey))
+    }
+
+    /// Waits for answers, unless told how long, until they cease.
+    fn listen(&self, view: &DiscoveryView<'_>) {
+        let _never = view.wait_for(self.timeout.unwrap_or(SHORTEST), || None::<()>);
+        let begin = Instant::now();
+        let mut known = size(view);
+        while self.timeout.is_none() && begin.elapsed() < LONGEST {
+            match view.wait_for(QUIET, || Some(size(view)).filter(|size| *size != known)) {
+                Ok(size) => known = size,
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl Survey {
+    pub(crate) fn new(view: &DiscoveryView<'_>) -> Self {
+        let mut topics: BTreeMap<String, Endpoints> = BTreeMap::new();
+        for writer in view.publications() {
+            let topic = topics.entry(writer.topic_name.clone()).or_default();
+            topic.writers.push(writer);
+        }
+        for reader in view.subscriptions() {
+            let topic = topics.entry(reader.topic_name.clone()).or_default();
+            topic.readers.push(reader);
+        }
+        let participants = view.participants().into_iter();
+        Self {
+            topics,
+            participants: participants.map(|data| (data.guid_prefix, data)).collect(),
+        }
+    }
+
+    /// The endpoints of a topic.
+    ///
+    /// # Errors
+    /// When nobody has it; then with the name that is likely meant.
+    pub(crate) fn topic(&self, name: &str, network: &NetworkOptions) -> Result<&Endpoints> {
+        self.topics.get(name).ok_or_else(|| {
+            let domain = network.domain;
+            let failure = Failure::new(format_args!(
+                "nobody in domain {domain} writes or reads the topic `{name}`"
+            ));
+            failure.hint(
+                match nearest_name(name, self.topics.keys().map(String::as_str)) {
+                    Some(near) => format!("there is a topic `{near}`"),
+                    None => format!("`tickwire topic ls --domain {domain}` lists the topics"),
+                },
+            )
+        })
+    }
+
+    /// The name that the readers of a topic without writers were probably meant to have, or its
+    /// writers if it has no readers.
+    pub(crate) fn hint(&self, name: &str, topic: &Endpoints) -> Option<&str> {
+        let is_other_half = |other: &Endpoints| match (&*topic.writers, &*topic.readers) {
+            ([], _) => !other.writers.is_empty(),
+            (_, []) => !other.readers.is_empty() && other.writers.is_empty(),
+            _ => false,
+        };
+        let others = self.topics.iter().filter(|(_, other)| is_other_half(other));
+        nearest_name(name, others.map(|(name, _)| name.as_str()))
+    }
+
+    /// What the owner of an endpoint is called.
+    pub(crate) fn owner(&self, endpoint: Guid) -> String {
+        match self.participants.get(&endpoint.prefix) {
+            Some(participant) => participant_name(participant),
+            None => "a participant that has left".to_owned(),
+        }
+    }
+
+    /// The endpoints of a participant.
+    pub(crate) fn endpoints_of(
+        &self,
+        prefix: GuidPrefix,
+    ) -> impl Iterator<Item = &Arc<EndpointData>> {
+        let all = self.topics.values().flat_map(Endpoints::all);
+        all.filter(move |endpoint| endpoint.guid.prefix == prefix)
+    }
+}
+
+impl Endpoints {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<EndpointData>> {
+        self.writers.iter().chain(&self.readers)
+    }
+
+    /// Whether the samples belong to instances, as each endpoint sees it: mostly one answer.
+    pub(crate) fn keyed(&self) -> BTreeSet<bool> {
+        self.all().map(|data| data.guid.entity.is_keyed()).collect()
+    }
+
+    /// Names of the type.
+    pub(crate) fn type_names(&self) -> String {
+        distinct(self.all().map(|data| &data.type_name))
+    }
+}
+
+/// Each text once.
+pub(crate) fn distinct<T: Display>(texts: impl Iterator<Item = T>) -> String {
+    let texts: BTreeSet<_> = texts.map(|text| text.to_string()).collect();
+    texts.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// How much has been found.
+fn size(view: &DiscoveryView<'_>) -> [usize; 3] {
+    [
+        view.participants().len(),
+        view.publications().len(),
+        view.subscriptions().len(),
+    ]
+}
+
+/// Participants answer a new one at once, but the first announcement may get lost.
+const SHORTEST: Duration = Duration::from_millis(1_500);
+/// Without news for so long, the list is complete.
+const QUIET: Duration = Duration::from_millis(300);
+/// Where news never ceases, they are listened to for so long.
+const LONGEST: Duration = Duration::from_secs(10);

@@ -1,0 +1,257 @@
+//! `tickwire topic info|find`, `tickwire node` and `tickwire qos check`, looking at endpoints of this
+//! process: both sides of each pair are others' to the command.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Domain, Folder, Run, tickwire};
+use serde_json::{Value, json};
+use tickwire::{
+    DataReaderQos, DataWriterQos, DomainParticipant, PublisherQos, SubscriberQos, Topic,
+};
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Quote")]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: i64,
+}
+
+fn participant(domain: &Domain, name: &str) -> DomainParticipant {
+    let id = domain.id.parse().expect("a number");
+    let builder = DomainParticipant::builder(id).name(name);
+    builder.build().expect("a participant")
+}
+
+fn topic(participant: &DomainParticipant, name: &str) -> Topic<Quote> {
+    participant.topic(name).expect("a topic")
+}
+
+fn run(name: &str, domain: &Domain, arguments: &[&str]) -> Run {
+    tickwire(
+        &Folder::new(name),
+        &[arguments, &["-d", &domain.id]].concat(),
+    )
+}
+
+fn json_of(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).expect("JSON")
+}
+
+#[test]
+fn info_tells_all_that_endpoints_announce() {
+    let domain = Domain::reserve();
+    let (one, two) = (participant(&domain, "one"), participant(&domain, "two"));
+    let qos = DataWriterQos::default()
+        .transient_local()
+        .deadline(Duration::from_millis(5));
+    let writer = one.publisher(PublisherQos::default().partition(["A"]));
+    let writer = writer
+        .writer(&topic(&one, "Quotes"), qos)
+        .expect("a writer");
+    let filtered = topic(&two, "Quotes").filtered("some", "price > %0", &["3"]);
+    let reader = two.reader(&filtered.expect("a filter")).expect("a reader");
+
+    let told = json_of(&run(
+        "info",
+        &domain,
+        &["topic", "info", "Quotes", "-o", "json"],
+    ));
+    assert_eq!(
+        (&told["topic"], &told["type"]),
+        (&json!("Quotes"), &json!("test::Quote"))
+    );
+    let [offered, requested] = [&told["endpoints"][0], &told["endpoints"][1]];
+    assert_eq!(offered["guid"], writer.guid().to_string());
+    assert_eq!(offered["participant"]["name"], "one");
+    assert_eq!(offered["participant"]["vendor"], "Tickwire");
+    assert_eq!(offered["participant"]["pid"], std::process::id());
+    assert_eq!(
+        offered["qos"],
+        json!({
+            "DURABILITY": "TRANSIENT_LOCAL",
+            "DEADLINE": "5ms",
+            "PARTITION": "[\"A\"]",
+            "DATA_REPRESENTATION": "XCDR2",
+        })
+    );
+    assert_eq!(
+        offered["type_ids"]["complete"].as_str().map(str::len),
+        Some(28)
+    );
+    assert_eq!(offered["type_ids"], requested["type_ids"]);
+    assert!(
+        offered["locators"][0]
+            .as_str()
+            .is_some_and(|at| at.starts_with("udp/127.0.0.1:"))
+    );
+    assert_eq!(requested["guid"], reader.guid().to_string());
+    assert_eq!(
+        requested["content_filter"],
+        json!({"expression": "price > %0", "parameters": ["3"]})
+    );
+    let reason = told["mismatches"][0]["reasons"][0].as_str().expect("text");
+    assert!(
+        reason.starts_with("PARTITION: the reader requests [\"\"]"),
+        "{reason}"
+    );
+
+    let lines = run("info-lines", &domain, &["topic", "info", "Quotes"]);
+    assert_eq!(lines.status, 0, "{}", lines.stderr);
+    for part in [
+        "of one (Tickwire)",
+        "DEADLINE             5ms",
+        "price > %0 [\"3\"]",
+    ] {
+        assert!(lines.stdout.contains(part), "{part} in\n{}", lines.stdout);
+    }
+    let unknown = run("info-unknown", &domain, &["topic", "info", "quotes"]);
+    assert_eq!(unknown.status, 1);
+    assert!(
+        unknown.stderr.contains("hint: there is a topic `Quotes`"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
+fn topics_are_found_by_their_type() {
+    let domain = Domain::reserve();
+    let one = participant(&domain, "one");
+    let _writers = ["A", "B"].map(|name| one.writer(&topic(&one, name)).expect("a writer"));
+    for name in ["Quote", "test::Quote"] {
+        let found = json_of(&run(
+            "find",
+            &domain,
+            &["topic", "find", name, "-o", "json"],
+        ));
+        let row =
+            |topic| json!({"topic": topic, "type": "test::Quote", "writers": 1, "readers": 0});
+        assert_eq!(found, json!([row("A"), row("B")]));
+    }
+    let none = run("find-none", &domain, &["topic", "find", "Qoute"]);
+    assert_eq!((none.status, none.stdout.as_str()), (1, ""));
+    let near = run("find-near", &domain, &["topic", "find", "test::Qote"]);
+    assert!(
+        near.stderr.contains("hint: there is a type `test::Quote`"),
+        "{}",
+        near.stderr
+    );
+}
+
+#[test]
+fn participants_are_listed_and_told_of() {
+    let domain = Domain::reserve();
+    let one = participant(&domain, "one");
+    let _writer = one.writer(&topic(&one, "Quotes")).expect("a writer");
+    let prefix = format!("{:?}", one.guid().prefix);
+
+    let list = json_of(&run("node-ls", &domain, &["node", "ls", "-o", "json"]));
+    let row = &list[0];
+    assert_eq!(
+        (&row["participant"], &row["name"]),
+        (&json!(prefix), &json!("one"))
+    );
+    assert_eq!((&row["writers"], &row["readers"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        (&row["pid"], &row["lease_s"]),
+        (&json!(std::process::id()), &json!(20.0))
+    );
+    assert!(row["age_s"].is_u64(), "{row}");
+
+    for name in ["one", &prefix[..8]] {
+        let told = json_of(&run(
+            "node-info",
+            &domain,
+            &["node", "info", name, "-o", "json"],
+        ));
+        assert_eq!(told[0]["participant"], prefix);
+        assert_eq!(told[0]["endpoints"][0]["topic"], "Quotes");
+    }
+    let lines = run("node-info-lines", &domain, &["node", "info", "one"]);
+    for part in [
+        "participant          one (Tickwire)",
+        "writer               Quotes (test::Quote)",
+    ] {
+        assert!(lines.stdout.contains(part), "{part} in\n{}", lines.stdout);
+    }
+    let none = run("node-none", &domain, &["node", "info", "On"]);
+    assert_eq!(none.status, 1);
+}
+
+#[test]
+fn all_pairs_that_do_not_match_are_explained() {
+    let domain = Domain::reserve();
+    let (one, two) = (participant(&domain, "one"), participant(&domain, "two"));
+    let best_effort = DataWriterQos::default().best_effort();
+    let _writer = one
+        .writer_with(&topic(&one, "Quotes"), best_effort)
+        .expect("a writer");
+    let quotes = topic(&two, "Quotes");
+    let reader = two.reader_with(&quotes, DataReaderQos::default().reliable());
+    let _reader = reader.expect("a reader");
+    let _content = two.reader(&quotes).expect("a reader");
+    let elsewhere = two.subscriber(SubscriberQos::default().partition(["B"]));
+    let elsewhere = elsewhere.reader(&quotes, DataReaderQos::default());
+    let _elsewhere = elsewhere.expect("a reader");
+    let _misspelt = two.reader(&topic(&two, "Qoutes")).expect("a reader");
+
+    let checked = run("check", &domain, &["qos", "check", "-o", "json"]);
+    assert_eq!(checked.status, 1, "{}", checked.stderr);
+    let told = json_of(&checked);
+    assert_eq!(
+        (&told["matching_pairs"], &told["mismatched_pairs"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(
+        told["near_misses"],
+        json!([{"topic": "Qoutes", "has": "reader", "lacks": "writer", "nearest": "Quotes"}])
+    );
+    let reasons = |index: usize| told["mismatches"][index]["reasons"][0].clone();
+    let mut reasons = [reasons(0), reasons(1)];
+    reasons.sort_by_key(|reason| reason["policy"].to_string());
+    assert_eq!(
+        reasons,
+        [
+            json!({
+                "policy": "PARTITION",
+                "requested": "[\"B\"]",
+                "offered": "[\"\"]",
+                "change": "share one partition name, or use a pattern on one side",
+            }),
+            json!({
+                "policy": "RELIABILITY",
+                "requested": "RELIABLE",
+                "offered": "BEST_EFFORT",
+                "change": "make the writer RELIABLE or the reader BEST_EFFORT",
+            }),
+        ]
+    );
+    let lines = run("check-lines", &domain, &["qos", "check", "Quotes"]);
+    assert_eq!(lines.status, 1);
+    for part in [
+        "Quotes: a writer and a reader do not match",
+        "  RELIABILITY  RELIABLE             BEST_EFFORT        make the writer RELIABLE",
+        "1 topic, 1 pair matches, 2 do not",
+    ] {
+        assert!(lines.stdout.contains(part), "{part} in\n{}", lines.stdout);
+    }
+}
+
+#[test]
+fn nothing_to_complain_of_is_no_failure() {
+    let domain = Domain::reserve();
+    let one = participant(&domain, "one");
+    let quotes = topic(&one, "Quotes");
+    let _pair = (
+        one.writer(&quotes).expect("a writer"),
+        one.reader(&quotes).expect("a reader"),
+    );
+    let checked = run("check-fine", &domain, &["qos", "check"]);
+    assert_eq!(
+        (checked.status, checked.stdout.as_str()),
+        (0, "1 topic, 1 pair matches, 0 do not\n")
+    );
+}
