@@ -7,6 +7,7 @@ mod run;
 mod trace;
 
 use run::Run;
+use trace::Told;
 pub use trace::{Part, PresenceBit, Step};
 
 use crate::dictionary::Dictionary;
@@ -148,10 +149,12 @@ impl Decoder {
             element: None,
             unknown_template: None,
             next_bit: 0,
+            told: Told::default(),
         };
         match run.message() {
             Ok(()) => Ok(run.input.offset()),
             Err(code) => {
+                run.tell_error(code);
                 let error = run.error(code);
                 self.lose();
                 Err(error)

@@ -2,7 +2,7 @@
 
 use core::slice;
 
-use super::trace::Part;
+use super::trace::{Part, Told};
 use super::{DecoderOptions, ResetPolicy};
 use crate::dictionary::Dictionary;
 use crate::error::DecodeError;
@@ -32,6 +32,8 @@ pub(super) struct Run<'a, V> {
     pub(super) unknown_template: Option<TemplateId>,
     /// Number of the presence map's next bit, counted for a visitor that traces.
     pub(super) next_bit: u32,
+    /// What such a visitor was told last.
+    pub(super) told: Told,
 }
 
 impl<'a, V: Visitor> Run<'a, V> {

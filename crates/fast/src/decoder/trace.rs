@@ -27,7 +27,8 @@ pub struct Step {
     pub after: Previous,
     /// The integer that was decoded, for an exponent, mantissa, length or template id; `None` if it is absent.
     pub integer: Option<i64>,
-    /// What was wrong, in which case decoding ends here.
+    /// What was wrong, in which case decoding ends here. What shows only behind a read has a step of its own, without
+    /// bit and dictionary entry: a string that is not UTF-8, a sequence that does not fit its message.
     pub error: Option<Code>,
 }
 
@@ -55,6 +56,13 @@ pub struct PresenceBit {
     pub index: u32,
     /// Whether it was 1.
     pub set: bool,
+}
+
+/// What a visitor was told last.
+#[derive(Default)]
+pub(super) struct Told {
+    part: Option<Part>,
+    is_error: bool,
 }
 
 /// Where a step began.
@@ -132,6 +140,25 @@ impl<V: Visitor> Run<'_, V> {
         }
     }
 
+    /// Decoding ends with `code`, which the last step has unless it showed only later.
+    pub(super) fn tell_error(&mut self, code: Code) {
+        if !V::TRACED || self.told.is_error {
+            return;
+        }
+        let part = match (code, self.told.part) {
+            (Code::R8 | Code::Depth, _) => Part::PresenceMap,
+            (_, Some(part @ (Part::TemplateId | Part::Length))) => part,
+            _ => Part::Value,
+        };
+        let mark = Mark {
+            offset: self.input.offset(),
+            presence: None,
+            before: Previous::None,
+        };
+        let field = self.field.map(FieldIndex);
+        self.tell(mark, part, field, Previous::None, Err(code));
+    }
+
     fn tell(
         &mut self,
         mark: Mark,
@@ -140,6 +167,10 @@ impl<V: Visitor> Run<'_, V> {
         after: Previous,
         done: Result<Option<i64>, Code>,
     ) {
+        self.told = Told {
+            part: Some(part),
+            is_error: done.is_err(),
+        };
         self.visitor.step(&Step {
             field,
             part,
