@@ -149,8 +149,10 @@ fn what_fails_between_two_fields_has_a_row_too() {
         .last();
     assert_eq!(
         last.as_deref(),
-        Some("12 81 <-- the bytes end before the message does")
+        Some("12 81 Legs <-- the bytes end before the message does")
     );
+    let wanted = "no more elements than the packet has bytes for";
+    assert!(run.stdout.contains(wanted), "{}", run.stdout);
 }
 
 #[test]

@@ -31,7 +31,9 @@ fn expected(error: &DecodeError, row: Option<&Row>, templates: &Templates) -> St
     let kind = kind(part, field);
     match error.code {
         Code::D9 => known_ids(templates),
-        Code::Truncated if kind == A_MESSAGE => A_MESSAGE.to_owned(),
+        Code::Truncated if is_behind_length(row) => {
+            "no more elements than the packet has bytes for".to_owned()
+        }
         Code::Truncated => format!("{kind}; the packet ends before it is complete"),
         Code::D5 | Code::D6 | Code::Lost => previous(row),
         Code::R8 => "a presence map that ends with the last bit that a field asks for".to_owned(),
@@ -41,8 +43,17 @@ fn expected(error: &DecodeError, row: Option<&Row>, templates: &Templates) -> St
         Code::R4 => format!("{kind}: previous value and delta have a sum within its range"),
         Code::R1 => "an exponent from -63 to 63 and a mantissa of int64".to_owned(),
         Code::R2 => "bytes that are UTF-8".to_owned(),
+        Code::Limit => {
+            "a message of no more elements and text than `DecoderOptions::budget` allows".to_owned()
+        }
+        Code::Depth => "groups, sequences and inner templates that nest less deeply".to_owned(),
         _ => kind,
     }
+}
+
+/// Whether a sequence's length was read, and is what is wrong.
+fn is_behind_length(row: Option<&Row>) -> bool {
+    row.is_some_and(|row| row.what == What::Read(Part::Length) && row.bytes.is_empty())
 }
 
 /// What a part of a field is on the wire.

@@ -99,9 +99,6 @@ impl Arguments {
             if (here.packet, here.message) == (at.packet, at.message) {
                 let mut trace = Trace::new(&templates, rest);
                 let done = decoder.decode(rest, &mut trace);
-                if let Err(error) = &done {
-                    trace.fail(error);
-                }
                 outcome = self.show(here, rest, &trace, done, &templates);
                 return Next::Stop;
             }

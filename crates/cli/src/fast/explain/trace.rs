@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::{Value as Json, json};
 use tickwire_fast::{
-    Code, Decimal, DecodeError, Field, FieldIndex, FieldType, Instruction, Operator, Part,
-    PresenceBit, Previous, Step, Template, Templates, Value, Visitor,
+    Code, Decimal, Field, FieldIndex, FieldType, Instruction, Operator, Part, PresenceBit,
+    Previous, Step, Template, Templates, Value, Visitor,
 };
 
 /// One row: something that the decoder read or implied, or the heading of rows that belong together.
@@ -257,18 +257,6 @@ impl<'t> Trace<'t> {
             (Part::Exponent, None) if step.error.is_none() => Some(Shown::word("absent")),
             _ => None,
         };
-    }
-
-    /// The message cannot be decoded: a row of its own for what was noticed between two reads.
-    pub(super) fn fail(&mut self, error: &DecodeError) {
-        if self.rows.last().is_none_or(|row| row.error.is_none()) {
-            let row = self.row(What::Note, String::new());
-            self.rows.push(Row {
-                bytes: error.offset..error.offset,
-                error: Some(error.code),
-                ..row
-            });
-        }
     }
 }
 
