@@ -2,6 +2,8 @@
 
 use tickwire_base::Timestamp;
 
+use crate::wire::SequenceNumber;
+
 /// The 16 bytes that stand for an instance's key (RTPS 2.5 §9.6.4.8).
 pub type KeyHash = [u8; 16];
 
@@ -60,4 +62,27 @@ pub struct Change {
     pub source_timestamp: Option<Timestamp>,
     /// Which instance it is about; `None` for topics without a key, which are one instance.
     pub key_hash: Option<KeyHash>,
+    /// Its number among all changes of its publisher, if these have an order
+    /// ([`SequenceNumber::ZERO`] if not).
+    pub group_number: SequenceNumber,
+}
+
+/// Where a change stands among those that belong together (RTPS 2.5 §8.7.5 and §8.7.6).
+/// [`SequenceNumber::ZERO`] is nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The number of the first change of the coherent set that it is part of.
+    /// [`SequenceNumber::UNKNOWN`] says that the last set has ended.
+    pub coherent_set: SequenceNumber,
+    /// The same among the writers of a publisher.
+    pub group: GroupPlace,
+}
+
+/// Where a change stands among those of all writers of its publisher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct GroupPlace {
+    /// Its own number; several changes have one number when a set ends.
+    pub number: SequenceNumber,
+    /// The number with which the coherent set begins that it is part of, or ends.
+    pub coherent_set: SequenceNumber,
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use tickwire_base::Instant;
 
-use crate::change::{Change, KeyHash};
+use crate::change::{Change, KeyHash, Place};
 use crate::pool::BufferPool;
 use crate::wire::SequenceNumber;
 
@@ -18,6 +18,10 @@ pub(crate) struct CacheChange {
     pub(crate) payload: Vec<u8>,
     /// When its LIFESPAN ends.
     pub(crate) expires_at: Instant,
+    /// Where it stands among others. The end of a coherent set has the place of that set.
+    pub(crate) place: Place,
+    /// Whether it is the end of a coherent set, which belongs to no instance.
+    pub(crate) is_end: bool,
     /// The next newer change of the same instance.
     newer: Option<SequenceNumber>,
     /// False once removed; the slot stays until the ring passes it or is compacted.
@@ -33,8 +37,19 @@ pub(crate) struct CacheChange {
 pub(crate) struct History {
     ring: VecDeque<CacheChange>,
     len: usize,
+    /// Ends of coherent sets, which `len` does not count.
+    end_count: usize,
     instances: HashMap<Option<KeyHash>, Chain>,
     pool: BufferPool,
+}
+
+/// What has been removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Removed {
+    pub(crate) number: SequenceNumber,
+    /// Of the payload, in bytes.
+    pub(crate) len: usize,
+    pub(crate) coherent_set: SequenceNumber,
 }
 
 /// One instance's changes in the ring.
@@ -63,6 +78,7 @@ impl History {
         change: Change,
         payload: Vec<u8>,
         expires_at: Instant,
+        place: Place,
     ) {
         let previous = self.instances.get_mut(&change.key_hash).map(|chain| {
             let newest = chain.newest;
@@ -91,9 +107,39 @@ impl History {
             change,
             payload,
             expires_at,
+            place,
+            is_end: false,
             newer: None,
             present: true,
         });
+    }
+
+    /// Adds the end of a coherent set. `number` is above all that were added before.
+    pub(crate) fn push_end(&mut self, number: SequenceNumber, place: Place) {
+        self.end_count += 1;
+        self.ring.push_back(CacheChange {
+            sequence_number: number,
+            change: Change::default(),
+            payload: Vec::new(),
+            expires_at: Instant::MAX,
+            place,
+            is_end: true,
+            newer: None,
+            present: true,
+        });
+    }
+
+    /// Removes the end of a coherent set.
+    pub(crate) fn remove_end(&mut self, number: SequenceNumber) {
+        let Some(slot) = self.slot(number) else {
+            return;
+        };
+        if let Some(end) = self.ring.get_mut(slot).filter(|change| change.is_end)
+            && core::mem::replace(&mut end.present, false)
+        {
+            self.end_count -= 1;
+            self.compact();
+        }
     }
 
     /// The change with this number.
@@ -113,20 +159,26 @@ impl History {
             .map(|change| change.sequence_number)
     }
 
-    /// The oldest change.
+    /// The lowest number here.
     pub(crate) fn first(&self) -> Option<SequenceNumber> {
         // Removal keeps the front of the ring present.
         self.ring.front().map(|change| change.sequence_number)
     }
 
-    /// The change that has been here longest.
-    pub(crate) fn front(&self) -> Option<&CacheChange> {
-        self.ring.front()
+    /// The oldest change that is not the end of a set.
+    pub(crate) fn oldest(&self) -> Option<&CacheChange> {
+        let mut changes = self.ring.iter();
+        changes.find(|change| change.present && !change.is_end)
     }
 
     /// Changes here.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Ends of coherent sets here.
+    pub(crate) fn end_count(&self) -> usize {
+        self.end_count
     }
 
     /// Instances that have changes here.
@@ -144,17 +196,18 @@ impl History {
         self.instances.get(&key).map(|chain| chain.oldest)
     }
 
-    /// Removes the oldest change of an instance; says its number and the length of its payload.
-    pub(crate) fn remove_oldest_of(
-        &mut self,
-        key: Option<KeyHash>,
-    ) -> Option<(SequenceNumber, usize)> {
+    /// Removes the oldest change of an instance; says what it was.
+    pub(crate) fn remove_oldest_of(&mut self, key: Option<KeyHash>) -> Option<Removed> {
         let number = self.oldest_of(key)?;
         let slot = self.slot(number)?;
         let change = self.ring.get_mut(slot)?;
         change.present = false;
         let payload = core::mem::take(&mut change.payload);
-        let len = payload.len();
+        let removed = Removed {
+            number,
+            len: payload.len(),
+            coherent_set: change.place.coherent_set,
+        };
         match change.newer {
             Some(newer) => {
                 if let Some(chain) = self.instances.get_mut(&key) {
@@ -169,14 +222,11 @@ impl History {
         self.pool.give(payload);
         self.len -= 1;
         self.compact();
-        Some((number, len))
+        Some(removed)
     }
 
     /// Removes the oldest change but one of an instance; says the same.
-    pub(crate) fn remove_second_of(
-        &mut self,
-        key: Option<KeyHash>,
-    ) -> Option<(SequenceNumber, usize)> {
+    pub(crate) fn remove_second_of(&mut self, key: Option<KeyHash>) -> Option<Removed> {
         let oldest = self.oldest_of(key)?;
         let oldest_slot = self.slot(oldest)?;
         let number = self.ring.get(oldest_slot)?.newer?;
@@ -184,7 +234,12 @@ impl History {
         let change = self.ring.get_mut(slot)?;
         change.present = false;
         let payload = core::mem::take(&mut change.payload);
-        let (newer, len) = (change.newer, payload.len());
+        let removed = Removed {
+            number,
+            len: payload.len(),
+            coherent_set: change.place.coherent_set,
+        };
+        let newer = change.newer;
         self.ring.get_mut(oldest_slot)?.newer = newer;
         if let Some(chain) = self.instances.get_mut(&key) {
             chain.newest = newer.map_or(oldest, |_| chain.newest);
@@ -193,7 +248,7 @@ impl History {
         self.pool.give(payload);
         self.len -= 1;
         self.compact();
-        Some((number, len))
+        Some(removed)
     }
 
     /// Drops what has been removed at the front, and everywhere once most of the ring is that.
@@ -201,7 +256,7 @@ impl History {
         while self.ring.front().is_some_and(|change| !change.present) {
             self.ring.pop_front();
         }
-        if self.ring.len() > 2 * self.len + SPARE_SLOTS {
+        if self.ring.len() > 2 * (self.len + self.end_count) + SPARE_SLOTS {
             self.ring.retain(|change| change.present);
         }
     }
@@ -243,7 +298,38 @@ mod tests {
         };
         let mut payload = history.buffer();
         payload.push(key);
-        history.push(SequenceNumber(number), change, payload, Instant::MAX);
+        let place = Place::default();
+        history.push(SequenceNumber(number), change, payload, Instant::MAX, place);
+    }
+
+    fn one_byte(number: i64) -> Removed {
+        Removed {
+            number: SequenceNumber(number),
+            len: 1,
+            coherent_set: SequenceNumber::ZERO,
+        }
+    }
+
+    #[test]
+    fn ends_of_sets_belong_to_no_instance() {
+        let mut history = History::default();
+        push(&mut history, 1, 7);
+        for number in 2..1000 {
+            history.push_end(SequenceNumber(number), Place::default());
+            history.remove_end(SequenceNumber(number - 1));
+        }
+        assert_eq!((history.len(), history.instance_count()), (1, 1));
+        assert!(
+            history
+                .get(SequenceNumber(999))
+                .is_some_and(|end| end.is_end)
+        );
+        assert!(history.get(SequenceNumber(998)).is_none());
+        assert!(history.ring.len() <= 2 * 2 + SPARE_SLOTS);
+        assert_eq!(history.oldest().map(|c| c.sequence_number.0), Some(1));
+        history.remove_oldest_of(Some([7; 16]));
+        assert_eq!(history.first(), Some(SequenceNumber(999)));
+        assert!(history.oldest().is_none());
     }
 
     #[test]
@@ -303,14 +389,14 @@ mod tests {
         let key = Some([1; 16]);
         for second in [2, 3] {
             let removed = history.remove_second_of(key);
-            assert_eq!(removed, Some((SequenceNumber(second), 1)));
+            assert_eq!(removed, Some(one_byte(second)));
         }
         assert_eq!(history.remove_second_of(key), None);
         push(&mut history, 4, 1);
         assert_eq!(history.instance_len(key), 2);
         for oldest in [1, 4] {
             let removed = history.remove_oldest_of(key);
-            assert_eq!(removed, Some((SequenceNumber(oldest), 1)));
+            assert_eq!(removed, Some(one_byte(oldest)));
         }
         assert_eq!((history.len(), history.instance_count()), (0, 0));
     }
@@ -319,10 +405,7 @@ mod tests {
     fn an_instance_that_lost_its_last_change_is_gone() {
         let mut history = History::default();
         push(&mut history, 1, 1);
-        assert_eq!(
-            history.remove_oldest_of(Some([1; 16])),
-            Some((SequenceNumber(1), 1))
-        );
+        assert_eq!(history.remove_oldest_of(Some([1; 16])), Some(one_byte(1)));
         assert_eq!(history.instance_count(), 0);
         assert_eq!(history.remove_oldest_of(Some([1; 16])), None);
         assert_eq!(history.first(), None);

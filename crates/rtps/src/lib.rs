@@ -20,5 +20,5 @@ mod window;
 pub mod wire;
 pub mod writer;
 
-pub use change::{Change, ChangeKind, KeyHash};
+pub use change::{Change, ChangeKind, GroupPlace, KeyHash, Place};
 pub use outbox::Outbox;

@@ -92,6 +92,7 @@ impl BuiltinTopic {
             kind,
             source_timestamp: None,
             key_hash: key,
+            ..Change::default()
         };
         let written = self.writer.write(now, change, payload, outbox);
         written.map(drop)

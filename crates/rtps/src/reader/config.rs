@@ -2,7 +2,8 @@
 
 use tickwire_base::{Duration, Timestamp};
 
-use crate::change::{ChangeKind, KeyHash};
+use super::reorder::HeldChange;
+use crate::change::{ChangeKind, GroupPlace, KeyHash, Place};
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
 /// Settings of a [`Reader`](super::Reader). All bounds are per matched writer.
@@ -12,6 +13,16 @@ pub struct ReaderConfig {
     pub guid: Guid,
     /// Whether it asks reliable writers for what it lacks. Default true.
     pub reliable: bool,
+    /// Whether [coherent sets](CoherentSet) are delivered whole or not at all: PRESENTATION with
+    /// coherent access (DDS 1.4 §2.2.3.6). Default false: their changes are delivered one by one.
+    pub coherent: bool,
+    /// Whether to look where changes stand among those of their publisher, for
+    /// [`ReceivedChange::place`]. Always if [`coherent`](Self::coherent). Default false.
+    pub places: bool,
+    /// Changes of a set; longer ones are discarded. Default 65,536.
+    pub max_set: usize,
+    /// Bytes of those. Default 64 MiB.
+    pub max_set_len: usize,
     /// Samples kept that came before their turn. Default 4096.
     pub max_held: usize,
     /// Bytes of those; one sample always passes. Default 8 MiB.
@@ -39,6 +50,10 @@ impl ReaderConfig {
         Self {
             guid,
             reliable: true,
+            coherent: false,
+            places: false,
+            max_set: 1 << 16,
+            max_set_len: 64 << 20,
             max_held: 4096,
             max_held_len: 8 << 20,
             max_sample_len: 64 << 20,
@@ -63,6 +78,73 @@ pub trait Sink {
 
     /// `count` changes of a writer will never come.
     fn lost(&mut self, writer: Guid, count: u64);
+
+    /// Takes all changes of a coherent set, or refuses them all as [`deliver`](Self::deliver) does.
+    /// Only called if the reader is [coherent](ReaderConfig::coherent); by default each change is
+    /// delivered by itself, which does for a sink that is never full.
+    fn deliver_set(&mut self, set: CoherentSet<'_>) -> Delivery {
+        for change in set.iter() {
+            if self.deliver(change) == Delivery::Full {
+                return Delivery::Full;
+            }
+        }
+        Delivery::Accepted
+    }
+
+    /// A coherent set has ended in this writer, delivered or not; see [`SetEnd`]. Called where the
+    /// set is one of the publisher's, also if the writer had no part in it. By default nothing.
+    fn set_ended(&mut self, writer: Guid, end: SetEnd) {
+        let _ = (writer, end);
+    }
+}
+
+/// A coherent set of one writer: all its changes, in ascending order.
+#[derive(Clone, Copy, Debug)]
+pub struct CoherentSet<'a> {
+    /// Who made it.
+    pub writer: Guid,
+    /// The publisher's number for the set; [`SequenceNumber::ZERO`] if it is the writer's alone.
+    pub group_set: SequenceNumber,
+    pub(super) changes: &'a [(SequenceNumber, HeldChange)],
+}
+
+impl CoherentSet<'_> {
+    /// Its changes; there is at least one.
+    pub fn iter(&self) -> impl Iterator<Item = ReceivedChange<'_>> {
+        self.changes
+            .iter()
+            .map(|(number, change)| change.as_received(self.writer, *number))
+    }
+
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "it never is")]
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+}
+
+/// The end of a writer's part in a coherent set of its publisher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetEnd {
+    /// The publisher's numbers for the set and for its end.
+    pub group: GroupPlace,
+    /// The numbers that the part takes in the writer's history, the end included.
+    pub first: SequenceNumber,
+    /// The last of them.
+    pub last: SequenceNumber,
+    /// What became of the part.
+    pub part: SetPart,
+}
+
+/// What a writer contributed to a coherent set of its publisher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetPart {
+    /// Nothing.
+    Empty,
+    /// Changes that have been delivered as a set.
+    Delivered,
+    /// Changes of which some are missing, or too many.
+    Discarded,
 }
 
 /// What became of a change that was offered.
@@ -88,6 +170,8 @@ pub struct ReceivedChange<'a> {
     pub source_timestamp: Option<Timestamp>,
     /// Its instance, if the writer says so.
     pub key_hash: Option<KeyHash>,
+    /// Where it stands among others, as far as the reader [looks](ReaderConfig::places).
+    pub place: Place,
     /// The serialized value or key with its encapsulation header. It may be followed by up to three
     /// bytes of padding.
     pub payload: SerializedPayload<'a>,
@@ -96,8 +180,14 @@ pub struct ReceivedChange<'a> {
 /// What a reader has seen, in samples unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ReaderCounters {
-    /// Taken by the sink.
+    /// Taken by the sink, or kept for it until their coherent set is whole.
     pub delivered: u64,
+    /// Coherent sets that were not delivered: a change was lost, replaced before it was sent again,
+    /// or came before the reader was matched; there were more than
+    /// [`max_set`](ReaderConfig::max_set); or the writer was unmatched before the end.
+    pub sets_discarded: u64,
+    /// Changes that had come of those sets.
+    pub set_changes_discarded: u64,
     /// Came again, or too late for a best-effort reader.
     pub duplicates: u64,
     /// Came before their turn and were kept.

@@ -3,6 +3,7 @@
 use tickwire_base::Instant;
 
 use super::reorder::HeldChange;
+use super::sets::present;
 use super::{Delivery, Reader, ReceivedChange, Sink};
 use crate::count::is_after;
 use crate::wire::{Heartbeat, SequenceNumber};
@@ -81,7 +82,14 @@ impl Reader {
         if begun && missed > 0 {
             self.lose(index, missed.unsigned_abs(), sink);
         }
-        let delivery = sink.deliver(*change);
+        let delivery = present(
+            &self.config,
+            &mut self.writers[index].set,
+            &mut self.pool,
+            &mut self.counters,
+            change,
+            sink,
+        );
         let writer = &mut self.writers[index];
         match delivery {
             Delivery::Accepted => {
@@ -159,6 +167,7 @@ impl Reader {
     /// Delivers what has come early and is next now, as far as the sink takes it.
     pub(super) fn drain(&mut self, index: usize, sink: &mut impl Sink) {
         let writer = &mut self.writers[index];
+        let (config, pool, counters) = (&self.config, &mut self.pool, &mut self.counters);
         while let Some(span) = writer.reorder.front()
             && span.first <= writer.expected
         {
@@ -166,18 +175,19 @@ impl Reader {
                 && span.first == writer.expected
             {
                 let received = change.as_received(writer.proxy.guid, span.first);
-                if sink.deliver(received) == Delivery::Full {
-                    self.counters.refused += 1;
+                let set = &mut writer.set;
+                if present(config, set, pool, counters, &received, sink) == Delivery::Full {
+                    counters.refused += 1;
                     break;
                 }
                 writer.delivered += 1;
-                self.counters.delivered += 1;
+                counters.delivered += 1;
             }
-            writer.patience = self.config.nack_interval;
+            writer.patience = config.nack_interval;
             if let Some(span) = writer.reorder.pop_front() {
                 writer.expected = writer.expected.max(span.end);
                 if let Some(change) = span.change {
-                    self.pool.give(change.bytes);
+                    pool.give(change.bytes);
                 }
             }
         }

@@ -9,20 +9,24 @@ mod config;
 mod deliver;
 mod reassembly;
 mod reorder;
+mod sets;
 mod writer_proxy;
 
 use alloc::vec::Vec;
 
 use tickwire_base::Instant;
 
-use crate::change::ChangeKind;
+use crate::change::{ChangeKind, Place};
 use crate::outbox::Outbox;
 use crate::pool::BufferPool;
 use crate::wire::{
-    Context, Data, DataFrag, Gap, Guid, Heartbeat, HeartbeatFrag, SequenceNumber, StatusInfo,
+    Context, Data, DataFrag, Gap, Guid, Heartbeat, HeartbeatFrag, SequenceNumber,
+    SerializedPayload, StatusInfo,
 };
 
-pub use config::{Delivery, ReaderConfig, ReaderCounters, ReceivedChange, Sink};
+pub use config::{
+    CoherentSet, Delivery, ReaderConfig, ReaderCounters, ReceivedChange, SetEnd, SetPart, Sink,
+};
 pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;
@@ -95,7 +99,8 @@ impl Reader {
         let Ok(index) = self.find(guid) else {
             return false;
         };
-        let writer = self.writers.remove(index);
+        let mut writer = self.writers.remove(index);
+        writer.set.abandon(&mut self.pool, &mut self.counters);
         let abandoned = writer.reorder.held() + writer.reassembly.len();
         self.counters.abandoned += abandoned as u64;
         true
@@ -120,12 +125,21 @@ impl Reader {
             let number = data.sequence_number;
             return self.skip(index, number, number.next(), sink);
         }
+        let place = match self.config.places || self.config.coherent {
+            true => data.inline_qos.place(),
+            false => Place::default(),
+        };
+        if !self.config.coherent && is_end_of_set(data) {
+            let number = data.sequence_number;
+            return self.skip(index, number, number.next(), sink);
+        }
         let change = ReceivedChange {
             writer: self.writers[index].proxy.guid,
             sequence_number: data.sequence_number,
             kind: ChangeKind::from_status_info(status.0),
             source_timestamp: context.source_timestamp,
             key_hash: data.inline_qos.key_hash(),
+            place,
             payload: data.payload,
         };
         if self.offer(index, &change, sink) == Offer::Keep {
@@ -314,6 +328,12 @@ impl Reader {
         self.writers
             .binary_search_by_key(&guid, |writer| writer.proxy.guid)
     }
+}
+
+/// Whether a DATA only says that a coherent set has ended.
+fn is_end_of_set(data: &Data<'_>) -> bool {
+    data.payload == SerializedPayload::None
+        && data.inline_qos.place().coherent_set == SequenceNumber::UNKNOWN
 }
 
 impl core::fmt::Debug for Reader {

@@ -8,7 +8,7 @@ use tickwire_base::{Instant, Timestamp};
 
 use super::ReaderConfig;
 use super::reorder::{Content, HeldChange};
-use crate::change::{ChangeKind, KeyHash};
+use crate::change::{ChangeKind, KeyHash, Place};
 use crate::wire::{DataFrag, FragmentNumberSet, SequenceNumber};
 
 /// Why a fragment was not taken.
@@ -36,6 +36,7 @@ pub(super) struct Partial {
     kind: ChangeKind,
     source_timestamp: Option<Timestamp>,
     key_hash: Option<KeyHash>,
+    place: Place,
     is_key: bool,
     fragment_len: usize,
     fragment_count: u32,
@@ -189,6 +190,7 @@ impl Partial {
             kind: ChangeKind::Alive,
             source_timestamp,
             key_hash: None,
+            place: Place::default(),
             is_key: data.is_key,
             fragment_len,
             fragment_count,
@@ -216,6 +218,7 @@ impl Partial {
         if !data.inline_qos.bytes.is_empty() {
             self.kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
             self.key_hash = data.inline_qos.key_hash();
+            self.place = data.inline_qos.place();
         }
         let mut rest = data.payload;
         for fragment in first..end {
@@ -280,6 +283,7 @@ impl Partial {
             kind: self.kind,
             source_timestamp: self.source_timestamp,
             key_hash: self.key_hash,
+            place: self.place,
             content: match self.is_key {
                 true => Content::Key,
                 false => Content::Value,

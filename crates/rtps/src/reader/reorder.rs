@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use tickwire_base::Timestamp;
 
 use super::ReceivedChange;
-use crate::change::{ChangeKind, KeyHash};
+use crate::change::{ChangeKind, KeyHash, Place};
 use crate::pool::BufferPool;
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
@@ -17,6 +17,7 @@ pub(super) struct HeldChange {
     pub(super) kind: ChangeKind,
     pub(super) source_timestamp: Option<Timestamp>,
     pub(super) key_hash: Option<KeyHash>,
+    pub(super) place: Place,
     pub(super) content: Content,
     pub(super) bytes: Vec<u8>,
 }
@@ -42,6 +43,7 @@ impl HeldChange {
             kind: change.kind,
             source_timestamp: change.source_timestamp,
             key_hash: change.key_hash,
+            place: change.place,
             content,
             bytes,
         }
@@ -54,6 +56,7 @@ impl HeldChange {
             kind: self.kind,
             source_timestamp: self.source_timestamp,
             key_hash: self.key_hash,
+            place: self.place,
             payload: match self.content {
                 Content::None => SerializedPayload::None,
                 Content::Value => SerializedPayload::Data(&self.bytes),
@@ -212,6 +215,7 @@ mod tests {
             kind: ChangeKind::Alive,
             source_timestamp: None,
             key_hash: None,
+            place: Place::default(),
             content: Content::Value,
             bytes: Vec::from([1, 2]),
         };

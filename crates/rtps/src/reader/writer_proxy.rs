@@ -7,6 +7,7 @@ use tickwire_base::{Duration, Instant, Locator};
 use super::ReaderConfig;
 use super::reassembly::Reassembly;
 use super::reorder::Reorder;
+use super::sets::SetBuffer;
 use crate::count::CountFilter;
 use crate::wire::{Guid, SequenceNumber};
 
@@ -56,6 +57,7 @@ pub(super) struct MatchedWriter {
     pub(super) synchronized: bool,
     pub(super) reorder: Reorder,
     pub(super) reassembly: Reassembly,
+    pub(super) set: SetBuffer,
     pub(super) heartbeat_count: CountFilter,
     pub(super) heartbeat_frag_count: CountFilter,
     /// What the newest heartbeat said.
@@ -86,6 +88,7 @@ impl MatchedWriter {
             synchronized: false,
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
+            set: SetBuffer::default(),
             heartbeat_count: CountFilter::default(),
             heartbeat_frag_count: CountFilter::default(),
             heartbeat_last: SequenceNumber::ZERO,
@@ -111,6 +114,7 @@ impl MatchedWriter {
         self.synchronized = false;
         self.reorder = Reorder::default();
         self.reassembly = Reassembly::default();
+        self.set = SetBuffer::default();
         self.heartbeat_frag_count = CountFilter::default();
         self.heartbeat_last = SequenceNumber::ZERO;
         self.restart_count = None;
@@ -164,6 +168,7 @@ mod tests {
             kind: ChangeKind::Alive,
             source_timestamp: None,
             key_hash: None,
+            place: crate::change::Place::default(),
             content: Content::None,
             bytes: Vec::new(),
         }

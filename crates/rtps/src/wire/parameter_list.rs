@@ -8,6 +8,7 @@ use core::fmt;
 use super::SequenceNumber;
 use super::cursor::{Cursor, Malformed, Out};
 use super::submessage::InlineQos;
+use crate::change::{GroupPlace, Place};
 
 /// What a parameter is about (RTPS 2.5 §9.6.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -314,14 +315,20 @@ impl<'a> ParameterListWriter<'a> {
         self.fixed(ParameterId::STATUS_INFO, &status.0.to_be_bytes());
     }
 
-    /// COHERENT_SET.
-    pub fn coherent_set(&mut self, first: SequenceNumber) {
-        let mut value = Vec::with_capacity(8);
-        first.write(&mut Out {
-            bytes: &mut value,
-            little_endian: true,
-        });
-        self.fixed(ParameterId::COHERENT_SET, &value);
+    /// COHERENT_SET, GROUP_SEQ_NUM and GROUP_COHERENT_SET, each unless it is
+    /// [`SequenceNumber::ZERO`].
+    pub fn place(&mut self, place: &Place) {
+        let parameters = [
+            (ParameterId::COHERENT_SET, place.coherent_set),
+            (ParameterId::GROUP_SEQ_NUM, place.group.number),
+            (ParameterId::GROUP_COHERENT_SET, place.group.coherent_set),
+        ];
+        for (id, number) in parameters {
+            if number != SequenceNumber::ZERO {
+                let written = self.parameter_with(id, |out| number.write(out));
+                debug_assert_eq!(written, Ok(()));
+            }
+        }
     }
 
     /// Ends the list.
@@ -380,9 +387,24 @@ impl<'a> InlineQos<'a> {
         StatusInfo(bytes.map_or(0, u32::from_be_bytes))
     }
 
-    /// The first sample of the coherent set that this one belongs to.
-    pub fn coherent_set(&self) -> Option<SequenceNumber> {
-        SequenceNumber::read(&mut self.find(ParameterId::COHERENT_SET)?, "COHERENT_SET").ok()
+    /// Where the change stands among others; nowhere by default. Numbers that no change can have
+    /// count as absent.
+    pub fn place(&self) -> Place {
+        let number = |id, what| {
+            let number = SequenceNumber::read(&mut self.find(id)?, what).ok()?;
+            let is_possible = number >= SequenceNumber::FIRST && number.0 < i64::MAX;
+            (is_possible || number == SequenceNumber::UNKNOWN).then_some(number)
+        };
+        let coherent_set = number(ParameterId::COHERENT_SET, "COHERENT_SET");
+        let group = GroupPlace {
+            number: number(ParameterId::GROUP_SEQ_NUM, "GROUP_SEQ_NUM").unwrap_or_default(),
+            coherent_set: number(ParameterId::GROUP_COHERENT_SET, "GROUP_COHERENT_SET")
+                .unwrap_or_default(),
+        };
+        Place {
+            coherent_set: coherent_set.unwrap_or_default(),
+            group,
+        }
     }
 
     /// Whether every parameter that must be understood is one of those above; if not, the sample

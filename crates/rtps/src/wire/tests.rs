@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use tickwire_base::{Locator, Timestamp};
 
 use super::*;
+use crate::change::{GroupPlace, Place};
 
 const SOURCE: GuidPrefix = GuidPrefix([1; 12]);
 const TARGET: GuidPrefix = GuidPrefix([2; 12]);
@@ -226,7 +227,7 @@ fn read_all(bytes: &[u8]) {
         if let Submessage::Data(data) = submessage {
             data.inline_qos.key_hash();
             data.inline_qos.status_info();
-            data.inline_qos.coherent_set();
+            data.inline_qos.place();
             data.inline_qos.is_understood();
         }
     }
@@ -422,8 +423,53 @@ fn inline_qos_is_read_in_either_order() {
         let gone = StatusInfo::DISPOSED.and(StatusInfo::UNREGISTERED);
         assert_eq!(qos.status_info(), gone);
         assert_eq!(qos.key_hash(), Some([7; 16]));
-        assert_eq!(qos.coherent_set(), Some(SequenceNumber(5)));
+        assert_eq!(qos.place().coherent_set, SequenceNumber(5));
+        assert_eq!(qos.place().group, GroupPlace::default());
         assert!(qos.is_understood());
+    }
+}
+
+#[test]
+fn a_place_is_read_as_it_was_written() {
+    let number = prop_oneof![
+        Just(SequenceNumber::ZERO),
+        Just(SequenceNumber::UNKNOWN),
+        (1..i64::MAX).prop_map(SequenceNumber),
+    ];
+    proptest!(|(numbers in prop::array::uniform3(number))| {
+        let [coherent_set, number, group_set] = numbers;
+        let place = Place {
+            coherent_set,
+            group: GroupPlace { number, coherent_set: group_set },
+        };
+        let mut bytes = Vec::new();
+        let mut list = ParameterListWriter::new(&mut bytes);
+        list.place(&place);
+        list.finish();
+        let qos = InlineQos { bytes: &bytes, little_endian: true };
+        prop_assert_eq!(qos.place(), place);
+    });
+}
+
+#[test]
+fn numbers_that_no_change_has_are_no_place() {
+    for impossible in [0, -5, i64::MIN, i64::MAX] {
+        let mut bytes = Vec::new();
+        let mut out = Out {
+            bytes: &mut bytes,
+            little_endian: true,
+        };
+        out.u16(ParameterId::GROUP_COHERENT_SET.0);
+        out.u16(8);
+        out.u32((impossible >> 32) as u32);
+        out.u32(impossible as u32);
+        out.u16(ParameterId::SENTINEL.0);
+        out.u16(0);
+        let qos = InlineQos {
+            bytes: &bytes,
+            little_endian: true,
+        };
+        assert_eq!(qos.place(), Place::default());
     }
 }
 

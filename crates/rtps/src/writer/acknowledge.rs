@@ -141,6 +141,9 @@ impl Writer {
         let Some(change) = self.history.get(number) else {
             return;
         };
+        if change.is_end {
+            return self.forget_end(number);
+        }
         let cost = cost(change.payload.len());
         self.unreleased_len = self.unreleased_len.saturating_sub(cost);
         self.window.acknowledged(cost);

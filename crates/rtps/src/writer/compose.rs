@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use tickwire_base::Locator;
 
 use super::WriterConfig;
+use crate::change::Place;
 use crate::history::CacheChange;
 use crate::outbox::Outbox;
 use crate::wire::{
@@ -29,6 +30,8 @@ pub(super) struct Composer {
     max_message_len: usize,
     /// Whether DATA carries the key hash.
     pub(super) key_hash: bool,
+    /// Whether it carries the place.
+    presents: bool,
     heartbeat_frag_count: u32,
     /// Scratch memory.
     inline_qos: Vec<u8>,
@@ -40,6 +43,7 @@ impl Composer {
             writer: config.guid,
             max_message_len: config.max_message_len.clamp(512, 65_000),
             key_hash: config.key_hash_with_data,
+            presents: config.presents,
             heartbeat_frag_count: 0,
             inline_qos: Vec::new(),
         }
@@ -53,7 +57,8 @@ impl Composer {
             (true, value) => SerializedPayload::Data(value),
             (false, key) => SerializedPayload::Key(key),
         };
-        self.message(target, SUBMESSAGES_LEN + change.payload.len(), outbox)
+        let len = self.submessages_len() + change.payload.len();
+        self.message(target, len, outbox)
             .info_ts(change.change.source_timestamp)
             .data(&Data {
                 reader: target.reader,
@@ -81,7 +86,8 @@ impl Composer {
         };
         let payload = rest.get(..fragment_len).unwrap_or(rest);
         self.list_inline_qos(change);
-        self.message(target, SUBMESSAGES_LEN + payload.len(), outbox)
+        let len = self.submessages_len() + payload.len();
+        self.message(target, len, outbox)
             .info_ts(change.change.source_timestamp)
             .data_frag(&DataFrag {
                 reader: target.reader,
@@ -144,7 +150,7 @@ impl Composer {
 
     /// Bytes of a full fragment: what a datagram holds beside the submessages around it.
     pub(super) fn fragment_len(&self) -> u16 {
-        let len = (self.max_message_len - HEADERS_LEN - SUBMESSAGES_LEN) & !7;
+        let len = (self.max_message_len - HEADERS_LEN - self.submessages_len()) & !7;
         u16::try_from(len).unwrap_or(0xfff8)
     }
 
@@ -154,14 +160,23 @@ impl Composer {
         u32::try_from(count).unwrap_or(u32::MAX).max(1)
     }
 
+    /// What a datagram needs for DATA or DATA_FRAG beside the payload.
+    fn submessages_len(&self) -> usize {
+        match self.presents {
+            true => SUBMESSAGES_LEN + PLACE_LEN,
+            false => SUBMESSAGES_LEN,
+        }
+    }
+
     /// Lists the inline QoS that the change needs (RTPS 2.5 §8.7): the key hash where there is no
-    /// value to compute it from, and the status where it is not plainly alive.
+    /// value to compute it from, the status where it is not plainly alive, and its place if it has
+    /// one.
     fn list_inline_qos(&mut self, change: &CacheChange) {
         self.inline_qos.clear();
         let kind = change.change.kind;
         let key_hash = change.change.key_hash;
         let key_hash = key_hash.filter(|_| self.key_hash || !kind.is_alive());
-        if key_hash.is_none() && kind.is_alive() {
+        if key_hash.is_none() && kind.is_alive() && !self.presents {
             return;
         }
         let mut list = ParameterListWriter::new(&mut self.inline_qos);
@@ -170,6 +185,16 @@ impl Composer {
         }
         if !kind.is_alive() {
             list.status_info(StatusInfo(kind.status_info()));
+        }
+        if self.presents {
+            let place = change.place;
+            list.place(&match change.is_end {
+                true => Place {
+                    coherent_set: SequenceNumber::UNKNOWN,
+                    ..place
+                },
+                false => place,
+            });
         }
         list.finish();
     }
@@ -205,6 +230,8 @@ const HEADERS_LEN: usize = 20 + 16;
 /// INFO_TS, the larger head of DATA_FRAG, key hash, status and sentinel, HEARTBEAT or
 /// HEARTBEAT_FRAG, padding.
 const SUBMESSAGES_LEN: usize = 12 + 36 + 32 + HEARTBEAT_LEN + 4;
+/// COHERENT_SET, GROUP_SEQ_NUM, GROUP_COHERENT_SET.
+const PLACE_LEN: usize = 3 * 12;
 const HEARTBEAT_LEN: usize = 32;
 const HEARTBEAT_FRAG_LEN: usize = 28;
 const GAP_LEN: usize = 32;

@@ -22,6 +22,10 @@ pub struct WriterConfig {
     /// from the write. Then it is removed as if it had been replaced, whether readers have it or
     /// not. Default for ever.
     pub lifespan: Duration,
+    /// Whether changes carry their [`Place`](crate::Place) in coherent sets and in their publisher,
+    /// up to 36 bytes each: PRESENTATION with coherent access or GROUP scope (DDS 1.4 §2.2.3.6).
+    /// Default false.
+    pub presents: bool,
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
     /// spare readers computing it. Dispose and unregister always carry it. Default true.
     pub key_hash_with_data: bool,
@@ -55,6 +59,7 @@ impl WriterConfig {
             history: HistoryKind::KeepLast(1),
             limits: ResourceLimits::NONE,
             lifespan: Duration::MAX,
+            presents: false,
             key_hash_with_data: true,
             max_message_len: 14_720,
             max_unacknowledged_len: 1 << 20,

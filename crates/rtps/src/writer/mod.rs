@@ -14,14 +14,15 @@ mod pacer;
 mod reader_proxy;
 mod repair;
 mod send;
+mod sets;
 mod window;
 
 use alloc::vec::Vec;
 
 use tickwire_base::{Duration, Instant};
 
-use crate::change::{Change, KeyHash};
-use crate::history::History;
+use crate::change::{Change, GroupPlace, KeyHash, Place};
+use crate::history::{History, Removed};
 use crate::outbox::Outbox;
 use crate::wire::{Guid, SequenceNumber};
 
@@ -35,6 +36,7 @@ use filter::Destinations;
 use heartbeat::HeartbeatTimer;
 use pacer::Pacer;
 use reader_proxy::MatchedReader;
+use sets::OpenSet;
 use window::FlowWindow;
 
 /// A writer with its history and the readers that it is matched with.
@@ -62,6 +64,7 @@ pub struct Writer {
     pacer: Pacer,
     destinations: Destinations,
     composer: Composer,
+    open_set: Option<OpenSet>,
     counters: WriterCounters,
 }
 
@@ -100,6 +103,7 @@ impl Writer {
             pacer: Pacer::new(config.burst_len, config.burst_interval),
             destinations: Destinations::default(),
             composer: Composer::new(&config),
+            open_set: None,
             counters: WriterCounters::default(),
             config,
         }
@@ -217,13 +221,19 @@ impl Writer {
             return Err(error);
         }
         self.make_way(change.key_hash);
-        self.last = self.last.next();
+        let before = self.last;
+        self.last = before.next();
         self.unreleased_len += cost(bytes.len());
         let expires_at = match self.config.lifespan {
             Duration::MAX => Instant::MAX,
             lifespan => now + lifespan,
         };
-        self.history.push(self.last, change, bytes, expires_at);
+        let place = self.place(change.group_number);
+        self.history
+            .push(self.last, change, bytes, expires_at, place);
+        if self.config.presents {
+            self.forget_end(before);
+        }
         self.counters.written += 1;
         self.send_new(now, outbox);
         Ok(self.last)
@@ -281,8 +291,8 @@ impl Writer {
             self.remove_acknowledged(oldest)?;
         }
         while reached(limits.max_samples, self.history.len()) {
-            let oldest = self.history.first().ok_or(Refused::Full)?;
-            self.remove_acknowledged(oldest)?;
+            let oldest = self.history.oldest().ok_or(Refused::Full)?;
+            self.remove_acknowledged(oldest.sequence_number)?;
         }
         if reached(limits.max_instances, self.history.instance_count())
             && self.history.instance_len(key) == 0
@@ -314,10 +324,10 @@ impl Writer {
                 true => self.history.remove_second_of(key),
                 false => self.history.remove_oldest_of(key),
             };
-            let Some((number, len)) = removed else {
+            let Some(removed) = removed else {
                 break;
             };
-            self.removed(number, len);
+            self.removed(removed);
         }
     }
 
@@ -330,7 +340,10 @@ impl Writer {
 
     /// Removes what has outlived its LIFESPAN, oldest first. What is being sent stays until it is.
     fn expire(&mut self, now: Instant) {
-        while let Some(change) = self.history.front()
+        if self.config.lifespan == Duration::MAX {
+            return;
+        }
+        while let Some(change) = self.history.oldest()
             && change.expires_at <= now
             && !self.is_under_way(Some(change.sequence_number))
         {
@@ -342,9 +355,11 @@ impl Writer {
 
     /// When the next change expires.
     fn next_expiry(&self) -> Option<Instant> {
-        let oldest = self.history.front()?;
-        (oldest.expires_at < Instant::MAX && !self.is_under_way(Some(oldest.sequence_number)))
-            .then_some(oldest.expires_at)
+        if self.config.lifespan == Duration::MAX {
+            return None;
+        }
+        let oldest = self.history.oldest()?;
+        (!self.is_under_way(Some(oldest.sequence_number))).then_some(oldest.expires_at)
     }
 
     fn is_under_way(&self, number: Option<SequenceNumber>) -> bool {
@@ -359,16 +374,19 @@ impl Writer {
     }
 
     fn remove_oldest_of(&mut self, key: Option<KeyHash>) {
-        if let Some((number, len)) = self.history.remove_oldest_of(key) {
-            self.removed(number, len);
+        if let Some(removed) = self.history.remove_oldest_of(key) {
+            self.removed(removed);
         }
     }
 
     /// Accounts for a change that is no longer in the history.
-    fn removed(&mut self, number: SequenceNumber, len: usize) {
-        if number > self.released {
-            self.unreleased_len = self.unreleased_len.saturating_sub(cost(len));
+    fn removed(&mut self, removed: Removed) {
+        if removed.number > self.released {
+            self.unreleased_len = self.unreleased_len.saturating_sub(cost(removed.len));
             self.counters.removed_before_ack += 1;
+        }
+        if removed.coherent_set != SequenceNumber::ZERO {
+            self.forget_end_of(removed.coherent_set);
         }
     }
 

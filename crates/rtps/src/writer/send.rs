@@ -13,10 +13,10 @@ impl Writer {
     /// burst allows, and what comes after them waits.
     pub(super) fn send_new(&mut self, now: Instant, outbox: &mut Outbox) {
         while self.cursor.number <= self.last {
-            let Some((len, key)) = self
+            let Some((len, key, is_end)) = self
                 .history
                 .get(self.cursor.number)
-                .map(|change| (change.payload.len(), change.change.key_hash))
+                .map(|change| (change.payload.len(), change.change.key_hash, change.is_end))
             else {
                 self.cursor = Cursor::at(self.cursor.number.next());
                 continue;
@@ -30,7 +30,9 @@ impl Writer {
                 self.unasked_len = self.unasked_len.saturating_add(cost(len));
             }
             self.cursor = Cursor::at(self.cursor.number.next());
-            self.trim(key);
+            if !is_end {
+                self.trim(key);
+            }
             self.after_change(now, len, outbox);
         }
         self.release();

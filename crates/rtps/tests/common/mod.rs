@@ -6,13 +6,15 @@ pub mod script;
 use std::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Instant, Locator, Timestamp};
-use tickwire_rtps::reader::{Delivery, Reader, ReaderConfig, ReceivedChange, Sink, WriterProxy};
+use tickwire_rtps::reader::{
+    CoherentSet, Delivery, Reader, ReaderConfig, ReceivedChange, SetEnd, Sink, WriterProxy,
+};
 use tickwire_rtps::wire::{
     Context, EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload,
     Submessage,
 };
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
-use tickwire_rtps::{Change, ChangeKind, KeyHash, Outbox};
+use tickwire_rtps::{Change, ChangeKind, KeyHash, Outbox, Place};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
 
 pub const GROUP: Locator = Locator::udp_v4(Ipv4Addr::new(239, 255, 0, 1), 7401);
@@ -26,6 +28,7 @@ pub struct Sample {
     pub key_hash: Option<KeyHash>,
     pub source_timestamp: Option<Timestamp>,
     pub payload: Vec<u8>,
+    pub place: Place,
 }
 
 /// A cache that may be full.
@@ -34,6 +37,9 @@ pub struct Cache {
     pub samples: Vec<Sample>,
     pub lost: u64,
     pub room: usize,
+    /// What came together: how many samples each time.
+    pub sets: Vec<usize>,
+    pub ends: Vec<(Guid, SetEnd)>,
 }
 
 impl Default for Cache {
@@ -42,6 +48,8 @@ impl Default for Cache {
             samples: Vec::new(),
             lost: 0,
             room: usize::MAX,
+            sets: Vec::new(),
+            ends: Vec::new(),
         }
     }
 }
@@ -68,12 +76,28 @@ impl Sink for Cache {
             key_hash: change.key_hash,
             source_timestamp: change.source_timestamp,
             payload: payload.to_vec(),
+            place: change.place,
         });
         Delivery::Accepted
     }
 
     fn lost(&mut self, _: Guid, count: u64) {
         self.lost = self.lost.saturating_add(count);
+    }
+
+    fn deliver_set(&mut self, set: CoherentSet<'_>) -> Delivery {
+        if self.samples.len() + set.len() > self.room {
+            return Delivery::Full;
+        }
+        self.sets.push(set.len());
+        for change in set.iter() {
+            assert_eq!(self.deliver(change), Delivery::Accepted);
+        }
+        Delivery::Accepted
+    }
+
+    fn set_ended(&mut self, writer: Guid, end: SetEnd) {
+        self.ends.push((writer, end));
     }
 }
 
@@ -265,6 +289,20 @@ impl World {
         let id = node.node;
         self.flush(id);
         written.map(|number| number.0)
+    }
+
+    pub fn begin_set(&mut self, writer: usize, group_set: i64) {
+        let writer = &mut self.writers[writer].writer;
+        writer.begin_set(SequenceNumber(group_set));
+    }
+
+    pub fn end_set(&mut self, writer: usize, group_number: i64) {
+        let now = self.now();
+        let node = &mut self.writers[writer];
+        let id = node.node;
+        let number = SequenceNumber(group_number);
+        node.writer.end_set(now, number, &mut self.outbox);
+        self.flush(id);
     }
 
     /// Writes as soon as there is room.
