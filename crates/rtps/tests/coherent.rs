@@ -4,7 +4,8 @@ mod common;
 
 use common::{World, assert_samples, keep_all, keep_last, reader_config};
 use tickwire_base::Duration;
-use tickwire_rtps::reader::{ReaderConfig, SetPart};
+use tickwire_rtps::reader::{GroupSets, Member, ReaderConfig, SetPart};
+use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 use tickwire_rtps::writer::{ResourceLimits, WriterConfig};
 use tickwire_rtps::{Change, KeyHash};
 use tickwire_simnet::Link;
@@ -339,7 +340,7 @@ fn every_writer_of_a_group_tells_of_the_end() {
         .into_iter()
         .for_each(|writer| world.begin_set(writer, 7));
     let change = Change {
-        group_number: tickwire_rtps::wire::SequenceNumber(7),
+        group_number: SequenceNumber(7),
         ..Change::default()
     };
     world.write_change(writers[0], 40, change).expect("room");
@@ -364,4 +365,159 @@ fn every_writer_of_a_group_tells_of_the_end() {
             ((7, 8), 1, 1, SetPart::Empty)
         ]
     );
+}
+
+/// Two writers of one publisher, each with a reader of one subscriber.
+struct Group {
+    world: World,
+    writers: [usize; 2],
+    readers: [usize; 2],
+    sets: GroupSets,
+    /// Ends of each reader that the subscriber has been told of.
+    told: [usize; 2],
+    number: i64,
+    whole: Vec<i64>,
+    discarded: Vec<i64>,
+}
+
+const PUBLISHER: Guid = Guid::new(GuidPrefix([3; 12]), EntityId::user_publisher(1));
+
+impl Group {
+    fn new(seed: u64, link: Link, config: &WriterConfig) -> Self {
+        let mut world = World::new(seed, link);
+        let writers = [0; 2].map(|_| world.add_writer(presenting(config.clone())));
+        let readers = [0; 2].map(|_| world.add_reader(coherent(), false));
+        Self {
+            world,
+            writers,
+            readers,
+            sets: GroupSets::default(),
+            told: [0; 2],
+            number: 0,
+            whole: Vec::new(),
+            discarded: Vec::new(),
+        }
+    }
+
+    fn member(&self, which: usize) -> Member {
+        Member {
+            reader: self.world.readers[self.readers[which]].reader.guid(),
+            writer: self.world.writers[self.writers[which]].writer.guid(),
+        }
+    }
+
+    fn connect(&mut self, which: usize) {
+        let (writer, reader) = (self.writers[which], self.readers[which]);
+        self.sets.matched(self.member(which), PUBLISHER);
+        self.world.connect(writer, reader, true, true);
+    }
+
+    /// Writes so many changes with each writer in one set; says its number.
+    fn write_set(&mut self, counts: [usize; 2]) -> i64 {
+        let set = self.number + 1;
+        for writer in self.writers {
+            self.world.begin_set(writer, set);
+        }
+        for (writer, count) in self.writers.into_iter().zip(counts) {
+            for _ in 0..count {
+                self.number += 1;
+                let change = Change {
+                    group_number: SequenceNumber(self.number),
+                    ..Change::default()
+                };
+                self.world.write_change(writer, 40, change).expect("room");
+            }
+        }
+        self.number += 1;
+        let end = self.number;
+        for writer in self.writers {
+            self.world.end_set(writer, end);
+        }
+        self.decide();
+        set
+    }
+
+    fn decide(&mut self) {
+        for which in 0..2 {
+            let member = self.member(which);
+            let cache = &self.world.readers[self.readers[which]].cache;
+            for (_, end) in &cache.ends[self.told[which]..] {
+                let count = usize::from(end.part == SetPart::Delivered);
+                let _ = self.sets.ended(member, end, count);
+            }
+            self.told[which] = cache.ends.len();
+        }
+        while let Some(decision) = self.sets.poll() {
+            self.sets.done(&decision);
+            match decision.is_whole {
+                true => self.whole.push(decision.set.0),
+                false => self.discarded.push(decision.set.0),
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        self.world.settle(LIMIT);
+        self.decide();
+    }
+}
+
+#[test]
+fn sets_of_a_group_are_whole_in_every_reader_whatever_the_network_does() {
+    for seed in 0..50 {
+        let mut group = Group::new(seed, Link::lossy(300), &keep_all());
+        group.connect(0);
+        group.connect(1);
+        let mut expected = Vec::new();
+        for set in 0..30_usize {
+            expected.push(group.write_set([set % 3, (set + 1) % 3]));
+            group.world.run(Duration::from_millis(1));
+        }
+        group.settle();
+        assert_eq!(group.whole, expected, "seed {seed}");
+        assert_eq!(group.discarded, [], "seed {seed}");
+    }
+}
+
+#[test]
+fn a_late_joiner_gets_the_sets_of_a_group_that_its_writers_still_hold() {
+    let mut group = Group::new(1, Link::lossy(100), &keep_all());
+    let expected: Vec<_> = (0..10).map(|set| group.write_set([1, set % 2])).collect();
+    group.connect(0);
+    group.world.run(Duration::from_secs(1));
+    group.decide();
+    group.connect(1);
+    group.settle();
+    // Those that the first reader had before the second was matched were decided without it.
+    assert!(expected.ends_with(&group.whole));
+    let mut group = Group::new(1, Link::lossy(100), &keep_all());
+    let expected: Vec<_> = (0..10).map(|set| group.write_set([1, set % 2])).collect();
+    group.connect(0);
+    group.connect(1);
+    group.settle();
+    assert_eq!(group.whole, expected);
+}
+
+#[test]
+fn of_a_group_that_keeps_the_last_only_whole_sets_are_seen() {
+    for seed in 0..50 {
+        let mut group = Group::new(seed, Link::lossy(300), &keep_last(1));
+        group.connect(0);
+        group.connect(1);
+        let sets: Vec<_> = (0..30).map(|_| group.write_set([1, 1])).collect();
+        group.settle();
+        assert!(group.whole.is_sorted(), "seed {seed}");
+        // What is replaced at once never arrives, but the last set stays.
+        assert_eq!(group.whole.last(), sets.last(), "seed {seed}");
+        for which in 0..2 {
+            let cache = &group.world.readers[group.readers[which]].cache;
+            let delivered = |set: &i64| {
+                let mut ends = cache.ends.iter();
+                ends.any(|(_, end)| {
+                    end.group.coherent_set.0 == *set && end.part == SetPart::Delivered
+                })
+            };
+            assert!(group.whole.iter().all(delivered), "seed {seed}");
+        }
+    }
 }

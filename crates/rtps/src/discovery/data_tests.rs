@@ -75,6 +75,7 @@ fn endpoint(role: Role) -> EndpointData {
     qos.user_data = vec![1];
     qos.topic_data = vec![2, 2];
     qos.group_data = vec![3, 3, 3];
+    data.group = Some(Guid::new(PREFIX, EntityId::user_publisher(3)));
     role_policies(&mut data);
     data
 }

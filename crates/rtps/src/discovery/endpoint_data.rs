@@ -68,6 +68,9 @@ pub struct EndpointData {
     pub extensibility: Option<Extensibility>,
     /// What a reader wants to see of the topic. Default everything.
     pub content_filter: Option<ContentFilterProperty>,
+    /// The publisher or subscriber that it belongs to, where that matters: with PRESENTATION of
+    /// GROUP scope. Default none.
+    pub group: Option<Guid>,
     /// What it is called. Default "".
     pub entity_name: String,
 }
@@ -90,6 +93,7 @@ impl EndpointData {
             type_information: Vec::new(),
             extensibility: None,
             content_filter: None,
+            group: None,
             entity_name: String::new(),
         }
     }
@@ -176,6 +180,9 @@ impl EndpointData {
         if !self.type_information.is_empty() {
             list.parameter(ParameterId::TYPE_INFORMATION, &self.type_information)?;
         }
+        if let Some(group) = self.group {
+            list.parameter(ParameterId::GROUP_GUID, &group.to_bytes())?;
+        }
         if !self.entity_name.is_empty() {
             string_parameter(&mut list, ParameterId::ENTITY_NAME, &self.entity_name)?;
         }
@@ -232,6 +239,7 @@ impl EndpointData {
             ParameterId::CONTENT_FILTER_PROPERTY => {
                 self.content_filter = Some(ContentFilterProperty::read(&mut from)?);
             }
+            ParameterId::GROUP_GUID => self.group = Some(read_guid(parameter)?),
             ParameterId::TYPE_INFORMATION if from.little_endian => {
                 self.type_information = parameter.value().to_vec();
             }

@@ -7,6 +7,7 @@
 mod answer;
 mod config;
 mod deliver;
+mod group;
 mod reassembly;
 mod reorder;
 mod sets;
@@ -27,6 +28,7 @@ use crate::wire::{
 pub use config::{
     CoherentSet, Delivery, ReaderConfig, ReaderCounters, ReceivedChange, SetEnd, SetPart, Sink,
 };
+pub use group::{Decision, GroupSets, Member};
 pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;

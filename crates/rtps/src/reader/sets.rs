@@ -60,7 +60,7 @@ impl SetBuffer {
                 return Delivery::Full;
             }
             self.finish(change, pool, counters, sink);
-        } else if is_end && place.group.coherent_set >= SequenceNumber::FIRST {
+        } else if is_end && place.group.coherent_set != SequenceNumber::ZERO {
             let number = change.sequence_number;
             let end = SetEnd {
                 group: place.group,

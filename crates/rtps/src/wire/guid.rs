@@ -63,6 +63,12 @@ impl EntityId {
         Self([a, b, c, if keyed { 0x07 } else { 0x04 }])
     }
 
+    /// A user's publisher (RTPS 2.5 §9.3.1.2). Only the low 24 bits of `key` count.
+    pub const fn user_publisher(key: u32) -> Self {
+        let [_, a, b, c] = key.to_be_bytes();
+        Self([a, b, c, 0x08])
+    }
+
     /// Built-in entities have the two high bits of the kind set (RTPS 2.5 §9.3.1.2).
     pub const fn is_builtin(self) -> bool {
         self.0[3] & 0xc0 == 0xc0
