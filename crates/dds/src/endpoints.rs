@@ -10,8 +10,10 @@ use crate::content_filter::TopicDescription;
 use crate::core::Announcement;
 use crate::error::{EndpointError, UnimplementedQos};
 use crate::lifeline::Lifeline;
+use crate::publisher::PublisherGroup;
 use crate::qos::{DataReaderQos, DataWriterQos, offered_representation};
 use crate::reader::endpoint::{ReaderEndpoint, ReaderShared};
+use crate::subscriber::SubscriberGroup;
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::writer::endpoint::WriterEndpoint;
@@ -21,6 +23,7 @@ pub(crate) fn writer<T: TopicSupport>(
     lifeline: &Arc<Lifeline>,
     topic: &Topic<T>,
     qos: &DataWriterQos,
+    group: Option<&Arc<PublisherGroup>>,
 ) -> Result<DataWriter<T>, EndpointError> {
     let core = &lifeline.core;
     let policies = qos.resolved(T::extensibility(topic.ty()));
@@ -33,8 +36,12 @@ pub(crate) fn writer<T: TopicSupport>(
     let description = T::description(topic.ty());
     let core_of = Arc::clone(core);
     let endpoint = WriterEndpoint::new(core_of, guid, qos, &policies, representation, description);
-    let endpoint = Arc::new(endpoint);
+    let endpoint = Arc::new(endpoint.in_group(group));
+    if let Some(group) = group {
+        group.add(&endpoint);
+    }
     let mut announced = announcement(Role::Writer, guid, topic, policies);
+    announced.data.group = group.and_then(|group| group.announced());
     // Acknowledgements come to the thread that no listener can hold up.
     announced.data.unicast_locators = vec![core.network.metatraffic_unicast()];
     core.add_writer(&endpoint, announced)?;
@@ -49,6 +56,7 @@ pub(crate) fn reader<T: TopicSupport>(
     lifeline: &Arc<Lifeline>,
     wanted: &impl TopicDescription<T>,
     qos: &DataReaderQos,
+    group: Option<&Arc<SubscriberGroup>>,
 ) -> Result<DataReader<T>, EndpointError> {
     let topic = wanted.topic();
     let (filter, content_filter) = wanted.filter().unzip();
@@ -58,8 +66,14 @@ pub(crate) fn reader<T: TopicSupport>(
     let entity = EntityId::user_reader(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
     let ty = topic.ty().clone();
-    let shared = ReaderShared::new(Arc::clone(core), guid, ty, filter, &policies);
+    let mut shared = ReaderShared::new(Arc::clone(core), guid, ty, filter, &policies);
+    if let Some(group) = group {
+        shared = shared.in_group(group);
+    }
     let shared = Arc::new(shared);
+    if let Some(group) = group {
+        group.add(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>);
+    }
     let mut announced = announcement(Role::Reader, guid, topic, policies);
     announced.data.content_filter = content_filter;
     core.add_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>, announced)?;

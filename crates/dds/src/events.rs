@@ -89,7 +89,7 @@ impl Core {
             .change(|routes| routes.connect(writer.guid, reader, &writer.qos));
         let now = clock::now();
         self.tell_reader(reader, |reader| {
-            reader.match_writer(now, proxy, &writer.qos, outbox)
+            reader.match_writer(now, proxy, writer, outbox)
         });
     }
 

@@ -66,14 +66,14 @@ pub mod writer;
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use outgoing::SuspendedPublications;
 pub use participant::{DomainParticipant, DomainParticipantBuilder, Driving, ParticipantCounters};
-pub use publisher::{Publisher, PublisherQos};
+pub use publisher::{CoherentChanges, Publisher, PublisherQos};
 pub use qos::{DataReaderQos, DataWriterQos};
 pub use reader::{
     DataReader, DataReaderListener, InstanceHandle, InstanceState, Sample, SampleInfo, SampleState,
     Samples, StateMask, ViewState,
 };
 pub use status::StatusMask;
-pub use subscriber::{Subscriber, SubscriberQos};
+pub use subscriber::{Access, Subscriber, SubscriberQos};
 pub use topic::Topic;
 pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
 pub use view::{DiscoveryView, EndpointData, Pair, ParticipantData, Role};

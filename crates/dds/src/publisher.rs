@@ -1,15 +1,23 @@
 //! Publishers: what several writers have in common.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use tickwire_rtps::Outbox;
+use tickwire_rtps::qos::PresentationScope;
+use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber};
 
 use crate::DataWriter;
 use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
-use crate::outgoing::SuspendedPublications;
-use crate::qos::{DataWriterQos, GroupQos};
+use crate::outgoing::{self, SuspendedPublications};
+use crate::qos::{DataWriterQos, GroupQos, Presentation};
+use crate::signal::lock;
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
+use crate::writer::endpoint::WriterEndpoint;
 
 /// The QoS of a [`Publisher`].
 pub type PublisherQos = GroupQos;
@@ -19,11 +27,21 @@ pub type PublisherQos = GroupQos;
 pub struct Publisher {
     lifeline: Arc<Lifeline>,
     qos: PublisherQos,
+    group: Arc<PublisherGroup>,
 }
 
 impl Publisher {
     pub(crate) fn new(lifeline: Arc<Lifeline>, qos: PublisherQos) -> Self {
-        Self { lifeline, qos }
+        let core = &lifeline.core;
+        // Without a name left there are none for writers either.
+        let key = core.next_entity_key().unwrap_or_default();
+        let guid = Guid::new(core.prefix, EntityId::user_publisher(key));
+        let group = Arc::new(PublisherGroup::new(guid, qos.presentation_qos()));
+        Self {
+            lifeline,
+            qos,
+            group,
+        }
     }
 
     /// A writer.
@@ -37,7 +55,43 @@ impl Publisher {
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, EndpointError> {
         let qos = qos.with(|policies| self.qos.apply(policies));
-        endpoints::writer(&self.lifeline, topic, &qos)
+        endpoints::writer(&self.lifeline, topic, &qos, Some(&self.group))
+    }
+
+    /// Begins a coherent set (DDS 1.4 §2.2.2.4.1.10): readers with coherent access see what all
+    /// writers of this publisher write from here on together, or not at all, once the result is
+    /// dropped or [ended](CoherentChanges::end_coherent_changes).
+    ///
+    /// ```
+    /// # use tickwire::{DomainParticipant, PublisherQos, Topic, qos::Presentation};
+    /// # #[derive(Topic)]
+    /// # struct Leg { #[topic(key)] id: u32, price: i64 }
+    /// # let participant = DomainParticipant::new(0)?;
+    /// let publisher = participant.publisher(PublisherQos::default().presentation(Presentation {
+    ///     coherent_access: true,
+    ///     ..Presentation::default()
+    /// }));
+    /// # let topic = participant.topic::<Leg>("Legs")?;
+    /// let writer = publisher.writer(&topic, Default::default())?;
+    /// let both_legs = publisher.begin_coherent_changes();
+    /// writer.write(&Leg { id: 1, price: 100 })?;
+    /// writer.write(&Leg { id: 2, price: 101 })?;
+    /// both_legs.end_coherent_changes();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// The writes of all threads belong to the set. Sets may be nested: the outermost counts. A set
+    /// belongs together within each writer, and with GROUP scope across the publisher's writers.
+    /// Samples are sent at once, in the set or not; with [KEEP_LAST](DataWriterQos::keep_last) a
+    /// sample that is replaced before a reader has it makes its whole set invisible to that reader.
+    /// Nothing begins if the publisher does not offer
+    /// [coherent access](PublisherQos::presentation).
+    pub fn begin_coherent_changes(&self) -> CoherentChanges {
+        self.group.begin();
+        CoherentChanges {
+            group: Arc::clone(&self.group),
+            lifeline: Arc::clone(&self.lifeline),
+        }
     }
 
     /// Says that many samples are about to be written, and holds back what the calling thread writes
@@ -63,5 +117,113 @@ impl Publisher {
     /// at once.
     pub fn suspend_publications(&self) -> SuspendedPublications {
         SuspendedPublications::new(&self.lifeline)
+    }
+}
+
+/// A coherent set that has not ended; see [`Publisher::begin_coherent_changes`]. It ends when this is
+/// dropped.
+#[must_use = "the set ends when this is dropped"]
+pub struct CoherentChanges {
+    group: Arc<PublisherGroup>,
+    lifeline: Arc<Lifeline>,
+}
+
+impl CoherentChanges {
+    /// Ends the set; the same as dropping.
+    pub fn end_coherent_changes(self) {}
+}
+
+impl Drop for CoherentChanges {
+    fn drop(&mut self) {
+        outgoing::publish(&self.lifeline.core, |outbox| self.group.end(outbox));
+    }
+}
+
+impl fmt::Debug for CoherentChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CoherentChanges").finish_non_exhaustive()
+    }
+}
+
+/// What the writers of a publisher share.
+pub(crate) struct PublisherGroup {
+    guid: Guid,
+    is_coherent: bool,
+    pub(crate) is_group: bool,
+    /// The last number given to a change of any of the writers; GROUP scope only.
+    last_number: AtomicI64,
+    state: Mutex<GroupState>,
+}
+
+#[derive(Default)]
+struct GroupState {
+    /// Sets that have begun, one in the other.
+    depth: u32,
+    /// The number of the outermost; [`SequenceNumber::ZERO`] without GROUP scope.
+    set: SequenceNumber,
+    writers: Vec<Weak<WriterEndpoint>>,
+}
+
+impl PublisherGroup {
+    fn new(guid: Guid, presentation: Presentation) -> Self {
+        Self {
+            guid,
+            is_coherent: presentation.coherent_access,
+            is_group: presentation.access_scope == PresentationScope::Group,
+            last_number: AtomicI64::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    /// What its writers announce of it, so that readers know whose numbers theirs are.
+    pub(crate) fn announced(&self) -> Option<Guid> {
+        self.is_group.then_some(self.guid)
+    }
+
+    /// A new writer, which joins a set that has begun.
+    pub(crate) fn add(&self, writer: &Arc<WriterEndpoint>) {
+        let mut state = lock(&self.state);
+        state.writers.retain(|known| known.strong_count() > 0);
+        state.writers.push(Arc::downgrade(writer));
+        if state.depth > 0 && self.is_coherent {
+            writer.begin_set(state.set);
+        }
+    }
+
+    /// The number of the next change. To be called under the lock of its writer, so that each
+    /// writer's numbers ascend.
+    pub(crate) fn next_number(&self) -> SequenceNumber {
+        match self.is_group {
+            true => SequenceNumber(self.last_number.fetch_add(1, Ordering::Relaxed) + 1),
+            false => SequenceNumber::ZERO,
+        }
+    }
+
+    fn begin(&self) {
+        let mut state = lock(&self.state);
+        state.depth += 1;
+        if state.depth > 1 || !self.is_coherent {
+            return;
+        }
+        state.set = match self.is_group {
+            true => SequenceNumber(self.last_number.load(Ordering::Relaxed) + 1),
+            false => SequenceNumber::ZERO,
+        };
+        for writer in state.writers.iter().filter_map(Weak::upgrade) {
+            writer.begin_set(state.set);
+        }
+    }
+
+    /// Under the lock, lest the next set begins in some writers before this one has ended in all.
+    fn end(&self, outbox: &mut Outbox) {
+        let mut state = lock(&self.state);
+        state.depth = state.depth.saturating_sub(1);
+        if state.depth > 0 || !self.is_coherent {
+            return;
+        }
+        let number = self.next_number();
+        for writer in state.writers.iter().filter_map(Weak::upgrade) {
+            writer.end_set(number, outbox);
+        }
     }
 }

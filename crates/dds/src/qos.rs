@@ -262,9 +262,19 @@ impl GroupQos {
         self
     }
 
-    /// PRESENTATION, which is compared with the other side. Samples of a writer always come in the
-    /// order of writing. Coherent access, ordered access and GROUP scope are not implemented:
-    /// endpoints with them are refused.
+    /// PRESENTATION (DDS 1.4 §2.2.3.6): how changes of several instances or topics hang together.
+    /// A publisher offers it, a subscriber requests it: the offered scope must not be less than the
+    /// requested one, and each access that is requested must be offered. The default is neither
+    /// access, of INSTANCE scope.
+    ///
+    /// `ordered_access`: whatever the policy says, samples of a writer are read in the order of
+    /// writing. With INSTANCE scope those of an instance are returned together; with TOPIC scope all
+    /// of a topic in the order that DESTINATION_ORDER goes by.
+    ///
+    /// `coherent_access`: what was written between
+    /// [`begin_coherent_changes`](crate::Publisher::begin_coherent_changes) and its end is seen
+    /// together, in each reader for itself. With INSTANCE scope as with TOPIC scope all changes of a
+    /// writer belong to its set.
     pub fn presentation(mut self, presentation: Presentation) -> Self {
         self.presentation = presentation;
         self
@@ -274,6 +284,10 @@ impl GroupQos {
     pub fn group_data(mut self, octets: impl Into<Vec<u8>>) -> Self {
         self.group_data = octets.into();
         self
+    }
+
+    pub(crate) fn presentation_qos(&self) -> Presentation {
+        self.presentation
     }
 
     pub(crate) fn apply(&self, policies: &mut EndpointQos) {

@@ -1,13 +1,23 @@
 //! Subscribers: what several readers have in common.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, Weak};
+
+use tickwire_rtps::qos::PresentationScope;
+use tickwire_rtps::reader::{Decision, GroupSets, Member};
+use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use crate::DataReader;
 use crate::content_filter::TopicDescription;
 use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
-use crate::qos::{DataReaderQos, GroupQos};
+use crate::qos::{DataReaderQos, GroupQos, Presentation};
+use crate::reader::StateMask;
+use crate::reader::coherent::GroupEvent;
+use crate::reader::endpoint::{Listed, ReaderEndpoint};
+use crate::reader::room::Room;
+use crate::signal::lock;
 use crate::type_support::TopicSupport;
 
 /// The QoS of a [`Subscriber`].
@@ -18,11 +28,17 @@ pub type SubscriberQos = GroupQos;
 pub struct Subscriber {
     lifeline: Arc<Lifeline>,
     qos: SubscriberQos,
+    group: Arc<SubscriberGroup>,
 }
 
 impl Subscriber {
     pub(crate) fn new(lifeline: Arc<Lifeline>, qos: SubscriberQos) -> Self {
-        Self { lifeline, qos }
+        let group = Arc::new(SubscriberGroup::new(qos.presentation_qos()));
+        Self {
+            lifeline,
+            qos,
+            group,
+        }
     }
 
     /// A reader.
@@ -36,6 +52,217 @@ impl Subscriber {
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
         let qos = qos.with(|policies| self.qos.apply(policies));
-        endpoints::reader(&self.lifeline, topic, &qos)
+        endpoints::reader(&self.lifeline, topic, &qos, Some(&self.group))
     }
+
+    /// Begins to look at all readers together (DDS 1.4 §2.2.2.5.2.8): until the result is dropped or
+    /// [ended](Access::end_access), no further coherent set of GROUP scope appears in any of them.
+    /// May be nested.
+    ///
+    /// Only with GROUP scope does it make a difference: there, what is read without it may show a
+    /// set in one reader and, for a moment, not yet in the next. Samples that are in no set, and all
+    /// samples without coherent access, appear as they come.
+    pub fn begin_access(&self) -> Access {
+        lock(&self.group.state).accesses += 1;
+        Access {
+            group: Arc::clone(&self.group),
+            _lifeline: Arc::clone(&self.lifeline),
+        }
+    }
+}
+
+/// A look at all readers of a subscriber; see [`Subscriber::begin_access`]. It ends when this is
+/// dropped.
+#[must_use = "the access ends when this is dropped"]
+pub struct Access {
+    group: Arc<SubscriberGroup>,
+    _lifeline: Arc<Lifeline>,
+}
+
+impl Access {
+    /// The readers that have samples in these states, by their names (`get_datareaders`; DDS 1.4
+    /// §2.2.2.5.2.10).
+    ///
+    /// With ordered access of GROUP scope there is one entry for each sample, in the order in which
+    /// the writers of a publisher made them; those of several publishers are in the order of their
+    /// source timestamps. Take one sample ([`max_samples(1)`](crate::reader::Select::max_samples))
+    /// from each reader in turn to get that order. A sample that was lost on the way and has been
+    /// sent again may come later than what was made after it. Otherwise each reader is there once,
+    /// in no particular order.
+    pub fn datareaders(&self, mask: StateMask) -> Vec<Guid> {
+        let mut samples = Vec::new();
+        for reader in self.group.readers() {
+            reader.list(mask, &mut samples);
+        }
+        match self.group.is_ordered() {
+            true => in_order(samples),
+            false => {
+                samples.dedup_by_key(|sample| sample.reader);
+                samples.into_iter().map(|sample| sample.reader).collect()
+            }
+        }
+    }
+
+    /// Ends the access; the same as dropping.
+    pub fn end_access(self) {}
+}
+
+impl Drop for Access {
+    fn drop(&mut self) {
+        lock(&self.group.state).accesses -= 1;
+        self.group.release();
+    }
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").finish_non_exhaustive()
+    }
+}
+
+/// The readers of samples: each publisher's by its numbers, and of several publishers the one first
+/// whose next sample was made first.
+fn in_order(mut samples: Vec<Listed>) -> Vec<Guid> {
+    samples.sort_by_key(|sample| (sample.publisher, sample.group_number, sample.made));
+    let mut publishers: Vec<_> = samples
+        .chunk_by(|one, other| one.publisher == other.publisher)
+        .map(|chunk| chunk.iter().peekable())
+        .collect();
+    let mut readers = Vec::with_capacity(samples.len());
+    while let Some(next) = publishers
+        .iter_mut()
+        .filter_map(|samples| Some((samples.peek()?.made, samples)))
+        .min_by_key(|(made, _)| *made)
+    {
+        readers.extend(next.1.next().map(|sample| sample.reader));
+    }
+    readers
+}
+
+/// What the readers of a subscriber share. Its lock is taken before those of readers.
+pub(crate) struct SubscriberGroup {
+    presentation: Presentation,
+    readers: Mutex<Vec<Weak<dyn ReaderEndpoint>>>,
+    state: Mutex<GroupState>,
+}
+
+#[derive(Default)]
+struct GroupState {
+    accesses: u32,
+    sets: GroupSets,
+}
+
+impl SubscriberGroup {
+    fn new(presentation: Presentation) -> Self {
+        Self {
+            presentation,
+            readers: Mutex::default(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether sets span readers.
+    pub(crate) fn decides(&self) -> bool {
+        self.presentation.coherent_access
+            && self.presentation.access_scope == PresentationScope::Group
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.presentation.ordered_access
+            && self.presentation.access_scope == PresentationScope::Group
+    }
+
+    pub(crate) fn add(&self, reader: Arc<dyn ReaderEndpoint>) {
+        let mut readers = lock(&self.readers);
+        readers.retain(|known| known.strong_count() > 0);
+        readers.push(Arc::downgrade(&reader));
+    }
+
+    fn readers(&self) -> Vec<Arc<dyn ReaderEndpoint>> {
+        lock(&self.readers)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect()
+    }
+
+    pub(crate) fn matched(&self, reader: Guid, writer: Guid, publisher: Guid) {
+        let member = Member { reader, writer };
+        lock(&self.state).sets.matched(member, publisher);
+    }
+
+    pub(crate) fn unmatched(&self, reader: Guid, writer: Guid) {
+        let member = Member { reader, writer };
+        lock(&self.state).sets.unmatched(member);
+        self.release();
+    }
+
+    /// Takes note of what a reader has got, in order, and shows the sets that are whole now.
+    pub(crate) fn settle(&self, reader: &dyn ReaderEndpoint, events: &[GroupEvent]) {
+        let mut state = lock(&self.state);
+        for event in events {
+            match *event {
+                GroupEvent::Passed(writer, number, group_number) => {
+                    let member = member(reader, writer);
+                    state.sets.passed(member, number, group_number);
+                }
+                GroupEvent::Ended(writer, end, count) => {
+                    let member = member(reader, writer);
+                    if !state.sets.ended(member, &end, count)
+                        && let Some(publisher) = state.sets.publisher_of(member)
+                    {
+                        reader.decide(publisher, end.group.coherent_set, false);
+                    }
+                }
+            }
+        }
+        drop(state);
+        self.release();
+    }
+
+    /// Shows the sets that are whole and have room in all readers, unless somebody is looking; lets
+    /// go of those that never will be.
+    pub(crate) fn release(&self) {
+        let mut state = lock(&self.state);
+        while state.accesses == 0
+            && let Some(decision) = state.sets.poll()
+        {
+            let Decision {
+                publisher,
+                set,
+                mut is_whole,
+            } = decision;
+            let readers = self.readers();
+            if is_whole {
+                match room_for(&readers, publisher, set) {
+                    Room::Enough => {}
+                    Room::NotYet(_) => break,
+                    Room::Never(_) => is_whole = false,
+                }
+            }
+            for reader in readers {
+                reader.decide(publisher, set, is_whole);
+            }
+            state.sets.done(&decision);
+        }
+    }
+}
+
+fn member(reader: &dyn ReaderEndpoint, writer: Guid) -> Member {
+    Member {
+        reader: reader.guid(),
+        writer,
+    }
+}
+
+/// Whether all readers have room for their parts.
+fn room_for(readers: &[Arc<dyn ReaderEndpoint>], publisher: Guid, set: SequenceNumber) -> Room {
+    let mut all = Room::Enough;
+    for reader in readers {
+        match reader.room_for_set(publisher, set) {
+            Room::Enough => {}
+            Room::Never(reason) => return Room::Never(reason),
+            not_yet => all = not_yet,
+        }
+    }
+    all
 }

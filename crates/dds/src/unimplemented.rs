@@ -4,19 +4,13 @@
 use std::fmt;
 
 use tickwire_rtps::discovery::Role;
-use tickwire_rtps::qos::{EndpointQos, PresentationScope, RepresentationId, TypeConsistency};
+use tickwire_rtps::qos::{EndpointQos, RepresentationId, TypeConsistency};
 
 /// A policy's value that is not implemented for our own endpoints (DDS 1.4 §2.2.2.1.1 calls the
 /// return code UNSUPPORTED).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnimplementedQos {
-    /// PRESENTATION with coherent access.
-    CoherentAccess,
-    /// PRESENTATION with ordered access.
-    OrderedAccess,
-    /// PRESENTATION among all writers of a publisher.
-    GroupScope,
     /// TYPE_CONSISTENCY_ENFORCEMENT of a reader, other than the default.
     TypeConsistency,
     /// DATA_REPRESENTATION in which a reader is to understand something else than XCDR1 and XCDR2.
@@ -24,26 +18,11 @@ pub enum UnimplementedQos {
 }
 
 impl UnimplementedQos {
-    /// The first policy of an endpoint that is not implemented.
+    /// The first policy of an endpoint that is not implemented. There is none for writers.
     pub(crate) fn find(role: Role, qos: &EndpointQos) -> Option<Self> {
-        let common = Self::find_common(qos);
-        match role {
-            Role::Writer => common,
-            Role::Reader => common.or_else(|| Self::find_of_reader(qos)),
+        if role == Role::Writer {
+            return None;
         }
-    }
-
-    fn find_common(qos: &EndpointQos) -> Option<Self> {
-        let presentation = &qos.presentation;
-        match presentation.access_scope {
-            _ if presentation.coherent_access => Some(Self::CoherentAccess),
-            _ if presentation.ordered_access => Some(Self::OrderedAccess),
-            PresentationScope::Group => Some(Self::GroupScope),
-            _ => None,
-        }
-    }
-
-    fn find_of_reader(qos: &EndpointQos) -> Option<Self> {
         let known = [RepresentationId::XCDR1, RepresentationId::XCDR2];
         let mut accepted = qos.data_representation.iter();
         if qos.type_consistency != TypeConsistency::default() {
@@ -58,16 +37,6 @@ impl UnimplementedQos {
 impl fmt::Display for UnimplementedQos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::CoherentAccess => {
-                f.write_str("PRESENTATION with coherent access is not implemented")
-            }
-            Self::OrderedAccess => f.write_str(
-                "PRESENTATION with ordered access is not implemented; without it, samples of one \
-                 writer come in the order of writing",
-            ),
-            Self::GroupScope => f.write_str(
-                "PRESENTATION with GROUP scope is not implemented; use INSTANCE or TOPIC",
-            ),
             Self::TypeConsistency => f.write_str(
                 "TYPE_CONSISTENCY_ENFORCEMENT other than the default is not implemented",
             ),
@@ -95,14 +64,6 @@ mod tests {
         })
     }
 
-    fn assert_both_refused(policy: &str, change: impl Fn(&mut EndpointQos)) {
-        for reason in refused(change) {
-            let reason = reason.expect("not implemented");
-            assert!(reason.starts_with(policy), "{reason}");
-            assert!(reason.contains("is not implemented"), "{reason}");
-        }
-    }
-
     fn assert_reader_refused(policy: &str, change: impl Fn(&mut EndpointQos)) {
         let [writer, reader] = refused(change);
         // It says nothing about a writer.
@@ -110,16 +71,6 @@ mod tests {
         let reason = reader.expect("not implemented");
         assert!(reason.starts_with(policy), "{reason}");
         assert!(reason.contains("is not implemented"), "{reason}");
-    }
-
-    #[test]
-    fn presentation_beyond_the_order_of_one_writer() {
-        let policy = "PRESENTATION";
-        assert_both_refused(policy, |qos| qos.presentation.coherent_access = true);
-        assert_both_refused(policy, |qos| qos.presentation.ordered_access = true);
-        let scope = |scope| move |qos: &mut EndpointQos| qos.presentation.access_scope = scope;
-        assert_both_refused(policy, scope(PresentationScope::Group));
-        assert_eq!(refused(scope(PresentationScope::Topic)), [None, None]);
     }
 
     #[test]

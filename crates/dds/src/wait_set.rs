@@ -135,7 +135,7 @@ impl<T: TopicSupport> Trigger for ReaderCondition<T> {
     fn holds(&self) -> bool {
         match self.trigger {
             ReaderTrigger::Status(mask) => self.reader.changes().intersects(mask),
-            ReaderTrigger::States(mask) => self.reader.has_in(mask),
+            ReaderTrigger::States(mask) => self.reader.has(mask),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{Representation, key_hash};
-use tickwire::qos::{Presentation, RepresentationId, ResourceLimits};
+use tickwire::qos::{RepresentationId, ResourceLimits};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant,
     DomainParticipantBuilder, Driving, DynamicType, InstanceState, Publisher, PublisherQos,
@@ -616,15 +616,6 @@ fn a_policy_that_is_not_implemented_makes_no_endpoint() {
         .reader(&topic, qos);
     let reason = reader.expect_err("an endpoint error").to_string();
     assert!(reason.starts_with("TYPE_CONSISTENCY"), "{reason}");
-    let qos = PublisherQos::default().presentation(Presentation {
-        coherent_access: true,
-        ..Presentation::default()
-    });
-    let writer = participant
-        .publisher(qos)
-        .writer(&topic, DataWriterQos::default());
-    let reason = writer.expect_err("an endpoint error").to_string();
-    assert!(reason.starts_with("PRESENTATION"), "{reason}");
     assert_eq!(participant.discovery().publications().len(), 0);
     assert_eq!(participant.discovery().subscriptions().len(), 0);
 }

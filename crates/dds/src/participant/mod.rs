@@ -108,7 +108,7 @@ impl DomainParticipant {
         topic: &Topic<T>,
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, EndpointError> {
-        endpoints::writer(&self.lifeline, topic, &qos)
+        endpoints::writer(&self.lifeline, topic, &qos, None)
     }
 
     /// A reader with the default QoS: best effort, and the last sample of each instance is kept.
@@ -132,7 +132,7 @@ impl DomainParticipant {
         topic: &impl TopicDescription<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
-        endpoints::reader(&self.lifeline, topic, &qos)
+        endpoints::reader(&self.lifeline, topic, &qos, None)
     }
 
     /// Does what is to be done: waits up to `timeout` for datagrams or a deadline, takes one batch

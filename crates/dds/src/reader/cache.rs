@@ -14,6 +14,7 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 use super::aliases::Aliases;
 use super::info::{InstanceHandle, InstanceState, SampleState};
 use super::instance::Instance;
+use super::next_instance::SortedInstances;
 use super::slots::{Slot, Slots};
 use super::time_filter::TimeFilter;
 use super::timing::Early;
@@ -28,10 +29,23 @@ pub(crate) struct CachePolicy {
     pub(crate) max_samples_per_instance: usize,
     pub(crate) by_source_timestamp: bool,
     pub(crate) exclusive: bool,
+    /// PRESENTATION with ordered access.
+    pub(crate) order: Order,
     /// TIME_BASED_FILTER; zero is none.
     pub(crate) minimum_separation: Duration,
     /// Whether the newest value that came too early is kept.
     pub(crate) keeps_filtered: bool,
+}
+
+/// In which order samples of several instances are returned (DDS 1.4 §2.2.3.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As they came.
+    Arrival,
+    /// Those of an instance together.
+    Instance,
+    /// As they were made, by the source timestamps.
+    Source,
 }
 
 /// A change on its way into the cache.
@@ -45,6 +59,9 @@ pub(crate) struct Arrival {
     /// The same by the clock that deadlines go by.
     pub(crate) received_at: Instant,
     pub(crate) instance: InstanceHandle,
+    /// Who numbers the changes of its writer, and the number.
+    pub(crate) publisher: Guid,
+    pub(crate) group_number: SequenceNumber,
 }
 
 /// What became of a change.
@@ -85,7 +102,9 @@ pub(super) struct Entry<T> {
     pub(super) valid: bool,
     pub(super) value: Option<Arc<T>>,
     pub(super) writer: Guid,
+    pub(super) publisher: Guid,
     pub(super) sequence_number: SequenceNumber,
+    pub(super) group_number: SequenceNumber,
     pub(super) source_timestamp: Option<Timestamp>,
     pub(super) reception_timestamp: Timestamp,
     pub(super) disposed_generation: u32,
@@ -94,8 +113,15 @@ pub(super) struct Entry<T> {
     pub(super) expires_at: Option<Instant>,
 }
 
+impl<T> Entry<T> {
+    /// When it was made, as far as is known.
+    pub(super) fn made(&self) -> Timestamp {
+        self.source_timestamp.unwrap_or(self.reception_timestamp)
+    }
+}
+
 pub(crate) struct Cache<T> {
-    policy: CachePolicy,
+    pub(super) policy: CachePolicy,
     pub(super) entries: Slots<Entry<T>>,
     pub(super) instances: Vec<Option<Instance>>,
     free_instances: Vec<usize>,
@@ -112,6 +138,11 @@ pub(crate) struct Cache<T> {
     /// Scratch for those whose time has come.
     pub(super) ripe: Vec<Early<T>>,
     pub(super) aliases: Aliases,
+    pub(super) sorted: SortedInstances,
+    /// Scratch for the samples of one collection.
+    pub(super) chosen: Vec<Slot>,
+    /// Scratch for the instances of a coherent set.
+    pub(super) set_instances: Vec<InstanceHandle>,
     pool: Vec<Arc<T>>,
     pub(super) collections: u64,
 }
@@ -124,6 +155,8 @@ pub(crate) struct WriterPolicy {
     pub(crate) lifespan: Option<Duration>,
     /// It sends key hashes of XCDR1.
     pub(crate) is_xcdr1: bool,
+    /// Whose changes its numbers count, itself if it does not say.
+    pub(crate) publisher: Guid,
 }
 
 impl<T> Cache<T> {
@@ -141,6 +174,9 @@ impl<T> Cache<T> {
             too_early: 0,
             ripe: Vec::new(),
             aliases: Aliases::default(),
+            sorted: SortedInstances::default(),
+            chosen: Vec::new(),
+            set_instances: Vec::new(),
             pool: Vec::new(),
             collections: 0,
         }
@@ -191,6 +227,16 @@ impl<T> Cache<T> {
 
     pub(crate) fn set_writer(&mut self, writer: Guid, policy: WriterPolicy) {
         self.writers.insert(writer, policy);
+    }
+
+    pub(super) fn knows_writer(&self, writer: Guid) -> bool {
+        self.writers.contains_key(&writer)
+    }
+
+    /// Who numbers the changes of a writer.
+    pub(super) fn publisher_of(&self, writer: Guid) -> Guid {
+        let policy = self.writers.get(&writer);
+        policy.map_or(writer, |policy| policy.publisher)
     }
 
     /// Stores a change. A `value` that it does not keep is recycled.
@@ -353,14 +399,22 @@ impl<T> Cache<T> {
             valid: arrival.kind.is_alive(),
             value,
             writer: arrival.writer,
+            publisher: arrival.publisher,
             sequence_number: arrival.sequence_number,
+            group_number: arrival.group_number,
             source_timestamp: arrival.source_timestamp,
             reception_timestamp: arrival.reception_timestamp,
             disposed_generation: instance.disposed_generation,
             no_writers_generation: instance.no_writers_generation,
             expires_at,
         };
-        self.entries.push(entry, &mut instance.samples);
+        if self.policy.order == Order::Source {
+            let made = entry.made();
+            let previous = self.entries.place(|other| other.made() > made);
+            self.entries.insert(entry, previous, &mut instance.samples);
+        } else {
+            self.entries.push(entry, &mut instance.samples);
+        }
     }
 
     /// The writer is gone. Says whether that leaves instances without writers.
@@ -385,6 +439,8 @@ impl<T> Cache<T> {
                     source_timestamp: None,
                     reception_timestamp: now,
                     received_at: Instant::ZERO,
+                    publisher: writer,
+                    group_number: SequenceNumber::ZERO,
                     instance: instance.handle,
                 };
                 self.push(index, &arrival, None);
@@ -432,6 +488,7 @@ impl<T> Cache<T> {
             *place = instance;
         }
         self.by_handle.insert(handle, index);
+        self.sorted.changed();
         index
     }
 
@@ -442,6 +499,7 @@ impl<T> Cache<T> {
         if let Some(instance) = place.take_if(|instance| instance.is_over()) {
             self.by_handle.remove(&instance.handle);
             self.aliases.forget(instance.handle);
+            self.sorted.changed();
             self.free_instances.push(index);
         }
     }

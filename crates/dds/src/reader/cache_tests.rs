@@ -6,7 +6,7 @@ use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 
 use super::*;
-use crate::reader::collect::Query;
+use crate::reader::collect::{Instances, Query};
 use crate::reader::info::{InstanceState, SampleState, StateMask, ViewState};
 use crate::reader::sample::Sample;
 
@@ -17,6 +17,7 @@ const KEEP_ALL: CachePolicy = CachePolicy {
     max_samples_per_instance: usize::MAX,
     by_source_timestamp: false,
     exclusive: false,
+    order: Order::Arrival,
     minimum_separation: Duration::ZERO,
     keeps_filtered: true,
 };
@@ -62,6 +63,8 @@ impl Fixture {
             reception_timestamp: Timestamp::from_nanos(1_000),
             received_at: NOW,
             instance: key(instance),
+            publisher: writer(from),
+            group_number: SequenceNumber::ZERO,
         };
         let value = kind.is_alive().then(|| {
             let mut value = self.cache.value(u64::default);
@@ -164,11 +167,11 @@ fn masks_choose_by_sample_view_and_instance_state() {
     assert_eq!(values(&mut fixture, StateMask::NOT_ALIVE), [3, 4]);
     assert_eq!(values(&mut fixture, StateMask::ALIVE), [1, 2]);
     let one = Query {
-        instance: Some(key(2)),
+        instances: Instances::One(key(2)),
         max_samples: 1,
         ..ALL
     };
-    assert!(fixture.cache.has(&one));
+    assert!(fixture.cache.has(one.mask));
     assert_eq!(fixture.collect(one, true)[0].data(), Some(&3));
 }
 
@@ -491,4 +494,62 @@ fn notices_take_no_values_place_and_do_not_pile_up() {
     assert_eq!(values, [Some(7), None]);
     let states = taken.iter().map(|sample| sample.info().instance_state);
     assert!(states.eq([InstanceState::NoWriters; 2]));
+}
+
+#[test]
+fn ordered_access_to_instances_keeps_each_together() {
+    let mut fixture = Fixture::new(CachePolicy {
+        order: Order::Instance,
+        ..KEEP_ALL
+    });
+    for instance in [2, 1, 2, 3, 1] {
+        fixture.write(instance);
+    }
+    let first = Query {
+        max_samples: 3,
+        ..ALL
+    };
+    assert_eq!(values(&fixture.collect(first, false)), [1, 3, 2]);
+    let samples = fixture.take();
+    assert_eq!(values(&samples), [1, 3, 2, 5, 4]);
+    let ranks: Vec<_> = samples.iter().map(|s| s.info.sample_rank).collect();
+    assert_eq!(ranks, [1, 0, 1, 0, 0]);
+}
+
+#[test]
+fn ordered_access_to_a_topic_goes_by_source_timestamps() {
+    let mut fixture = Fixture::new(CachePolicy {
+        order: Order::Source,
+        by_source_timestamp: true,
+        ..KEEP_ALL
+    });
+    for (instance, from, made) in [(1, 1, 10), (2, 2, 5), (1, 1, 20), (3, 2, 15), (3, 2, 30)] {
+        fixture.change_at(ChangeKind::Alive, instance, from, made);
+    }
+    assert_eq!(fixture.take_values(), [5, 10, 15, 20, 30]);
+}
+
+#[test]
+fn instances_are_gone_through_one_after_another() {
+    let mut fixture = Fixture::new(KEEP_ALL);
+    for instance in [3, 1, 2, 1] {
+        fixture.write(instance);
+    }
+    let mut next = |previous| {
+        let query = Query {
+            instances: Instances::Next(previous),
+            ..ALL
+        };
+        let samples = fixture.collect(query, true);
+        (samples.first().map(|s| s.info.instance), values(&samples))
+    };
+    assert_eq!(next(None), (Some(key(1)), vec![2, 4]));
+    assert_eq!(next(Some(key(1))), (Some(key(2)), vec![3]));
+    assert_eq!(next(Some(key(2))), (Some(key(3)), vec![1]));
+    assert_eq!(next(Some(key(3))), (None, vec![]));
+    assert_eq!(next(Some(key(0))), (None, vec![]));
+}
+
+fn values(samples: &[Sample<u64>]) -> Vec<u64> {
+    samples.iter().filter_map(Sample::data).copied().collect()
 }

@@ -1,8 +1,10 @@
 //! Reading and taking: which samples, in which order, with which ranks.
 
 use tickwire_base::Instant;
+use tickwire_rtps::wire::Guid;
 
-use super::cache::Cache;
+use super::cache::{Cache, Order};
+use super::endpoint::Listed;
 use super::info::{InstanceHandle, SampleInfo, SampleState, StateMask, ViewState};
 use super::sample::Sample;
 use super::slots::Slot;
@@ -11,25 +13,34 @@ use super::slots::Slot;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query {
     pub(crate) mask: StateMask,
-    pub(crate) instance: Option<InstanceHandle>,
+    pub(crate) instances: Instances,
     pub(crate) max_samples: usize,
+}
+
+/// Of which instances.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Instances {
+    All,
+    One(InstanceHandle),
+    /// The first one behind this that has samples in the right states.
+    Next(Option<InstanceHandle>),
 }
 
 impl Query {
     /// All samples.
     pub(crate) const ALL: Self = Self {
         mask: StateMask::ANY,
-        instance: None,
+        instances: Instances::All,
         max_samples: usize::MAX,
     };
 }
 
 impl<T> Cache<T> {
-    /// Whether `collect` would return anything.
-    pub(crate) fn has(&self, query: &Query) -> bool {
+    /// Whether there are samples in these states.
+    pub(crate) fn has(&self, mask: StateMask) -> bool {
         let mut slot = self.entries.first();
         while let Some(current) = slot {
-            if self.matches(current, query) {
+            if self.matches(current, mask) {
                 return true;
             }
             slot = self.entries.after(current);
@@ -37,7 +48,27 @@ impl<T> Cache<T> {
         false
     }
 
-    /// Appends the samples that the query is after to `samples`, oldest arrival first.
+    /// Lists the samples in these states, as those of `reader`.
+    pub(crate) fn list(&self, reader: Guid, mask: StateMask, samples: &mut Vec<Listed>) {
+        let mut slot = self.entries.first();
+        while let Some(current) = slot {
+            if let Some(entry) = self
+                .entries
+                .get(current)
+                .filter(|_| self.matches(current, mask))
+            {
+                samples.push(Listed {
+                    reader,
+                    publisher: entry.publisher,
+                    group_number: entry.group_number,
+                    made: entry.made(),
+                });
+            }
+            slot = self.entries.after(current);
+        }
+    }
+
+    /// Appends the samples that the query is after to `samples`, in the order of the cache.
     pub(crate) fn collect(
         &mut self,
         query: &Query,
@@ -46,15 +77,10 @@ impl<T> Cache<T> {
         samples: &mut Vec<Sample<T>>,
     ) {
         self.expire(now);
-        let mut slot = self.entries.first();
-        while let Some(current) = slot
-            && samples.len() < query.max_samples
-        {
-            slot = self.entries.after(current);
-            if self.matches(current, query) {
-                samples.extend(self.sample(current, take));
-            }
-        }
+        self.choose(query);
+        let mut chosen = std::mem::take(&mut self.chosen);
+        samples.extend(chosen.drain(..).filter_map(|slot| self.sample(slot, take)));
+        self.chosen = chosen;
         self.rank(samples);
         for sample in samples.iter() {
             if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
@@ -68,19 +94,82 @@ impl<T> Cache<T> {
         }
     }
 
-    fn matches(&self, slot: Slot, query: &Query) -> bool {
+    /// Lists the samples that the query is after in `chosen`.
+    fn choose(&mut self, query: &Query) {
+        match query.instances {
+            Instances::All if self.policy.order == Order::Instance => self.choose_grouped(query),
+            Instances::All => {
+                let mut slot = self.entries.first();
+                while let Some(current) = slot
+                    && self.chosen.len() < query.max_samples
+                {
+                    if self.matches(current, query.mask) {
+                        self.chosen.push(current);
+                    }
+                    slot = self.entries.after(current);
+                }
+            }
+            Instances::One(handle) => self.choose_of(handle, query),
+            Instances::Next(previous) => self.choose_next(previous, query),
+        }
+    }
+
+    /// Instance by instance, each where its oldest sample is.
+    fn choose_grouped(&mut self, query: &Query) {
+        let visit = self.collections + 1;
+        let mut slot = self.entries.first();
+        while let Some(current) = slot
+            && self.chosen.len() < query.max_samples
+        {
+            let index = self.entries.get(current).map(|entry| entry.instance);
+            let instance = index.and_then(|index| self.instances.get_mut(index)?.as_mut());
+            if let Some(instance) = instance.filter(|instance| instance.visited != visit) {
+                instance.visited = visit;
+                let first = instance.samples.first;
+                self.choose_from(first, query);
+            }
+            slot = self.entries.after(current);
+        }
+    }
+
+    fn choose_of(&mut self, handle: InstanceHandle, query: &Query) {
+        let index = self.by_handle.get(&handle).copied();
+        let instance = index.and_then(|index| self.instances.get(index)?.as_ref());
+        let first = instance.and_then(|instance| instance.samples.first);
+        self.choose_from(first, query);
+    }
+
+    fn choose_next(&mut self, previous: Option<InstanceHandle>, query: &Query) {
+        let mut sorted = std::mem::take(&mut self.sorted);
+        for &handle in sorted.after(previous, self.by_handle.keys().copied()) {
+            self.choose_of(handle, query);
+            if !self.chosen.is_empty() {
+                break;
+            }
+        }
+        self.sorted = sorted;
+    }
+
+    /// From `slot` on in the list of an instance.
+    fn choose_from(&mut self, mut slot: Option<Slot>, query: &Query) {
+        while let Some(current) = slot
+            && self.chosen.len() < query.max_samples
+        {
+            if self.matches(current, query.mask) {
+                self.chosen.push(current);
+            }
+            slot = self.entries.own_after(current);
+        }
+    }
+
+    pub(super) fn matches(&self, slot: Slot, mask: StateMask) -> bool {
         let Some(entry) = self.entries.get(slot) else {
             return false;
         };
         let Some(Some(instance)) = self.instances.get(entry.instance) else {
             return false;
         };
-        query
-            .mask
-            .accepts(entry.state, instance.view, instance.state)
-            && query
-                .instance
-                .is_none_or(|wanted| wanted == instance.handle)
+        mask.accepts(entry.state, instance.view, instance.state)
     }
 
     /// What the application gets to see of an entry; ranks come later.

@@ -1,24 +1,27 @@
 //! A reader's machine and cache behind their lock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp};
 use tickwire_cdr::filter::Filter;
 use tickwire_rtps::Outbox;
+use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{
-    DestinationOrder, EndpointQos, History, Ownership, RepresentationId, Verdict,
+    DestinationOrder, EndpointQos, History, Ownership, PresentationScope, RepresentationId, Verdict,
 };
 use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
-use tickwire_rtps::wire::{Context, Guid, Submessage};
+use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
 use tickwire_transport::clock;
 
-use super::cache::{CachePolicy, WriterPolicy};
+use super::cache::{CachePolicy, Order, WriterPolicy};
+use super::coherent::GroupInbox;
 use super::collect::Query;
 use super::inbox::Inbox;
 use super::info::StateMask;
+use super::room::Room;
 use super::sample::Sample;
 use super::status::ReaderStatuses;
 use crate::core::Core;
@@ -27,6 +30,7 @@ use crate::listener::ListenerSlot;
 use crate::outgoing::Scratch;
 use crate::signal::{Observers, lock};
 use crate::status::StatusMask;
+use crate::subscriber::SubscriberGroup;
 use crate::timer::Due;
 use crate::type_support::TopicSupport;
 
@@ -50,7 +54,7 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
         &self,
         now: Instant,
         proxy: WriterProxy,
-        qos: &EndpointQos,
+        writer: &EndpointData,
         outbox: &mut Outbox,
     ) -> bool;
 
@@ -76,6 +80,24 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
 
     /// Tells the listener.
     fn call_listener(&self);
+
+    /// Lists its samples in these states for [`Access::datareaders`](crate::Access::datareaders).
+    fn list(&self, mask: StateMask, samples: &mut Vec<Listed>);
+
+    /// Whether there is room for its parts in a set of a publisher.
+    fn room_for_set(&self, publisher: Guid, set: SequenceNumber) -> Room;
+
+    /// Shows or discards its parts in a set of a publisher.
+    fn decide(&self, publisher: Guid, set: SequenceNumber, is_whole: bool);
+}
+
+/// A sample among those of all readers of a subscriber.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) reader: Guid,
+    pub(crate) publisher: Guid,
+    pub(crate) group_number: SequenceNumber,
+    pub(crate) made: Timestamp,
 }
 
 /// What the participant's threads and the application share of a reader.
@@ -85,6 +107,8 @@ pub(crate) struct ReaderShared<T: TopicSupport> {
     pub(crate) listener: ListenerSlot,
     pub(crate) observers: Observers,
     keeps_all: bool,
+    /// Who decides when sets of several readers are whole; only with GROUP scope.
+    subscriber: Option<Arc<SubscriberGroup>>,
     state: Mutex<ReaderState<T>>,
     due: Due,
     changes: AtomicU32,
@@ -107,8 +131,11 @@ impl<T: TopicSupport> ReaderShared<T> {
         filter: Option<Filter>,
         policies: &EndpointQos,
     ) -> Self {
+        let presentation = &policies.presentation;
         let config = ReaderConfig {
             reliable: policies.is_reliable(),
+            coherent: presentation.coherent_access,
+            places: presentation.access_scope == PresentationScope::Group,
             ..ReaderConfig::new(guid)
         };
         let state = ReaderState {
@@ -123,10 +150,21 @@ impl<T: TopicSupport> ReaderShared<T> {
             listener: ListenerSlot::default(),
             observers: Observers::default(),
             keeps_all: keeps_all(policies),
+            subscriber: None,
             state: Mutex::new(state),
             due: Due::default(),
             changes: AtomicU32::new(0),
         }
+    }
+
+    /// Leaves it to the subscriber when sets of several readers are whole, if it has such.
+    pub(crate) fn in_group(mut self, subscriber: &Arc<SubscriberGroup>) -> Self {
+        if subscriber.decides() {
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            state.inbox.group = Some(GroupInbox::default());
+            self.subscriber = Some(Arc::clone(subscriber));
+        }
+        self
     }
 
     /// Reads or takes what the query is after.
@@ -143,6 +181,9 @@ impl<T: TopicSupport> ReaderShared<T> {
         drop(state);
         if has_room {
             self.resume(clock::timestamp());
+        }
+        if let Some(subscriber) = self.subscriber.as_ref().filter(|_| take) {
+            subscriber.release();
         }
         samples
     }
@@ -180,16 +221,12 @@ impl<T: TopicSupport> ReaderShared<T> {
         }
     }
 
-    pub(super) fn has(&self, query: &Query) -> bool {
+    /// Whether there are samples in these states.
+    pub(crate) fn has(&self, mask: StateMask) -> bool {
         let mut state = lock(&self.state);
         let cache = &mut state.inbox.cache;
         cache.expire(clock::now());
-        cache.has(query)
-    }
-
-    /// Whether there are samples in these states.
-    pub(crate) fn has_in(&self, mask: StateMask) -> bool {
-        self.has(&Query { mask, ..Query::ALL })
+        cache.has(mask)
     }
 
     pub(super) fn with_state<R>(&self, call: impl FnOnce(&mut ReaderState<T>) -> R) -> R {
@@ -248,7 +285,16 @@ impl<T: TopicSupport> ReaderShared<T> {
         let news = update(&mut state);
         state.inbox.news |= news;
         let news = self.settle(&mut state);
+        let events = match self.subscriber {
+            Some(_) => state.inbox.take_events(),
+            None => Vec::new(),
+        };
         drop(state);
+        if let Some(subscriber) = &self.subscriber
+            && !events.is_empty()
+        {
+            subscriber.settle(self, &events);
+        }
         self.announce(news)
     }
 }
@@ -289,14 +335,19 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         &self,
         now: Instant,
         proxy: WriterProxy,
-        qos: &EndpointQos,
+        data: &EndpointData,
         outbox: &mut Outbox,
     ) -> bool {
-        let writer = proxy.guid;
+        let (writer, qos) = (proxy.guid, &data.qos);
+        let publisher = data.group.unwrap_or(writer);
+        if let Some(subscriber) = &self.subscriber {
+            subscriber.matched(self.guid, writer, publisher);
+        }
         let policy = WriterPolicy {
             strength: qos.ownership_strength,
             lifespan: Some(qos.lifespan).filter(|&lifespan| lifespan != Duration::MAX),
             is_xcdr1: qos.offered_representation() == RepresentationId::XCDR1,
+            publisher,
         };
         self.update(|state| {
             state.machine.match_writer(now, proxy, outbox);
@@ -311,7 +362,7 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     }
 
     fn unmatch_writer(&self, writer: Guid) -> bool {
-        self.update(|state| {
+        let has_news = self.update(|state| {
             state.machine.unmatch_writer(writer);
             let Some(was_alive) = state.writers.remove(&writer) else {
                 return StatusMask::NONE;
@@ -323,7 +374,11 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
             state.inbox.statuses.matched.unmatched(writer);
             state.inbox.statuses.liveliness.gone(writer, was_alive);
             news
-        })
+        });
+        if let Some(subscriber) = &self.subscriber {
+            subscriber.unmatched(self.guid, writer);
+        }
+        has_news
     }
 
     fn incompatible(&self, writer: Guid, verdict: Arc<Verdict>) -> bool {
@@ -381,6 +436,26 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     fn call_listener(&self) {
         self.listener.call(&self.core.counters.listener_panics);
     }
+
+    fn list(&self, mask: StateMask, samples: &mut Vec<Listed>) {
+        lock(&self.state).inbox.cache.list(self.guid, mask, samples);
+    }
+
+    fn room_for_set(&self, publisher: Guid, set: SequenceNumber) -> Room {
+        lock(&self.state).inbox.room_for_set(publisher, set)
+    }
+
+    fn decide(&self, publisher: Guid, set: SequenceNumber, is_whole: bool) {
+        let mut state = lock(&self.state);
+        state.inbox.now = clock::now();
+        state.inbox.timestamp = clock::timestamp();
+        state.inbox.decide(publisher, set, is_whole);
+        let news = self.settle(&mut state);
+        drop(state);
+        if self.announce(news) {
+            self.core.call_listener_later(self.guid.entity);
+        }
+    }
 }
 
 fn keeps_all(policies: &EndpointQos) -> bool {
@@ -406,8 +481,20 @@ fn cache_policy(policies: &EndpointQos) -> CachePolicy {
         max_samples_per_instance: limit(limits.max_samples_per_instance),
         by_source_timestamp: policies.destination_order == DestinationOrder::BySourceTimestamp,
         exclusive: policies.ownership == Ownership::Exclusive,
+        order: order(policies),
         minimum_separation: policies.time_based_filter,
         keeps_filtered: policies.is_reliable(),
+    }
+}
+
+fn order(policies: &EndpointQos) -> Order {
+    let presentation = &policies.presentation;
+    match presentation.access_scope {
+        _ if !presentation.ordered_access => Order::Arrival,
+        PresentationScope::Instance => Order::Instance,
+        _ if policies.destination_order == DestinationOrder::BySourceTimestamp => Order::Source,
+        // Each writer's samples come in the order of writing.
+        PresentationScope::Topic | PresentationScope::Group => Order::Arrival,
     }
 }
 

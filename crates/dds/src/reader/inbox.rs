@@ -8,10 +8,11 @@ use tickwire_cdr::dynamic::Form;
 use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{KeyHash, Representation, TypeDescription};
 use tickwire_rtps::ChangeKind;
-use tickwire_rtps::reader::{Delivery, ReceivedChange, Sink};
-use tickwire_rtps::wire::{Guid, SerializedPayload};
+use tickwire_rtps::reader::{CoherentSet, Delivery, ReceivedChange, SetEnd, Sink};
+use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
 
 use super::cache::{Arrival, Cache, CachePolicy, Insertion};
+use super::coherent::GroupInbox;
 use super::info::InstanceHandle;
 use super::status::ReaderStatuses;
 use crate::deadline::DeadlineTracker;
@@ -27,7 +28,7 @@ pub(super) struct Inbox<T: TopicSupport> {
     /// Key hashes depend on the representation.
     hash_varies: bool,
     scratch: Vec<u8>,
-    counters: InboxCounters,
+    pub(super) counters: InboxCounters,
     pub(super) statuses: ReaderStatuses,
     pub(super) deadline: Option<DeadlineTracker>,
     /// When what is delivered arrived, by both clocks.
@@ -37,6 +38,10 @@ pub(super) struct Inbox<T: TopicSupport> {
     pub(super) news: StatusMask,
     /// Something was refused, hence waits in the machine or in the writer.
     pub(super) is_stalled: bool,
+    /// Scratch for the changes of a set.
+    pub(super) staged: Vec<Staged<T>>,
+    /// What waits for other readers of the subscriber.
+    pub(super) group: Option<GroupInbox<T>>,
 }
 
 /// What became of samples after they arrived in order.
@@ -62,10 +67,17 @@ pub struct InboxCounters {
 }
 
 /// A value and its instance.
-struct Decoded<T> {
+pub(super) struct Decoded<T> {
     value: Option<Arc<T>>,
     instance: InstanceHandle,
     /// The hash that XCDR1 writers have for the instance, if it is another one and not known yet.
+    alias: Option<[u8; 16]>,
+}
+
+/// A change of a coherent set, ready for the cache.
+pub(super) struct Staged<T> {
+    pub(super) arrival: Arrival,
+    pub(super) value: Option<Arc<T>>,
     alias: Option<[u8; 16]>,
 }
 
@@ -90,6 +102,8 @@ impl<T: TopicSupport> Inbox<T> {
             timestamp: Timestamp::default(),
             news: StatusMask::NONE,
             is_stalled: false,
+            staged: Vec::new(),
+            group: None,
         }
     }
 
@@ -113,19 +127,41 @@ impl<T: TopicSupport> Inbox<T> {
         has_room
     }
 
-    fn insert(&mut self, change: &ReceivedChange<'_>, decoded: Decoded<T>) -> Delivery {
-        let arrival = Arrival {
-            writer: change.writer,
-            sequence_number: change.sequence_number,
-            kind: change.kind,
-            source_timestamp: change.source_timestamp,
-            reception_timestamp: self.timestamp,
-            received_at: self.now,
-            instance: decoded.instance,
-        };
-        let insertion = self.cache.insert(&arrival, decoded.value);
-        if let Some(alias) = decoded.alias {
-            self.cache.note_alias(decoded.instance, alias);
+    pub(super) fn stage(&self, change: &ReceivedChange<'_>, decoded: Decoded<T>) -> Staged<T> {
+        Staged {
+            arrival: Arrival {
+                writer: change.writer,
+                sequence_number: change.sequence_number,
+                kind: change.kind,
+                source_timestamp: change.source_timestamp,
+                reception_timestamp: self.timestamp,
+                received_at: self.now,
+                instance: decoded.instance,
+                publisher: self.publisher_of(change),
+                group_number: change.place.group.number,
+            },
+            value: decoded.value,
+            alias: decoded.alias,
+        }
+    }
+
+    /// Who numbers the changes of a writer; looked up only where that matters.
+    fn publisher_of(&self, change: &ReceivedChange<'_>) -> Guid {
+        match change.place.group.number {
+            SequenceNumber::ZERO => change.writer,
+            _ => self.cache.publisher_of(change.writer),
+        }
+    }
+
+    pub(super) fn insert(&mut self, staged: Staged<T>) -> Delivery {
+        let Staged {
+            arrival,
+            value,
+            alias,
+        } = staged;
+        let insertion = self.cache.insert(&arrival, value);
+        if let Some(alias) = alias {
+            self.cache.note_alias(arrival.instance, alias);
         }
         match insertion {
             Insertion::Stored => self.stored(&arrival),
@@ -139,7 +175,7 @@ impl<T: TopicSupport> Inbox<T> {
             Insertion::TooEarly => self.written(&arrival),
             Insertion::Expired => {}
             Insertion::Rejected(reason) => {
-                self.statuses.reject(reason, Some(decoded.instance));
+                self.statuses.reject(reason, Some(arrival.instance));
                 return self.full();
             }
         }
@@ -187,7 +223,7 @@ impl<T: TopicSupport> Inbox<T> {
 
     /// Whether the content filter, if there is one, lets a change pass. One that is not of our type
     /// does, to be counted as that.
-    fn is_wanted(&mut self, change: &ReceivedChange<'_>) -> bool {
+    pub(super) fn is_wanted(&mut self, change: &ReceivedChange<'_>) -> bool {
         let Some(filter) = &mut self.filter else {
             return true;
         };
@@ -199,14 +235,14 @@ impl<T: TopicSupport> Inbox<T> {
         filter.passes(payload, form).unwrap_or(true)
     }
 
-    fn full(&mut self) -> Delivery {
+    pub(super) fn full(&mut self) -> Delivery {
         self.is_stalled = true;
         self.news |= StatusMask::SAMPLE_REJECTED;
         Delivery::Full
     }
 
     /// The value and the instance of a change; `None` if there is none or it is not of our type.
-    fn decode(&mut self, change: &ReceivedChange<'_>) -> Option<Decoded<T>> {
+    pub(super) fn decode(&mut self, change: &ReceivedChange<'_>) -> Option<Decoded<T>> {
         let (payload, is_key) = match change.payload {
             SerializedPayload::Data(payload) => (payload, false),
             SerializedPayload::Key(payload) if !change.kind.is_alive() => (payload, true),
@@ -274,9 +310,9 @@ impl<T: TopicSupport> Inbox<T> {
     }
 }
 
-impl<T: TopicSupport> Sink for Inbox<T> {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
-        if !self.is_wanted(&change) {
+impl<T: TopicSupport> Inbox<T> {
+    fn take(&mut self, change: &ReceivedChange<'_>) -> Delivery {
+        if !self.is_wanted(change) {
             self.counters.filtered_by_content += 1;
             return Delivery::Accepted;
         }
@@ -288,16 +324,41 @@ impl<T: TopicSupport> Sink for Inbox<T> {
         // A key hash alone names an instance that nobody here knows.
         let says_nothing = change.payload == SerializedPayload::None
             && (change.kind == ChangeKind::Alive || change.key_hash.is_some());
-        match self.decode(&change) {
-            Some(decoded) => return self.insert(&change, decoded),
+        match self.decode(change) {
+            Some(decoded) => {
+                let staged = self.stage(change, decoded);
+                return match self.group {
+                    None => self.insert(staged),
+                    Some(_) => self.insert_in_turn(staged),
+                };
+            }
             None if says_nothing => self.counters.ignored += 1,
             None => self.counters.undecodable += 1,
         }
         Delivery::Accepted
     }
+}
+
+impl<T: TopicSupport> Sink for Inbox<T> {
+    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+        let delivery = self.take(&change);
+        if self.group.is_some() && delivery == Delivery::Accepted {
+            let group_number = change.place.group.number;
+            self.passed(change.writer, change.sequence_number, group_number);
+        }
+        delivery
+    }
 
     fn lost(&mut self, _writer: Guid, count: u64) {
         self.statuses.lost.add(count);
         self.news |= StatusMask::SAMPLE_LOST;
+    }
+
+    fn deliver_set(&mut self, set: CoherentSet<'_>) -> Delivery {
+        self.take_set(&set)
+    }
+
+    fn set_ended(&mut self, writer: Guid, end: SetEnd) {
+        self.part_ended(writer, end);
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Instance {
     /// Source timestamp and writer of the newest sample, which order samples BY_SOURCE_TIMESTAMP.
     newest: Option<(Timestamp, Guid)>,
     pub(crate) rank: Rank,
+    /// The last collection that looked for its samples.
+    pub(crate) visited: u64,
 }
 
 /// Scratch for the ranks of one collection.
@@ -51,6 +53,7 @@ impl Instance {
             owner: None,
             newest: None,
             rank: Rank::default(),
+            visited: 0,
         }
     }
 

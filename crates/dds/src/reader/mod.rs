@@ -2,12 +2,15 @@
 
 mod aliases;
 mod cache;
+pub(crate) mod coherent;
 mod collect;
 pub(crate) mod endpoint;
 mod inbox;
 mod info;
 mod instance;
 mod listener;
+mod next_instance;
+pub(crate) mod room;
 mod sample;
 mod samples;
 mod select;
@@ -40,7 +43,6 @@ use crate::status::{
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::wait_set::{Condition, ReaderCondition, ReaderTrigger};
-use collect::Query;
 use endpoint::ReaderShared;
 
 /// Subscribes to a topic. Clones are the same reader; it ends with the last of them.
@@ -95,11 +97,7 @@ impl<T: TopicSupport> DataReader<T> {
     /// When that takes longer than `timeout`.
     pub fn wait_for_data(&self, timeout: Duration) -> Result<(), Timeout> {
         let shared = &self.handle.shared;
-        let query = Query {
-            mask: StateMask::NOT_READ,
-            ..Query::ALL
-        };
-        let has_data = || shared.has(&query).then_some(());
+        let has_data = || shared.has(StateMask::NOT_READ).then_some(());
         shared.core.wait(timeout, has_data).ok_or(Timeout {
             awaited: "no sample has come",
             waited: timeout,

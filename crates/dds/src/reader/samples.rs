@@ -8,8 +8,12 @@ use super::sample::Sample;
 use crate::type_support::TopicSupport;
 
 /// Samples in the order of their arrival, across instances: where the standard would have those of
-/// an instance together (DDS 1.4 §2.2.2.5.3.8), prices of several securities keep their order. When dropped, their memory goes back to
-/// the reader, which uses it for the next ones.
+/// an instance together (DDS 1.4 §2.2.2.5.3.8), prices of several securities keep their order. With
+/// [ordered access](crate::SubscriberQos::presentation) of INSTANCE scope those of an instance are
+/// together; of TOPIC and GROUP scope they are in the order of their source timestamps if
+/// DESTINATION_ORDER goes by these.
+///
+/// When dropped, their memory goes back to the reader, which uses it for the next ones.
 pub struct Samples<T: TopicSupport> {
     samples: Vec<Sample<T>>,
     reader: Arc<ReaderShared<T>>,

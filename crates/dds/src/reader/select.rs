@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::collect::Query;
+use super::collect::{Instances, Query};
 use super::endpoint::ReaderShared;
 use super::info::{InstanceHandle, StateMask};
 use super::samples::Samples;
@@ -39,7 +39,28 @@ impl<'a, T: TopicSupport> Select<'a, T> {
 
     /// Only samples of this instance.
     pub fn instance(mut self, instance: InstanceHandle) -> Self {
-        self.query.instance = Some(instance);
+        self.query.instances = Instances::One(instance);
+        self
+    }
+
+    /// Only samples of one instance: the first one behind `previous` that has samples in the right
+    /// states, of all instances if that is `None` (DDS 1.4 §2.2.2.5.3.16). `previous` need not exist
+    /// any more, so that a loop takes all samples instance by instance:
+    ///
+    /// ```no_run
+    /// # fn example(reader: &tickwire::DataReader<tickwire::Serialized>) {
+    /// let mut previous = None;
+    /// loop {
+    ///     let samples = reader.select().next_instance(previous).take();
+    ///     let Some(first) = samples.first() else { break };
+    ///     previous = Some(first.info().instance);
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// Costs sorting the instances whenever one came or went since the last call.
+    pub fn next_instance(mut self, previous: Option<InstanceHandle>) -> Self {
+        self.query.instances = Instances::Next(previous);
         self
     }
 

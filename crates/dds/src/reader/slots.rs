@@ -68,14 +68,38 @@ impl<V> Slots<V> {
         self.node(slot)?.all.next
     }
 
+    /// The next one in its own list.
+    pub(crate) fn own_after(&self, slot: Slot) -> Option<Slot> {
+        self.node(slot)?.own.next
+    }
+
+    /// The one after which a value belongs among all that is later than no other, going by
+    /// `is_later`; the last one if they come in order.
+    pub(crate) fn place(&self, is_later: impl Fn(&V) -> bool) -> Option<Slot> {
+        let mut slot = self.all.last;
+        while let Some(node) = slot.and_then(|slot| self.node(slot))
+            && is_later(&node.value)
+        {
+            slot = node.all.previous;
+        }
+        slot
+    }
+
     /// Adds a value at the end of the list of all and of `own`.
     pub(crate) fn push(&mut self, value: V, own: &mut List) -> Slot {
+        self.insert(value, self.all.last, own)
+    }
+
+    /// Adds a value behind `previous` in the list of all, at its beginning if that is `None`, and
+    /// at the end of `own`.
+    pub(crate) fn insert(&mut self, value: V, previous: Option<Slot>, own: &mut List) -> Slot {
+        let next = match previous {
+            Some(previous) => self.after(previous),
+            None => self.all.first,
+        };
         let node = Node {
             value,
-            all: Links {
-                previous: self.all.last,
-                next: None,
-            },
+            all: Links { previous, next },
             own: Links {
                 previous: own.last,
                 next: None,
@@ -91,13 +115,18 @@ impl<V> Slots<V> {
         if let Some(place) = self.nodes.get_mut(slot) {
             *place = Some(node);
         }
-        if let Some(last) = self.all.last.and_then(|last| self.node_mut(last)) {
-            last.all.next = Some(slot);
+        match previous.and_then(|previous| self.node_mut(previous)) {
+            Some(previous) => previous.all.next = Some(slot),
+            None => self.all.first = Some(slot),
         }
+        match next.and_then(|next| self.node_mut(next)) {
+            Some(next) => next.all.previous = Some(slot),
+            None => self.all.last = Some(slot),
+        }
+        self.all.len += 1;
         if let Some(last) = own.last.and_then(|last| self.node_mut(last)) {
             last.own.next = Some(slot);
         }
-        append(&mut self.all, slot);
         append(own, slot);
         slot
     }
@@ -147,6 +176,30 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn values_can_be_kept_sorted(values in prop::collection::vec(0..50u32, 0..60)) {
+            let mut slots = Slots::new();
+            let mut own = List::default();
+            for &value in &values {
+                let previous = slots.place(|&other| other > value);
+                slots.insert(value, previous, &mut own);
+            }
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let (mut by_all, mut by_own) = (Vec::new(), Vec::new());
+            let mut slot = slots.first();
+            while let Some(current) = slot {
+                by_all.extend(slots.get(current).copied());
+                slot = slots.after(current);
+            }
+            let mut slot = own.first;
+            while let Some(current) = slot {
+                by_own.extend(slots.get(current).copied());
+                slot = slots.own_after(current);
+            }
+            prop_assert_eq!((by_all, by_own), (sorted, values));
+        }
+
         /// Against a plain vector of (list, value).
         #[test]
         fn both_lists_keep_their_order(

@@ -8,7 +8,7 @@ use tickwire_base::Instant;
 use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
-use tickwire_rtps::qos::{EndpointQos, Verdict};
+use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
 use tickwire_rtps::writer::{self, HistoryKind, ReaderProxy, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
@@ -19,6 +19,7 @@ use crate::deadline::DeadlineTracker;
 use crate::error::WriteError;
 use crate::listener::ListenerSlot;
 use crate::outgoing::{self, Scratch};
+use crate::publisher::PublisherGroup;
 use crate::qos::{DataWriterQos, History};
 use crate::reader::InstanceHandle;
 use crate::signal::{Observers, lock};
@@ -37,6 +38,8 @@ pub(crate) struct WriterEndpoint {
     max_blocking_time: Duration,
     /// The type, if its members are known.
     description: Option<TypeDescription>,
+    /// Where the numbers of changes come from, if they have an order across writers.
+    group: Option<Arc<PublisherGroup>>,
     state: Mutex<WriterState>,
     due: Due,
     changes: AtomicU32,
@@ -73,6 +76,7 @@ impl WriterEndpoint {
             observers: Observers::default(),
             max_blocking_time: policies.reliability.max_blocking_time,
             description: description.cloned(),
+            group: None,
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
                 deadline: DeadlineTracker::new(policies.deadline),
@@ -82,6 +86,24 @@ impl WriterEndpoint {
             statuses: Mutex::default(),
             core,
         }
+    }
+
+    /// Has the changes numbered by the publisher, if it does so.
+    pub(crate) fn in_group(self, group: Option<&Arc<PublisherGroup>>) -> Self {
+        let group = group.filter(|group| group.is_group).cloned();
+        Self { group, ..self }
+    }
+
+    /// Begins a coherent set.
+    pub(crate) fn begin_set(&self, group_set: SequenceNumber) {
+        lock(&self.state).machine.begin_set(group_set);
+    }
+
+    /// Ends the coherent set.
+    pub(crate) fn end_set(&self, group_number: SequenceNumber, outbox: &mut Outbox) {
+        self.on_machine(clock::now(), outbox, |machine, now, outbox| {
+            machine.end_set(now, group_number, outbox);
+        });
     }
 
     /// Writes a change, and waits for room if there is none.
@@ -124,6 +146,10 @@ impl WriterEndpoint {
     ) -> Result<SequenceNumber, writer::WriteError<SampleError>> {
         outgoing::publish(&self.core, |outbox| {
             self.on_state(clock::now(), outbox, |state, now, outbox| {
+                let mut change = change;
+                if let Some(group) = &self.group {
+                    change.group_number = group.next_number();
+                }
                 let result = state.machine.write(now, change, payload, outbox);
                 if let Some(deadline) = &mut state.deadline
                     && result.is_ok()
@@ -314,6 +340,7 @@ fn config(
     let limit =
         |limit: Option<u32>| limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let limits = policies.resource_limits;
+    let presentation = &policies.presentation;
     WriterConfig {
         reliable: policies.is_reliable(),
         transient_local: policies.durability != tickwire_rtps::qos::Durability::Volatile,
@@ -327,6 +354,8 @@ fn config(
             max_samples_per_instance: limit(limits.max_samples_per_instance),
         },
         lifespan: policies.lifespan,
+        presents: presentation.coherent_access
+            || presentation.access_scope == PresentationScope::Group,
         max_message_len,
         max_unacknowledged_len: qos.max_unacknowledged_bytes,
         ..WriterConfig::new(guid)

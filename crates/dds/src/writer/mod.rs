@@ -271,6 +271,7 @@ impl<T: TopicSupport> DataWriter<T> {
             kind,
             source_timestamp: Some(timestamp),
             key_hash: self.key_hash(sample, representation)?,
+            ..Change::default()
         };
         endpoint.write(change, |buffer| match kind {
             ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),

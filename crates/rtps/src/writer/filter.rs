@@ -65,7 +65,11 @@ impl ReaderProxy {
             true => Form::Sample,
             false => Form::Key,
         };
-        change.payload.is_empty() || filter.passes(&change.payload, form).unwrap_or(true)
+        // A coherent set is whole or it is nothing: readers filter after they have it all.
+        let is_in_set = change.place.coherent_set != SequenceNumber::ZERO;
+        is_in_set
+            || change.payload.is_empty()
+            || filter.passes(&change.payload, form).unwrap_or(true)
     }
 }
 
