@@ -1,8 +1,8 @@
 """One case between two peers, in the network namespace that it is started in.
 
-    conversation.py CASE PUBLISHER SUBSCRIBER SAMPLES SILENCE_S [CAPTURE]
+    conversation.py CASE PUBLISHER SUBSCRIBER REPRESENTATION SAMPLES SILENCE_S [CAPTURE]
 
-PUBLISHER and SUBSCRIBER are commands. Prints a JSON object: the word that each program came to, as
+PUBLISHER and SUBSCRIBER are commands; REPRESENTATION is for cases that say none. Prints a JSON object: the word that each program came to, as
 the suite has them, and its output.
 """
 
@@ -23,17 +23,19 @@ from program import Program, Unsupported
 SIZE = r"\[\d+\]"
 
 
-class Limits:
-    """How many samples checks look at, and how long a program may be silent."""
+class Terms:
+    """What holds for all programs: the default representation, how many samples checks look at, and
+    how long a program may be silent."""
 
-    def __init__(self, samples, silence_s):
+    def __init__(self, representation, samples, silence_s):
+        self.representation = representation
         self.samples = samples
         self.silence_s = silence_s
 
 
-def follow_publisher(program, arguments, limits):
+def follow_publisher(program, arguments, terms):
     def expect(*words):
-        return program.expect(*words, silence_s=limits.silence_s)[0]
+        return program.expect(*words, silence_s=terms.silence_s)[0]
 
     if not expect("Create topic:"):
         return "TOPIC_NOT_CREATED"
@@ -46,7 +48,7 @@ def follow_publisher(program, arguments, limits):
         case word if word == incompatible:
             return "INCOMPATIBLE_QOS"
     if "-w" in arguments.split():
-        for _ in range(limits.samples):
+        for _ in range(terms.samples):
             match expect(SIZE, r"on_offered_deadline_missed\(\)"):
                 case None:
                     return "DATA_NOT_SENT"
@@ -55,9 +57,9 @@ def follow_publisher(program, arguments, limits):
     return "OK"
 
 
-def follow_subscriber(program, check, limits):
+def follow_subscriber(program, check, terms):
     def expect(*words):
-        return program.expect(*words, silence_s=limits.silence_s)
+        return program.expect(*words, silence_s=terms.silence_s)
 
     if not expect("Create topic:")[0]:
         return "TOPIC_NOT_CREATED"
@@ -73,18 +75,18 @@ def follow_subscriber(program, check, limits):
         return "DATA_NOT_RECEIVED"
     if word != SIZE:
         return "INCOMPATIBLE_QOS" if word == incompatible else "DEADLINE_MISSED"
-    events = itertools.chain([checks.event(line)], later_events(program, limits))
-    return check(events, limits.samples)
+    events = itertools.chain([checks.event(line)], later_events(program, terms))
+    return check(events, terms.samples)
 
 
-def later_events(program, limits):
+def later_events(program, terms):
     """Ends when nothing that counts has come for too long."""
-    until = time.monotonic() + limits.silence_s
+    until = time.monotonic() + terms.silence_s
     while (line := program.next_line(until)) is not None:
         if event := checks.event(line):
             yield event
             if not isinstance(event, checks.Round):
-                until = time.monotonic() + limits.silence_s
+                until = time.monotonic() + terms.silence_s
 
 
 def outcome(follow, *arguments):
@@ -97,26 +99,27 @@ def outcome(follow, *arguments):
         return "ENDED"
 
 
-def with_defaults(role, arguments):
+def with_defaults(role, arguments, representation):
     topic = "" if "-t " in arguments else "-t Square"
-    representation = "" if "-x " in arguments else "-x 2"
+    representation = "" if "-x " in arguments else f"-x {representation}"
     return re.sub(" +", " ", f"{role} {topic} {arguments} {representation}")
 
 
-def converse(case, publisher, subscriber, limits):
+def converse(case, publisher, subscriber, terms):
     programs, outcomes = [], []
     with ThreadPoolExecutor() as pool:
         for arguments in case.publishers:
-            arguments = with_defaults("-P", arguments)
+            arguments = with_defaults("-P", arguments, terms.representation)
             program = Program(shlex.split(publisher), arguments)
             programs.append(program)
-            outcomes.append(pool.submit(outcome, follow_publisher, program, arguments, limits))
-            program.is_ready.wait(limits.silence_s)
+            outcomes.append(pool.submit(outcome, follow_publisher, program, arguments, terms))
+            program.is_ready.wait(terms.silence_s)
             time.sleep(1)
         for arguments in case.subscribers:
-            program = Program(shlex.split(subscriber), with_defaults("-S", arguments))
+            arguments = with_defaults("-S", arguments, terms.representation)
+            program = Program(shlex.split(subscriber), arguments)
             programs.append(program)
-            outcomes.append(pool.submit(outcome, follow_subscriber, program, case.check, limits))
+            outcomes.append(pool.submit(outcome, follow_subscriber, program, case.check, terms))
         outcomes = [outcome.result() for outcome in outcomes]
     for number, program in enumerate(programs):
         if not program.stop():
@@ -125,14 +128,14 @@ def converse(case, publisher, subscriber, limits):
 
 
 def main():
-    name, publisher, subscriber, samples, silence_s, *capture = sys.argv[1:]
-    limits = Limits(int(samples), float(silence_s))
+    name, publisher, subscriber, representation, samples, silence_s, *capture = sys.argv[1:]
+    terms = Terms(int(representation), int(samples), float(silence_s))
     if capture:
         tshark = subprocess.Popen(
             ["tshark", "-q", "-i", "lo", "-w", *capture], stderr=subprocess.PIPE, text=True
         )
         tshark.stderr.readline()  # It says that it captures.
-    print(json.dumps(converse(CASES[name], publisher, subscriber, limits)))
+    print(json.dumps(converse(CASES[name], publisher, subscriber, terms)))
     if capture:
         tshark.terminate()
         tshark.wait()

@@ -72,6 +72,7 @@ def run_case(case, publisher, subscriber, options):
     command = [
         "unshare", "-nm", "sh", "-ec", NAMESPACE, "sh", sys.executable, HERE / "conversation.py",
         case.name, shlex.join(peer(publisher).command), shlex.join(peer(subscriber).command),
+        str(min(peer(publisher).representation, peer(subscriber).representation)),
         *(["500", "15"] if options.full else ["50", "8"]),
     ]
     if options.capture:

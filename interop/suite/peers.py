@@ -7,13 +7,16 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 BUILD = Path("target/interop")
+FASTDDS = HERE / "fastdds_shape_main.cpp"
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A shape program; `build` makes it from `source` where that is newer."""
+    """A shape program; `build` makes it from `source` where that is newer. `representation` is what
+    cases use that do not say any."""
 
     command: list
+    representation: int = 2
     source: Path | None = None
     build: list | None = None
 
@@ -30,6 +33,12 @@ PEERS = {
     "tickwire": Peer(["target/release/tickwire_shape_main"]),
     # Eclipse Cyclone DDS 11.0.1, from PyPI.
     "cyclone": Peer([sys.executable, str(HERE / "cyclone_shape_main.py")]),
+    # eProsima Fast DDS 2.9.1, from Debian 12. It knows XCDR1 alone.
+    "fastdds": Peer(
+        [str(BUILD / "fastdds_shape_main")], 1, FASTDDS,
+        ["g++", "-std=c++17", "-O1", "-o", BUILD / "fastdds_shape_main", FASTDDS]
+        + ["-lfastrtps", "-lfastcdr"],
+    ),
 }
 
 
