@@ -39,8 +39,8 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<()> {
     let end = interrupt::condition()?;
-    if let Some(feature) = options.unsupported() {
-        return Err(format!("{feature}: not supported").into());
+    if options.datafrag_size > 0 {
+        return Err("a fragment size of the user's: not supported".into());
     }
     let participant = DomainParticipant::new(options.domain)?;
     let topics = topics(options, &participant)?;

@@ -136,7 +136,7 @@ pub(crate) struct Options {
     periodic_announcement: u64,
     /// Size of fragments; 0 leaves it to the implementation.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    datafrag_size: u16,
+    pub(crate) datafrag_size: u16,
     /// Content filter of a subscriber, as "shapesize <= 20".
     #[arg(long, value_name = "EXPRESSION", conflicts_with = "color")]
     cft: Option<String>,
@@ -210,15 +210,29 @@ impl Options {
         }
     }
 
-    /// The first feature that is asked for and that Tickwire does not have, besides policies.
-    pub(crate) fn unsupported(&self) -> Option<&'static str> {
-        let filters = !self.publish && (self.color.is_some() || self.cft.is_some());
-        [
-            (filters, "content-filtered topics"),
-            (self.datafrag_size > 0, "a fragment size"),
-        ]
-        .into_iter()
-        .find_map(|(wanted, feature)| wanted.then_some(feature))
+    /// What a subscriber restricts itself to: an expression and its parameters.
+    pub(crate) fn filter(&self) -> Option<(&str, Vec<String>)> {
+        match (&self.cft, &self.color) {
+            (Some(expression), _) => Some((expression, Vec::new())),
+            (None, Some(color)) => Some(("color = %0", vec![format!("'{color}'")])),
+            (None, None) => None,
+        }
+    }
+
+    /// Whether a publisher begins a coherent set before this iteration; they count from 1.
+    pub(crate) fn begins_set(&self, iteration: u32) -> bool {
+        self.sets_of().is_some_and(|count| iteration % count == 1)
+    }
+
+    /// Whether a publisher ends a coherent set after this iteration.
+    pub(crate) fn ends_set(&self, iteration: u32) -> bool {
+        self.sets_of()
+            .is_some_and(|count| iteration.is_multiple_of(count))
+    }
+
+    fn sets_of(&self) -> Option<u32> {
+        self.coherent_sample_count
+            .filter(|_| self.coherent || self.ordered)
     }
 
     /// What a publisher colors its first instance.
@@ -374,6 +388,15 @@ mod tests {
         ] {
             assert!(parse(line).is_err(), "{line}");
         }
+    }
+
+    #[test]
+    fn a_set_spans_the_iterations_that_were_asked_for() {
+        let line = "-P -t Square --coherent --coherent-sample-count 3";
+        let options = parse(line).expect("a good line");
+        let begins: Vec<_> = (1..8).filter(|&n| options.begins_set(n)).collect();
+        let ends: Vec<_> = (1..8).filter(|&n| options.ends_set(n)).collect();
+        assert_eq!((begins, ends), (vec![1, 4, 7], vec![3, 6]));
     }
 
     #[test]

@@ -28,17 +28,25 @@ pub(crate) fn run(
         .map(|number| numbered(options.color(), number))
         .collect();
     let mut shapes = Shapes::new(options);
+    let mut set = None;
     for iteration in 1.. {
         shapes.advance();
+        if options.begins_set(iteration) {
+            set = Some(publisher.begin_coherent_changes());
+        }
         for writer in &writers {
             for color in &colors {
                 write(options, writer, shapes.of_color(color));
             }
         }
+        if options.ends_set(iteration) {
+            set = None;
+        }
         if pause(end, options.write_period()) || options.num_iterations == Some(iteration) {
             break;
         }
     }
+    drop(set);
     finish(options, &writers, &colors)
 }
 

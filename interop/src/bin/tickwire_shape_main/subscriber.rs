@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use tickwire::{
-    Condition, DataReader, DomainParticipant, InstanceHandle, InstanceState, Sample, Samples, Topic,
+    Condition, DataReader, DomainParticipant, InstanceHandle, InstanceState, Sample, Subscriber,
+    Topic,
 };
 
 use crate::options::Options;
@@ -20,19 +21,15 @@ pub(crate) fn run(
     let subscriber = participant.subscriber(options.group_qos());
     let mut channels = Vec::new();
     for topic in topics {
-        println!("Create reader for topic: {}", topic.name());
-        let reader = subscriber.reader(topic, options.reader_qos())?;
-        reader.set_listener(Report);
-        channels.push(Channel {
-            reader,
-            colors: HashMap::new(),
-        });
+        channels.push(Channel::new(options, &subscriber, topic)?);
     }
     for iteration in 0.. {
         announce(options, iteration);
+        let access = (options.coherent || options.ordered).then(|| subscriber.begin_access());
         for channel in &mut channels {
             channel.read(options);
         }
+        drop(access);
         if pause(end, options.read_period()) || options.num_iterations == Some(iteration + 1) {
             break;
         }
@@ -52,23 +49,61 @@ fn announce(options: &Options, iteration: u32) {
 
 /// A reader, and the colors of its instances: one that loses its writers is told of without its key.
 struct Channel {
+    name: String,
     reader: DataReader<ShapeType>,
     colors: HashMap<InstanceHandle, String>,
 }
 
 impl Channel {
-    fn read(&mut self, options: &Options) {
-        let samples = match options.use_read {
-            true => self.reader.read(),
-            false => self.reader.take(),
+    fn new(options: &Options, subscriber: &Subscriber, topic: &Topic<ShapeType>) -> Result<Self> {
+        let qos = options.reader_qos();
+        let (name, reader) = match options.filter() {
+            None => {
+                println!("Create reader for topic: {}", topic.name());
+                (topic.name().to_owned(), subscriber.reader(topic, qos)?)
+            }
+            Some((expression, parameters)) => {
+                let name = format!("{}_filtered", topic.name());
+                let parameters: Vec<_> = parameters.iter().map(String::as_str).collect();
+                let filtered = topic
+                    .filtered(&name, expression, &parameters)
+                    .inspect_err(|_| println!("failed to create content filtered topic"))?;
+                println!("Create reader for topic: {name}");
+                (name, subscriber.reader(&filtered, qos)?)
+            }
         };
-        for sample in in_order(options, &samples) {
-            self.print(sample);
+        reader.set_listener(Report);
+        Ok(Self {
+            name,
+            reader,
+            colors: HashMap::new(),
+        })
+    }
+
+    /// Reads all there is, at once or instance by instance.
+    fn read(&mut self, options: &Options) {
+        let mut previous = None;
+        loop {
+            let select = match options.take_read {
+                true => self.reader.select(),
+                false => self.reader.select().next_instance(previous),
+            };
+            let samples = match options.use_read {
+                true => select.read(),
+                false => select.take(),
+            };
+            for sample in &samples {
+                self.print(sample);
+            }
+            match samples.last() {
+                Some(sample) if !options.take_read => previous = Some(sample.info().instance),
+                _ => break,
+            }
         }
     }
 
     fn print(&mut self, sample: &Sample<ShapeType>) {
-        let topic = self.reader.topic().name();
+        let topic = &self.name;
         let info = sample.info();
         if let Some(shape) = sample.data() {
             println!("{}", shape.line(topic));
@@ -85,13 +120,4 @@ impl Channel {
         let key = sample.key_holder().map(|key| key.color.as_str());
         println!("{topic:<10} {:<10} {state}", known.or(key).unwrap_or(""));
     }
-}
-
-/// Samples in the order of one `take`, or as a `take_next_instance` after another returns them.
-fn in_order<'a>(options: &Options, samples: &'a Samples<ShapeType>) -> Vec<&'a Sample<ShapeType>> {
-    let mut samples: Vec<_> = samples.iter().collect();
-    if !options.take_read {
-        samples.sort_by_key(|sample| sample.info().instance);
-    }
-    samples
 }
