@@ -42,7 +42,7 @@ impl Core {
                 local,
                 remote,
                 verdict,
-            } => self.explain(local, remote.guid, verdict),
+            } => self.explain(local, &remote, verdict),
             Event::LivelinessChanged { writer, alive } => {
                 let routes = self.directory.snapshot();
                 for reader in routes.readers_of(EntityId::UNKNOWN, writer) {
@@ -93,8 +93,11 @@ impl Core {
         });
     }
 
-    fn explain(&self, local: Guid, remote: Guid, verdict: Verdict) {
-        let verdict = Arc::new(verdict);
+    fn explain(&self, local: Guid, remote: &EndpointData, verdict: Verdict) {
+        if verdict.is_inconsistent_topic() {
+            self.topics.found_inconsistent(&remote.topic_name);
+        }
+        let (remote, verdict) = (remote.guid, Arc::new(verdict));
         match local.entity.is_writer() {
             true => self.tell_writer(local, |writer| writer.incompatible(remote, verdict)),
             false => self.tell_reader(local, |reader| reader.incompatible(remote, verdict)),

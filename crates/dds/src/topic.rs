@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use crate::error::TopicError;
 use crate::signal::lock;
+use crate::status::CountStatus;
 use crate::type_support::TopicSupport;
 
 /// What samples are published under: a name, and the type that they all have. Clones are the same
@@ -25,6 +26,14 @@ impl<T: TopicSupport> Topic<T> {
     /// The name of its type.
     pub fn type_name(&self) -> &str {
         &self.name.ty
+    }
+
+    /// How often an endpoint of another participant, or another endpoint of ours, was found to give
+    /// this topic a type that is not the same (DDS 1.4 §2.2.4.1, INCONSISTENT_TOPIC), and clears the
+    /// change. What differs is in the verdicts of
+    /// [`DiscoveryView::pairs`](crate::DiscoveryView::pairs).
+    pub fn inconsistent_topic_status(&self) -> CountStatus {
+        lock(&self.name.inconsistent).read()
     }
 
     /// What is known of its type only at run time.
@@ -55,6 +64,7 @@ impl<T: TopicSupport> fmt::Debug for Topic<T> {
 struct TopicName {
     topic: String,
     ty: String,
+    inconsistent: Mutex<CountStatus>,
 }
 
 /// The topics of a participant: one type for each name (DDS 1.4 §2.2.2.2.1.5).
@@ -62,6 +72,15 @@ struct TopicName {
 pub(crate) struct Registry(Mutex<HashMap<String, Weak<TopicName>>>);
 
 impl Registry {
+    /// Another endpoint has given the topic another type; false if nobody here has the topic.
+    pub(crate) fn found_inconsistent(&self, name: &str) -> bool {
+        let topic = lock(&self.0).get(name).and_then(Weak::upgrade);
+        if let Some(topic) = &topic {
+            lock(&topic.inconsistent).add(1);
+        }
+        topic.is_some()
+    }
+
     pub(crate) fn topic<T: TopicSupport>(
         &self,
         name: &str,
@@ -87,6 +106,7 @@ impl Registry {
         let topic = Arc::new(TopicName {
             topic: name.to_owned(),
             ty: type_name.to_owned(),
+            inconsistent: Mutex::default(),
         });
         topics.insert(name.to_owned(), Arc::downgrade(&topic));
         Ok(Topic { name: topic, ty })
@@ -116,6 +136,17 @@ mod tests {
         ));
         drop(first);
         assert!(topic(&registry, "Quotes", "Trade").is_ok());
+    }
+
+    #[test]
+    fn inconsistencies_are_counted_with_the_topic() {
+        let registry = Registry::default();
+        assert!(!registry.found_inconsistent("Quotes"));
+        let quotes = topic(&registry, "Quotes", "Quote").expect("a new name");
+        assert!(registry.found_inconsistent("Quotes"));
+        let status = quotes.clone().inconsistent_topic_status();
+        assert_eq!((status.total_count, status.total_count_change), (1, 1));
+        assert_eq!(quotes.inconsistent_topic_status().total_count_change, 0);
     }
 
     #[test]

@@ -76,6 +76,12 @@ impl Verdict {
             .filter_map(Mismatch::policy)
     }
 
+    /// Whether the two give one topic different types: INCONSISTENT_TOPIC (DDS 1.4 §2.2.4.1).
+    pub fn is_inconsistent_topic(&self) -> bool {
+        let mut others = self.mismatches.iter().filter(|m| m.policy().is_none());
+        others.any(|mismatch| !matches!(mismatch, Mismatch::Partition(_)))
+    }
+
     pub(crate) fn add(&mut self, mismatch: Mismatch) {
         self.mismatches.push(mismatch);
     }
