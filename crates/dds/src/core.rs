@@ -226,6 +226,19 @@ impl Core {
         result
     }
 
+    /// Says that all manual writers of the participant live. Others are told at most eight times in
+    /// each lease; besides that it costs two locks and one for each manual writer.
+    pub(crate) fn assert_liveliness(&self) {
+        let now = clock::now();
+        self.with_discovery(|discovery, outbox| discovery.assert_liveliness(now, outbox));
+        let routes = self.directory.snapshot();
+        Scratch::lend(|scratch| {
+            for writer in routes.writers.values() {
+                writer.participant_asserted(now, &mut scratch.outbox);
+            }
+        });
+    }
+
     /// Looks at what discovery knows.
     pub(crate) fn view<R>(&self, look: impl FnOnce(&Discovery) -> R) -> R {
         look(&lock(&self.discovery))

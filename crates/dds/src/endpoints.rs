@@ -45,6 +45,7 @@ pub(crate) fn writer<T: TopicSupport>(
     // Acknowledgements come to the thread that no listener can hold up.
     announced.data.unicast_locators = vec![core.network.metatraffic_unicast()];
     core.add_writer(&endpoint, announced)?;
+    endpoint.start();
     Ok(DataWriter::new(
         endpoint,
         topic.clone(),

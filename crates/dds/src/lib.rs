@@ -42,6 +42,7 @@ mod endpoints;
 pub mod error;
 mod events;
 mod lane;
+mod lease;
 mod lifeline;
 mod listener;
 mod network;

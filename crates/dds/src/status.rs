@@ -16,6 +16,8 @@ pub struct StatusMask(u32);
 impl StatusMask {
     /// None.
     pub const NONE: Self = Self(0);
+    /// Another endpoint has given the topic another type.
+    pub const INCONSISTENT_TOPIC: Self = Self(1);
     /// A period of the offered DEADLINE passed without a write.
     pub const OFFERED_DEADLINE_MISSED: Self = Self(1 << 1);
     /// A period of the requested DEADLINE passed without a sample.
@@ -30,6 +32,8 @@ impl StatusMask {
     pub const SAMPLE_REJECTED: Self = Self(1 << 8);
     /// There are samples that were not read.
     pub const DATA_AVAILABLE: Self = Self(1 << 10);
+    /// The writer did not show that it lives within its lease.
+    pub const LIVELINESS_LOST: Self = Self(1 << 11);
     /// A writer stopped or began to show that it lives.
     pub const LIVELINESS_CHANGED: Self = Self(1 << 12);
     /// A writer matched the reader, or no longer does.

@@ -156,9 +156,7 @@ impl DomainParticipant {
 
     /// Says that all writers of this participant live whose LIVELINESS is MANUAL_BY_PARTICIPANT.
     pub fn assert_liveliness(&self) {
-        self.core().with_discovery(|discovery, outbox| {
-            discovery.assert_liveliness(clock::now(), outbox);
-        });
+        self.core().assert_liveliness();
     }
 
     /// What has passed through the participant's sockets.

@@ -17,13 +17,16 @@ use tickwire_transport::clock;
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
 use crate::error::WriteError;
+use crate::lease::Lease;
 use crate::listener::ListenerSlot;
 use crate::outgoing::{self, Scratch};
 use crate::publisher::PublisherGroup;
-use crate::qos::{DataWriterQos, History};
+use crate::qos::{DataWriterQos, History, Liveliness, LivelinessKind};
 use crate::reader::InstanceHandle;
 use crate::signal::{Observers, lock};
-use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::status::{
+    CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
+};
 use crate::timer::Due;
 use crate::type_support::SampleError;
 
@@ -36,6 +39,8 @@ pub(crate) struct WriterEndpoint {
     pub(crate) listener: ListenerSlot,
     pub(crate) observers: Observers,
     max_blocking_time: Duration,
+    /// Whether its writes show that the participant's other manual writers live.
+    asserts_participant: bool,
     /// The type, if its members are known.
     description: Option<TypeDescription>,
     /// Where the numbers of changes come from, if they have an order across writers.
@@ -49,6 +54,7 @@ pub(crate) struct WriterEndpoint {
 struct WriterState {
     machine: Writer,
     deadline: Option<DeadlineTracker>,
+    lease: Option<Lease>,
 }
 
 #[derive(Default)]
@@ -56,6 +62,7 @@ pub(crate) struct WriterStatuses {
     pub(crate) deadline_missed: DeadlineMissedStatus,
     pub(crate) matched: MatchedStatus,
     pub(crate) incompatible_qos: IncompatibleQosStatus,
+    pub(crate) liveliness_lost: CountStatus,
 }
 
 impl WriterEndpoint {
@@ -75,11 +82,13 @@ impl WriterEndpoint {
             listener: ListenerSlot::default(),
             observers: Observers::default(),
             max_blocking_time: policies.reliability.max_blocking_time,
+            asserts_participant: asserts_participant(&policies.liveliness),
             description: description.cloned(),
             group: None,
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
                 deadline: DeadlineTracker::new(policies.deadline),
+                lease: Lease::new(clock::now(), &policies.liveliness),
             }),
             due: Due::default(),
             changes: AtomicU32::new(0),
@@ -112,10 +121,46 @@ impl WriterEndpoint {
         change: Change,
         payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
     ) -> Result<SequenceNumber, WriteError> {
-        match self.try_write(change, &payload) {
+        let result = match self.try_write(change, &payload) {
             Err(writer::WriteError::WouldBlock) => self.write_blocked(change, &payload),
             result => result.map_err(write_error),
+        };
+        if self.asserts_participant {
+            self.core.assert_liveliness();
         }
+        result
+    }
+
+    /// The application says that the writer lives (DDS 1.4 §2.2.2.4.2.22).
+    pub(crate) fn assert_liveliness(&self) {
+        if self.asserts_participant {
+            return self.core.assert_liveliness();
+        }
+        Scratch::lend(|scratch| {
+            self.on_state(clock::now(), &mut scratch.outbox, |state, now, outbox| {
+                state.machine.assert_liveliness(outbox);
+                if let Some(lease) = &mut state.lease {
+                    lease.assert(now);
+                }
+            });
+            self.core.send_user(&mut scratch.outbox);
+        });
+    }
+
+    /// The participant's manual writers live.
+    pub(crate) fn participant_asserted(&self, now: Instant, outbox: &mut Outbox) {
+        if self.asserts_participant {
+            self.on_state(now, outbox, |state, now, _| {
+                if let Some(lease) = &mut state.lease {
+                    lease.assert(now);
+                }
+            });
+        }
+    }
+
+    /// Begins to watch over deadlines and leases.
+    pub(crate) fn start(&self) {
+        self.with_machine(|_, _, _| {});
     }
 
     fn write_blocked(
@@ -151,6 +196,11 @@ impl WriterEndpoint {
                     change.group_number = group.next_number();
                 }
                 let result = state.machine.write(now, change, payload, outbox);
+                if let Some(lease) = &mut state.lease
+                    && result.is_ok()
+                {
+                    lease.assert(now);
+                }
                 if let Some(deadline) = &mut state.deadline
                     && result.is_ok()
                 {
@@ -200,7 +250,8 @@ impl WriterEndpoint {
         let result = call(&mut state, now, outbox);
         let deadline = state.deadline.as_ref();
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
-        let due = [state.machine.poll_timeout(), deadline];
+        let lease = state.lease.as_ref().and_then(Lease::poll_timeout);
+        let due = [state.machine.poll_timeout(), deadline, lease];
         self.due
             .set(due.into_iter().flatten().min(), &self.core.control);
         result
@@ -229,18 +280,22 @@ impl WriterEndpoint {
 
     /// Does what is due; says whether the listener has something to hear.
     pub(crate) fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
-        let mut has_missed = false;
+        let mut news = StatusMask::NONE;
         self.on_state(now, outbox, |state, now, outbox| {
             state.machine.handle_timeout(now, outbox);
             if let Some(deadline) = &mut state.deadline {
                 deadline.check(now, |instance| {
                     lock(&self.statuses).deadline_missed.missed(instance);
-                    has_missed = true;
+                    news |= StatusMask::OFFERED_DEADLINE_MISSED;
                     true
                 });
             }
+            if state.lease.as_mut().is_some_and(|lease| lease.check(now)) {
+                lock(&self.statuses).liveliness_lost.add(1);
+                news |= StatusMask::LIVELINESS_LOST;
+            }
         });
-        has_missed && self.changed(StatusMask::OFFERED_DEADLINE_MISSED)
+        !news.is_empty() && self.changed(news)
     }
 
     /// Asks for acknowledgement of what is written so far and waits for it; `None` if it does not
@@ -360,6 +415,11 @@ fn config(
         max_unacknowledged_len: qos.max_unacknowledged_bytes,
         ..WriterConfig::new(guid)
     }
+}
+
+fn asserts_participant(liveliness: &Liveliness) -> bool {
+    liveliness.kind == LivelinessKind::ManualByParticipant
+        && liveliness.lease_duration != Duration::MAX
 }
 
 fn write_error(error: writer::WriteError<SampleError>) -> WriteError {

@@ -1,7 +1,9 @@
 //! What an application wants to be told about a writer.
 
 use super::DataWriter;
-use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::status::{
+    CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
+};
 use crate::type_support::TopicSupport;
 
 /// Told of what happens to a writer, on a thread that delivers data: in threaded driving one of the
@@ -18,6 +20,11 @@ pub trait DataWriterListener<T: TopicSupport>: Send + 'static {
 
     /// A period of DEADLINE passed without a write of an instance.
     fn on_offered_deadline_missed(&mut self, writer: &DataWriter<T>, status: DeadlineMissedStatus) {
+        let _ = (writer, status);
+    }
+
+    /// The writer was not shown to live within its lease.
+    fn on_liveliness_lost(&mut self, writer: &DataWriter<T>, status: CountStatus) {
         let _ = (writer, status);
     }
 
@@ -54,6 +61,9 @@ pub(super) fn dispatch<T: TopicSupport>(
     if news.intersects(StatusMask::OFFERED_DEADLINE_MISSED) {
         let status = writer.offered_deadline_missed_status();
         listener.on_offered_deadline_missed(writer, status);
+    }
+    if news.intersects(StatusMask::LIVELINESS_LOST) {
+        listener.on_liveliness_lost(writer, writer.liveliness_lost_status());
     }
     if news.intersects(StatusMask::OFFERED_INCOMPATIBLE_QOS) {
         let status = writer.offered_incompatible_qos_status();

@@ -20,7 +20,9 @@ use crate::error::{Timeout, WriteError};
 use crate::lifeline::Lifeline;
 use crate::outgoing::Scratch;
 use crate::reader::InstanceHandle;
-use crate::status::{DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask};
+use crate::status::{
+    CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
+};
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::wait_set::{Condition, WriterCondition};
@@ -167,10 +169,11 @@ impl<T: TopicSupport> DataWriter<T> {
         })
     }
 
-    /// Says that the writer lives, where its LIVELINESS is MANUAL_BY_TOPIC.
+    /// Says that the writer lives, where its LIVELINESS is MANUAL_BY_TOPIC, or that all writers of
+    /// the participant do whose LIVELINESS is MANUAL_BY_PARTICIPANT as this one's. A write says the
+    /// same.
     pub fn assert_liveliness(&self) {
-        let endpoint = &self.handle.endpoint;
-        endpoint.with_machine(|machine, _, outbox| machine.assert_liveliness(outbox));
+        self.handle.endpoint.assert_liveliness();
     }
 
     /// The readers matched now, and how far each has got.
@@ -203,6 +206,15 @@ impl<T: TopicSupport> DataWriter<T> {
         let mask = StatusMask::OFFERED_DEADLINE_MISSED;
         let endpoint = &self.handle.endpoint;
         endpoint.status(mask, |all| all.deadline_missed.read())
+    }
+
+    /// How often the writer was not shown to live within the lease of its LIVELINESS, and clears the
+    /// change. A manual writer that is lost is lost until it is asserted; an automatic one loses its
+    /// lease when nobody drives the participant for as long.
+    pub fn liveliness_lost_status(&self) -> CountStatus {
+        let mask = StatusMask::LIVELINESS_LOST;
+        let endpoint = &self.handle.endpoint;
+        endpoint.status(mask, |all| all.liveliness_lost.read())
     }
 
     /// Statuses that changed since they were last read.

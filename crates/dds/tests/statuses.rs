@@ -1,0 +1,120 @@
+//! Statuses and who is told of them.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tickwire::qos::LivelinessKind;
+use tickwire::status::CountStatus;
+use tickwire::{
+    DataWriter, DataWriterListener, DataWriterQos, DomainParticipant, StatusMask, Topic, WaitSet,
+};
+
+/// Long enough that only a fault reaches it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Quote")]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: i64,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Other")]
+struct Other {
+    #[topic(key)]
+    symbol: String,
+}
+
+fn participant(domain: u32) -> DomainParticipant {
+    let builder = DomainParticipant::builder(domain);
+    let tag = std::process::id().to_string();
+    builder.domain_tag(&tag).build().expect("a participant")
+}
+
+fn quote(price: i64) -> Quote {
+    Quote {
+        symbol: "A".to_owned(),
+        price,
+    }
+}
+
+/// Waits until a status of the writer has changed.
+fn wait_for(writer: &DataWriter<Quote>, mask: StatusMask) {
+    let wait_set = WaitSet::new();
+    wait_set.attach(&writer.status_condition(mask));
+    wait_set.wait(PATIENCE).expect("the status changes");
+}
+
+struct Lost(mpsc::Sender<CountStatus>);
+
+impl DataWriterListener<Quote> for Lost {
+    fn on_liveliness_lost(&mut self, _: &DataWriter<Quote>, status: CountStatus) {
+        self.0.send(status).expect("the test waits for it");
+    }
+}
+
+#[test]
+fn a_manual_writer_that_is_not_asserted_loses_its_liveliness_once() {
+    let participant = participant(150);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let lease = Duration::from_millis(20);
+    for kind in [
+        LivelinessKind::ManualByTopic,
+        LivelinessKind::ManualByParticipant,
+    ] {
+        let qos = DataWriterQos::default().liveliness(kind, lease);
+        let writer = participant.writer_with(&topic, qos).expect("a writer");
+        let (sender, receiver) = mpsc::channel();
+        writer.set_listener(Lost(sender));
+        for total in 1..=2 {
+            let status = receiver.recv_timeout(PATIENCE).expect("it is lost");
+            assert_eq!((status.total_count, status.total_count_change), (total, 1));
+            match total {
+                1 => writer.assert_liveliness(),
+                _ => drop(writer.write(&quote(1))),
+            }
+        }
+        assert_eq!(writer.liveliness_lost_status().total_count_change, 0);
+    }
+}
+
+#[test]
+fn one_manual_writer_keeps_the_others_of_its_participant_alive() {
+    let participant = participant(151);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let lease = Duration::from_millis(100);
+    let by_hand = |kind| {
+        let qos = DataWriterQos::default().liveliness(kind, lease);
+        participant.writer_with(&topic, qos).expect("a writer")
+    };
+    let busy = by_hand(LivelinessKind::ManualByParticipant);
+    let idle = by_hand(LivelinessKind::ManualByParticipant);
+    let alone = by_hand(LivelinessKind::ManualByTopic);
+    let is_lost = |writer: &DataWriter<Quote>| writer.liveliness_lost_status().total_count > 0;
+    while !is_lost(&alone) {
+        busy.write(&quote(1)).expect("room");
+        std::thread::yield_now();
+    }
+    // Only a machine that stands still loses them, and then both.
+    assert_eq!(is_lost(&busy), is_lost(&idle));
+    wait_for(&idle, StatusMask::LIVELINESS_LOST);
+}
+
+#[test]
+fn another_type_under_the_name_of_a_topic_is_counted() {
+    let (one, two) = (participant(152), participant(152));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let _writer = one.writer(&topic).expect("a writer");
+    let other = two.topic::<Other>("Quotes").expect("a topic");
+    let _reader = two.reader(&other).expect("a reader");
+    let wait = |participant: &DomainParticipant, status: &dyn Fn() -> CountStatus| {
+        let found = || (status().total_count > 0).then_some(());
+        let view = participant.discovery();
+        view.wait_for(PATIENCE, found).expect("it is found");
+    };
+    wait(&one, &|| topic.inconsistent_topic_status());
+    wait(&two, &|| other.inconsistent_topic_status());
+    assert_eq!(topic.inconsistent_topic_status().total_count, 1);
+}
