@@ -255,3 +255,32 @@ fn nothing_to_complain_of_is_no_failure() {
         (0, "1 topic, 1 pair matches, 0 do not\n")
     );
 }
+
+#[test]
+fn a_type_is_printed_as_idl() {
+    let domain = Domain::reserve();
+    let one = participant(&domain, "one");
+    // A reader is enough.
+    let _reader = one.reader(&topic(&one, "Quotes")).expect("a reader");
+    let idl = run("type", &domain, &["topic", "type", "Quotes"]);
+    assert_eq!(idl.status, 0, "{}", idl.stderr);
+    let expected = "\
+module test {
+  @appendable
+  struct Quote {
+    @key string symbol;
+    long long price;
+  };
+};
+";
+    assert_eq!(idl.stdout, expected);
+    let told = json_of(&run(
+        "type-json",
+        &domain,
+        &["topic", "type", "Quotes", "-o", "json"],
+    ));
+    assert_eq!(
+        (&told[0]["type"], &told[0]["idl"]),
+        (&json!("test::Quote"), &json!(expected))
+    );
+}

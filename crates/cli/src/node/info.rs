@@ -163,7 +163,7 @@ fn to_json(survey: &Survey, data: &ParticipantData) -> Value {
         "program": process.program,
         "age_s": process.age().map(|age| age.as_secs()),
         "lease_s": (data.lease_duration != Duration::MAX)
-            .then(|| data.lease_duration.as_secs_f64()),
+            .then_some(data.lease_duration.as_secs_f64()),
         "locators": {
             "discovery": list(&data.metatraffic_unicast),
             "discovery_groups": list(&data.metatraffic_multicast),

@@ -1,6 +1,7 @@
 //! `tickwire node ls`: the participants.
 
 use std::io::Write;
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
@@ -78,6 +79,6 @@ impl Arguments {
 }
 
 /// A lease in seconds; the infinite one has none.
-fn seconds(lease: std::time::Duration) -> Option<f64> {
-    (lease != std::time::Duration::MAX).then(|| lease.as_secs_f64())
+fn seconds(lease: Duration) -> Option<f64> {
+    (lease != Duration::MAX).then_some(lease.as_secs_f64())
 }

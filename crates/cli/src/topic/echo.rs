@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use tickwire::cdr::TypeDescription;
 use tickwire::qos::{Durability, EndpointQos, Ownership, nearest_name};
 use tickwire::{
-    DataReader, DataReaderQos, DomainParticipant, DynamicType, EndpointData, Serialized, StateMask,
-    StatusMask, SubscriberQos, WaitSet,
+    DataReader, DataReaderQos, DomainParticipant, EndpointData, Serialized, StateMask, StatusMask,
+    SubscriberQos, WaitSet,
 };
 
+use super::learn::LearnedType;
 use super::sample::Lines;
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
@@ -75,7 +75,10 @@ impl Arguments {
         };
         let participant = self.network.join("tickwire topic echo")?;
         let writers = self.wait_for_writers(&participant, &end)?;
-        let ty = learn_type(&participant, &writers);
+        let ty = LearnedType::of(&participant, &writers);
+        if ty.description.is_none() {
+            note("samples are printed in hexadecimal");
+        }
         let reader = self.subscribe(&participant, writers, &ty)?;
         let lines = Lines::new(ty.description, self.info);
         self.print(&reader, lines, &end)
@@ -215,31 +218,6 @@ impl Arguments {
 /// All of one topic.
 type Writers = Vec<Arc<EndpointData>>;
 
-/// What the samples look like, as told by the first writer's participant that tells.
-fn learn_type(participant: &DomainParticipant, writers: &Writers) -> LearnedType {
-    let mut learned = LearnedType::default();
-    for writer in writers.iter().take(MOST_ASKED) {
-        learned.name.clone_from(&writer.type_name);
-        learned.has_key = writer.guid.entity.is_keyed();
-        match participant.discovery().type_of(writer.guid, TYPE_PATIENCE) {
-            Ok(mut description) => {
-                // The name under which the writer registered it is the one that must match.
-                if *description.name != *writer.type_name {
-                    description.name = writer.type_name.as_str().into();
-                }
-                learned.description = Some(description);
-                return learned;
-            }
-            Err(error) => note(format_args!(
-                "the type {} is not known: {error}",
-                learned.name
-            )),
-        }
-    }
-    note("samples are printed in hexadecimal");
-    learned
-}
-
 /// When to end.
 struct End {
     deadline: Option<Instant>,
@@ -256,23 +234,6 @@ impl End {
     fn rest(&self, longest: Duration) -> Duration {
         let rest = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
         self.deadline.map_or(longest, rest).min(longest)
-    }
-}
-
-/// A type as far as its writers tell.
-#[derive(Default)]
-struct LearnedType {
-    name: String,
-    has_key: bool,
-    description: Option<TypeDescription>,
-}
-
-impl LearnedType {
-    fn to_dynamic(&self) -> DynamicType {
-        match &self.description {
-            Some(description) => DynamicType::described(description.clone()),
-            None => DynamicType::opaque(&self.name, self.has_key),
-        }
     }
 }
 
@@ -332,13 +293,9 @@ fn report_trouble(reader: &DataReader<Serialized>) {
 
 /// How long to wait before saying that it may take longer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long to wait for the answer about a type.
-const TYPE_PATIENCE: Duration = Duration::from_secs(3);
 /// How often the end is thought of while waiting for a writer.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// An hour.
 const FOREVER: Duration = Duration::from_secs(3_600);
-/// Participants that are asked for the type.
-const MOST_ASKED: usize = 3;
 /// Samples of an instance that wait to be printed.
 const DEPTH: u32 = 10_000;

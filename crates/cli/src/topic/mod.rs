@@ -3,9 +3,12 @@
 //! Knows of a topic what its writers and readers announce, and of a type what their participants
 //! answer; no template, no configuration.
 
+mod definition;
 mod echo;
 mod find;
+mod idl;
 mod info;
+mod learn;
 mod ls;
 mod sample;
 
@@ -18,6 +21,7 @@ use crate::failure::Result;
 pub(crate) enum Command {
     Ls(ls::Arguments),
     Info(info::Arguments),
+    Type(definition::Arguments),
     Find(find::Arguments),
     Echo(echo::Arguments),
 }
@@ -27,6 +31,7 @@ impl Command {
         match self {
             Self::Ls(arguments) => arguments.run(),
             Self::Info(arguments) => arguments.run(),
+            Self::Type(arguments) => arguments.run(),
             Self::Find(arguments) => arguments.run(),
             Self::Echo(arguments) => arguments.run(),
         }

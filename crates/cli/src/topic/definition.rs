@@ -1,0 +1,123 @@
+//! `tickwire topic type`: the type of a topic as IDL, learned from the network.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use tickwire::EndpointData;
+
+use super::idl::to_idl;
+use super::learn::describe;
+use crate::failure::{Failure, Result};
+use crate::output::{note, stdout};
+use crate::survey::{ReportFormat, SurveyOptions};
+
+/// Print the type of a topic as IDL
+#[derive(Args)]
+#[command(
+    long_about = "\
+Prints the type of a topic as OMG IDL, with the types that it needs: as the participants of its \
+endpoints tell it when asked (XTypes type lookup), no file needed. Endpoints that announce different \
+types are told apart; each type is printed once. Comments and typedefs do not travel, so they are \
+not there.",
+    after_help = "\
+Examples:
+  tickwire topic type Quotes > quotes.idl
+  tickwire topic type Quotes -o json | jq -r '.[].idl'"
+)]
+pub(crate) struct Arguments {
+    /// Name of the topic
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    #[command(flatten)]
+    survey: SurveyOptions,
+
+    /// Form of the answer; a table is IDL
+    #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
+    output: ReportFormat,
+}
+
+/// A definition, and who has it.
+struct Definition {
+    ty: String,
+    idl: String,
+    endpoints: Vec<String>,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let (participant, survey) = self.survey.look("tickwire topic type")?;
+        let topic = survey.topic(&self.name, &self.survey.network)?;
+        let mut definitions: Vec<Definition> = Vec::new();
+        let mut asked: Vec<Arc<EndpointData>> = Vec::new();
+        for endpoint in topic.all() {
+            // Who announces the same has the same.
+            let is_same = |other: &&Arc<EndpointData>| {
+                other.type_information == endpoint.type_information
+                    && other.type_name == endpoint.type_name
+                    && !endpoint.type_information.is_empty()
+            };
+            if asked.iter().any(|other| is_same(&other)) {
+                continue;
+            }
+            asked.push(Arc::clone(endpoint));
+            let (role, owner) = (endpoint.role, survey.owner(endpoint.guid));
+            let who = format!("{role} {} of {owner}", endpoint.guid);
+            match describe(&participant, endpoint) {
+                Err(error) => note(format_args!("the type of {who} is not known: {error}")),
+                Ok(ty) => {
+                    let (idl, ty) = (to_idl(&ty), endpoint.type_name.clone());
+                    match definitions.iter_mut().find(|known| known.idl == idl) {
+                        Some(known) => known.endpoints.push(who),
+                        None => definitions.push(Definition {
+                            ty,
+                            idl,
+                            endpoints: vec![who],
+                        }),
+                    }
+                }
+            }
+        }
+        if definitions.is_empty() {
+            let failure = Failure::new(format_args!(
+                "nobody tells the type of the topic `{}`",
+                self.name
+            ));
+            return Err(failure.hint(
+                "let its programs announce types (XTypes TypeInformation), or use their IDL file",
+            ));
+        }
+        self.write(&definitions)
+    }
+
+    fn write(&self, definitions: &[Definition]) -> Result<()> {
+        let mut out = stdout();
+        match self.output {
+            ReportFormat::Table => {
+                for definition in definitions {
+                    if definitions.len() > 1 {
+                        writeln!(out, "// {}", definition.endpoints.join(", "))?;
+                    }
+                    write!(out, "{}", definition.idl)?;
+                }
+            }
+            ReportFormat::Json => {
+                let list: Vec<_> = definitions
+                    .iter()
+                    .map(|definition| {
+                        json!({
+                            "type": definition.ty,
+                            "idl": definition.idl,
+                            "endpoints": definition.endpoints,
+                        })
+                    })
+                    .collect();
+                serde_json::to_writer_pretty(&mut out, &list).map_err(std::io::Error::from)?;
+                writeln!(out)?;
+            }
+        }
+        Ok(out.flush()?)
+    }
+}
