@@ -4,15 +4,13 @@
 use std::fmt;
 
 use tickwire_rtps::discovery::Role;
-use tickwire_rtps::qos::{EndpointQos, RepresentationId, TypeConsistency};
+use tickwire_rtps::qos::{EndpointQos, RepresentationId};
 
 /// A policy's value that is not implemented for our own endpoints (DDS 1.4 §2.2.2.1.1 calls the
 /// return code UNSUPPORTED).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnimplementedQos {
-    /// TYPE_CONSISTENCY_ENFORCEMENT of a reader, other than the default.
-    TypeConsistency,
     /// DATA_REPRESENTATION in which a reader is to understand something else than XCDR1 and XCDR2.
     Representation(RepresentationId),
 }
@@ -25,9 +23,6 @@ impl UnimplementedQos {
         }
         let known = [RepresentationId::XCDR1, RepresentationId::XCDR2];
         let mut accepted = qos.data_representation.iter();
-        if qos.type_consistency != TypeConsistency::default() {
-            return Some(Self::TypeConsistency);
-        }
         accepted
             .find(|id| !known.contains(id))
             .map(|&id| Self::Representation(id))
@@ -37,9 +32,6 @@ impl UnimplementedQos {
 impl fmt::Display for UnimplementedQos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TypeConsistency => f.write_str(
-                "TYPE_CONSISTENCY_ENFORCEMENT other than the default is not implemented",
-            ),
             Self::Representation(id) => write!(
                 f,
                 "DATA_REPRESENTATION {id} is not implemented; use XCDR1 or XCDR2"
@@ -71,17 +63,6 @@ mod tests {
         let reason = reader.expect("not implemented");
         assert!(reason.starts_with(policy), "{reason}");
         assert!(reason.contains("is not implemented"), "{reason}");
-    }
-
-    #[test]
-    fn type_consistency() {
-        let policy = "TYPE_CONSISTENCY_ENFORCEMENT";
-        assert_reader_refused(policy, |qos| {
-            qos.type_consistency.prevent_type_widening = true;
-        });
-        assert_reader_refused(policy, |qos| {
-            qos.type_consistency.force_type_validation = true;
-        });
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tickwire_cdr::xtypes::{DescribeError, TypeId, TypeInformation, TypeWithDependencies};
+use tickwire_cdr::xtypes::{
+    DescribeError, TypeId, TypeInformation, TypeObjects, TypeWithDependencies,
+};
 use tickwire_cdr::{ByteOrder, TypeDescription};
 use tickwire_rtps::discovery::DiscoveryCounters;
 pub use tickwire_rtps::discovery::{EndpointData, ParticipantData, Role};
@@ -60,6 +62,11 @@ impl<'a> DiscoveryView<'a> {
         };
         self.core
             .view(|discovery| discovery.verdicts().map(pair).collect())
+    }
+
+    /// The types known now: our own, and those that others have told.
+    pub fn types(&self) -> TypeObjects {
+        self.core.view(|discovery| discovery.types().clone())
     }
 
     /// Of the topics known, the one whose name looks most like `name` without being it.

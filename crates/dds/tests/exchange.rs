@@ -610,12 +610,12 @@ fn a_policy_that_is_not_implemented_makes_no_endpoint() {
     let participant = participant(115);
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
     let qos =
-        DataReaderQos::default().with(|qos| qos.type_consistency.force_type_validation = true);
+        DataReaderQos::default().with(|qos| qos.data_representation = vec![RepresentationId::XML]);
     let reader = participant
         .subscriber(Default::default())
         .reader(&topic, qos);
     let reason = reader.expect_err("an endpoint error").to_string();
-    assert!(reason.starts_with("TYPE_CONSISTENCY"), "{reason}");
+    assert!(reason.starts_with("DATA_REPRESENTATION"), "{reason}");
     assert_eq!(participant.discovery().publications().len(), 0);
     assert_eq!(participant.discovery().subscriptions().len(), 0);
 }

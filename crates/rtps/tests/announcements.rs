@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tickwire_cdr::ByteOrder;
-use tickwire_cdr::xtypes::TypeInformation;
+use tickwire_cdr::xtypes::{TypeInformation, TypeObjects};
 use tickwire_rtps::discovery::{BuiltinEndpoints, EndpointData, ParticipantData, Role};
 use tickwire_rtps::qos::{Durability, History, RepresentationId};
 use tickwire_rtps::wire::{
@@ -73,6 +73,7 @@ fn a_writer_and_a_reader_are_understood() {
     let accepted = &reader.qos.data_representation;
     assert!(accepted.contains(&RepresentationId::XCDR1));
     reader.topic_name = writer.topic_name.clone();
-    let verdict = writer.verdict(&reader).expect("one topic");
+    let verdict = writer.verdict(&reader, &TypeObjects::new());
+    let verdict = verdict.expect("one topic");
     assert!(verdict.is_match(), "{verdict}");
 }

@@ -25,7 +25,10 @@ impl Mismatch {
         let pairs =
             pairs.flat_map(|writer| topic.readers.iter().map(move |reader| (writer, reader)));
         for (writer, reader) in pairs {
-            let Some(verdict) = writer.verdict(reader).filter(|v| !v.is_match()) else {
+            let Some(verdict) = writer
+                .verdict(reader, &topic.types)
+                .filter(|v| !v.is_match())
+            else {
                 continue;
             };
             match mismatches.iter_mut().find(|known| known.verdict == verdict) {

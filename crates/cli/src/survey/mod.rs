@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use tickwire::cdr::xtypes::TypeObjects;
 use tickwire::qos::nearest_name;
 use tickwire::{DiscoveryView, DomainParticipant, EndpointData, Guid, GuidPrefix, ParticipantData};
 
@@ -55,6 +56,8 @@ pub(crate) struct Survey {
 pub(crate) struct Endpoints {
     pub(crate) writers: Vec<Arc<EndpointData>>,
     pub(crate) readers: Vec<Arc<EndpointData>>,
+    /// What is known of their types.
+    pub(crate) types: Arc<TypeObjects>,
 }
 
 impl SurveyOptions {
@@ -91,6 +94,11 @@ impl Survey {
         for reader in view.subscriptions() {
             let topic = topics.entry(reader.topic_name.clone()).or_default();
             topic.readers.push(reader);
+        }
+        topics.values().for_each(|topic| topic.learn_types(view));
+        let types = Arc::new(view.types());
+        for topic in topics.values_mut() {
+            topic.types = Arc::clone(&types);
         }
         let participants = view.participants().into_iter();
         Self {
@@ -149,6 +157,20 @@ impl Survey {
 }
 
 impl Endpoints {
+    /// Asks for the types of the topic, if it has several; those that do not come are compared by
+    /// name.
+    fn learn_types(&self, view: &DiscoveryView<'_>) {
+        let all = self.writers.iter().chain(&self.readers);
+        let types = all.map(|data| (&data.type_information, data.guid));
+        let mut types: BTreeMap<_, _> = types.collect();
+        types.retain(|information, _| !information.is_empty());
+        if types.len() > 1 {
+            for endpoint in types.into_values() {
+                let _unknown = view.type_of(endpoint, TYPE_TIMEOUT);
+            }
+        }
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<EndpointData>> {
         self.writers.iter().chain(&self.readers)
     }
@@ -185,3 +207,5 @@ const SHORTEST: Duration = Duration::from_millis(1_500);
 const QUIET: Duration = Duration::from_millis(300);
 /// Where news never ceases, they are listened to for so long.
 const LONGEST: Duration = Duration::from_secs(10);
+/// A participant tells a type within this time, or it is not waited for.
+const TYPE_TIMEOUT: Duration = Duration::from_millis(500);

@@ -7,14 +7,12 @@ use core::net::Ipv4Addr;
 
 use proptest::prelude::*;
 use tickwire_base::{Duration, Locator, LocatorKind};
-use tickwire_cdr::xtypes::TypeObjects;
-use tickwire_cdr::{Extensibility, Member, Type, TypeDescription};
 
 use super::*;
 use crate::qos::{
     DestinationOrder, Durability, DurabilityService, EndpointQos, History, LivelinessKind,
-    Mismatch, Ownership, Presentation, PresentationScope, ReliabilityKind, RepresentationId,
-    ResourceLimits, TypeConsistency, TypeConsistencyKind,
+    Ownership, Presentation, PresentationScope, ReliabilityKind, RepresentationId, ResourceLimits,
+    TypeConsistency, TypeConsistencyKind,
 };
 use crate::wire::{EntityId, Guid, GuidPrefix, ParameterId, VendorId};
 
@@ -220,74 +218,6 @@ fn old_numbers_and_infinities_are_understood() {
     let read = EndpointData::read(Role::Writer, &payload, None).expect("well formed");
     assert!(read.qos.is_reliable());
     assert_eq!(read.qos.reliability.max_blocking_time, Duration::MAX);
-}
-
-#[test]
-fn types_are_the_same_by_information_or_by_name() {
-    let (mut writer, mut reader) = (endpoint(Role::Writer), endpoint(Role::Reader));
-    writer.qos = EndpointQos::writer();
-    reader.qos = EndpointQos::reader();
-    reader.type_name = "Other".to_string();
-    assert!(writer.verdict(&reader).expect("one topic").is_match());
-    reader.type_information.push(0);
-    assert!(writer.verdict(&reader).expect("one topic").is_match());
-    reader.type_information.push(1);
-    assert!(!writer.verdict(&reader).expect("one topic").is_match());
-    reader.type_information.clear();
-    let verdict = reader.verdict(&writer).expect("one topic");
-    assert!(matches!(verdict.mismatches[..], [Mismatch::TypeName(_)]));
-    reader.type_name = writer.type_name.clone();
-    assert!(writer.verdict(&reader).expect("one topic").is_match());
-    reader.guid.entity = EntityId::user_reader(2, false);
-    let verdict = reader.verdict(&writer).expect("one topic");
-    assert!(matches!(verdict.mismatches[..], [Mismatch::Keyed(_)]));
-    reader.topic_name.clear();
-    assert_eq!(writer.verdict(&reader), None);
-    assert_eq!(writer.verdict(&writer), None);
-}
-
-/// A writer and a reader whose types have one name, but another second member.
-fn structural_twins(extensibility: Extensibility) -> (EndpointData, EndpointData) {
-    let announced = |role, ty| {
-        let members = vec![Member::new("a", 0, Type::U32), Member::new("b", 1, ty)];
-        let ty = TypeDescription::new("T", extensibility, members).expect("distinct members");
-        let information = TypeObjects::new().add(&ty).expect("a small type");
-        let mut data = endpoint(role);
-        data.qos = match role {
-            Role::Writer => EndpointQos::writer(),
-            Role::Reader => EndpointQos::reader(),
-        };
-        data.type_information.clear();
-        let encoded = information.encode(&mut data.type_information);
-        encoded.expect("a small type");
-        data
-    };
-    let mut writer = announced(Role::Writer, Type::U32);
-    writer.extensibility = Some(extensibility);
-    (writer, announced(Role::Reader, Type::U64))
-}
-
-#[test]
-fn final_types_of_one_name_that_differ_do_not_match() {
-    let (mut writer, mut reader) = structural_twins(Extensibility::Final);
-    let verdict = reader.verdict(&writer).expect("one topic");
-    assert!(matches!(verdict.mismatches[..], [Mismatch::Type(_)]));
-    assert!(verdict.to_string().starts_with("types differ: "));
-    assert_eq!(verdict.incompatible_policies().count(), 0);
-    // Who says nothing of the structure is believed.
-    let information = core::mem::take(&mut reader.type_information);
-    assert!(writer.verdict(&reader).expect("one topic").is_match());
-    writer.type_information.clone_from(&information);
-    reader.type_information = information;
-    assert!(writer.verdict(&reader).expect("one topic").is_match());
-}
-
-#[test]
-fn types_that_may_change_match_by_name() {
-    for extensibility in [Extensibility::Appendable, Extensibility::Mutable] {
-        let (writer, reader) = structural_twins(extensibility);
-        assert!(writer.verdict(&reader).expect("one topic").is_match());
-    }
 }
 
 fn read_all(payload: &[u8]) {

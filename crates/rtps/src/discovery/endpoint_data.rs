@@ -7,13 +7,14 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tickwire_base::Locator;
-use tickwire_cdr::xtypes::{TypeId, TypeInformation};
-use tickwire_cdr::{ByteOrder, Extensibility};
+use tickwire_cdr::Extensibility;
+use tickwire_cdr::xtypes::TypeObjects;
 
 use super::DiscoveryDataError;
 use super::content_filter::ContentFilterProperty;
 use super::participant_data::{locator_parameters, push_locator};
 use super::qos_parameters::{read_policy, write_policies};
+use super::type_matching::{self, Agreement, Wanted};
 use super::values::{
     open_list, read_bool, read_guid, read_key, read_string, start_list, string_parameter, unknown,
     write_key,
@@ -39,6 +40,15 @@ impl fmt::Display for Role {
             Self::Reader => "reader",
         })
     }
+}
+
+/// What comparing two endpoints leads to.
+#[derive(Debug)]
+pub(super) enum Judgement {
+    /// They match, or not.
+    Decided(Verdict),
+    /// They match if their types do, which these objects tell.
+    Undecided(Wanted),
 }
 
 /// What is known of a writer or a reader.
@@ -101,12 +111,23 @@ impl EndpointData {
     /// Whether two endpoints of one topic match, and if not, why. `None` if they have no topic in
     /// common or the same role.
     ///
-    /// Types are the same if both announce the same TypeInformation, whatever their names; else if
-    /// they have the same name (XTypes 1.3 §7.6.3.4.2). Final types of one name are different if
-    /// their minimal identifiers are, even where only a bound is: nothing but a final type is
-    /// assignable to one (§7.2.4.4). Whether appendable and mutable types of one name are
-    /// assignable is not checked; samples that do not fit are counted as undecodable.
-    pub fn verdict(&self, other: &Self) -> Option<Verdict> {
+    /// Types agree if both announce the same, or if the writer's is assignable to the reader's as
+    /// far as that reader's TYPE_CONSISTENCY_ENFORCEMENT says (XTypes 1.3 §7.6.3.4.2). If they are
+    /// not `known`, they agree if they have one name.
+    pub fn verdict(&self, other: &Self, known: &TypeObjects) -> Option<Verdict> {
+        let types = |writer: &Self, reader: &Self| type_matching::compare(writer, reader, known);
+        match self.judge(other, types)? {
+            Judgement::Decided(verdict) => Some(verdict),
+            Judgement::Undecided(_) => None,
+        }
+    }
+
+    /// The same, where `types` says whether the types of the writer and the reader agree.
+    pub(super) fn judge(
+        &self,
+        other: &Self,
+        types: impl FnOnce(&Self, &Self) -> Agreement,
+    ) -> Option<Judgement> {
         let (writer, reader) = match (self.role, other.role) {
             (Role::Writer, Role::Reader) => (self, other),
             (Role::Reader, Role::Writer) => (other, self),
@@ -116,19 +137,6 @@ impl EndpointData {
             return None;
         }
         let mut verdict = check(&writer.qos, &reader.qos);
-        let same_type = is_same(&writer.type_information, &reader.type_information);
-        if !same_type && writer.type_name != reader.type_name {
-            verdict.add(Mismatch::TypeName(Unmet {
-                offered: writer.type_name.clone(),
-                requested: reader.type_name.clone(),
-            }));
-        }
-        if !same_type && writer.type_name == reader.type_name {
-            Self::final_types(writer, reader)
-                .filter(|types| types.offered != types.requested)
-                .into_iter()
-                .for_each(|types| verdict.add(Mismatch::Type(types)));
-        }
         let keyed = Unmet {
             offered: writer.guid.entity.is_keyed(),
             requested: reader.guid.entity.is_keyed(),
@@ -136,19 +144,16 @@ impl EndpointData {
         if keyed.offered != keyed.requested {
             verdict.add(Mismatch::Keyed(keyed));
         }
-        Some(verdict)
-    }
-
-    /// The minimal types of both, if both announce them and one is known to be final.
-    fn final_types(writer: &Self, reader: &Self) -> Option<Unmet<TypeId>> {
-        let mut known = [writer, reader].into_iter();
-        if !known.any(|data| data.extensibility == Some(Extensibility::Final)) {
-            return None;
+        match types(writer, reader) {
+            Agreement::Agree => {}
+            Agreement::Differ(mismatch) => verdict.add(mismatch),
+            // What does not match for other reasons is not worth a question.
+            Agreement::Undecided(wanted) if verdict.is_match() => {
+                return Some(Judgement::Undecided(wanted));
+            }
+            Agreement::Undecided(_) => {}
         }
-        Some(Unmet {
-            offered: minimal_type(&writer.type_information)?,
-            requested: minimal_type(&reader.type_information)?,
-        })
+        Some(Judgement::Decided(verdict))
     }
 
     /// Appends the announcement, encapsulation header included.
@@ -263,20 +268,4 @@ impl EndpointData {
         read_key(payload, ParameterId::ENDPOINT_GUID)?
             .ok_or(DiscoveryDataError::Missing(ParameterId::ENDPOINT_GUID))
     }
-}
-
-/// The identifier of the minimal type, if the information has one.
-fn minimal_type(information: &[u8]) -> Option<TypeId> {
-    let information = TypeInformation::parse(information, ByteOrder::Little).ok()?;
-    information.minimal.map(|minimal| minimal.id)
-}
-
-/// Whether both announce the same, but for padding.
-fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let len = one.len().min(other.len());
-    let padding = one.iter().skip(len).chain(other.iter().skip(len));
-    len > 0
-        && one.len().abs_diff(other.len()) < 4
-        && one.iter().zip(other).all(|(a, b)| a == b)
-        && padding.copied().all(|byte| byte == 0)
 }

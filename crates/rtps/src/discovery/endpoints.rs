@@ -5,7 +5,10 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{EndpointData, Role};
+use super::endpoint_data::Judgement;
+use super::type_lookup::TypeLookup;
+use super::type_matching::Wanted;
+use super::{EndpointData, Role, type_matching};
 use crate::qos::Verdict;
 use crate::wire::{EntityId, Guid, GuidPrefix};
 
@@ -16,6 +19,8 @@ pub(super) struct Endpoints {
     by_topic: BTreeMap<String, BTreeSet<Guid>>,
     /// By writer and reader.
     verdicts: BTreeMap<(Guid, Guid), Verdict>,
+    /// Pairs without a verdict yet, and the type objects that they need for one.
+    undecided: BTreeMap<(Guid, Guid), Wanted>,
 }
 
 /// What changed between a writer and a reader, one of them local.
@@ -42,6 +47,7 @@ impl Endpoints {
             by_guid: BTreeMap::new(),
             by_topic: BTreeMap::new(),
             verdicts: BTreeMap::new(),
+            undecided: BTreeMap::new(),
         }
     }
 
@@ -70,8 +76,17 @@ impl Endpoints {
             .map(|(&(writer, reader), verdict)| (writer, reader, verdict))
     }
 
+    /// What is to be asked for so that all pairs have a verdict.
+    pub(super) fn undecided(&self) -> impl Iterator<Item = &Wanted> {
+        self.undecided.values()
+    }
+
     /// Takes over an endpoint, new or changed. Without news there is no change.
-    pub(super) fn insert(&mut self, data: Arc<EndpointData>) -> Vec<PairChange> {
+    pub(super) fn insert(
+        &mut self,
+        data: Arc<EndpointData>,
+        types: &TypeLookup,
+    ) -> Vec<PairChange> {
         let guid = data.guid;
         let mut changes = Vec::new();
         match self.by_guid.get(&guid) {
@@ -84,7 +99,7 @@ impl Endpoints {
         self.by_guid.insert(guid, Arc::clone(&data));
         let topic = self.by_topic.entry(data.topic_name.clone()).or_default();
         topic.insert(guid);
-        changes.extend(self.compare(&data));
+        changes.extend(self.compare(&data, types));
         changes
     }
 
@@ -96,6 +111,7 @@ impl Endpoints {
         let mut changes = Vec::new();
         for other in self.others(&data) {
             let (writer, reader) = in_order(&data, &other);
+            self.undecided.remove(&(writer.guid, reader.guid));
             let verdict = self.verdicts.remove(&(writer.guid, reader.guid));
             if verdict.is_some_and(|verdict| verdict.is_match()) {
                 changes.push(PairChange {
@@ -116,34 +132,71 @@ impl Endpoints {
 
     /// Compares an endpoint with all others of its topic. One that still matches is reported again,
     /// as its data have changed.
-    pub(super) fn compare(&mut self, data: &Arc<EndpointData>) -> Vec<PairChange> {
+    pub(super) fn compare(
+        &mut self,
+        data: &Arc<EndpointData>,
+        types: &TypeLookup,
+    ) -> Vec<PairChange> {
         let mut changes = Vec::new();
         for other in self.others(data) {
-            let Some(verdict) = data.verdict(&other) else {
-                continue;
-            };
             let (writer, reader) = in_order(data, &other);
-            let key = (writer.guid, reader.guid);
-            let before = self.verdicts.insert(key, verdict.clone());
-            if before.as_ref().is_some_and(Verdict::is_match) && !verdict.is_match() {
-                changes.push(PairChange {
-                    writer: Arc::clone(&writer),
-                    reader: Arc::clone(&reader),
-                    outcome: Outcome::Unmatched,
-                });
-            }
-            let outcome = match verdict.is_match() {
-                true => Outcome::Matched,
-                false if before.as_ref() == Some(&verdict) => continue,
-                false => Outcome::Incompatible(verdict),
-            };
-            changes.push(PairChange {
-                writer,
-                reader,
-                outcome,
-            });
+            self.compare_pair(&writer, &reader, types, &mut changes);
         }
         changes
+    }
+
+    /// Compares again the pairs that have no verdict yet.
+    pub(super) fn decide(&mut self, types: &TypeLookup) -> Vec<PairChange> {
+        let mut changes = Vec::new();
+        for (writer, reader) in core::mem::take(&mut self.undecided).into_keys() {
+            let pair = self.by_guid.get(&writer).zip(self.by_guid.get(&reader));
+            if let Some((writer, reader)) = pair.map(|(one, other)| (one.clone(), other.clone())) {
+                self.compare_pair(&writer, &reader, types, &mut changes);
+            }
+        }
+        changes
+    }
+
+    fn compare_pair(
+        &mut self,
+        writer: &Arc<EndpointData>,
+        reader: &Arc<EndpointData>,
+        types: &TypeLookup,
+        changes: &mut Vec<PairChange>,
+    ) {
+        let key = (writer.guid, reader.guid);
+        let agreement =
+            |writer: &_, reader: &_| type_matching::compare_or_ask(writer, reader, types);
+        let (verdict, before) = match writer.judge(reader, agreement) {
+            None => return,
+            Some(Judgement::Undecided(wanted)) => {
+                self.undecided.insert(key, wanted);
+                (None, self.verdicts.remove(&key))
+            }
+            Some(Judgement::Decided(verdict)) => {
+                self.undecided.remove(&key);
+                let before = self.verdicts.insert(key, verdict.clone());
+                (Some(verdict), before)
+            }
+        };
+        let mut change = |outcome| {
+            changes.push(PairChange {
+                writer: Arc::clone(writer),
+                reader: Arc::clone(reader),
+                outcome,
+            });
+        };
+        let matches = verdict.as_ref().is_some_and(Verdict::is_match);
+        if before.as_ref().is_some_and(Verdict::is_match) && !matches {
+            change(Outcome::Unmatched);
+        }
+        match verdict {
+            Some(_) if matches => change(Outcome::Matched),
+            Some(verdict) if before.as_ref() != Some(&verdict) => {
+                change(Outcome::Incompatible(verdict));
+            }
+            _ => {}
+        }
     }
 
     /// The endpoints at the other end of the topic that concern us: all for a local endpoint, the

@@ -13,7 +13,7 @@ use crate::wire::GuidPrefix;
 impl Discovery {
     /// Takes over an endpoint and reports what that changes.
     pub(super) fn upsert(&mut self, now: Instant, data: Arc<EndpointData>) {
-        let changes = self.endpoints.insert(data);
+        let changes = self.endpoints.insert(data, &self.type_lookup);
         self.report(now, changes);
     }
 
@@ -21,7 +21,7 @@ impl Discovery {
     pub(super) fn compare_again(&mut self, now: Instant, prefix: GuidPrefix) {
         let endpoints: Vec<_> = self.endpoints.of(prefix).cloned().collect();
         for endpoint in endpoints {
-            let changes = self.endpoints.compare(&endpoint);
+            let changes = self.endpoints.compare(&endpoint, &self.type_lookup);
             self.report(now, changes);
         }
     }

@@ -3,7 +3,7 @@
 //! [`Discovery`] announces its participant, keeps track of the others, exchanges endpoints with
 //! them over the reliable built-in topics, and compares every local endpoint with all others of
 //! its topic. It owns no user endpoint: what its owner has to do it says in [`Event`]s. It knows
-//! neither sockets nor clocks nor types beyond their names and announced hashes.
+//! neither sockets nor clocks, and of types only what decides whether they agree.
 //!
 //! ```text
 //!  announcement (SPDP) ──► participants ──► built-in topics (SEDP) ──► endpoints ──► events
@@ -33,6 +33,9 @@ mod tests;
 mod type_lookup;
 #[cfg(test)]
 mod type_lookup_tests;
+mod type_matching;
+#[cfg(test)]
+mod type_matching_tests;
 mod values;
 
 pub use config::{AddError, DiscoveryConfig, DiscoveryCounters};
@@ -137,6 +140,7 @@ impl Discovery {
         )?;
         self.asserter.add(now, &data);
         self.upsert(now, Arc::new(data));
+        self.ask_for_types(now, outbox);
         Ok(())
     }
 
@@ -243,7 +247,12 @@ impl Discovery {
         self.announce(now, outbox);
         self.send_assertions(now, outbox);
         self.tracker.handle_timeout(now, &mut self.events);
-        self.counters.type_requests_expired += self.type_lookup.expire(now);
+        let expired = self.type_lookup.expire(now);
+        self.counters.type_requests_expired += expired;
+        if expired > 0 {
+            self.decide(now);
+        }
+        self.ask_for_types(now, outbox);
         for (topic, ..) in self.topics_mut() {
             topic.handle_timeout(now, outbox);
         }

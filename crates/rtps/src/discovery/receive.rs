@@ -48,11 +48,12 @@ impl Discovery {
         let lookup = &mut self.type_lookup;
         let requests = lookup.requests.handle(now, context, submessage, outbox);
         for reply in lookup.replies.handle(now, context, submessage, outbox) {
-            self.handle_type_reply(&reply);
+            self.handle_type_reply(now, &reply);
         }
         for request in requests {
             self.handle_type_request(now, &request, outbox);
         }
+        self.ask_for_types(now, outbox);
     }
 
     /// A participant says that it is there, or that it goes (RTPS 2.5 §8.5.3.2).

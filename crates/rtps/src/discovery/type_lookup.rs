@@ -1,7 +1,7 @@
 //! The type lookup service (XTypes 1.3 §7.6.3.3): asks other participants for the objects behind
 //! announced hashes of types, and answers when they ask. Knows nothing of what is in an object.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
@@ -23,6 +23,10 @@ pub(super) struct TypeLookup {
     /// Those of our own types, and those that others sent.
     objects: TypeObjects,
     pending: BTreeMap<i64, Pending>,
+    /// What participants were asked for so that pairs can be matched: once is enough.
+    asked: BTreeSet<(GuidPrefix, TypeId)>,
+    /// Participants that did not answer in time, and have not answered since.
+    silent: BTreeSet<GuidPrefix>,
 }
 
 /// A request without an answer yet.
@@ -58,25 +62,65 @@ impl TypeLookup {
             ),
             objects: TypeObjects::new(),
             pending: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            silent: BTreeSet::new(),
         }
+    }
+
+    /// The type objects known.
+    pub(super) fn objects(&self) -> &TypeObjects {
+        &self.objects
+    }
+
+    /// Notes that an object is asked for; false if it was before, or too many are.
+    pub(super) fn ask(&mut self, participant: GuidPrefix, id: TypeId) -> bool {
+        self.asked.len() < MAX_ASKED && self.asked.insert((participant, id))
+    }
+
+    /// Whether a participant was asked for an object, whatever came of it.
+    pub(super) fn was_asked(&self, participant: GuidPrefix, id: TypeId) -> bool {
+        self.asked.contains(&(participant, id))
+    }
+
+    /// Whether there is no use in asking a participant for an object: it was asked and the answer,
+    /// if any, is here, or it is we ourselves.
+    pub(super) fn is_unavailable(&self, participant: GuidPrefix, id: TypeId) -> bool {
+        let is_pending = || {
+            let mut pending = self.pending.values();
+            pending.any(|one| one.asked == participant && one.types.contains(&id))
+        };
+        let is_full = self.asked.len() >= MAX_ASKED;
+        participant == self.requests.writer_guid().prefix
+            || self.silent.contains(&participant)
+            || (self.was_asked(participant, id) || is_full) && !is_pending()
     }
 
     /// A participant that is gone answers nothing more.
     pub(super) fn forget(&mut self, prefix: GuidPrefix) {
         self.pending.retain(|_, pending| pending.asked != prefix);
+        self.asked.retain(|(participant, _)| *participant != prefix);
+        self.silent.remove(&prefix);
     }
 
     /// When [`expire`](Self::expire) is to be called.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        // All wait equally long, so that the oldest ends first.
-        let (_, oldest) = self.pending.first_key_value()?;
-        Some(oldest.expires_at)
+        self.pending
+            .values()
+            .map(|pending| pending.expires_at)
+            .min()
     }
 
     /// Gives up requests that have waited for too long; says how many.
     pub(super) fn expire(&mut self, now: Instant) -> u64 {
         let before = self.pending.len();
-        self.pending.retain(|_, pending| pending.expires_at > now);
+        let silent = &mut self.silent;
+        self.pending.retain(|_, pending| {
+            let waits = pending.expires_at > now;
+            if !waits {
+                silent.insert(pending.asked);
+            }
+            waits
+        });
         (before - self.pending.len()) as u64
     }
 
@@ -85,6 +129,7 @@ impl TypeLookup {
         if reply.identity.writer != self.requests.writer_guid().to_bytes() {
             return None;
         }
+        self.silent.remove(&from);
         let number = reply.identity.sequence_number;
         let pending = self.pending.get(&number).filter(|one| one.asked == from)?;
         let mut taken = Vec::new();
@@ -122,6 +167,28 @@ impl Discovery {
         types: Vec<TypeId>,
         outbox: &mut Outbox,
     ) -> Result<(), RequestError> {
+        self.request_until(now, now + REQUEST_TIMEOUT, participant, types, outbox)
+    }
+
+    /// The same, of what two endpoints need to be matched: they wait for a short while only.
+    pub(super) fn request_for_matching(
+        &mut self,
+        now: Instant,
+        participant: GuidPrefix,
+        types: Vec<TypeId>,
+        outbox: &mut Outbox,
+    ) -> Result<(), RequestError> {
+        self.request_until(now, now + MATCHING_TIMEOUT, participant, types, outbox)
+    }
+
+    fn request_until(
+        &mut self,
+        now: Instant,
+        expires_at: Instant,
+        participant: GuidPrefix,
+        types: Vec<TypeId>,
+        outbox: &mut Outbox,
+    ) -> Result<(), RequestError> {
         let asked = self
             .participants
             .get(participant)
@@ -152,7 +219,7 @@ impl Discovery {
         let pending = Pending {
             asked: participant,
             types: request.types,
-            expires_at: now + REQUEST_TIMEOUT,
+            expires_at,
         };
         lookup.pending.insert(number, pending);
         Ok(())
@@ -191,7 +258,7 @@ impl Discovery {
     }
 
     /// Somebody answers, maybe us.
-    pub(super) fn handle_type_reply(&mut self, received: &Received) {
+    pub(super) fn handle_type_reply(&mut self, now: Instant, received: &Received) {
         let from = received.writer.prefix;
         match Reply::parse(&received.payload) {
             Ok(Some(reply)) => {
@@ -203,6 +270,7 @@ impl Discovery {
                         participant: from,
                         types,
                     });
+                    self.decide(now);
                 }
             }
             Ok(None) => {}
@@ -237,5 +305,10 @@ const INSTANCE_PREFIX: &str = "dds.builtin.TOS.";
 const SERVICE: BuiltinEndpoints =
     BuiltinEndpoints::TYPE_LOOKUP_REQUEST_READER.and(BuiltinEndpoints::TYPE_LOOKUP_REPLY_WRITER);
 const MAX_PENDING: usize = 1024;
+/// Objects asked for to match endpoints, of all participants present. Beyond, types are compared
+/// by name.
+const MAX_ASKED: usize = 65_536;
+/// How long two endpoints wait for their types before they are matched by the types' names.
+const MATCHING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an answer is waited for.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);

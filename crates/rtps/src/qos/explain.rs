@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use tickwire_base::Duration;
-use tickwire_cdr::xtypes::TypeId;
+use tickwire_cdr::xtypes::{NotAssignable, TypeId};
 
 use super::{Liveliness, Mismatch, Presentation, RepresentationId, Verdict};
 
@@ -14,6 +14,8 @@ impl fmt::Display for Mismatch {
         match self {
             Self::TypeName(unmet) => both(f, &Quoted(&unmet.requested), &Quoted(&unmet.offered)),
             Self::Type(unmet) => both(f, &Identified(unmet.requested), &Identified(unmet.offered)),
+            Self::NotAssignable(reasons) => all(f, reasons),
+            Self::TypeUnknown => f.write_str("one side does not tell what its type looks like"),
             Self::Keyed(unmet) => both(f, &Keyed(unmet.requested), &Keyed(unmet.offered)),
             Self::Partition(unmet) => both(f, &Names(&unmet.requested), &Names(&unmet.offered)),
             Self::Durability(unmet) => both(f, &unmet.requested, &unmet.offered),
@@ -57,6 +59,14 @@ fn both(
         f,
         "the reader requests {requested}, the writer offers {offered}"
     )
+}
+
+fn all(f: &mut fmt::Formatter<'_>, reasons: &[NotAssignable]) -> fmt::Result {
+    for (i, reason) in reasons.iter().enumerate() {
+        let separator = if i == 0 { "" } else { "; " };
+        write!(f, "{separator}{reason}")?;
+    }
+    Ok(())
 }
 
 impl fmt::Display for Presentation {

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tickwire_base::Duration;
-use tickwire_cdr::xtypes::TypeId;
+use tickwire_cdr::xtypes::{NotAssignable, TypeId};
 
 use super::{
     DestinationOrder, Durability, EndpointQos, Liveliness, Ownership, PolicyId, Presentation,
@@ -27,8 +27,14 @@ pub struct Unmet<T> {
 pub enum Mismatch {
     /// The names of the types differ.
     TypeName(Unmet<String>),
-    /// The types have one name but are final and not the same: their minimal identifiers.
+    /// The types are not the same, which they must be as they are final, or as the reader says
+    /// (TYPE_CONSISTENCY_ENFORCEMENT): their identifiers.
     Type(Unmet<TypeId>),
+    /// The writer's type cannot be read as the reader's: where, and why.
+    NotAssignable(Vec<NotAssignable>),
+    /// The reader insists on comparing types (TYPE_CONSISTENCY_ENFORCEMENT), but one side does not
+    /// tell its type.
+    TypeUnknown,
     /// One side has a key (true), the other has none.
     Keyed(Unmet<bool>),
     /// No partition is shared. Not an incompatible QoS by the standard, but no match either.
@@ -158,7 +164,10 @@ impl Mismatch {
     /// The policy that it is about; `None` for types and partitions, which are no incompatible QoS.
     pub fn policy(&self) -> Option<PolicyId> {
         Some(match self {
-            Self::TypeName(_) | Self::Type(_) | Self::Keyed(_) | Self::Partition(_) => return None,
+            Self::TypeName(_) | Self::Type(_) | Self::NotAssignable(_) | Self::TypeUnknown => {
+                return None;
+            }
+            Self::Keyed(_) | Self::Partition(_) => return None,
             Self::Durability(_) => PolicyId::DURABILITY,
             Self::Presentation(_) => PolicyId::PRESENTATION,
             Self::Deadline(_) => PolicyId::DEADLINE,
@@ -175,7 +184,8 @@ impl Mismatch {
     pub fn name(&self) -> &'static str {
         match self {
             Self::TypeName(_) => "type",
-            Self::Type(_) => "types differ",
+            Self::Type(_) | Self::NotAssignable(_) => "types differ",
+            Self::TypeUnknown => "type unknown",
             Self::Keyed(_) => "key",
             Self::Partition(_) => "PARTITION",
             Self::Durability(_) => "DURABILITY",
@@ -195,7 +205,11 @@ impl Mismatch {
         match self {
             Self::TypeName(_) => "give both sides the same type name",
             Self::Type(_) => {
-                "define the final type alike on both sides, member by member and with all bounds"
+                "define the type alike on both sides, member by member and with all bounds"
+            }
+            Self::NotAssignable(_) => "change one of the types so that the other is assignable",
+            Self::TypeUnknown => {
+                "let both sides announce their types, or the reader's force_type_validation be off"
             }
             Self::Keyed(_) => "mark the same key members on both sides",
             Self::Partition(_) => "share one partition name, or use a pattern on one side",
