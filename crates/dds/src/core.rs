@@ -16,6 +16,7 @@ use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_transport::{UdpSocket, clock};
 
 use crate::error::EndpointError;
+use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
 use crate::polled::Polled;
@@ -42,6 +43,8 @@ pub(crate) struct Core {
     /// Raised whenever something changed that a thread of the application may wait for.
     pub(crate) signal: Signal,
     pub(crate) counters: CoreCounters,
+    /// The participant's listener.
+    pub(crate) listener: Arc<GroupListener>,
     /// What the application drives, unless threads do.
     pub(crate) polled: Option<Polled>,
     pub(crate) is_stopping: AtomicBool,
@@ -110,6 +113,7 @@ impl Core {
             data,
             signal: Signal::default(),
             counters: CoreCounters::default(),
+            listener: Arc::default(),
             polled,
             is_stopping: AtomicBool::new(false),
             discovery_due: Due::default(),
@@ -316,9 +320,11 @@ impl Core {
         }
         for entity in std::mem::take(&mut *lock(&self.to_call)) {
             if let Some(writer) = routes.writers.get(&entity) {
-                writer.listener.call(&self.counters.listener_panics);
+                writer.call_listener();
             } else if let Some(reader) = routes.readers.get(&entity) {
                 reader.call_listener();
+            } else if entity == EntityId::PARTICIPANT {
+                self.listener.call(&self.counters.listener_panics);
             }
         }
     }

@@ -34,9 +34,19 @@ pub(crate) fn writer<T: TopicSupport>(
     let entity = EntityId::user_writer(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
     let description = T::description(topic.ty());
-    let core_of = Arc::clone(core);
-    let endpoint = WriterEndpoint::new(core_of, guid, qos, &policies, representation, description);
-    let endpoint = Arc::new(endpoint.in_group(group));
+    let mut endpoint = WriterEndpoint::new(
+        Arc::clone(core),
+        guid,
+        topic.name().to_owned(),
+        qos,
+        &policies,
+        representation,
+        description,
+    );
+    if let Some(group) = group {
+        endpoint = endpoint.in_group(group);
+    }
+    let endpoint = Arc::new(endpoint);
     if let Some(group) = group {
         group.add(&endpoint);
     }
@@ -67,7 +77,8 @@ pub(crate) fn reader<T: TopicSupport>(
     let entity = EntityId::user_reader(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
     let ty = topic.ty().clone();
-    let mut shared = ReaderShared::new(Arc::clone(core), guid, ty, filter, &policies);
+    let name = topic.name().to_owned();
+    let mut shared = ReaderShared::new(Arc::clone(core), guid, name, ty, filter, &policies);
     if let Some(group) = group {
         shared = shared.in_group(group);
     }

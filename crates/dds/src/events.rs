@@ -11,7 +11,9 @@ use tickwire_rtps::writer::ReaderProxy;
 use tickwire_transport::clock;
 
 use crate::core::Core;
+use crate::listeners::News;
 use crate::reader::endpoint::ReaderEndpoint;
+use crate::status::StatusMask;
 use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
@@ -95,12 +97,21 @@ impl Core {
 
     fn explain(&self, local: Guid, remote: &EndpointData, verdict: Verdict) {
         if verdict.is_inconsistent_topic() {
-            self.topics.found_inconsistent(&remote.topic_name);
+            self.found_inconsistent(&remote.topic_name);
         }
         let (remote, verdict) = (remote.guid, Arc::new(verdict));
         match local.entity.is_writer() {
             true => self.tell_writer(local, |writer| writer.incompatible(remote, verdict)),
             false => self.tell_reader(local, |reader| reader.incompatible(remote, verdict)),
+        }
+    }
+
+    fn found_inconsistent(&self, topic: &str) {
+        let is_ours = self.topics.found_inconsistent(topic);
+        if is_ours && self.listener.handles(StatusMask::INCONSISTENT_TOPIC) {
+            let topic = topic.to_owned();
+            self.listener.note(News::InconsistentTopic(topic));
+            self.call_listener_later(EntityId::PARTICIPANT);
         }
     }
 

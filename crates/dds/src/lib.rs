@@ -41,10 +41,12 @@ mod deadline;
 mod endpoints;
 pub mod error;
 mod events;
+mod group_listener;
 mod lane;
 mod lease;
 mod lifeline;
 mod listener;
+mod listeners;
 mod network;
 mod outgoing;
 mod participant;
@@ -65,13 +67,14 @@ mod wait_set;
 pub mod writer;
 
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
+pub use group_listener::{DomainParticipantListener, PublisherListener, SubscriberListener};
 pub use outgoing::SuspendedPublications;
 pub use participant::{DomainParticipant, DomainParticipantBuilder, Driving, ParticipantCounters};
 pub use publisher::{CoherentChanges, Publisher, PublisherQos};
 pub use qos::{DataReaderQos, DataWriterQos};
 pub use reader::{
-    DataReader, DataReaderListener, InstanceHandle, InstanceState, Sample, SampleInfo, SampleState,
-    Samples, StateMask, ViewState,
+    AnyDataReader, DataReader, DataReaderListener, InstanceHandle, InstanceState, Sample,
+    SampleInfo, SampleState, Samples, StateMask, ViewState,
 };
 pub use status::StatusMask;
 pub use subscriber::{Access, Subscriber, SubscriberQos};
@@ -79,4 +82,4 @@ pub use topic::Topic;
 pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
 pub use view::{DiscoveryView, EndpointData, Pair, ParticipantData, Role};
 pub use wait_set::{Condition, GuardCondition, WaitSet};
-pub use writer::{DataWriter, DataWriterListener};
+pub use writer::{AnyDataWriter, DataWriter, DataWriterListener};

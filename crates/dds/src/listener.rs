@@ -2,7 +2,7 @@
 //! that a listener that waits in a write never holds up the acknowledgements that would free it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -16,7 +16,8 @@ type Callback = Box<dyn FnMut(StatusMask) + Send>;
 /// A listener and the statuses that it has not been told of.
 #[derive(Default)]
 pub(crate) struct ListenerSlot {
-    is_set: AtomicBool,
+    /// The statuses that it is set for; none without a listener.
+    mask: AtomicU32,
     news: AtomicU32,
     state: Mutex<State>,
     returned: Condvar,
@@ -34,9 +35,10 @@ struct State {
 }
 
 impl ListenerSlot {
-    pub(crate) fn set(&self, callback: Option<Callback>) {
+    pub(crate) fn set(&self, callback: Option<Callback>, mask: StatusMask) {
         let mut state = lock(&self.state);
-        self.is_set.store(callback.is_some(), Ordering::Release);
+        let mask = callback.as_ref().map_or(0, |_| mask.bits());
+        self.mask.store(mask, Ordering::Release);
         state.generation += 1;
         let old = std::mem::replace(&mut state.callback, callback);
         drop(state);
@@ -46,7 +48,7 @@ impl ListenerSlot {
 
     /// Takes the listener away, and waits until a call of it on another thread has returned.
     pub(crate) fn remove(&self) {
-        self.set(None);
+        self.set(None, StatusMask::NONE);
         let mut state = lock(&self.state);
         let us = thread::current().id();
         while state.caller.is_some_and(|caller| caller != us) {
@@ -56,10 +58,15 @@ impl ListenerSlot {
         }
     }
 
+    /// The statuses that it is set for; none without a listener.
+    pub(crate) fn handles(&self) -> StatusMask {
+        StatusMask::from_bits(self.mask.load(Ordering::Acquire))
+    }
+
     /// Notes what has changed; says whether there is a listener to tell.
     pub(crate) fn note(&self, news: StatusMask) -> bool {
         self.news.fetch_or(news.bits(), Ordering::AcqRel);
-        self.is_set.load(Ordering::Acquire)
+        self.handles().intersects(news)
     }
 
     /// Tells the listener what has changed since it was last told. If it is being called, on this
@@ -79,7 +86,9 @@ impl ListenerSlot {
             };
             state.caller = Some(thread::current().id());
             drop(state);
-            let news = StatusMask::from_bits(self.news.swap(0, Ordering::AcqRel));
+            let mask = self.handles().bits();
+            let news = self.news.fetch_and(!mask, Ordering::AcqRel) & mask;
+            let news = StatusMask::from_bits(news);
             let call = AssertUnwindSafe(|| callback(news));
             if !news.is_empty() && catch_unwind(call).is_err() {
                 panics.add(1);
@@ -105,13 +114,13 @@ impl ListenerSlot {
     }
 
     fn has_to_tell(&self) -> bool {
-        self.is_set.load(Ordering::Acquire) && self.news.load(Ordering::Acquire) != 0
+        self.news.load(Ordering::Acquire) & self.mask.load(Ordering::Acquire) != 0
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
     use std::sync::{Arc, mpsc};
 
     use super::*;
@@ -122,9 +131,12 @@ mod tests {
         assert!(!slot.note(StatusMask::DATA_AVAILABLE));
         let heard = Arc::new(AtomicU32::new(0));
         let ear = Arc::clone(&heard);
-        slot.set(Some(Box::new(move |news| {
-            ear.store(news.bits(), Ordering::Relaxed)
-        })));
+        slot.set(
+            Some(Box::new(move |news| {
+                ear.store(news.bits(), Ordering::Relaxed)
+            })),
+            StatusMask::ALL,
+        );
         assert!(slot.note(StatusMask::SAMPLE_LOST));
         slot.call(&Counter::default());
         let both = StatusMask::DATA_AVAILABLE | StatusMask::SAMPLE_LOST;
@@ -136,14 +148,17 @@ mod tests {
         let slot = Arc::new(ListenerSlot::default());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let (inner, ear) = (Arc::clone(&slot), Arc::clone(&heard));
-        slot.set(Some(Box::new(move |news| {
-            lock(&ear).push(news);
-            if news == StatusMask::DATA_AVAILABLE {
-                inner.note(StatusMask::SAMPLE_LOST);
-                inner.call(&Counter::default());
-                lock(&ear).push(StatusMask::NONE);
-            }
-        })));
+        slot.set(
+            Some(Box::new(move |news| {
+                lock(&ear).push(news);
+                if news == StatusMask::DATA_AVAILABLE {
+                    inner.note(StatusMask::SAMPLE_LOST);
+                    inner.call(&Counter::default());
+                    lock(&ear).push(StatusMask::NONE);
+                }
+            })),
+            StatusMask::ALL,
+        );
         slot.note(StatusMask::DATA_AVAILABLE);
         slot.call(&Counter::default());
         let expected = [
@@ -152,14 +167,17 @@ mod tests {
             StatusMask::SAMPLE_LOST,
         ];
         assert_eq!(lock(&heard)[..], expected);
-        slot.set(None);
+        slot.set(None, StatusMask::NONE);
     }
 
     #[test]
     fn a_listener_that_panics_is_counted_and_called_again() {
         let slot = ListenerSlot::default();
         let panics = Counter::default();
-        slot.set(Some(Box::new(|_| std::panic::resume_unwind(Box::new(())))));
+        slot.set(
+            Some(Box::new(|_| std::panic::resume_unwind(Box::new(())))),
+            StatusMask::ALL,
+        );
         for count in 1..=2 {
             slot.note(StatusMask::DATA_AVAILABLE);
             slot.call(&panics);
@@ -173,11 +191,14 @@ mod tests {
         let (entered, enter) = mpsc::channel();
         let has_returned = Arc::new(AtomicBool::new(false));
         let returned = Arc::clone(&has_returned);
-        slot.set(Some(Box::new(move |_| {
-            entered.send(()).expect("the test waits for it");
-            thread::yield_now();
-            returned.store(true, Ordering::Release);
-        })));
+        slot.set(
+            Some(Box::new(move |_| {
+                entered.send(()).expect("the test waits for it");
+                thread::yield_now();
+                returned.store(true, Ordering::Release);
+            })),
+            StatusMask::ALL,
+        );
         slot.note(StatusMask::DATA_AVAILABLE);
         thread::scope(|scope| {
             scope.spawn(|| slot.call(&Counter::default()));
@@ -192,11 +213,14 @@ mod tests {
         let slot = Arc::new(ListenerSlot::default());
         let calls = Arc::new(AtomicUsize::new(0));
         let (inner, count) = (Arc::clone(&slot), Arc::clone(&calls));
-        slot.set(Some(Box::new(move |_| {
-            count.fetch_add(1, Ordering::Relaxed);
-            inner.call(&Counter::default());
-            inner.remove();
-        })));
+        slot.set(
+            Some(Box::new(move |_| {
+                count.fetch_add(1, Ordering::Relaxed);
+                inner.call(&Counter::default());
+                inner.remove();
+            })),
+            StatusMask::ALL,
+        );
         for _ in 0..2 {
             slot.note(StatusMask::DATA_AVAILABLE);
             slot.call(&Counter::default());

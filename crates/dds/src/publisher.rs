@@ -11,10 +11,13 @@ use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber};
 use crate::DataWriter;
 use crate::endpoints;
 use crate::error::EndpointError;
+use crate::group_listener::{PublisherListener, listeners_of_writers};
 use crate::lifeline::Lifeline;
+use crate::listeners::GroupListener;
 use crate::outgoing::{self, SuspendedPublications};
 use crate::qos::{DataWriterQos, GroupQos, Presentation};
 use crate::signal::lock;
+use crate::status::StatusMask;
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::writer::endpoint::WriterEndpoint;
@@ -94,6 +97,26 @@ impl Publisher {
         }
     }
 
+    /// Has the listener told of what happens to writers of this publisher, where they have none of
+    /// their own for it.
+    pub fn set_listener(&self, listener: impl PublisherListener) {
+        self.set_listener_for(StatusMask::ALL, listener);
+    }
+
+    /// The same for the statuses in `mask` alone. Of others, the participant's listener is told.
+    pub fn set_listener_for(&self, mask: StatusMask, listener: impl PublisherListener) {
+        let core = Arc::downgrade(&self.lifeline.core);
+        self.group
+            .listener
+            .set(mask, listeners_of_writers(core, listener));
+    }
+
+    /// Has nobody told any more, and waits until a call of the listener on another thread has
+    /// returned. Not to be called with a lock held that the listener takes.
+    pub fn remove_listener(&self) {
+        self.group.listener.remove();
+    }
+
     /// Says that many samples are about to be written, and holds back what the calling thread writes
     /// until the result is dropped (DDS 1.4 §2.2.2.4.1.10): samples that go the same way then share
     /// datagrams, and one system call sends up to 32 of these.
@@ -148,6 +171,7 @@ impl fmt::Debug for CoherentChanges {
 /// What the writers of a publisher share.
 pub(crate) struct PublisherGroup {
     guid: Guid,
+    pub(crate) listener: Arc<GroupListener>,
     is_coherent: bool,
     pub(crate) is_group: bool,
     /// The last number given to a change of any of the writers; GROUP scope only.
@@ -168,6 +192,7 @@ impl PublisherGroup {
     fn new(guid: Guid, presentation: Presentation) -> Self {
         Self {
             guid,
+            listener: Arc::default(),
             is_coherent: presentation.coherent_access,
             is_group: presentation.access_scope == PresentationScope::Group,
             last_number: AtomicI64::new(0),

@@ -16,6 +16,8 @@ pub struct StatusMask(u32);
 impl StatusMask {
     /// None.
     pub const NONE: Self = Self(0);
+    /// All but [`DATA_ON_READERS`](Self::DATA_ON_READERS), which takes the place of another one.
+    pub const ALL: Self = Self(!Self::DATA_ON_READERS.0);
     /// Another endpoint has given the topic another type.
     pub const INCONSISTENT_TOPIC: Self = Self(1);
     /// A period of the offered DEADLINE passed without a write.
@@ -30,6 +32,10 @@ impl StatusMask {
     pub const SAMPLE_LOST: Self = Self(1 << 7);
     /// Samples found no room.
     pub const SAMPLE_REJECTED: Self = Self(1 << 8);
+    /// A reader of the subscriber has samples that were not read. For listeners of subscribers and
+    /// participants, which are told of this instead of each reader's
+    /// [`DATA_AVAILABLE`](Self::DATA_AVAILABLE) if they are set for it.
+    pub const DATA_ON_READERS: Self = Self(1 << 9);
     /// There are samples that were not read.
     pub const DATA_AVAILABLE: Self = Self(1 << 10);
     /// The writer did not show that it lives within its lease.
@@ -49,6 +55,16 @@ impl StatusMask {
     /// Whether no status is in the set.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// What both sets have.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// What this set has and the other has not.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     pub(crate) const fn bits(self) -> u32 {

@@ -11,13 +11,16 @@ use crate::DataReader;
 use crate::content_filter::TopicDescription;
 use crate::endpoints;
 use crate::error::EndpointError;
+use crate::group_listener::{SubscriberListener, listeners_of_readers};
 use crate::lifeline::Lifeline;
+use crate::listeners::GroupListener;
 use crate::qos::{DataReaderQos, GroupQos, Presentation};
 use crate::reader::StateMask;
 use crate::reader::coherent::GroupEvent;
 use crate::reader::endpoint::{Listed, ReaderEndpoint};
 use crate::reader::room::Room;
 use crate::signal::lock;
+use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 
 /// The QoS of a [`Subscriber`].
@@ -67,6 +70,36 @@ impl Subscriber {
         Access {
             group: Arc::clone(&self.group),
             _lifeline: Arc::clone(&self.lifeline),
+        }
+    }
+
+    /// Has the listener told of what happens to readers of this subscriber, where they have none of
+    /// their own for it.
+    pub fn set_listener(&self, listener: impl SubscriberListener) {
+        self.set_listener_for(StatusMask::ALL, listener);
+    }
+
+    /// The same for the statuses in `mask` alone. Of others, the participant's listener is told.
+    /// With [`StatusMask::DATA_ON_READERS`] the listener is told of data in place of the readers'
+    /// own listeners, which [`notify_datareaders`](Self::notify_datareaders) then tells.
+    pub fn set_listener_for(&self, mask: StatusMask, listener: impl SubscriberListener) {
+        let core = Arc::downgrade(&self.lifeline.core);
+        self.group
+            .listener
+            .set(mask, listeners_of_readers(core, listener));
+    }
+
+    /// Has nobody told any more, and waits until a call of the listener on another thread has
+    /// returned. Not to be called with a lock held that the listener takes.
+    pub fn remove_listener(&self) {
+        self.group.listener.remove();
+    }
+
+    /// Has the listeners of the readers told that have data which was not read (DDS 1.4
+    /// §2.2.2.5.2.11); they are called on a thread that delivers data.
+    pub fn notify_datareaders(&self) {
+        for reader in self.group.readers() {
+            reader.notify();
         }
     }
 }
@@ -142,6 +175,7 @@ fn in_order(mut samples: Vec<Listed>) -> Vec<Guid> {
 /// What the readers of a subscriber share. Its lock is taken before those of readers.
 pub(crate) struct SubscriberGroup {
     presentation: Presentation,
+    pub(crate) listener: Arc<GroupListener>,
     readers: Mutex<Vec<Weak<dyn ReaderEndpoint>>>,
     state: Mutex<GroupState>,
 }
@@ -156,6 +190,7 @@ impl SubscriberGroup {
     fn new(presentation: Presentation) -> Self {
         Self {
             presentation,
+            listener: Arc::default(),
             readers: Mutex::default(),
             state: Mutex::default(),
         }

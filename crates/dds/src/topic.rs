@@ -81,6 +81,14 @@ impl Registry {
         topic.is_some()
     }
 
+    /// The status of a topic, and clears its change.
+    pub(crate) fn inconsistent_status(&self, name: &str) -> CountStatus {
+        let topic = lock(&self.0).get(name).and_then(Weak::upgrade);
+        topic.map_or(CountStatus::default(), |topic| {
+            lock(&topic.inconsistent).read()
+        })
+    }
+
     pub(crate) fn topic<T: TopicSupport>(
         &self,
         name: &str,

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use tickwire::qos::LivelinessKind;
 use tickwire::status::CountStatus;
+use tickwire::status::MatchedStatus;
 use tickwire::{
-    DataWriter, DataWriterListener, DataWriterQos, DomainParticipant, StatusMask, Topic, WaitSet,
+    AnyDataReader, AnyDataWriter, DataReader, DataWriter, DataWriterListener, DataWriterQos,
+    DomainParticipant, DomainParticipantListener, PublisherListener, StatusMask,
+    SubscriberListener, Topic, WaitSet,
 };
 
 /// Long enough that only a fault reaches it.
@@ -117,4 +120,93 @@ fn another_type_under_the_name_of_a_topic_is_counted() {
     wait(&one, &|| topic.inconsistent_topic_status());
     wait(&two, &|| other.inconsistent_topic_status());
     assert_eq!(topic.inconsistent_topic_status().total_count, 1);
+}
+
+/// Says what it is told and about which topic.
+#[derive(Clone)]
+struct Teller(
+    &'static str,
+    mpsc::Sender<(&'static str, &'static str, String)>,
+);
+
+impl Teller {
+    fn say(&self, what: &'static str, topic: &str) {
+        let said = self.1.send((self.0, what, topic.to_owned()));
+        said.expect("the test waits for it");
+    }
+}
+
+impl PublisherListener for Teller {
+    fn on_publication_matched(&mut self, writer: &AnyDataWriter, _: MatchedStatus) {
+        self.say("publication matched", writer.topic_name());
+    }
+}
+
+impl SubscriberListener for Teller {
+    fn on_data_on_readers(&mut self, reader: &AnyDataReader) {
+        self.say("data on readers", reader.topic_name());
+    }
+
+    fn on_data_available(&mut self, reader: &AnyDataReader) {
+        self.say("data available", reader.topic_name());
+    }
+}
+
+impl DomainParticipantListener for Teller {
+    fn on_inconsistent_topic(&mut self, topic_name: &str, status: CountStatus) {
+        assert_eq!(status.total_count_change, 1);
+        self.say("inconsistent topic", topic_name);
+    }
+}
+
+#[test]
+fn listeners_are_told_of_what_those_below_them_are_not_set_for() {
+    let participant = participant(153);
+    let (sender, receiver) = mpsc::channel();
+    let next = || {
+        let (who, what, topic) = receiver.recv_timeout(PATIENCE).expect("somebody is told");
+        assert_eq!(topic, "Quotes");
+        (who, what)
+    };
+    participant.set_listener(Teller("participant", sender.clone()));
+    let subscriber = participant.subscriber(Default::default());
+    subscriber.set_listener_for(
+        StatusMask::DATA_AVAILABLE,
+        Teller("subscriber", sender.clone()),
+    );
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let reader = subscriber
+        .reader(&topic, Default::default())
+        .expect("a reader");
+    let publisher = participant.publisher(Default::default());
+    let writer = publisher
+        .writer(&topic, Default::default())
+        .expect("a writer");
+    assert_eq!(next(), ("participant", "publication matched"));
+    writer.write(&quote(1)).expect("room");
+    assert_eq!(next(), ("subscriber", "data available"));
+
+    let to_own = sender.clone();
+    reader.set_listener(move |reader: &DataReader<Quote>| {
+        let topic = reader.topic().name().to_owned();
+        to_own
+            .send(("own", "data available", topic))
+            .expect("a test");
+    });
+    writer.write(&quote(2)).expect("room");
+    assert_eq!(next(), ("own", "data available"));
+
+    subscriber.set_listener_for(
+        StatusMask::DATA_ON_READERS,
+        Teller("subscriber", sender.clone()),
+    );
+    writer.write(&quote(3)).expect("room");
+    assert_eq!(next(), ("subscriber", "data on readers"));
+    subscriber.notify_datareaders();
+    assert_eq!(next(), ("own", "data available"));
+
+    let other = self::participant(153);
+    let clash = other.topic::<Other>("Quotes").expect("a topic");
+    let _clash = other.reader(&clash).expect("a reader");
+    assert_eq!(next(), ("participant", "inconsistent topic"));
 }

@@ -15,10 +15,12 @@ use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::endpoints;
 use crate::error::{EndpointError, ParticipantError, PollError, TopicError};
+use crate::group_listener::{DomainParticipantListener, listeners_of_all};
 use crate::lifeline::Lifeline;
 use crate::outgoing;
 use crate::publisher::{Publisher, PublisherQos};
 use crate::qos::{DataReaderQos, DataWriterQos};
+use crate::status::StatusMask;
 use crate::subscriber::{Subscriber, SubscriberQos};
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
@@ -157,6 +159,27 @@ impl DomainParticipant {
     /// Says that all writers of this participant live whose LIVELINESS is MANUAL_BY_PARTICIPANT.
     pub fn assert_liveliness(&self) {
         self.core().assert_liveliness();
+    }
+
+    /// Has the listener told of what happens to topics, writers and readers of this participant,
+    /// where neither these nor their publishers and subscribers have a listener for it (DDS 1.4
+    /// §2.2.4.2.3.1).
+    pub fn set_listener(&self, listener: impl DomainParticipantListener) {
+        self.set_listener_for(StatusMask::ALL, listener);
+    }
+
+    /// The same for the statuses in `mask` alone.
+    pub fn set_listener_for(&self, mask: StatusMask, listener: impl DomainParticipantListener) {
+        let core = Arc::downgrade(self.core());
+        self.core()
+            .listener
+            .set(mask, listeners_of_all(core, listener));
+    }
+
+    /// Has nobody told any more, and waits until a call of the listener on another thread has
+    /// returned. Not to be called with a lock held that the listener takes.
+    pub fn remove_listener(&self) {
+        self.core().listener.remove();
     }
 
     /// What has passed through the participant's sockets.

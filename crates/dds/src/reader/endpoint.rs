@@ -26,7 +26,7 @@ use super::sample::Sample;
 use super::status::ReaderStatuses;
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
-use crate::listener::ListenerSlot;
+use crate::listeners::Listeners;
 use crate::outgoing::Scratch;
 use crate::signal::{Observers, lock};
 use crate::status::StatusMask;
@@ -81,6 +81,14 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
     /// Tells the listener.
     fn call_listener(&self);
 
+    fn topic_name(&self) -> &str;
+
+    /// Tells its own listener of data, if there is any that was not read.
+    fn notify(&self);
+
+    /// Reads a status, which clears its change.
+    fn read_status(&self, mask: StatusMask, read: &mut dyn FnMut(&mut ReaderStatuses));
+
     /// Lists its samples in these states for [`Access::datareaders`](crate::Access::datareaders).
     fn list(&self, mask: StateMask, samples: &mut Vec<Listed>);
 
@@ -104,7 +112,8 @@ pub(crate) struct Listed {
 pub(crate) struct ReaderShared<T: TopicSupport> {
     pub(crate) core: Arc<Core>,
     pub(crate) guid: Guid,
-    pub(crate) listener: ListenerSlot,
+    pub(crate) listeners: Listeners,
+    topic_name: String,
     pub(crate) observers: Observers,
     keeps_all: bool,
     /// Who decides when sets of several readers are whole; only with GROUP scope.
@@ -127,6 +136,7 @@ impl<T: TopicSupport> ReaderShared<T> {
     pub(crate) fn new(
         core: Arc<Core>,
         guid: Guid,
+        topic_name: String,
         ty: T::Type,
         filter: Option<Filter>,
         policies: &EndpointQos,
@@ -145,9 +155,10 @@ impl<T: TopicSupport> ReaderShared<T> {
             spare: Vec::new(),
         };
         Self {
-            core,
             guid,
-            listener: ListenerSlot::default(),
+            listeners: Listeners::new(vec![Arc::clone(&core.listener)]),
+            core,
+            topic_name,
             observers: Observers::default(),
             keeps_all: keeps_all(policies),
             subscriber: None,
@@ -159,6 +170,11 @@ impl<T: TopicSupport> ReaderShared<T> {
 
     /// Leaves it to the subscriber when sets of several readers are whole, if it has such.
     pub(crate) fn in_group(mut self, subscriber: &Arc<SubscriberGroup>) -> Self {
+        let above = vec![
+            Arc::clone(&subscriber.listener),
+            Arc::clone(&self.core.listener),
+        ];
+        self.listeners = Listeners::new(above);
         if subscriber.decides() {
             let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
             state.inbox.group = Some(GroupInbox::default());
@@ -277,7 +293,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         }
         self.core.signal.raise();
         self.observers.raise();
-        self.listener.note(news)
+        self.listeners.note(self.guid, news)
     }
 
     fn update(&self, update: impl FnOnce(&mut ReaderState<T>) -> StatusMask) -> bool {
@@ -434,7 +450,22 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     }
 
     fn call_listener(&self) {
-        self.listener.call(&self.core.counters.listener_panics);
+        self.listeners.call(&self.core.counters.listener_panics);
+    }
+
+    fn topic_name(&self) -> &str {
+        &self.topic_name
+    }
+
+    fn notify(&self) {
+        let data = StatusMask::DATA_AVAILABLE;
+        if self.changes().intersects(data) && self.listeners.own.note(data) {
+            self.core.call_listener_later(self.guid.entity);
+        }
+    }
+
+    fn read_status(&self, mask: StatusMask, read: &mut dyn FnMut(&mut ReaderStatuses)) {
+        self.status(mask, read);
     }
 
     fn list(&self, mask: StateMask, samples: &mut Vec<Listed>) {

@@ -1,6 +1,7 @@
 //! The reader's side of the API.
 
 mod aliases;
+mod any;
 mod cache;
 pub(crate) mod coherent;
 mod collect;
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 use tickwire_rtps::wire::Guid;
 
+pub use any::AnyDataReader;
 pub use cache::SampleRejectedReason;
 pub use inbox::InboxCounters;
 pub use info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
@@ -198,21 +200,28 @@ impl<T: TopicSupport> DataReader<T> {
 
     /// Has the listener told of what happens from now on, and of data that is there already.
     pub fn set_listener(&self, listener: impl DataReaderListener<T>) {
+        self.set_listener_for(StatusMask::ALL, listener);
+    }
+
+    /// Has the listener told of what happens to the statuses in `mask`, and of data that is there
+    /// already. Of others, the listener of the subscriber or of the participant is told.
+    pub fn set_listener_for(&self, mask: StatusMask, listener: impl DataReaderListener<T>) {
         let mut listener = listener;
         let weak: Weak<Handle<T>> = Arc::downgrade(&self.handle);
         let shared = &self.handle.shared;
-        shared.listener.set(Some(Box::new(move |news| {
+        let callback = move |news| {
             if let Some(handle) = weak.upgrade() {
                 listener::dispatch(&mut listener, &Self { handle }, news);
             }
-        })));
+        };
+        shared.listeners.own.set(Some(Box::new(callback)), mask);
         shared.core.call_listener_later(shared.guid.entity);
     }
 
     /// Has nobody told any more, and waits until a call of the listener on another thread has
     /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
-        self.handle.shared.listener.remove();
+        self.handle.shared.listeners.own.remove();
     }
 
     /// The topic.
@@ -245,7 +254,7 @@ impl<T: TopicSupport> fmt::Debug for DataReader<T> {
 
 impl<T: TopicSupport> Drop for Handle<T> {
     fn drop(&mut self) {
-        self.shared.listener.set(None);
+        self.shared.listeners.own.set(None, StatusMask::NONE);
         self.shared.core.remove_reader(self.shared.guid);
     }
 }

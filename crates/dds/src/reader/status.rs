@@ -8,17 +8,17 @@ use crate::status::{
 };
 
 #[derive(Default)]
-pub(super) struct ReaderStatuses {
-    pub(super) matched: MatchedStatus,
-    pub(super) incompatible_qos: IncompatibleQosStatus,
-    pub(super) liveliness: LivelinessChangedStatus,
-    pub(super) lost: CountStatus,
-    pub(super) deadline_missed: DeadlineMissedStatus,
-    pub(super) rejected: SampleRejectedStatus,
+pub(crate) struct ReaderStatuses {
+    pub(crate) matched: MatchedStatus,
+    pub(crate) incompatible_qos: IncompatibleQosStatus,
+    pub(crate) liveliness: LivelinessChangedStatus,
+    pub(crate) lost: CountStatus,
+    pub(crate) deadline_missed: DeadlineMissedStatus,
+    pub(crate) rejected: SampleRejectedStatus,
 }
 
 impl ReaderStatuses {
-    pub(super) fn reject(
+    pub(crate) fn reject(
         &mut self,
         reason: SampleRejectedReason,
         instance: Option<InstanceHandle>,

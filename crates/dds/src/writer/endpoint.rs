@@ -18,7 +18,7 @@ use crate::core::Core;
 use crate::deadline::DeadlineTracker;
 use crate::error::WriteError;
 use crate::lease::Lease;
-use crate::listener::ListenerSlot;
+use crate::listeners::Listeners;
 use crate::outgoing::{self, Scratch};
 use crate::publisher::PublisherGroup;
 use crate::qos::{DataWriterQos, History, Liveliness, LivelinessKind};
@@ -36,7 +36,8 @@ pub(crate) struct WriterEndpoint {
     pub(crate) guid: Guid,
     pub(crate) representation: Representation,
     pub(crate) autodispose: bool,
-    pub(crate) listener: ListenerSlot,
+    pub(crate) listeners: Listeners,
+    pub(crate) topic_name: String,
     pub(crate) observers: Observers,
     max_blocking_time: Duration,
     /// Whether its writes show that the participant's other manual writers live.
@@ -69,6 +70,7 @@ impl WriterEndpoint {
     pub(crate) fn new(
         core: Arc<Core>,
         guid: Guid,
+        topic_name: String,
         qos: &DataWriterQos,
         policies: &EndpointQos,
         representation: Representation,
@@ -79,7 +81,8 @@ impl WriterEndpoint {
             guid,
             representation,
             autodispose: qos.autodispose_unregistered_instances,
-            listener: ListenerSlot::default(),
+            listeners: Listeners::new(vec![Arc::clone(&core.listener)]),
+            topic_name,
             observers: Observers::default(),
             max_blocking_time: policies.reliability.max_blocking_time,
             asserts_participant: asserts_participant(&policies.liveliness),
@@ -97,10 +100,17 @@ impl WriterEndpoint {
         }
     }
 
-    /// Has the changes numbered by the publisher, if it does so.
-    pub(crate) fn in_group(self, group: Option<&Arc<PublisherGroup>>) -> Self {
-        let group = group.filter(|group| group.is_group).cloned();
-        Self { group, ..self }
+    /// Has the publisher number the changes, if it does so, and its listener told.
+    pub(crate) fn in_group(mut self, group: &Arc<PublisherGroup>) -> Self {
+        let above = vec![Arc::clone(&group.listener), Arc::clone(&self.core.listener)];
+        self.listeners = Listeners::new(above);
+        self.group = Some(Arc::clone(group)).filter(|group| group.is_group);
+        self
+    }
+
+    /// Tells the listeners.
+    pub(crate) fn call_listener(&self) {
+        self.listeners.call(&self.core.counters.listener_panics);
     }
 
     /// Begins a coherent set.
@@ -382,7 +392,7 @@ impl WriterEndpoint {
         self.changes.fetch_or(mask.bits(), Ordering::AcqRel);
         self.core.signal.raise();
         self.observers.raise();
-        self.listener.note(mask)
+        self.listeners.note(self.guid, mask)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The writer's side of the API.
 
+mod any;
 pub(crate) mod endpoint;
 mod listener;
 
@@ -13,6 +14,7 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{Change, ChangeKind};
 use tickwire_transport::clock;
 
+pub use any::AnyDataWriter;
 pub use listener::DataWriterListener;
 pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
 
@@ -230,21 +232,28 @@ impl<T: TopicSupport> DataWriter<T> {
 
     /// Has the listener told of what happens from now on.
     pub fn set_listener(&self, listener: impl DataWriterListener<T>) {
+        self.set_listener_for(StatusMask::ALL, listener);
+    }
+
+    /// Has the listener told of what happens to the statuses in `mask`. Of others, the listener of
+    /// the publisher or of the participant is told.
+    pub fn set_listener_for(&self, mask: StatusMask, listener: impl DataWriterListener<T>) {
         let mut listener = listener;
         let weak: Weak<Handle<T>> = Arc::downgrade(&self.handle);
         let endpoint = &self.handle.endpoint;
-        endpoint.listener.set(Some(Box::new(move |news| {
+        let callback = move |news| {
             if let Some(handle) = weak.upgrade() {
                 listener::dispatch(&mut listener, &Self { handle }, news);
             }
-        })));
+        };
+        endpoint.listeners.own.set(Some(Box::new(callback)), mask);
         endpoint.core.call_listener_later(endpoint.guid.entity);
     }
 
     /// Has nobody told any more, and waits until a call of the listener on another thread has
     /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
-        self.handle.endpoint.listener.remove();
+        self.handle.endpoint.listeners.own.remove();
     }
 
     /// The topic.
@@ -325,7 +334,7 @@ impl<T: TopicSupport> fmt::Debug for DataWriter<T> {
 
 impl<T: TopicSupport> Drop for Handle<T> {
     fn drop(&mut self) {
-        self.endpoint.listener.set(None);
+        self.endpoint.listeners.own.set(None, StatusMask::NONE);
         let _ = self.endpoint.wait_for_acknowledgments(LINGER);
         self.endpoint.core.remove_writer(self.endpoint.guid);
     }
