@@ -4,9 +4,10 @@ mod common;
 
 use common::reader_config;
 use common::script::Said::{AckNack, NackFrag};
-use common::script::{ReaderScript, WRITER};
+use common::script::{ReaderScript, WHERE, WRITER};
 use tickwire_base::Duration;
-use tickwire_rtps::reader::ReaderConfig;
+use tickwire_rtps::reader::{ReaderConfig, WriterProxy};
+use tickwire_rtps::wire::{Guid, VendorId};
 
 const SOON: Duration = Duration::from_millis(1);
 
@@ -29,6 +30,20 @@ fn a_writer_is_greeted_until_its_first_heartbeat() {
     assert_eq!(greetings, vec![AckNack(1, vec![], false); 3]);
     script.heartbeat(1, 0, true);
     assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
+fn fast_dds_is_greeted_from_number_zero_on() {
+    let mut script = ReaderScript::new(reader_config());
+    let mut prefix = WRITER.prefix;
+    prefix.0[..2].copy_from_slice(&VendorId::EPROSIMA.0);
+    let proxy = WriterProxy {
+        guid: Guid::new(prefix, WRITER.entity),
+        reliable: true,
+        unicast: vec![WHERE],
+        ..WriterProxy::default()
+    };
+    assert_eq!(script.match_proxy(proxy), [AckNack(0, vec![], false)]);
 }
 
 #[test]

@@ -5,10 +5,13 @@ use tickwire_base::Instant;
 use super::Reader;
 use super::writer_proxy::MatchedWriter;
 use crate::outbox::Outbox;
-use crate::wire::{AckNack, NackFrag, SequenceNumber, SequenceNumberSet};
+use crate::wire::{AckNack, NackFrag, SequenceNumber, SequenceNumberSet, VendorId};
 
 impl Reader {
     /// Asks a writer for its first heartbeat, and again later.
+    ///
+    /// Fast DDS answers if nothing is acknowledged from number 0 on, which is not a valid set (RTPS
+    /// 2.5 §9.4.2.6). To what the others take it says nothing until its next period, 3 s by default.
     pub(super) fn greet(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
         let Some(writer) = self.writers.get_mut(index) else {
             return;
@@ -16,7 +19,11 @@ impl Reader {
         let longest = self.config.greeting_interval * MAX_INTERVALS;
         writer.greet_at = Some(now + writer.greeting_interval);
         writer.greeting_interval = (writer.greeting_interval * 2).min(longest);
-        let state = SequenceNumberSet::empty(SequenceNumber::FIRST);
+        let base = match writer.proxy.guid.prefix.vendor() {
+            VendorId::EPROSIMA => SequenceNumber::ZERO,
+            _ => SequenceNumber::FIRST,
+        };
+        let state = SequenceNumberSet::empty(base);
         self.acknack(index, state, false, outbox);
     }
 

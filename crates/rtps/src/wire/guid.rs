@@ -9,6 +9,12 @@ pub struct GuidPrefix(pub [u8; 12]);
 impl GuidPrefix {
     /// Names nobody; as a destination, everybody.
     pub const UNKNOWN: Self = Self([0; 12]);
+
+    /// Who made the participant's implementation (RTPS 2.5 §9.3.1.5).
+    pub const fn vendor(self) -> VendorId {
+        let [a, b, ..] = self.0;
+        VendorId([a, b])
+    }
 }
 
 impl fmt::Debug for GuidPrefix {
@@ -153,4 +159,6 @@ impl VendorId {
     pub const UNKNOWN: Self = Self([0, 0]);
     /// Ours: not assigned to anybody by the OMG, and none of those known in the field.
     pub const TICKWIRE: Self = Self([0x01, 0x54]);
+    /// Fast DDS.
+    pub const EPROSIMA: Self = Self([0x01, 0x0f]);
 }

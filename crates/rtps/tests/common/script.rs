@@ -16,7 +16,7 @@ use super::Cache;
 
 pub const WRITER: Guid = Guid::new(GuidPrefix([1; 12]), EntityId::user_writer(1, true));
 pub const READER: Guid = Guid::new(GuidPrefix([2; 12]), EntityId::user_reader(1, true));
-const WHERE: Locator = Locator::udp_v4(Ipv4Addr::LOCALHOST, 7411);
+pub const WHERE: Locator = Locator::udp_v4(Ipv4Addr::LOCALHOST, 7411);
 
 /// A submessage heard, cut down to what scripts compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,12 +165,15 @@ impl ReaderScript {
     }
 
     pub fn match_writer(&mut self, reliable: bool, skip_history: bool) -> Vec<Said> {
-        let proxy = WriterProxy {
+        self.match_proxy(WriterProxy {
             guid: WRITER,
             reliable,
             skip_history,
             unicast: vec![WHERE],
-        };
+        })
+    }
+
+    pub fn match_proxy(&mut self, proxy: WriterProxy) -> Vec<Said> {
         self.reader.match_writer(self.now, proxy, &mut self.outbox);
         heard(&mut self.outbox)
     }
