@@ -1,8 +1,8 @@
 // A shape program of the OMG's interoperability suite that speaks through eProsima Fast DDS 2.9.
 //
-// Command line and lines of output are those of `tickwire_shape_main`. Fast DDS 2.9 has no coherent or
-// ordered access, no time-based filter and no XCDR2, and its filters want a generated type: such
-// options are answered by "not supported".
+// Command line and lines of output are those of `tickwire_shape_main`. Fast DDS 2.9 has no
+// PRESENTATION, no time-based filter and no XCDR2, and its filters want a generated type: such options
+// are answered by "not supported".
 
 #include <fastdds/dds/core/LoanableSequence.hpp>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
@@ -287,7 +287,7 @@ static Options parse(int argc, char** argv) {
         {"write-period", 1, nullptr, 'W'}, {"read-period", 1, nullptr, 'A'},
         {"final-instance-state", 1, nullptr, 'M'}, {"access-scope", 1, nullptr, 'C'},
         {"coherent", 0, nullptr, 'T'}, {"ordered", 0, nullptr, 'T'},
-        {"coherent-sample-count", 1, nullptr, 'C'}, {"additional-payload-size", 1, nullptr, 'B'},
+        {"coherent-sample-count", 1, nullptr, 'H'}, {"additional-payload-size", 1, nullptr, 'B'},
         {"num-topics", 1, nullptr, 'E'}, {"lifespan", 1, nullptr, 'l'}, {"num-instances", 1, nullptr, 'I'},
         {"num-iterations", 1, nullptr, 'n'}, {"take-read", 0, nullptr, 'K'}, {"time-filter", 1, nullptr, 'i'},
         {"cft", 1, nullptr, 'F'}, {"size-modulo", 1, nullptr, 'Q'}, {}};
@@ -314,7 +314,8 @@ static Options parse(int argc, char** argv) {
             case 'W': options.write_period = atoi(optarg); break;
             case 'A': options.read_period = atoi(optarg); break;
             case 'M': options.final_state = *optarg; break;
-            case 'C': break;
+            case 'C': options.presentation |= *optarg != 'i'; break;
+            case 'H': break;
             case 'T': options.presentation = true; break;
             case 'B': options.payload = atoi(optarg); break;
             case 'E': options.num_topics = atoi(optarg); break;
@@ -344,7 +345,7 @@ int main(int argc, char** argv) {
     Options options = parse(argc, argv);
     bool filters = options.subscribe && (!options.color.empty() || !options.cft.empty() || options.time_filter > 0);
     if (options.presentation || filters || options.representation != 1) {
-        printf("coherent and ordered access, filters and XCDR2 are not supported\n");
+        printf("PRESENTATION, filters and XCDR2 are not supported\n");
         return 1;
     }
     auto factory = DomainParticipantFactory::get_instance();

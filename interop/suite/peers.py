@@ -36,8 +36,7 @@ PEERS = {
     # eProsima Fast DDS 2.9.1, from Debian 12. It knows XCDR1 alone.
     "fastdds": Peer(
         [str(BUILD / "fastdds_shape_main")], 1, FASTDDS,
-        ["g++", "-std=c++17", "-O1", "-o", BUILD / "fastdds_shape_main", FASTDDS]
-        + ["-lfastrtps", "-lfastcdr"],
+        ["g++", "-std=c++17", "-O1", "-o", BUILD / "fastdds_shape_main", FASTDDS, "-lfastrtps"],
     ),
 }
 
