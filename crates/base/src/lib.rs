@@ -1,22 +1,25 @@
-//! What every layer of Tickwire shares: points in time, transport addresses, counters, decimals, and the
-//! name that was meant.
+//! What every layer of Tickwire shares: points in time, transport addresses, counters, decimals, the
+//! name that was meant, and the place of an error in a file.
 //!
 //! This crate depends on nothing, reads no clock and opens no socket. It stays small: a type comes
 //! here only when two engines that do not know each other need it.
 #![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
 mod counter;
 mod decimal;
+mod excerpt;
 mod locator;
 mod names;
 mod time;
 
 pub use counter::Counter;
 pub use decimal::{Decimal, ParseDecimalError};
+pub use excerpt::{excerpt, line_and_column};
 pub use locator::{Locator, LocatorKind};
 pub use names::nearest_name;
 pub use time::{Duration, Instant, Timestamp};

@@ -3,7 +3,8 @@
 use core::fmt;
 use std::sync::Arc;
 
-use crate::excerpt::excerpt;
+use tickwire_base::{excerpt, line_and_column};
+
 use crate::{Code, TemplateId};
 
 /// A template file that cannot be used.
@@ -23,12 +24,7 @@ pub struct TemplateError {
 impl TemplateError {
     /// An error at byte `at` of the file.
     pub(crate) fn new(file: &str, at: usize, code: Code, detail: String) -> Self {
-        let before = file.get(..at).unwrap_or(file);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
-        let left = before.get(line_start..).unwrap_or_default().chars().count();
-        let line = u32::try_from(lines + 1).unwrap_or(u32::MAX);
-        let column = u32::try_from(left + 1).unwrap_or(u32::MAX);
+        let (line, column) = line_and_column(file, at);
         Self {
             code,
             line,

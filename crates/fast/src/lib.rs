@@ -33,7 +33,6 @@ mod dictionary;
 mod encode_operator;
 mod encoder;
 mod error;
-mod excerpt;
 mod field;
 pub mod generate;
 #[doc(hidden)]

@@ -1,9 +1,20 @@
-//! The place of an error in the template file, for people. Knows nothing of what is wrong there.
+//! The place of an error in a text file, for people. Knows nothing of what is wrong there.
 
+use alloc::string::{String, ToString};
 use core::fmt;
 
+/// Line and column of byte `at` of `text`, both from 1; columns count characters.
+pub fn line_and_column(text: &str, at: usize) -> (u32, u32) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+    let left = before.get(line_start..).unwrap_or_default().chars().count();
+    let number = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
+    (number(lines), number(left))
+}
+
 /// Line `number` of `text` with a caret under the column, both from 1. Of a long line the part around it.
-pub(crate) fn excerpt(text: &str, number: u32, column: u32) -> String {
+pub fn excerpt(text: &str, number: u32, column: u32) -> String {
     let line = (number as usize).saturating_sub(1);
     Excerpt {
         line: text.lines().nth(line).unwrap_or_default(),
@@ -51,7 +62,8 @@ const MAX_BEFORE: usize = 60;
 
 #[cfg(test)]
 mod tests {
-    use super::excerpt;
+    use super::{excerpt, line_and_column};
+    use alloc::format;
 
     #[test]
     fn the_caret_stands_under_the_column() {
@@ -61,6 +73,14 @@ mod tests {
             excerpt("\u{1b}[31mx", 1, 6),
             "  |\n1 | \u{fffd}[31mx\n  |      ^"
         );
+    }
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_characters() {
+        assert_eq!(line_and_column("größer\nx", 0), (1, 1));
+        assert_eq!(line_and_column("größer\nx", 6), (1, 5));
+        assert_eq!(line_and_column("größer\nx", 9), (2, 1));
+        assert_eq!(line_and_column("ab", 99), (1, 3));
     }
 
     #[test]
