@@ -20,7 +20,7 @@ pub use tickwire_rtps::qos::{
     DestinationOrder, Durability, DurabilityService, EndpointQos, History, Inconsistent,
     Liveliness, LivelinessKind, Mismatch, Ownership, PolicyId, Presentation, PresentationScope,
     Reliability, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistency,
-    TypeConsistencyKind, Unmet, Verdict, check, nearest_name,
+    TypeConsistencyKind, Unmet, Verdict, check, name_matches, nearest_name,
 };
 
 /// The QoS of a [`DataWriter`](crate::DataWriter).

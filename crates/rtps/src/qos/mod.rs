@@ -13,7 +13,7 @@ mod verdict;
 use alloc::vec::Vec;
 
 pub use consistency::Inconsistent;
-pub use partition::{is_pattern, partitions_match};
+pub use partition::{is_pattern, name_matches, partitions_match};
 pub use policy::{
     DestinationOrder, Durability, DurabilityService, History, Liveliness, LivelinessKind,
     Ownership, PolicyId, Presentation, PresentationScope, Reliability, ReliabilityKind,

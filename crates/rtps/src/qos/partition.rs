@@ -20,6 +20,12 @@ pub fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
+/// Whether a pattern stands for `name`, as POSIX fnmatch without flags: `*`, `?`, `[a-z]`, `[!a]`, and
+/// `\\` before a literal. Takes at most the product of both lengths.
+pub fn name_matches(pattern: &str, name: &str) -> bool {
+    pattern_matches(pattern.as_bytes(), name.as_bytes())
+}
+
 fn names_match(a: &str, b: &str) -> bool {
     match (is_pattern(a), is_pattern(b)) {
         (false, false) => a == b,

@@ -1,0 +1,174 @@
+//! Values of settings as QoS policies. Knows neither files nor where a value comes from.
+
+use tickwire::DomainParticipantBuilder;
+use tickwire::Driving;
+use tickwire::qos::{
+    DestinationOrder, Durability, EndpointQos, History, LivelinessKind, Ownership,
+    PresentationScope, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistencyKind,
+};
+
+use crate::value::{Peer, Value};
+
+/// Obeys a setting of a writer or a reader, or of its publisher, subscriber or topic. The order of
+/// settings does not matter, as long as each comes once.
+pub(crate) fn apply(qos: &mut EndpointQos, key: &str, value: &Value) {
+    match value {
+        Value::Choice(number) => choose(qos, key, *number),
+        Value::Duration(duration) => {
+            let to = match key {
+                "deadline" => &mut qos.deadline,
+                "latency_budget" => &mut qos.latency_budget,
+                "lifespan" => &mut qos.lifespan,
+                "time_based_filter" => &mut qos.time_based_filter,
+                "liveliness.lease_duration" => &mut qos.liveliness.lease_duration,
+                "reliability.max_blocking_time" => &mut qos.reliability.max_blocking_time,
+                "durability_service.service_cleanup_delay" => {
+                    &mut qos.durability_service.cleanup_delay
+                }
+                _ => return,
+            };
+            *to = *duration;
+        }
+        Value::Integer(number) => integer(qos, key, *number),
+        Value::Limit(limit) => {
+            if let Some(to) = limit_of(qos, key) {
+                *to = *limit;
+            }
+        }
+        Value::Bool(yes) => {
+            let types = &mut qos.type_consistency;
+            let to = match key {
+                "presentation.coherent_access" => &mut qos.presentation.coherent_access,
+                "presentation.ordered_access" => &mut qos.presentation.ordered_access,
+                "type_consistency.ignore_sequence_bounds" => &mut types.ignore_sequence_bounds,
+                "type_consistency.ignore_string_bounds" => &mut types.ignore_string_bounds,
+                "type_consistency.ignore_member_names" => &mut types.ignore_member_names,
+                "type_consistency.prevent_type_widening" => &mut types.prevent_type_widening,
+                "type_consistency.force_type_validation" => &mut types.force_type_validation,
+                _ => return,
+            };
+            *to = *yes;
+        }
+        Value::Octets(octets) => {
+            let to = match key {
+                "user_data" => &mut qos.user_data,
+                "topic_data" => &mut qos.topic_data,
+                "group_data" => &mut qos.group_data,
+                _ => return,
+            };
+            to.clone_from(octets);
+        }
+        Value::Names(names) if key == "partition" => qos.partition.clone_from(names),
+        Value::Choices(numbers) if key == "representation" => {
+            let ids = numbers
+                .iter()
+                .filter_map(|number| i16::try_from(*number).ok());
+            qos.data_representation = ids.map(RepresentationId).collect();
+        }
+        _ => {}
+    }
+}
+
+/// The policies whose values are words.
+fn choose(qos: &mut EndpointQos, key: &str, number: u32) {
+    fn set<T>(to: &mut T, value: Option<T>) {
+        if let Some(value) = value {
+            *to = value;
+        }
+    }
+    match key {
+        "durability" => set(&mut qos.durability, Durability::from_wire(number)),
+        "ownership" => set(&mut qos.ownership, Ownership::from_wire(number)),
+        "destination_order" => set(
+            &mut qos.destination_order,
+            DestinationOrder::from_wire(number),
+        ),
+        "reliability.kind" => set(
+            &mut qos.reliability.kind,
+            ReliabilityKind::from_wire(number),
+        ),
+        "liveliness.kind" => set(&mut qos.liveliness.kind, LivelinessKind::from_wire(number)),
+        "presentation.access_scope" => set(
+            &mut qos.presentation.access_scope,
+            PresentationScope::from_wire(number),
+        ),
+        "type_consistency.kind" => set(
+            &mut qos.type_consistency.kind,
+            TypeConsistencyKind::from_wire(number),
+        ),
+        "history.kind" => keep(&mut qos.history, number),
+        "durability_service.history_kind" => keep(&mut qos.durability_service.history, number),
+        _ => {}
+    }
+}
+
+fn keep(history: &mut History, number: u32) {
+    if number == KEEP_ALL {
+        *history = History::KeepAll;
+    }
+}
+
+fn integer(qos: &mut EndpointQos, key: &str, number: i64) {
+    let small = i32::try_from(number).unwrap_or_default();
+    let depth = |history: &mut History| {
+        if let (History::KeepLast(depth), Ok(number)) = (history, u32::try_from(number)) {
+            *depth = number;
+        }
+    };
+    match key {
+        "history.depth" => depth(&mut qos.history),
+        "durability_service.history_depth" => depth(&mut qos.durability_service.history),
+        "ownership_strength" => qos.ownership_strength = small,
+        "transport_priority" => qos.transport_priority = small,
+        _ => {}
+    }
+}
+
+fn limit_of<'q>(qos: &'q mut EndpointQos, key: &str) -> Option<&'q mut Option<u32>> {
+    let (policy, part) = key.split_once('.')?;
+    let limits: &mut ResourceLimits = match policy {
+        "resource_limits" => &mut qos.resource_limits,
+        "durability_service" => &mut qos.durability_service.resource_limits,
+        _ => return None,
+    };
+    Some(match part {
+        "max_samples" => &mut limits.max_samples,
+        "max_instances" => &mut limits.max_instances,
+        "max_samples_per_instance" => &mut limits.max_samples_per_instance,
+        _ => return None,
+    })
+}
+
+/// Obeys a setting of a participant.
+pub(crate) fn build(
+    builder: DomainParticipantBuilder,
+    key: &str,
+    value: &Value,
+) -> DomainParticipantBuilder {
+    match (key, value) {
+        ("domain_tag", Value::Text(tag)) => builder.domain_tag(tag),
+        ("name", Value::Text(name)) => builder.name(name),
+        ("interface", Value::Text(interface)) => builder.interface(interface),
+        ("peers", Value::Peers(peers)) => peers.iter().fold(builder, |builder, peer| match *peer {
+            Peer::Machine(address) => builder.peer(address.into()),
+            Peer::Port(address) => builder.peer_at(address.into()),
+        }),
+        ("multicast", Value::Bool(multicast)) => builder.multicast(*multicast),
+        ("multicast_ttl", Value::Integer(ttl)) => {
+            builder.multicast_ttl(u8::try_from(*ttl).unwrap_or_default())
+        }
+        ("receive_buffer", Value::Size(bytes)) => builder.receive_buffer_bytes(*bytes),
+        ("lease_duration", Value::Duration(duration)) => builder.lease_duration(*duration),
+        ("driving", Value::Choice(POLLED)) => builder.driving(Driving::Polled),
+        ("driving", Value::Choice(_)) => builder.driving(Driving::Threaded),
+        ("busy_poll", Value::Duration(duration)) => builder.busy_poll(*duration),
+        ("announce_types", Value::Bool(announce)) => builder.announce_types(*announce),
+        ("user_data", Value::Octets(octets)) => builder.user_data(octets.as_slice()),
+        _ => builder,
+    }
+}
+
+/// The number of its word.
+const KEEP_ALL: u32 = 1;
+/// The number of its word.
+const POLLED: u32 = 1;

@@ -1,0 +1,159 @@
+//! One profile, as what endpoints and participants are made with.
+
+use std::sync::Arc;
+
+use tickwire::qos::{EndpointQos, GroupQos};
+use tickwire::{
+    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos,
+    SubscriberQos,
+};
+
+use crate::resolve::{self, Library};
+use crate::value::Value;
+use crate::{Entity, Setting, catalogue, policies};
+
+/// A profile, with all that it inherits. Clones are the same profile.
+///
+/// Where a topic's name is asked for, what the profile says of topics with such names holds, else what it
+/// says of all others (DDS-XML 1.0 §7.3.2.4.3).
+#[derive(Clone, Debug)]
+pub struct Profile {
+    library: Arc<Library>,
+    /// Which profile says what of an entity, in the order of [`Entity::ALL`].
+    parts: [Option<usize>; Entity::ALL.len()],
+}
+
+/// What holds of one setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effective {
+    /// The setting.
+    pub setting: &'static Setting,
+    /// Its value, as TOML.
+    pub value: String,
+    /// The profile that says so, with the line of the file; `None` for the default.
+    pub origin: Option<(Box<str>, u32)>,
+}
+
+impl Profile {
+    pub(crate) fn new(library: Arc<Library>, part: impl Fn(Entity) -> Option<usize>) -> Self {
+        Self {
+            parts: Entity::ALL.map(part),
+            library,
+        }
+    }
+
+    /// What a participant is to be: it only has to be [built](DomainParticipantBuilder::build).
+    pub fn participant(&self) -> DomainParticipantBuilder {
+        self.participant_in(self.domain().unwrap_or(0))
+    }
+
+    /// The same in another domain than the profile's.
+    pub fn participant_in(&self, domain: u32) -> DomainParticipantBuilder {
+        let said = self.effective(Entity::Participant, None);
+        let said = said.values().map(|(_, said)| said);
+        said.fold(DomainParticipant::builder(domain), |builder, said| {
+            policies::build(builder, said.setting.key, &said.value)
+        })
+    }
+
+    /// The domain, if the profile names one.
+    pub fn domain(&self) -> Option<u32> {
+        match self
+            .effective(Entity::Participant, None)
+            .get("domain")?
+            .1
+            .value
+        {
+            Value::Integer(domain) => u32::try_from(domain).ok(),
+            _ => None,
+        }
+    }
+
+    /// The QoS of a publisher.
+    pub fn publisher(&self) -> PublisherQos {
+        self.group(Entity::Publisher)
+    }
+
+    /// The QoS of a subscriber.
+    pub fn subscriber(&self) -> SubscriberQos {
+        self.group(Entity::Subscriber)
+    }
+
+    /// The QoS of a writer of that topic, with what the profile says of its publisher: a publisher that
+    /// makes the writer replaces that by its own.
+    pub fn writer(&self, topic: &str) -> DataWriterQos {
+        let mut qos = DataWriterQos::default();
+        for (_, said) in self.effective(Entity::Writer, Some(topic)).values() {
+            qos = match (said.setting.key, &said.value) {
+                ("max_unacknowledged", Value::Size(bytes)) => qos.max_unacknowledged_bytes(*bytes),
+                ("writer_data_lifecycle.autodispose_unregistered_instances", Value::Bool(yes)) => {
+                    qos.autodispose_unregistered_instances(*yes)
+                }
+                _ => qos,
+            };
+        }
+        qos.with(|policies| self.apply(policies, Entity::Writer, Entity::Publisher, topic))
+    }
+
+    /// The QoS of a reader of that topic, with what the profile says of its subscriber: a subscriber that
+    /// makes the reader replaces that by its own.
+    pub fn reader(&self, topic: &str) -> DataReaderQos {
+        let qos = DataReaderQos::default();
+        qos.with(|policies| self.apply(policies, Entity::Reader, Entity::Subscriber, topic))
+    }
+
+    /// What holds of an entity, setting by setting, with where it comes from; of a topic if one is named.
+    pub fn settings(&self, entity: Entity, topic: Option<&str>) -> Vec<Effective> {
+        let effective = self.effective(entity, topic);
+        let settings = catalogue::of(entity).map(|setting| match effective.get(setting.key) {
+            Some((profile, said)) => Effective {
+                setting,
+                value: said.value.to_toml(setting),
+                origin: Some((profile.name.clone(), said.line)),
+            },
+            None => Effective {
+                setting,
+                value: setting.default.to_owned(),
+                origin: None,
+            },
+        });
+        settings.collect()
+    }
+
+    /// The names and patterns of topics of which the profile itself says something.
+    pub fn topics(&self) -> Vec<&str> {
+        let parts: std::collections::BTreeSet<_> = self.parts.iter().flatten().collect();
+        let profiles = parts
+            .into_iter()
+            .filter_map(|part| self.library.profiles.get(*part));
+        let mut topics: Vec<_> = profiles.flat_map(resolve::Profile::topics).collect();
+        topics.sort_unstable();
+        topics.dedup();
+        topics
+    }
+
+    fn group(&self, entity: Entity) -> GroupQos {
+        let mut policies = EndpointQos::writer();
+        for (_, said) in self.effective(entity, None).values() {
+            policies::apply(&mut policies, said.setting.key, &said.value);
+        }
+        GroupQos::default()
+            .partition(policies.partition)
+            .presentation(policies.presentation)
+            .group_data(policies.group_data)
+    }
+
+    fn apply(&self, policies: &mut EndpointQos, own: Entity, group: Entity, topic: &str) {
+        for entity in [Entity::Topic, group, own] {
+            for (_, said) in self.effective(entity, Some(topic)).values() {
+                policies::apply(policies, said.setting.key, &said.value);
+            }
+        }
+    }
+
+    fn effective(&self, entity: Entity, topic: Option<&str>) -> resolve::Effective<'_> {
+        let part = self.parts.get(entity as usize).copied().flatten();
+        part.map(|part| self.library.effective(part, entity, topic))
+            .unwrap_or_default()
+    }
+}

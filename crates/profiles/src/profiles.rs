@@ -1,0 +1,163 @@
+//! All profiles of a file.
+
+use std::env;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::problem::{LoadError, Problem, Problems, UnknownProfile};
+use crate::profile::Profile;
+use crate::resolve::Library;
+use crate::{Entity, toml_file, xml};
+
+/// The profiles of a file. Clones are the same profiles.
+///
+/// The default value has no profile; its [`default_profile`](Self::default_profile) is that of a file
+/// which says nothing: the standard's defaults.
+#[derive(Clone, Debug, Default)]
+pub struct Profiles {
+    library: Arc<Library>,
+    /// The profile that was chosen in place of the file's defaults.
+    chosen: Option<usize>,
+}
+
+impl Profiles {
+    /// Reads a file of any of the three formats.
+    ///
+    /// # Errors
+    /// When it cannot be read, is longer than 1 MiB, or says what cannot be obeyed: then with the place of
+    /// each error.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        let path = path.as_ref();
+        let read = |source| LoadError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let mut text = String::new();
+        let file = File::open(path).map_err(read)?;
+        file.take(MAX_BYTES + 1)
+            .read_to_string(&mut text)
+            .map_err(read)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(LoadError::TooLong {
+                path: path.to_owned(),
+            });
+        }
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// The file that the variable `TICKWIRE_QOS_FILE` names, with the profile that `TICKWIRE_QOS_PROFILE`
+    /// names as the default one. Without either, no profile.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and when there is a profile without a file, or not in it.
+    pub fn from_env() -> Result<Self, LoadError> {
+        let profile = env::var(PROFILE_VARIABLE)
+            .ok()
+            .filter(|name| !name.is_empty());
+        match (
+            env::var_os(FILE_VARIABLE).filter(|path| !path.is_empty()),
+            profile,
+        ) {
+            (Some(path), Some(name)) => Ok(Self::load(path)?.with_default(&name)?),
+            (Some(path), None) => Self::load(path),
+            (None, Some(name)) => Err(LoadError::NoFile {
+                profile: name.into(),
+            }),
+            (None, None) => Ok(Self::default()),
+        }
+    }
+
+    /// Reads the text of a file; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// When the text says what cannot be obeyed, with the place of each error.
+    pub fn parse(file: &str, text: &str) -> Result<Self, LoadError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let (mut problems, mut ignored) = (Problems::new(text), Problems::new(text));
+        let document = match text.trim_start().starts_with('<') {
+            true => xml::read(text, &mut problems, &mut ignored),
+            false => toml_file::read(text, &mut problems),
+        };
+        let mut library = Library::resolve(text, document, &mut problems);
+        if !problems.is_empty() {
+            return Err(LoadError::Invalid {
+                file: file.into(),
+                problems: problems.into_list(),
+            });
+        }
+        library.file = file.into();
+        library.ignored = ignored.into_list();
+        Ok(Self {
+            library: Arc::new(library),
+            chosen: None,
+        })
+    }
+
+    /// The same profiles with that one as the default, whatever the file says.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn with_default(mut self, name: &str) -> Result<Self, UnknownProfile> {
+        self.chosen = Some(self.find(name)?);
+        Ok(self)
+    }
+
+    /// The names, in the order of the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.library.profiles.iter().map(|profile| &*profile.name)
+    }
+
+    /// The profile of that name. That of an XML library is `LIBRARY::PROFILE`, or `PROFILE` where no
+    /// other library has one of that name.
+    ///
+    /// # Errors
+    /// When there is none, with the nearest name.
+    pub fn profile(&self, name: &str) -> Result<Profile, UnknownProfile> {
+        Ok(self.at(self.find(name)?))
+    }
+
+    /// The profile that holds where none is named: that of [`with_default`](Self::with_default) or of the
+    /// environment, else the file's. XML files may have one for each kind of entity. Where there is none,
+    /// everything has the standard's default.
+    pub fn default_profile(&self) -> Profile {
+        match self.chosen {
+            Some(chosen) => self.at(chosen),
+            None => Profile::new(Arc::clone(&self.library), |entity| {
+                self.library.defaults.get(&entity).copied()
+            }),
+        }
+    }
+
+    /// What the file says that Tickwire does not have, by name and place: 50 at most.
+    pub fn ignored(&self) -> &[Problem] {
+        &self.library.ignored
+    }
+
+    /// What the file is called in errors.
+    pub fn file(&self) -> &str {
+        &self.library.file
+    }
+
+    fn at(&self, profile: usize) -> Profile {
+        Profile::new(Arc::clone(&self.library), |_: Entity| Some(profile))
+    }
+
+    fn find(&self, name: &str) -> Result<usize, UnknownProfile> {
+        self.library
+            .find(name)
+            .map_err(|candidates| UnknownProfile {
+                name: name.into(),
+                file: self.library.file.clone(),
+                candidates,
+            })
+    }
+}
+
+/// The variable that names the file.
+pub const FILE_VARIABLE: &str = "TICKWIRE_QOS_FILE";
+/// The variable that names the default profile.
+pub const PROFILE_VARIABLE: &str = "TICKWIRE_QOS_PROFILE";
+
+const MAX_BYTES: u64 = 1 << 20;

@@ -1,0 +1,251 @@
+//! The XML profiles of eProsima Fast DDS, of its versions 2 and 3. Knows nothing of what a policy means.
+
+use std::collections::BTreeMap;
+
+use roxmltree::Node;
+
+use super::values::{number, value_at};
+use super::walk::{Dialect, Frame, Walk, attribute_at, section};
+use super::{elements, text_of};
+use crate::document::{Assignment, Document, Name, Section};
+use crate::value::{self, Value};
+use crate::{Entity, MAX_PROFILES, catalogue};
+
+/// `<profiles>`.
+pub(super) fn profiles(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, document: &mut Document) {
+    walk.refuse_text(node);
+    let mut transports = Transports::new();
+    let descriptors = |node: &Node<'_, '_>| node.tag_name().name() == "transport_descriptors";
+    for list in elements(node).filter(descriptors) {
+        for descriptor in elements(list) {
+            transport(descriptor, walk, &mut transports);
+        }
+    }
+    for child in elements(node) {
+        let tag = child.tag_name().name();
+        match TAGS.iter().find(|(known, _)| *known == tag) {
+            Some((_, entities)) => profile(child, entities, &transports, walk, document),
+            None if tag == "transport_descriptors" => {}
+            None => {
+                let tags = TAGS
+                    .iter()
+                    .map(|(tag, _)| *tag)
+                    .chain(["transport_descriptors"]);
+                walk.unknown(child.range().start, "element", tag, tags);
+            }
+        }
+    }
+}
+
+/// `<data_writer profile_name=... is_default_profile=...>` and the like. Profiles of one name for
+/// different entities become one.
+fn profile(
+    node: Node<'_, '_>,
+    entities: &[Entity],
+    transports: &Transports,
+    walk: &mut Walk<'_, '_>,
+    document: &mut Document,
+) {
+    walk.attributes(node, &["profile_name", "is_default_profile"]);
+    let Some(name) = name(node, walk) else {
+        return;
+    };
+    let known = document.profiles.iter();
+    let known = known.filter(|draft| draft.name.text == name.text);
+    let mut sections = known.flat_map(|draft| &draft.sections);
+    if sections.any(|section| entities.first() == Some(&section.entity)) {
+        let tag = node.tag_name().name();
+        let message = format!("a second `{tag}` with the profile name `{}`", name.text);
+        walk.problems.add(name.at, message);
+        return;
+    }
+    if document.profiles.len() >= MAX_PROFILES {
+        walk.problems
+            .add(name.at, format!("more than {MAX_PROFILES} profiles"));
+        return;
+    }
+    if walk.flag(node, "is_default_profile") {
+        for entity in entities {
+            document.defaults.insert(*entity, name.clone());
+        }
+    }
+    let frame = Frame {
+        dialect: Dialect::FastDds,
+        entities,
+        topic: None,
+        extras: match entities {
+            [Entity::Participant] => &["rtps/userTransports"],
+            _ => &[],
+        },
+    };
+    let draft = document.profile(&name);
+    if let Some(own) = entities.first() {
+        section(&mut draft.sections, *own, None);
+    }
+    let mut chosen = Vec::new();
+    walk.settings(node, &frame, &mut draft.sections, &mut |walk, node, _| {
+        chosen.extend(user_transports(node, transports, walk));
+    });
+    if chosen.is_empty() {
+        return;
+    }
+    // What the participant says itself stands before what its transport says.
+    let own = section(&mut draft.sections, Entity::Participant, None);
+    for assignment in chosen {
+        let is_said = |said: &Assignment| said.setting.key == assignment.setting.key;
+        if !own.assignments.iter().any(is_said) {
+            own.assignments.push(assignment);
+        }
+    }
+}
+
+/// What the transports that a participant uses say.
+fn user_transports(
+    node: Node<'_, '_>,
+    transports: &Transports,
+    walk: &mut Walk<'_, '_>,
+) -> Vec<Assignment> {
+    walk.refuse_text(node);
+    let mut said = Vec::new();
+    for child in elements(node) {
+        let tag = child.tag_name().name();
+        if tag != "transport_id" {
+            walk.unknown(
+                child.range().start,
+                "element",
+                tag,
+                ["transport_id"].into_iter(),
+            );
+            continue;
+        }
+        let id = text_of(child);
+        match transports.get(&id) {
+            Some(settings) => said.extend(settings.iter().cloned()),
+            None => {
+                let known = transports.keys().map(String::as_str);
+                walk.problems
+                    .unknown(value_at(child), "transport", &id, known);
+            }
+        }
+    }
+    said
+}
+
+/// What transports say, by their ids.
+type Transports = BTreeMap<String, Vec<Assignment>>;
+
+/// `<transport_descriptor>`.
+fn transport(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, transports: &mut Transports) {
+    let at = node.range().start;
+    let part = |name: &str| elements(node).find(|part| part.tag_name().name() == name);
+    let Some(id) = part("transport_id").and_then(|id| walk.text(id)) else {
+        walk.problems.add(at, "a transport needs a `transport_id`");
+        return;
+    };
+    let kind = part("type").map_or_else(|| "UDPv4".to_owned(), text_of);
+    if kind != "UDPv4" {
+        let message = format!("the transport `{id}` is ignored: Tickwire has no {kind}");
+        walk.ignored.add(at, message);
+        transports.insert(id, Vec::new());
+        return;
+    }
+    let mut said = Section::new(Entity::Participant, None);
+    for child in elements(node) {
+        let tag = child.tag_name().name();
+        let text = text_of(child);
+        let (key, value, at) = match tag {
+            "transport_id" | "type" => continue,
+            "receiveBufferSize" => {
+                let bytes = number(&text).and_then(|bytes| u64::try_from(bytes).ok());
+                let value = bytes.and_then(value::bounded_size).map(Value::Size);
+                let value =
+                    value.ok_or_else(|| format!("`{text}` is no number of bytes up to 1 GiB"));
+                ("receive_buffer", value, value_at(child))
+            }
+            "TTL" => {
+                let value = value::integer(number(&text), &text, 0, 255).map(Value::Integer);
+                ("multicast_ttl", value, value_at(child))
+            }
+            "interfaceWhiteList" | "interfaces" => match interface(child, walk) {
+                Some((name, at)) => ("interface", value::text(&name).map(Value::Text), at),
+                None => continue,
+            },
+            _ => {
+                let known = [
+                    "receiveBufferSize",
+                    "TTL",
+                    "interfaceWhiteList",
+                    "interfaces",
+                ];
+                walk.unknown(child.range().start, "element", tag, known.into_iter());
+                continue;
+            }
+        };
+        match (value, catalogue::find(Entity::Participant, key)) {
+            (Ok(value), Some(setting)) => {
+                said.assign(Assignment { setting, value, at }, walk.problems);
+            }
+            (Err(message), _) => walk.problems.add(at, message),
+            (Ok(_), None) => {}
+        }
+    }
+    transports.insert(id, said.assignments);
+}
+
+/// The first interface of a list, by its name or address.
+fn interface(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<(String, usize)> {
+    let mut found = None;
+    let lists = elements(node).filter(|list| list.tag_name().name() == "allowlist");
+    let allowed = lists.flat_map(|list| elements(list));
+    for child in elements(node).chain(allowed) {
+        let (name, at) = match (child.tag_name().name(), child.attribute("name")) {
+            ("allowlist", _) => continue,
+            ("address" | "interface", Some(name)) => (name.to_owned(), attribute_at(child, "name")),
+            ("address" | "interface", None) => (text_of(child), value_at(child)),
+            (tag, _) => {
+                let known = ["address", "interface", "allowlist"].into_iter();
+                walk.unknown(child.range().start, "element", tag, known);
+                continue;
+            }
+        };
+        match found {
+            None => found = Some((name, at)),
+            Some(_) => {
+                let message = format!("the interface `{name}` is ignored: a participant uses one");
+                walk.ignored.add(at, message);
+            }
+        }
+    }
+    found
+}
+
+/// The attribute `profile_name`.
+fn name(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Name> {
+    let text = node
+        .attribute("profile_name")
+        .map(str::trim)
+        .unwrap_or_default();
+    if text.is_empty() {
+        let message = format!("`{}` needs a `profile_name`", node.tag_name().name());
+        walk.problems.add(node.range().start, message);
+        return None;
+    }
+    Some(Name {
+        text: text.to_owned(),
+        at: attribute_at(node, "profile_name"),
+    })
+}
+
+const WRITER: &[Entity] = &[Entity::Writer, Entity::Publisher, Entity::Topic];
+const READER: &[Entity] = &[Entity::Reader, Entity::Subscriber, Entity::Topic];
+
+/// The tags of profiles, and of whom they speak. Version 2 also calls writers and readers as the entities
+/// that make them.
+const TAGS: [(&str, &[Entity]); 6] = [
+    ("participant", &[Entity::Participant]),
+    ("data_writer", WRITER),
+    ("publisher", WRITER),
+    ("data_reader", READER),
+    ("subscriber", READER),
+    ("topic", &[Entity::Topic]),
+];

@@ -1,0 +1,231 @@
+//! Bases, filters by topic, defaults, and the files of other implementations' users.
+
+use std::time::Duration;
+
+use tickwire::qos::{Durability, History, ReliabilityKind};
+use tickwire_profiles::{Entity, LoadError, Profiles};
+
+fn load(file: &str) -> Profiles {
+    let path = format!("{}/tests/files/{file}", env!("CARGO_MANIFEST_DIR"));
+    Profiles::load(path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn parse(text: &str) -> Profiles {
+    Profiles::parse("qos", text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn ignored(profiles: &Profiles) -> Vec<String> {
+    let ignored = profiles.ignored().iter();
+    ignored
+        .map(|ignored| format!("{}: {}", ignored.line, ignored.message))
+        .collect()
+}
+
+#[test]
+fn a_topic_gets_what_is_said_of_it_else_what_is_said_of_all() {
+    let profiles = parse(
+        r#"
+        [profiles.base]
+        writer.durability = "transient_local"
+
+        [profiles.prices]
+        base = "base"
+        [[profiles.prices.writer]]
+        topic = "Quote*"
+        history.depth = 2
+        [[profiles.prices.writer]]
+        topic = "Quotes"
+        history.depth = 3
+        [[profiles.prices.writer]]
+        history.depth = 4
+        "#,
+    );
+    let profile = profiles.profile("prices").expect("it is there");
+    let history = |topic: &str| profile.writer(topic).policies().history;
+    // The first that matches, not the best.
+    assert_eq!(history("Quotes"), History::KeepLast(2));
+    assert_eq!(history("Trades"), History::KeepLast(4));
+    for topic in ["Quotes", "Trades"] {
+        let durability = profile.writer(topic).policies().durability;
+        assert_eq!(durability, Durability::TransientLocal);
+    }
+    assert_eq!(profile.topics(), ["Quote*", "Quotes"]);
+}
+
+#[test]
+fn later_bases_override_earlier_ones_and_a_shared_one_counts_once() {
+    let profiles = parse(
+        r#"
+        profiles.root.writer = { history.depth = 1, transport_priority = 1, lifespan = "1s" }
+        profiles.left = { base = "root", writer = { history.depth = 2, transport_priority = 2 } }
+        profiles.right = { base = "root", writer.transport_priority = 3 }
+        profiles.both = { base = ["left", "right"] }
+        "#,
+    );
+    let both = profiles.profile("both").expect("it is there");
+    let writer = both.writer("T");
+    let policies = writer.policies();
+    assert_eq!(policies.history, History::KeepLast(2));
+    assert_eq!(policies.transport_priority, 3);
+    assert_eq!(policies.lifespan, Duration::from_secs(1));
+    let settings = both.settings(Entity::Writer, None);
+    let depth = settings
+        .iter()
+        .find(|effective| effective.setting.key == "history.depth");
+    let depth = depth.expect("writers have a history");
+    assert_eq!(depth.value, "2");
+    assert_eq!(depth.origin, Some(("left".into(), 3)));
+}
+
+#[test]
+fn the_default_is_the_files_or_the_one_that_was_chosen() {
+    let profiles = parse(
+        "default = 'a'\n[profiles.a]\nparticipant.domain = 1\n[profiles.b]\nparticipant.domain = 2",
+    );
+    assert_eq!(profiles.default_profile().domain(), Some(1));
+    let error = profiles
+        .clone()
+        .with_default("bb")
+        .expect_err("no such profile");
+    assert_eq!(
+        error.to_string(),
+        "qos has no QoS profile `bb`; there are a, b"
+    );
+    let profiles = profiles.with_default("b").expect("it is there");
+    assert_eq!(profiles.default_profile().domain(), Some(2));
+    assert_eq!(profiles.names().collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn names_of_libraries_can_be_left_out_where_that_is_clear() {
+    let text = r#"<dds>
+        <qos_library name="A">
+          <qos_profile name="Both"/> <qos_profile name="OnlyA"/>
+          <qos_profile name="Derived" base_name="Both"/>
+        </qos_library>
+        <qos_library name="B">
+          <qos_profile name="Both">
+            <datawriter_qos><history><depth>2</depth></history></datawriter_qos>
+          </qos_profile>
+          <qos_profile name="Derived" base_name="Both"/>
+          <qos_profile name="Other" base_name="A::Both"/>
+        </qos_library>
+      </dds>"#;
+    let profiles = parse(text);
+    assert!(profiles.profile("OnlyA").is_ok());
+    let error = profiles.profile("Both").expect_err("which one?");
+    assert_eq!(
+        error.to_string(),
+        "qos has no QoS profile `Both`; there are A::Both, B::Both"
+    );
+    let history = |name: &str| {
+        let profile = profiles.profile(name).expect("it is there");
+        profile.writer("T").policies().history
+    };
+    // A base is looked for in the own library first.
+    assert_eq!(history("A::Derived"), History::KeepLast(1));
+    assert_eq!(history("B::Derived"), History::KeepLast(2));
+    assert_eq!(history("B::Other"), History::KeepLast(1));
+}
+
+#[test]
+fn a_file_of_a_connext_user() {
+    let profiles = load("connext.xml");
+    assert_eq!(
+        ignored(&profiles),
+        [
+            "13: the limit `4@` is ignored: ten participants are greeted",
+            "14: the peer `shmem://` is ignored: Tickwire has no transport `shmem`",
+            "31: the property `dds.transport.shmem.builtin.received_message_count_max` is ignored: \
+             Tickwire does not have it",
+            "40: element `protocol` is ignored: Tickwire does not have it",
+            "54: element `initial_samples` is ignored: Tickwire does not have it",
+        ]
+    );
+    let profile = profiles.default_profile();
+    let trades = profile.writer("Trades");
+    assert_eq!(trades.policies().history, History::KeepAll);
+    assert_eq!(trades.policies().resource_limits.max_samples, Some(100_000));
+    assert_eq!(trades.policies().durability, Durability::Volatile);
+    let quotes = profile.writer("Quotes");
+    assert_eq!(quotes.policies().history, History::KeepLast(16));
+    assert_eq!(quotes.policies().durability, Durability::TransientLocal);
+    let reader = profile.reader("Quotes");
+    assert_eq!(reader.policies().history, History::KeepAll);
+    assert_eq!(
+        reader.policies().reliability.kind,
+        ReliabilityKind::Reliable
+    );
+    let expected = tickwire::DomainParticipant::builder(0)
+        .name("prices")
+        .peer([10, 1, 0, 7].into())
+        .peer([10, 1, 0, 8].into())
+        .lease_duration(Duration::from_secs(10))
+        .receive_buffer_bytes(8 << 20)
+        .interface("eth1");
+    assert_eq!(
+        format!("{:?}", profile.participant()),
+        format!("{expected:?}")
+    );
+}
+
+#[test]
+fn a_file_of_a_fast_dds_user() {
+    let profiles = load("fast-dds.xml");
+    assert_eq!(
+        ignored(&profiles),
+        [
+            "10: element `sendBufferSize` is ignored: Tickwire does not have it",
+            "16: the transport `shm` is ignored: Tickwire has no SHM",
+            "26: element `useBuiltinTransports` is ignored: Tickwire does not have it",
+            "39: element `allocated_samples` is ignored: Tickwire does not have it",
+            "45: element `publishMode` is ignored: Tickwire does not have it",
+            "46: element `data_sharing` is ignored: Tickwire does not have it",
+            "49: element `historyMemoryPolicy` is ignored: Tickwire does not have it",
+        ]
+    );
+    let profile = profiles.default_profile();
+    let expected = tickwire::DomainParticipant::builder(3)
+        .name("prices")
+        .receive_buffer_bytes(4 << 20)
+        .interface("192.168.1.10");
+    assert_eq!(
+        format!("{:?}", profile.participant()),
+        format!("{expected:?}")
+    );
+    let writer = profile.writer("Quotes");
+    assert_eq!(writer.policies().history, History::KeepLast(20));
+    assert_eq!(writer.policies().resource_limits.max_samples, Some(5_000));
+    assert_eq!(writer.policies().resource_limits.max_instances, None);
+    assert_eq!(writer.policies().partition, ["eu"]);
+    // The default writer's profile says nothing of readers.
+    assert!(!profile.reader("Quotes").policies().is_reliable());
+    let reader = profiles.profile("prices_reader").expect("it is there");
+    assert!(reader.reader("Quotes").policies().is_reliable());
+}
+
+#[test]
+fn a_feed_handlers_file() {
+    let profiles = load("market-data.toml");
+    assert!(ignored(&profiles).is_empty());
+    let feed = profiles.profile("feed-handler").expect("it is there");
+    assert_eq!(feed.domain(), Some(7));
+    let history = |topic: &str| feed.writer(topic).policies().history;
+    assert_eq!(history("Quotes"), History::KeepLast(1));
+    assert_eq!(history("Trades"), History::KeepAll);
+    let desk = profiles.default_profile();
+    let filter = |topic: &str| desk.reader(topic).policies().time_based_filter;
+    assert_eq!(filter("Quotes"), Duration::from_millis(100));
+    assert_eq!(filter("Trades"), Duration::ZERO);
+}
+
+#[test]
+fn a_file_that_is_not_there_or_too_long_is_named() {
+    let error = Profiles::load("no/such/file.toml").expect_err("it is not there");
+    assert!(matches!(error, LoadError::Read { .. }));
+    assert!(error.to_string().contains("no/such/file.toml"), "{error}");
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("too-long.toml");
+    std::fs::write(&path, vec![b'#'; (1 << 20) + 1]).expect("the target folder can be written");
+    let error = Profiles::load(&path).expect_err("it is too long");
+    assert!(matches!(error, LoadError::TooLong { .. }), "{error}");
+}
