@@ -57,6 +57,12 @@ impl EncodeError {
     }
 }
 
+impl From<EncodeErrorKind> for EncodeError {
+    fn from(kind: EncodeErrorKind) -> Self {
+        Self::new(kind)
+    }
+}
+
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.member.is_empty() {

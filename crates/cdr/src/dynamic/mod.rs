@@ -1,21 +1,26 @@
 //! Payloads of types that are known only at run time: followed value by value along a
-//! [`TypeDescription`], without allocating.
+//! [`TypeDescription`], without allocating, and written from [`Data`] or JSON.
 //!
-//! This module knows nothing of where a description comes from. To write such a payload, see
-//! [`Writer`](crate::Writer) and [`encapsulated`](crate::encapsulated).
+//! This module knows nothing of where a description comes from. A program that writes many samples
+//! of such a type does so with less effort by [`Writer`](crate::Writer) and
+//! [`encapsulated`](crate::encapsulated).
 
+mod data;
 mod json;
 mod key;
 mod visitor;
 mod walk;
+mod write;
 
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
+pub use data::{Data, JsonError};
 pub use json::to_json;
 pub use key::{key_hash, key_payload};
 pub use visitor::{Value, Visitor};
+pub use write::{DataError, FromJsonError, Problem, from_json, write};
 
 use walk::{Elements, Part, for_each_member, for_each_part};
 

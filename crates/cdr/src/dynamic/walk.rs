@@ -52,13 +52,17 @@ impl<'t> Elements<'t> {
         self.element.is_primitive() && self.value.is_none_or(Type::is_primitive)
     }
 
+    /// The largest number of elements of a sequence or a map, 0 for any.
+    pub(super) fn bound(&self) -> u32 {
+        u32::try_from(self.limit).unwrap_or(u32::MAX)
+    }
+
     /// Reads the frame.
     pub(super) fn begin(&self, reader: &mut Reader<'_>) -> Result<SequenceScope, Error> {
         let primitive = self.are_primitive();
         Ok(if self.counted {
-            let bound = u32::try_from(self.limit).unwrap_or(u32::MAX);
             let min_size = 1 + usize::from(self.value.is_some());
-            reader.begin_sequence(bound, primitive, min_size)?
+            reader.begin_sequence(self.bound(), primitive, min_size)?
         } else {
             reader.begin_array(self.limit, primitive)?
         })

@@ -5,6 +5,7 @@ mod cyclone_samples;
 mod decimal;
 mod derive;
 mod dynamic;
+mod dynamic_write;
 mod evolution;
 mod filter;
 mod fixtures;
