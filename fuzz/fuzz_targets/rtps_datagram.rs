@@ -24,7 +24,7 @@ struct Cache {
 impl Sink for Cache {
     fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
         self.offered += 1;
-        if self.offered % 7 == 0 {
+        if self.offered.is_multiple_of(7) {
             return Delivery::Full;
         }
         assert!(
@@ -49,9 +49,7 @@ fuzz_target!(|input: &[u8]| {
         guid: Guid::new(PEER, READER),
         reliable: true,
         wants_history: true,
-        expects_inline_qos: false,
-        unicast: vec![],
-        multicast: vec![],
+        ..ReaderProxy::default()
     };
     for n in 0..5u8 {
         let change = Change {
