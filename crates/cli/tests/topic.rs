@@ -234,3 +234,136 @@ fn too_few_samples_are_a_failure() {
         run.stderr
     );
 }
+
+/// A writer of a history of quotes: A 1 (7), B -2, and the end of A.
+fn history(domain: &Domain) -> tickwire::DataWriter<Quote> {
+    let participant = participant(domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_all().transient_local();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    writer.write(&quote("A", 1, Some(7))).expect("room");
+    writer.write(&quote("B", -2, None)).expect("room");
+    writer.dispose(&quote("A", 0, None)).expect("room");
+    writer.write(&quote("C", 3, None)).expect("room");
+    writer
+}
+
+/// What a run of `tickwire topic echo Quotes` prints.
+fn echoed(domain: &Domain, options: &[&str]) -> (i32, String, String) {
+    let child = echo(domain, &[&["Quotes", "--timeout", "30s"], options].concat());
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    let status = output.status.code().unwrap_or(-1);
+    (status, text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_field_or_a_line_of_ones_own_is_printed() {
+    let domain = Domain::reserve();
+    let writer = history(&domain);
+    let (status, printed, said) = echoed(&domain, &["-n", "3", "--field", "size"]);
+    assert_eq!((status, printed.as_str()), (0, "7\nnull\nnull\n"), "{said}");
+    assert!(
+        said.ends_with("-- samples not shown: 1 ends of instances, which have no such fields --\n"),
+        "{said}"
+    );
+    let format = r"{symbol}\t{price} {$sequence_number} {$writer}";
+    let (status, printed, said) = echoed(&domain, &["--once", "--format", format]);
+    let expected = format!("A\t1 1 {}\n", writer.guid());
+    assert_eq!((status, printed), (0, expected), "{said}");
+    let (status, printed, said) = echoed(&domain, &["-n", "2", "-o", "json"]);
+    let array: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!((status, &array[1]["price"]), (0, &json!(-2)), "{said}");
+
+    for (options, error) in [
+        (
+            ["--field", "prise"],
+            "`test::Quote` has no member `prise`; is `price` meant?",
+        ),
+        (
+            ["--format", "{x}"],
+            "`test::Quote` has no member `x`; it has symbol, price, size",
+        ),
+        (["--filter", "price >"], "at byte 7 of the filter:"),
+    ] {
+        let (status, _, said) = echoed(&domain, &options);
+        assert_eq!(status, 2, "{said}");
+        assert!(said.contains(error), "{said}");
+    }
+}
+
+#[test]
+fn what_a_filter_keeps_back_is_counted() {
+    let domain = Domain::reserve();
+    let _writer = history(&domain);
+    let options = ["-n", "2", "--filter", "price > 0 AND symbol <> 'X'"];
+    let (status, printed, said) = echoed(&domain, &[&options[..], &["--field", "symbol"]].concat());
+    assert_eq!((status, printed.as_str()), (0, "\"A\"\n\"C\"\n"), "{said}");
+    assert!(said.contains("-- samples not shown: "), "{said}");
+    assert!(said.contains("1 that writers kept back"), "{said}");
+}
+
+#[test]
+fn rates_sizes_and_delays_are_measured() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_all();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    for (command, figures) in [
+        ("hz", ["rate_hz", "samples"]),
+        ("bw", ["mb_per_s", "mean_bytes"]),
+        ("delay", ["p50_us", "p99_us"]),
+    ] {
+        let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+            .args(["topic", command, "Quotes", "-d", &domain.id, "-o", "jsonl"])
+            .args(["-n", "20", "--timeout", "30s"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the built binary starts");
+        writer.wait_for_matched(1, PATIENCE).expect("a match");
+        for price in 0..20 {
+            writer.write(&quote("A", price, None)).expect("room");
+        }
+        writer
+            .wait_for_acknowledgments(PATIENCE)
+            .expect("all have come");
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0));
+        let printed = String::from_utf8(output.stdout).expect("text");
+        let all = printed.lines().last().expect("a line");
+        let all: Value = serde_json::from_str(all).expect("JSON");
+        assert_eq!(
+            (&all["scope"], &all["samples"]),
+            (&json!("all"), &json!(20))
+        );
+        for figure in figures {
+            assert!(all[figure].as_f64() > Some(0.0), "{all}");
+        }
+    }
+}
+
+#[test]
+fn figures_of_a_silent_topic_are_a_failure() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let _writer = participant.writer(&topic).expect("a writer");
+    let folder = Folder::new("topic-silent");
+    let arguments = ["topic", "hz", "Quotes", "-d", &domain.id, "--timeout", "2s"];
+    let run = tickwire(&folder, &arguments);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("error: 0 of 1 samples of the topic `Quotes` came"),
+        "{}",
+        run.stderr
+    );
+    let all = run.stdout.lines().last().unwrap_or_default();
+    assert!(
+        all.starts_with("all           0       0.000           -"),
+        "{}",
+        run.stdout
+    );
+}

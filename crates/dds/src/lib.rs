@@ -80,6 +80,6 @@ pub use status::StatusMask;
 pub use subscriber::{Access, Subscriber, SubscriberQos};
 pub use topic::Topic;
 pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
-pub use view::{DiscoveryView, EndpointData, Pair, ParticipantData, Role};
+pub use view::{DiscoveryCounters, DiscoveryView, EndpointData, Pair, ParticipantData, Role};
 pub use wait_set::{Condition, GuardCondition, WaitSet};
 pub use writer::{AnyDataWriter, DataWriter, DataWriterListener};

@@ -7,8 +7,7 @@ use tickwire_cdr::xtypes::{
     DescribeError, TypeId, TypeInformation, TypeObjects, TypeWithDependencies,
 };
 use tickwire_cdr::{ByteOrder, TypeDescription};
-use tickwire_rtps::discovery::DiscoveryCounters;
-pub use tickwire_rtps::discovery::{EndpointData, ParticipantData, Role};
+pub use tickwire_rtps::discovery::{DiscoveryCounters, EndpointData, ParticipantData, Role};
 use tickwire_rtps::qos::Verdict;
 use tickwire_rtps::wire::Guid;
 use tickwire_transport::clock;

@@ -5,12 +5,17 @@
 
 mod definition;
 mod echo;
+mod field;
 mod find;
 mod idl;
 mod info;
 mod learn;
+mod losses;
 mod ls;
+mod meter;
 mod sample;
+mod subscription;
+mod template;
 
 use clap::Subcommand;
 
@@ -24,6 +29,9 @@ pub(crate) enum Command {
     Type(definition::Arguments),
     Find(find::Arguments),
     Echo(echo::Arguments),
+    Hz(meter::Hz),
+    Bw(meter::Bw),
+    Delay(meter::DelayArguments),
 }
 
 impl Command {
@@ -34,6 +42,9 @@ impl Command {
             Self::Type(arguments) => arguments.run(),
             Self::Find(arguments) => arguments.run(),
             Self::Echo(arguments) => arguments.run(),
+            Self::Hz(arguments) => arguments.run(),
+            Self::Bw(arguments) => arguments.run(),
+            Self::Delay(arguments) => arguments.run(),
         }
     }
 }

@@ -10,37 +10,73 @@ use tickwire::cdr::TypeDescription;
 use tickwire::cdr::dynamic::{Form, key_payload, to_json};
 use tickwire::{InstanceState, Sample, SampleInfo, SequenceNumber, Serialized, Timestamp};
 
+use super::field::FieldPath;
+use super::template::{Info, Template};
+
+/// What is shown of a sample.
+pub(super) enum Shape {
+    /// Its value.
+    Value,
+    /// Its value, and where it comes from.
+    WithInfo,
+    /// A part of its value; `null` where that is absent.
+    Field(FieldPath),
+    /// What the user wants.
+    Template(Template),
+}
+
 /// Makes the lines, in memory that it keeps.
 pub(super) struct Lines {
     /// The type; `None` if it is unknown.
     ty: Option<TypeDescription>,
-    with_info: bool,
+    shape: Shape,
     line: String,
     key: Vec<u8>,
 }
 
 impl Lines {
-    pub(super) fn new(ty: Option<TypeDescription>, with_info: bool) -> Self {
+    pub(super) fn new(ty: Option<TypeDescription>, shape: Shape) -> Self {
         Self {
             ty,
-            with_info,
+            shape,
             line: String::new(),
             key: Vec::new(),
         }
     }
 
-    /// The sample's line, without its end.
-    pub(super) fn line(&mut self, sample: &Sample<Serialized>) -> &str {
+    /// The sample's line, without its end. `None` for the end of an instance, where a part of a
+    /// value is wanted.
+    pub(super) fn line(&mut self, sample: &Sample<Serialized>) -> Option<&str> {
         self.line.clear();
+        let is_part = matches!(self.shape, Shape::Field(_) | Shape::Template(_));
+        if !is_part {
+            self.whole(sample);
+            return Some(&self.line);
+        }
+        self.value(sample.data()?.payload(), Form::Sample);
+        let value = std::mem::take(&mut self.line);
+        match &self.shape {
+            Shape::Field(field) => self.line.push_str(field.of(&value).unwrap_or("null")),
+            Shape::Template(template) => {
+                let info = |what| text_of(what, sample.info());
+                template.fill(&value, info, &mut self.line);
+            }
+            Shape::Value | Shape::WithInfo => {}
+        }
+        Some(&self.line)
+    }
+
+    fn whole(&mut self, sample: &Sample<Serialized>) {
         let info = sample.info();
+        let with_info = matches!(self.shape, Shape::WithInfo);
         let (label, is_wrapped) = match (info.valid_data, info.instance_state) {
-            (true, _) => ("data", self.with_info),
+            (true, _) => ("data", with_info),
             (false, InstanceState::NoWriters) => ("unregistered", true),
             (false, _) => ("disposed", true),
         };
         if is_wrapped {
             self.line.push('{');
-            if self.with_info {
+            if with_info {
                 self.info(info);
             }
             self.append(format_args!("\"{label}\":"));
@@ -53,7 +89,6 @@ impl Lines {
         if is_wrapped {
             self.line.push('}');
         }
-        &self.line
     }
 
     /// The members that come before the value.
@@ -64,17 +99,10 @@ impl Lines {
             let number = info.sequence_number.0;
             self.append(format_args!("\"sequence_number\":{number},"));
         }
-        if let Some(sent) = info.source_timestamp {
-            let latency_ns = info
-                .reception_timestamp
-                .as_nanos()
-                .saturating_sub(sent.as_nanos());
-            let sign = if latency_ns < 0 { "-" } else { "" };
-            let latency_ns = latency_ns.unsigned_abs();
-            let (us, ns) = (latency_ns / 1_000, latency_ns % 1_000);
-            let sent = Calendar(sent);
+        if info.source_timestamp.is_some() {
+            let [sent, latency] = [Info::Time, Info::Latency].map(|what| text_of(what, info));
             self.append(format_args!(
-                "\"source_timestamp\":\"{sent}\",\"latency_us\":{sign}{us}.{ns:03},"
+                "\"source_timestamp\":\"{sent}\",\"latency_us\":{latency},"
             ));
         }
     }
@@ -114,6 +142,24 @@ impl Lines {
     fn append(&mut self, arguments: std::fmt::Arguments<'_>) {
         // Writing to a String does not fail.
         let _ = self.line.write_fmt(arguments);
+    }
+}
+
+/// What is known of a sample, as text; empty if it is not known.
+fn text_of(what: Info, info: &SampleInfo) -> String {
+    let sent = info.source_timestamp;
+    match what {
+        Info::Writer => info.writer.to_string(),
+        Info::SequenceNumber => info.sequence_number.0.to_string(),
+        Info::Time => sent.map_or_else(String::new, |sent| Calendar(sent).to_string()),
+        Info::Latency => sent.map_or_else(String::new, |sent| {
+            let arrived_ns = info.reception_timestamp.as_nanos();
+            let latency_ns = arrived_ns.saturating_sub(sent.as_nanos());
+            let sign = if latency_ns < 0 { "-" } else { "" };
+            let latency_ns = latency_ns.unsigned_abs();
+            let (us, ns) = (latency_ns / 1_000, latency_ns % 1_000);
+            format!("{sign}{us}.{ns:03}")
+        }),
     }
 }
 

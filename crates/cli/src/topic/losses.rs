@@ -1,0 +1,102 @@
+//! Samples that did not reach the user, by the reason. All of it goes to standard error: nothing is
+//! dropped without being said.
+
+use tickwire::{DataReader, Serialized};
+
+use crate::output::{counted, note};
+
+/// What was not shown, as far as that was said.
+#[derive(Default)]
+pub(super) struct Losses {
+    lost: u64,
+    replaced: u64,
+    undecodable: u64,
+    /// All others, which are no fault and are said at the end.
+    others: Vec<(u64, &'static str)>,
+}
+
+impl Losses {
+    /// Says what has been lost since the last time, and which writers are not heard.
+    pub(super) fn report(&mut self, reader: &DataReader<Serialized>) {
+        let lost = reader.sample_lost_status();
+        if lost.total_count_change > 0 {
+            let new = counted(lost.total_count_change, "sample", "samples");
+            let all = lost.total_count;
+            note(format_args!("-- {new} lost on the way, {all} so far --"));
+        }
+        self.lost = lost.total_count;
+        let counters = reader.inbox_counters();
+        let tell = |known: &mut u64, now: u64, why: &str| {
+            if now > *known {
+                let new = counted(now - *known, "sample", "samples");
+                note(format_args!("-- {new} lost {why} --"));
+            }
+            *known = now;
+        };
+        let slow = "because they were not looked at fast enough";
+        tell(&mut self.replaced, counters.replaced, slow);
+        let foreign = "that are not of the learned type";
+        tell(&mut self.undecodable, counters.undecodable, foreign);
+        let protocol = reader.counters();
+        self.others = vec![
+            (
+                counters.filtered_by_content,
+                "that the filter is not true of",
+            ),
+            (protocol.gaps, "that writers kept back, as by the filter"),
+            (counters.expired, "older than their LIFESPAN"),
+            (counters.filtered, "of a weaker writer, or out of order"),
+            (counters.ignored, "ends of unknown instances"),
+            (
+                protocol.not_understood,
+                "with what must be understood but is not",
+            ),
+            (protocol.abandoned, "cut off when their writer went"),
+        ];
+        report_trouble(reader);
+    }
+
+    /// One more kind of sample that was not shown.
+    pub(super) fn add(&mut self, count: u64, what: &'static str) {
+        self.others.push((count, what));
+    }
+
+    /// Says at the end what was not shown, if anything was not.
+    pub(super) fn sum_up(&self) {
+        let faults = [
+            (self.lost, "lost on the way"),
+            (self.replaced, "not looked at fast enough"),
+            (self.undecodable, "not of the learned type"),
+        ];
+        let all = faults.iter().chain(&self.others);
+        let texts = all
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"));
+        let texts: Vec<_> = texts.collect();
+        if !texts.is_empty() {
+            note(format_args!(
+                "-- samples not shown: {} --",
+                texts.join(", ")
+            ));
+        }
+    }
+}
+
+/// Says on standard error which writers are not heard.
+fn report_trouble(reader: &DataReader<Serialized>) {
+    let incompatible = reader.requested_incompatible_qos_status();
+    if let (1.., Some(writer), Some(verdict)) = (
+        incompatible.total_count_change,
+        incompatible.last,
+        incompatible.verdict,
+    ) {
+        note(format_args!("writer {writer} does not match:"));
+        for reason in &verdict.mismatches {
+            note(format_args!("  {reason}"));
+        }
+    }
+    let matched = reader.subscription_matched_status();
+    if matched.current_count == 0 && matched.current_count_change < 0 {
+        note("no writer is left; waiting for another");
+    }
+}

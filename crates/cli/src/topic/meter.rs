@@ -1,0 +1,210 @@
+//! `tickwire topic hz`, `bw` and `delay`: what a topic's samples measure, a line for each period.
+
+mod figures;
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+
+use super::losses::Losses;
+use super::subscription::{Interest, SubscriptionOptions};
+use crate::duration::parse_duration;
+use crate::failure::{Failure, Result};
+use crate::output::{note, stdout};
+use figures::{Bandwidth, Delay, Figures, Rate};
+use tickwire::DynamicType;
+
+/// Measure how often samples come
+#[derive(Args)]
+#[command(
+    long_about = "\
+Counts the samples of a topic as they arrive: how many a second, and the shortest, mean and longest \
+time between two of them, with its standard deviation. A line for each period, and one for all at \
+the end. The type need not be known. Lost samples are counted, too.",
+    after_help = "\
+Examples:
+  tickwire topic hz Quotes
+  tickwire topic hz Quotes --window 10s --timeout 60s
+  tickwire topic hz Quotes -n 1000 -o jsonl | jq .rate_hz"
+)]
+pub(crate) struct Hz {
+    #[command(flatten)]
+    options: MeterOptions,
+}
+
+/// Measure how many bytes come
+#[derive(Args)]
+#[command(
+    long_about = "\
+Adds up the serialized samples of a topic as they arrive: megabytes a second, samples a second, and \
+the shortest, mean and longest sample in bytes. Headers of RTPS, UDP and IP are not counted. A line \
+for each period, and one for all at the end. The type need not be known.",
+    after_help = "\
+Examples:
+  tickwire topic bw Quotes
+  tickwire topic bw Quotes -n 1000 -o jsonl | jq .mb_per_s"
+)]
+pub(crate) struct Bw {
+    #[command(flatten)]
+    options: MeterOptions,
+}
+
+/// Measure how long samples take
+#[derive(Args)]
+#[command(
+    long_about = "\
+Compares the time at which each sample was written, by the writer's clock, with the time at which it \
+arrived, by this machine's: percentiles in microseconds. A line for each period, and one for all at \
+the end. Samples written before the command began are not asked for.
+
+Between machines the figures are only as good as the clocks agree. Where samples seem to arrive \
+before they were written, the clocks differ, and standard error says by how much at least.",
+    after_help = "\
+Examples:
+  tickwire topic delay Quotes
+  tickwire topic delay Quotes -n 1000 -o jsonl | tail -1 | jq .p99_us"
+)]
+pub(crate) struct DelayArguments {
+    #[command(flatten)]
+    options: MeterOptions,
+}
+
+/// What is measured, and how often that is said
+#[derive(Args)]
+struct MeterOptions {
+    #[command(flatten)]
+    subscription: SubscriptionOptions,
+
+    /// Time between two lines
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
+    window: Duration,
+
+    /// Form of the lines
+    #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
+    output: LineFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum LineFormat {
+    /// Columns for people
+    #[default]
+    Table,
+    /// A JSON object a line
+    Jsonl,
+}
+
+impl Hz {
+    pub(crate) fn run(self) -> Result<()> {
+        self.options.run("tickwire topic hz", Rate::default)
+    }
+}
+
+impl Bw {
+    pub(crate) fn run(self) -> Result<()> {
+        self.options.run("tickwire topic bw", Bandwidth::default)
+    }
+}
+
+impl DelayArguments {
+    pub(crate) fn run(self) -> Result<()> {
+        self.options.run("tickwire topic delay", Delay::default)
+    }
+}
+
+impl MeterOptions {
+    fn run<F: Figures>(&self, command: &str, start: impl Fn() -> F) -> Result<()> {
+        if self.window.is_zero() {
+            return Err(Failure::usage("`--window` must be longer than nothing"));
+        }
+        let subscription = self.subscription.begin(command)?;
+        let first = subscription.writers.first();
+        let (name, has_key) = first.map_or(("", false), |writer| {
+            (writer.type_name.as_str(), writer.guid.entity.is_keyed())
+        });
+        let reader = subscription.reader(Interest {
+            ty: DynamicType::opaque(name, has_key),
+            history: false,
+            filter: None,
+        })?;
+        let news = subscription.news_of(&reader);
+        let mut losses = Losses::default();
+        let (mut all, mut period) = (start(), start());
+        let (mut seen, mut table) = (0, Lines::new(self.output));
+        let begin = Instant::now();
+        let mut line_at = begin + self.window;
+        while subscription.wanted(seen) > 0 && !subscription.is_over() {
+            let rest = line_at.saturating_duration_since(Instant::now());
+            let _news = news.wait(subscription.rest(rest));
+            for sample in reader.take().iter().take(subscription.wanted(seen)) {
+                let bytes = sample.key_holder().map_or(0, |value| value.payload().len());
+                all.add(sample.info(), bytes);
+                period.add(sample.info(), bytes);
+                seen += 1;
+            }
+            losses.report(&reader);
+            if line_at <= Instant::now() {
+                table.write("", &period.row(self.window))?;
+                period = start();
+                line_at += self.window;
+            }
+        }
+        table.write("all", &all.row(begin.elapsed()))?;
+        if let Some(remark) = all.remark() {
+            note(remark);
+        }
+        subscription.conclude(seen, &losses)
+    }
+}
+
+/// Lines of figures as they come: a table cannot know its widest cell.
+struct Lines {
+    format: LineFormat,
+    has_header: bool,
+}
+
+impl Lines {
+    fn new(format: LineFormat) -> Self {
+        Self {
+            format,
+            has_header: false,
+        }
+    }
+
+    fn write(&mut self, label: &str, row: &[(&'static str, Value)]) -> io::Result<()> {
+        let mut out = stdout();
+        match self.format {
+            LineFormat::Jsonl => {
+                let scope = if label.is_empty() { "window" } else { label };
+                let mut object: Map<_, _> = [("scope".to_owned(), Value::from(scope))]
+                    .into_iter()
+                    .collect();
+                object.extend(
+                    row.iter()
+                        .map(|(name, value)| ((*name).to_owned(), value.clone())),
+                );
+                serde_json::to_writer(&mut out, &object)?;
+            }
+            LineFormat::Table => {
+                if !std::mem::replace(&mut self.has_header, true) {
+                    write!(out, "{:3}", "")?;
+                    for (name, _) in row {
+                        write!(out, " {name:>11}")?;
+                    }
+                    writeln!(out)?;
+                }
+                write!(out, "{label:3}")?;
+                for (_, value) in row {
+                    match value.as_f64() {
+                        Some(number) if value.is_f64() => write!(out, " {number:>11.3}")?,
+                        Some(_) => write!(out, " {:>11}", value.to_string())?,
+                        None => write!(out, " {:>11}", "-")?,
+                    }
+                }
+            }
+        }
+        writeln!(out)?;
+        out.flush()
+    }
+}

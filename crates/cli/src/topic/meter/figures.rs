@@ -1,0 +1,300 @@
+//! What is computed from samples: rates, sizes, delays. Knows no network and no clock.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde_json::{Value, json};
+use tickwire::SampleInfo;
+
+/// A sum over samples.
+pub(super) trait Figures {
+    /// One more sample, of so many bytes.
+    fn add(&mut self, info: &SampleInfo, bytes: usize);
+    /// What came out, by name, after so long. Figures that no sample gives are null.
+    fn row(&self, elapsed: Duration) -> Vec<(&'static str, Value)>;
+    /// What to know about the figures.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Time between samples.
+#[derive(Default)]
+pub(super) struct Rate {
+    samples: u64,
+    last_ns: Option<i64>,
+    intervals: Spread,
+}
+
+/// Size of samples.
+#[derive(Default)]
+pub(super) struct Bandwidth {
+    bytes: Spread,
+}
+
+/// Time from writing to arrival.
+pub(super) struct Delay {
+    samples: u64,
+    delays_ns: Histogram<u64>,
+    /// Samples that arrived before they were written.
+    early: u64,
+    earliest_ns: u64,
+    /// Samples whose writer did not say when they were written.
+    undated: u64,
+}
+
+/// Of numbers: least, greatest, mean and standard deviation.
+#[derive(Default)]
+struct Spread {
+    count: u64,
+    min: f64,
+    max: f64,
+    mean: f64,
+    /// Sum of the squared distances from the mean (Welford).
+    squares: f64,
+}
+
+impl Spread {
+    fn add(&mut self, value: f64) {
+        self.count += 1;
+        if self.count == 1 {
+            (self.min, self.max) = (value, value);
+        }
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        let distance = value - self.mean;
+        self.mean += distance / self.count as f64;
+        self.squares += distance * (value - self.mean);
+    }
+
+    /// A figure, unless there is nothing to compute it from.
+    fn figure(&self, figure: impl Fn(&Self) -> f64) -> Value {
+        match self.count {
+            0 => Value::Null,
+            _ => json!(figure(self)),
+        }
+    }
+
+    fn deviation(&self) -> f64 {
+        (self.squares / self.count as f64).sqrt()
+    }
+}
+
+fn per_second(count: f64, elapsed: Duration) -> Value {
+    match elapsed.as_secs_f64() {
+        0.0 => Value::Null,
+        seconds => json!(count / seconds),
+    }
+}
+
+impl Figures for Rate {
+    fn add(&mut self, info: &SampleInfo, _: usize) {
+        let now_ns = info.reception_timestamp.as_nanos();
+        if let Some(last_ns) = self.last_ns.replace(now_ns) {
+            self.intervals
+                .add(now_ns.saturating_sub(last_ns) as f64 / 1e6);
+        }
+        self.samples += 1;
+    }
+
+    fn row(&self, elapsed: Duration) -> Vec<(&'static str, Value)> {
+        vec![
+            ("samples", json!(self.samples)),
+            ("rate_hz", per_second(self.samples as f64, elapsed)),
+            ("min_ms", self.intervals.figure(|spread| spread.min)),
+            ("mean_ms", self.intervals.figure(|spread| spread.mean)),
+            ("max_ms", self.intervals.figure(|spread| spread.max)),
+            ("stddev_ms", self.intervals.figure(Spread::deviation)),
+        ]
+    }
+}
+
+impl Figures for Bandwidth {
+    fn add(&mut self, _: &SampleInfo, bytes: usize) {
+        self.bytes.add(bytes as f64);
+    }
+
+    fn row(&self, elapsed: Duration) -> Vec<(&'static str, Value)> {
+        let bytes = &self.bytes;
+        let megabytes = bytes.mean * bytes.count as f64 / 1e6;
+        vec![
+            ("samples", json!(bytes.count)),
+            ("mb_per_s", per_second(megabytes, elapsed)),
+            ("rate_hz", per_second(bytes.count as f64, elapsed)),
+            ("min_bytes", bytes.figure(|spread| spread.min)),
+            ("mean_bytes", bytes.figure(|spread| spread.mean)),
+            ("max_bytes", bytes.figure(|spread| spread.max)),
+        ]
+    }
+}
+
+impl Default for Delay {
+    fn default() -> Self {
+        let histogram = Histogram::new_with_max(LONGEST_NS, 3);
+        Self {
+            samples: 0,
+            // The bounds are constants that it takes.
+            delays_ns: histogram.expect("valid bounds"),
+            early: 0,
+            earliest_ns: 0,
+            undated: 0,
+        }
+    }
+}
+
+impl Figures for Delay {
+    fn add(&mut self, info: &SampleInfo, _: usize) {
+        self.samples += 1;
+        let Some(sent) = info.source_timestamp else {
+            self.undated += 1;
+            return;
+        };
+        let arrived_ns = info.reception_timestamp.as_nanos();
+        let delay_ns = arrived_ns.saturating_sub(sent.as_nanos());
+        match u64::try_from(delay_ns) {
+            Ok(delay_ns) => self.delays_ns.saturating_record(delay_ns),
+            Err(_) => {
+                self.early += 1;
+                self.earliest_ns = self.earliest_ns.max(delay_ns.unsigned_abs());
+            }
+        }
+    }
+
+    fn row(&self, _: Duration) -> Vec<(&'static str, Value)> {
+        let figure = |ns: u64| match self.delays_ns.is_empty() {
+            true => Value::Null,
+            false => json!(ns as f64 / 1e3),
+        };
+        let percentile = |p: f64| figure(self.delays_ns.value_at_quantile(p));
+        vec![
+            ("samples", json!(self.samples)),
+            ("min_us", figure(self.delays_ns.min())),
+            ("p50_us", percentile(0.5)),
+            ("p90_us", percentile(0.9)),
+            ("p99_us", percentile(0.99)),
+            ("p999_us", percentile(0.999)),
+            ("max_us", figure(self.delays_ns.max())),
+            ("early", json!(self.early)),
+        ]
+    }
+
+    fn remark(&self) -> Option<String> {
+        let (samples, early) = (self.samples, self.early);
+        if early > 0 {
+            let ahead = Duration::from_nanos(self.earliest_ns);
+            return Some(format!(
+                "the clocks differ: {early} of {samples} samples arrived before they were written, \
+                 by up to {ahead:?}; synchronize the machines (chrony, PTP) before trusting a delay"
+            ));
+        }
+        if !self.delays_ns.is_empty() && self.delays_ns.min() > SUSPICIOUS_NS {
+            let least = Duration::from_nanos(self.delays_ns.min());
+            return Some(format!(
+                "even the fastest sample took {least:?}: probably the clocks differ"
+            ));
+        }
+        let undated = self.undated;
+        (undated > 0).then(|| format!("{undated} of {samples} samples have no source timestamp"))
+    }
+}
+
+/// An hour; what takes longer counts as that.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+/// No network takes so long for its fastest datagram.
+const SUSPICIOUS_NS: u64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickwire::{
+        Guid, InstanceHandle, InstanceState, SampleState, SequenceNumber, Timestamp, ViewState,
+    };
+
+    fn info(sent_ns: Option<i64>, arrived_ns: i64) -> SampleInfo {
+        SampleInfo {
+            sample_state: SampleState::NotRead,
+            view_state: ViewState::New,
+            instance_state: InstanceState::Alive,
+            source_timestamp: sent_ns.map(Timestamp::from_nanos),
+            reception_timestamp: Timestamp::from_nanos(arrived_ns),
+            instance: InstanceHandle::KEYLESS,
+            writer: Guid::UNKNOWN,
+            sequence_number: SequenceNumber::UNKNOWN,
+            disposed_generation_count: 0,
+            no_writers_generation_count: 0,
+            sample_rank: 0,
+            generation_rank: 0,
+            absolute_generation_rank: 0,
+            valid_data: true,
+        }
+    }
+
+    fn row(figures: &impl Figures) -> serde_json::Map<String, Value> {
+        let row = figures.row(Duration::from_secs(2)).into_iter();
+        row.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    #[test]
+    fn rates_are_of_intervals() {
+        let mut rate = Rate::default();
+        for at_ms in [0, 10, 40] {
+            rate.add(&info(None, at_ms * 1_000_000), 1);
+        }
+        let row = row(&rate);
+        assert_eq!((&row["samples"], &row["rate_hz"]), (&json!(3), &json!(1.5)));
+        assert_eq!(
+            (&row["min_ms"], &row["mean_ms"]),
+            (&json!(10.0), &json!(20.0))
+        );
+        assert_eq!(
+            (&row["max_ms"], &row["stddev_ms"]),
+            (&json!(30.0), &json!(10.0))
+        );
+    }
+
+    #[test]
+    fn nothing_gives_no_figures() {
+        assert_eq!(row(&Rate::default())["min_ms"], Value::Null);
+        assert_eq!(row(&Bandwidth::default())["max_bytes"], Value::Null);
+        assert_eq!(row(&Delay::default())["p50_us"], Value::Null);
+        assert_eq!(Delay::default().remark(), None);
+    }
+
+    #[test]
+    fn bytes_are_added_up() {
+        let mut bandwidth = Bandwidth::default();
+        for bytes in [1_000_000, 3_000_000] {
+            bandwidth.add(&info(None, 0), bytes);
+        }
+        let row = row(&bandwidth);
+        assert_eq!(
+            (&row["mb_per_s"], &row["mean_bytes"]),
+            (&json!(2.0), &json!(2_000_000.0))
+        );
+    }
+
+    #[test]
+    fn clocks_that_differ_are_told_of() {
+        let mut delay = Delay::default();
+        delay.add(&info(Some(0), 1_000), 0);
+        delay.add(&info(None, 0), 0);
+        assert_eq!(row(&delay)["p50_us"], json!(1.0));
+        assert!(
+            delay
+                .remark()
+                .is_some_and(|said| said.starts_with("1 of 2 samples have no"))
+        );
+        delay.add(&info(Some(5_000_000), 0), 0);
+        let said = delay.remark().unwrap_or_default();
+        assert!(
+            said.contains("1 of 3 samples arrived before they were written, by up to 5ms"),
+            "{said}"
+        );
+        let mut late = Delay::default();
+        late.add(&info(Some(0), 7_200_000_000_000), 0);
+        assert!(
+            late.remark()
+                .is_some_and(|said| said.contains("probably the clocks differ"))
+        );
+    }
+}
