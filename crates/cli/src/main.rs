@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod demo;
+mod doctor;
 mod domain;
 mod duration;
 mod failure;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     stage::end_with_parent();
     let result = match Cli::parse().command {
         Command::Demo(arguments) => arguments.run(),
+        Command::Doctor(arguments) => arguments.run(),
         Command::Fast(command) => command.run(),
         Command::Feed(command) => command.run(),
         Command::Node(command) => command.run(),
@@ -62,6 +64,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
     #[command(subcommand)]
     Fast(fast::Command),
     #[command(subcommand)]
@@ -88,6 +91,7 @@ Examples:
   tickwire feed generate simple --out simple.dat            make a feed, then look inside it:
   tickwire fast decode simple.dat --templates simple.xml
   tickwire topic ls                                         what is on the network
+  tickwire doctor                                           what is wrong with it
 
 Exit status:
   0  done

@@ -284,3 +284,48 @@ module test {
         (&json!("test::Quote"), &json!(expected))
     );
 }
+
+#[test]
+fn the_doctor_sees_what_does_not_match() {
+    let domain = Domain::reserve();
+    let one = participant(&domain, "one");
+    let quotes = topic(&one, "Quotes");
+    let best_effort = DataWriterQos::default().best_effort();
+    let writer = one.writer_with(&quotes, best_effort).expect("a writer");
+    let _content = one.reader(&quotes).expect("a reader");
+    let check = |told: &Value, name: &str| {
+        let mut checks = told["checks"].as_array().expect("a list").iter();
+        checks
+            .find(|check| check["check"] == name)
+            .expect(name)
+            .clone()
+    };
+
+    let told = json_of(&run("doctor", &domain, &["doctor", "-o", "json"]));
+    assert_eq!(check(&told, "matches")["status"], "OK");
+    assert_eq!(check(&told, "multicast test")["status"], "OK");
+    let seen = check(&told, "participants")["found"].clone();
+    assert_eq!(seen, "1 participant, 1 topic, 1 writer, 1 reader");
+    let ports = check(&told, "ports of the domain")["found"].to_string();
+    assert!(
+        ports.contains(&format!("({})", std::process::id())),
+        "{ports}"
+    );
+
+    let demanding = DataReaderQos::default().reliable();
+    let _reader = one
+        .reader_with(writer.topic(), demanding)
+        .expect("a reader");
+    let examined = run("doctor-fail", &domain, &["doctor"]);
+    assert_eq!(examined.status, 1, "{}", examined.stdout);
+    let lines = "FAIL  matches                1 pair of writer and reader does not match\n";
+    assert!(examined.stdout.contains(lines), "{}", examined.stdout);
+    let mend = format!("-> `tickwire qos check --domain {}` says why", domain.id);
+    assert!(examined.stdout.contains(&mend), "{}", examined.stdout);
+    let unknown = run(
+        "doctor-usage",
+        &domain,
+        &["doctor", "--interface", "no-such"],
+    );
+    assert_eq!(unknown.status, 2, "{}", unknown.stderr);
+}

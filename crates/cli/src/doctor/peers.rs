@@ -1,0 +1,142 @@
+//! The other participants: who is seen but not reached, and who does not match whom.
+
+use tickwire::{DiscoveryCounters, Locator, ParticipantData};
+use tickwire_transport::Interface;
+
+use super::Finding;
+use crate::output::counted;
+use crate::survey::{Mismatch, Survey, participant_name};
+
+/// What discovery has found.
+pub(super) fn check(
+    survey: &Survey,
+    counters: &DiscoveryCounters,
+    interface: &Interface,
+    domain: u32,
+) -> Vec<Finding> {
+    vec![
+        seen(survey),
+        reached(survey, interface),
+        announcements(counters),
+        matches(survey, domain),
+        halves(survey, domain),
+    ]
+}
+
+fn seen(survey: &Survey) -> Finding {
+    let endpoints = survey.topics.values();
+    let (writers, readers) = endpoints.fold((0, 0), |(writers, readers), topic| {
+        (writers + topic.writers.len(), readers + topic.readers.len())
+    });
+    let participants = survey.participants.len() as u64;
+    let participants = counted(participants, "participant", "participants");
+    Finding::ok(
+        "participants",
+        format!(
+            "{participants}, {}, {}, {}",
+            counted(survey.topics.len() as u64, "topic", "topics"),
+            counted(writers as u64, "writer", "writers"),
+            counted(readers as u64, "reader", "readers")
+        ),
+    )
+}
+
+/// Participants that announce no address at which data could reach them from here.
+fn reached(survey: &Survey, interface: &Interface) -> Finding {
+    let check = "reachable";
+    let participants = survey.participants.values();
+    let unreached: Vec<_> = participants
+        .filter(|participant| !is_reached(participant, interface))
+        .map(|participant| participant_name(participant))
+        .collect();
+    match unreached.as_slice() {
+        [] => Finding::ok(check, "all announce an address that this interface reaches"),
+        names => Finding::warn(
+            check,
+            format!(
+                "no address of {} is reached by {} over UDP",
+                names.join(", "),
+                interface.name
+            ),
+            "let them use UDP on this network, too: they announce only loopback, another network, \
+             shared memory or TCP",
+        ),
+    }
+}
+
+fn is_reached(participant: &ParticipantData, interface: &Interface) -> bool {
+    let locators = [
+        &*participant.default_unicast,
+        &*participant.metatraffic_unicast,
+    ];
+    let mut addresses = locators.into_iter().flatten().filter_map(Locator::to_udp);
+    addresses.any(|address| interface.is_loopback || !address.ip().is_loopback())
+}
+
+fn announcements(counters: &DiscoveryCounters) -> Finding {
+    let check = "announcements";
+    let faults = [
+        (counters.unusable, "that cannot be read"),
+        (counters.misbehaved, "in another participant's name"),
+        (
+            counters.participants_refused,
+            "of participants beyond a limit",
+        ),
+        (counters.endpoints_refused, "of endpoints beyond a limit"),
+        (
+            counters.other_domain,
+            "of another domain at this one's ports",
+        ),
+    ];
+    let faults = faults.iter().filter(|(count, _)| *count > 0);
+    let faults: Vec<_> = faults
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if faults.is_empty() {
+        return Finding::ok(check, "all understood");
+    }
+    let last = match &counters.last_unusable {
+        Some((prefix, error)) => format!("; the last by {prefix:?}: {error}"),
+        None => String::new(),
+    };
+    Finding::warn(
+        check,
+        format!("{}{last}", faults.join(", ")),
+        "look at them with `tshark -i lo -Y rtps -V`, and at the program that sends them",
+    )
+}
+
+fn matches(survey: &Survey, domain: u32) -> Finding {
+    let check = "matches";
+    let mismatches = survey.topics.values().flat_map(Mismatch::all_of);
+    match mismatches.map(|mismatch| mismatch.pairs as u64).sum() {
+        0 => Finding::ok(check, "every writer and reader of a topic match"),
+        pairs => Finding::fail(
+            check,
+            counted(
+                pairs,
+                "pair of writer and reader does not match",
+                "pairs of writer and reader do not match",
+            ),
+            format!("`tickwire qos check --domain {domain}` says why, and what to change"),
+        ),
+    }
+}
+
+fn halves(survey: &Survey, domain: u32) -> Finding {
+    let check = "topic names";
+    let near = survey.topics.iter().find_map(|(name, topic)| {
+        let near = survey.hint(name, topic)?;
+        Some(format!(
+            "{name} has only one half; was it meant to be {near}?"
+        ))
+    });
+    match near {
+        None => Finding::ok(check, "none looks misspelt"),
+        Some(near) => Finding::warn(
+            check,
+            near,
+            format!("give both sides one name; `tickwire topic ls --domain {domain}` lists them"),
+        ),
+    }
+}
