@@ -11,7 +11,8 @@ use std::time::Duration;
 use tickwire_base::{Counter, Instant};
 use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
-use tickwire_rtps::discovery::{Discovery, EndpointData};
+use tickwire_rtps::discovery::{AddError, Discovery, EndpointData};
+use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_transport::{UdpSocket, clock};
 
@@ -192,6 +193,27 @@ impl Core {
             }
             let added = discovery.add(clock::now(), data, outbox);
             added.map_err(EndpointError::Announcement)
+        })
+    }
+
+    /// The policies that an endpoint of ours has announced.
+    pub(crate) fn policies_of(&self, guid: Guid) -> Option<EndpointQos> {
+        self.view(|discovery| discovery.endpoint(guid).map(|data| data.qos.clone()))
+    }
+
+    /// Announces an endpoint of ours with other policies, and matches it anew. Nothing changes if it
+    /// is gone.
+    pub(crate) fn change_policies(
+        &self,
+        guid: Guid,
+        change: impl FnOnce(&mut EndpointQos),
+    ) -> Result<(), AddError> {
+        self.with_discovery(|discovery, outbox| {
+            let Some(mut data) = discovery.endpoint(guid).map(|data| (**data).clone()) else {
+                return Ok(());
+            };
+            change(&mut data.qos);
+            discovery.add(clock::now(), data, outbox)
         })
     }
 

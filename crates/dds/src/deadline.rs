@@ -26,6 +26,18 @@ impl DeadlineTracker {
         })
     }
 
+    /// Takes over another period, from `now` on for the instances that are known. Where there was
+    /// none, instances are known from their next sample on.
+    pub(crate) fn change(tracker: &mut Option<Self>, now: Instant, period: Duration) {
+        let before = tracker.take();
+        *tracker = Self::new(period);
+        if let (Some(before), Some(tracker)) = (before, tracker) {
+            for instance in before.instances.into_keys() {
+                tracker.written(instance, now);
+            }
+        }
+    }
+
     /// A sample of an instance: the next one is due within the period.
     pub(crate) fn written(&mut self, instance: InstanceHandle, now: Instant) {
         let due = now + self.period;
@@ -79,6 +91,22 @@ mod tests {
             true
         });
         instances
+    }
+
+    #[test]
+    fn another_period_counts_from_its_change() {
+        let start = Instant::ZERO;
+        let mut tracker = DeadlineTracker::new(PERIOD);
+        tracker
+            .as_mut()
+            .expect("a finite period")
+            .written(ONE, start);
+        DeadlineTracker::change(&mut tracker, start + PERIOD / 2, PERIOD * 2);
+        let changed = tracker.as_mut().expect("a finite period");
+        assert!(missed(changed, start + PERIOD * 2).is_empty());
+        assert_eq!(missed(changed, start + PERIOD * 5 / 2), [ONE]);
+        DeadlineTracker::change(&mut tracker, start, Duration::MAX);
+        assert!(tracker.is_none());
     }
 
     #[test]

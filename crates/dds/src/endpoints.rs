@@ -7,11 +7,11 @@ use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 
 use crate::content_filter::TopicDescription;
-use crate::core::Announcement;
-use crate::error::{EndpointError, UnimplementedQos};
+use crate::core::{Announcement, Core};
+use crate::error::{EndpointError, SetQosError, UnimplementedQos};
 use crate::lifeline::Lifeline;
 use crate::publisher::PublisherGroup;
-use crate::qos::{DataReaderQos, DataWriterQos, offered_representation};
+use crate::qos::{DataReaderQos, DataWriterQos, GroupQos, offered_representation};
 use crate::reader::endpoint::{ReaderEndpoint, ReaderShared};
 use crate::subscriber::SubscriberGroup;
 use crate::topic::Topic;
@@ -59,6 +59,7 @@ pub(crate) fn writer<T: TopicSupport>(
     Ok(DataWriter::new(
         endpoint,
         topic.clone(),
+        qos.clone(),
         Arc::clone(lifeline),
     ))
 }
@@ -89,7 +90,54 @@ pub(crate) fn reader<T: TopicSupport>(
     let mut announced = announcement(Role::Reader, guid, topic, policies);
     announced.data.content_filter = content_filter;
     core.add_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>, announced)?;
-    Ok(DataReader::new(shared, topic.clone(), Arc::clone(lifeline)))
+    Ok(DataReader::new(
+        shared,
+        topic.clone(),
+        qos.clone(),
+        Arc::clone(lifeline),
+    ))
+}
+
+/// Takes over those policies of an endpoint that may change, and has it announced anew.
+///
+/// `wanted` keeps what the endpoint has of its publisher or subscriber.
+pub(crate) fn change(
+    core: &Core,
+    role: Role,
+    guid: Guid,
+    mut wanted: EndpointQos,
+) -> Result<Option<EndpointQos>, SetQosError> {
+    let Some(current) = core.policies_of(guid) else {
+        return Ok(None);
+    };
+    wanted.presentation = current.presentation;
+    wanted.partition.clone_from(&current.partition);
+    wanted.group_data.clone_from(&current.group_data);
+    wanted
+        .check_consistency()
+        .map_err(SetQosError::InconsistentQos)?;
+    if let Some(unimplemented) = UnimplementedQos::find(role, &wanted) {
+        return Err(SetQosError::UnimplementedQos(unimplemented));
+    }
+    if let Some(policy) = current.immutable_difference(&wanted) {
+        return Err(SetQosError::Immutable(policy));
+    }
+    core.change_policies(guid, |policies| policies.clone_from(&wanted))
+        .map_err(SetQosError::Announcement)?;
+    Ok(Some(wanted))
+}
+
+/// Gives endpoints another partition and other data of their publisher or subscriber.
+pub(crate) fn change_group(
+    core: &Core,
+    endpoints: impl Iterator<Item = Guid>,
+    qos: &GroupQos,
+) -> Result<(), SetQosError> {
+    for guid in endpoints {
+        core.change_policies(guid, |policies| qos.apply(policies))
+            .map_err(SetQosError::Announcement)?;
+    }
+    Ok(())
 }
 
 fn check(role: Role, policies: &EndpointQos) -> Result<(), EndpointError> {

@@ -167,6 +167,46 @@ impl Error for EndpointError {
     }
 }
 
+/// Why an entity keeps the QoS that it had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SetQosError {
+    /// A policy, by the standard's name, that cannot be changed while the entity lives (DDS 1.4
+    /// §2.2.3).
+    Immutable(&'static str),
+    /// Two policies contradict each other.
+    InconsistentQos(Inconsistent),
+    /// A policy asks for what is not implemented.
+    UnimplementedQos(UnimplementedQos),
+    /// The QoS is too long to announce.
+    Announcement(AddError),
+}
+
+impl fmt::Display for SetQosError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Immutable(policy) => write!(
+                f,
+                "{policy} cannot be changed while the entity lives; make another entity"
+            ),
+            Self::InconsistentQos(inconsistent) => write!(f, "inconsistent QoS: {inconsistent}"),
+            Self::UnimplementedQos(unimplemented) => unimplemented.fmt(f),
+            Self::Announcement(error) => write!(f, "cannot be announced: {error}"),
+        }
+    }
+}
+
+impl Error for SetQosError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::InconsistentQos(inconsistent) => Some(inconsistent),
+            Self::UnimplementedQos(unimplemented) => Some(unimplemented),
+            Self::Announcement(error) => Some(error),
+            Self::Immutable(_) => None,
+        }
+    }
+}
+
 /// Why a sample was not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

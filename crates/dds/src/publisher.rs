@@ -10,7 +10,7 @@ use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber};
 
 use crate::DataWriter;
 use crate::endpoints;
-use crate::error::EndpointError;
+use crate::error::{EndpointError, SetQosError};
 use crate::group_listener::{PublisherListener, listeners_of_writers};
 use crate::lifeline::Lifeline;
 use crate::listeners::GroupListener;
@@ -29,7 +29,7 @@ pub type PublisherQos = GroupQos;
 #[derive(Clone)]
 pub struct Publisher {
     lifeline: Arc<Lifeline>,
-    qos: PublisherQos,
+    qos: Arc<Mutex<PublisherQos>>,
     group: Arc<PublisherGroup>,
 }
 
@@ -42,7 +42,7 @@ impl Publisher {
         let group = Arc::new(PublisherGroup::new(guid, qos.presentation_qos()));
         Self {
             lifeline,
-            qos,
+            qos: Arc::new(Mutex::new(qos)),
             group,
         }
     }
@@ -57,8 +57,30 @@ impl Publisher {
         topic: &Topic<T>,
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, EndpointError> {
-        let qos = qos.with(|policies| self.qos.apply(policies));
+        let qos = qos.with(|policies| lock(&self.qos).apply(policies));
         endpoints::writer(&self.lifeline, topic, &qos, Some(&self.group))
+    }
+
+    /// The QoS that the publisher has now.
+    pub fn qos(&self) -> PublisherQos {
+        lock(&self.qos).clone()
+    }
+
+    /// Changes PARTITION and GROUP_DATA of the publisher and all its writers (DDS 1.4 §2.2.3.13 and
+    /// §2.2.3.3). Readers that match only the old or only the new ones leave or come.
+    ///
+    /// # Errors
+    /// When PRESENTATION differs, or the QoS is too long to announce; in the latter case some
+    /// writers may have the new one.
+    pub fn set_qos(&self, qos: PublisherQos) -> Result<(), SetQosError> {
+        let mut own = lock(&self.qos);
+        if qos.presentation_qos() != own.presentation_qos() {
+            return Err(SetQosError::Immutable("PRESENTATION"));
+        }
+        let writers = self.group.writers();
+        endpoints::change_group(&self.lifeline.core, writers.into_iter(), &qos)?;
+        *own = qos;
+        Ok(())
     }
 
     /// Begins a coherent set (DDS 1.4 §2.2.2.4.1.10): readers with coherent access see what all
@@ -213,6 +235,12 @@ impl PublisherGroup {
         if state.depth > 0 && self.is_coherent {
             writer.begin_set(state.set);
         }
+    }
+
+    fn writers(&self) -> Vec<Guid> {
+        let state = lock(&self.state);
+        let writers = state.writers.iter().filter_map(Weak::upgrade);
+        writers.map(|writer| writer.guid).collect()
     }
 
     /// The number of the next change. To be called under the lock of its writer, so that each

@@ -10,7 +10,7 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 use crate::DataReader;
 use crate::content_filter::TopicDescription;
 use crate::endpoints;
-use crate::error::EndpointError;
+use crate::error::{EndpointError, SetQosError};
 use crate::group_listener::{SubscriberListener, listeners_of_readers};
 use crate::lifeline::Lifeline;
 use crate::listeners::GroupListener;
@@ -30,7 +30,7 @@ pub type SubscriberQos = GroupQos;
 #[derive(Clone)]
 pub struct Subscriber {
     lifeline: Arc<Lifeline>,
-    qos: SubscriberQos,
+    qos: Arc<Mutex<SubscriberQos>>,
     group: Arc<SubscriberGroup>,
 }
 
@@ -39,7 +39,7 @@ impl Subscriber {
         let group = Arc::new(SubscriberGroup::new(qos.presentation_qos()));
         Self {
             lifeline,
-            qos,
+            qos: Arc::new(Mutex::new(qos)),
             group,
         }
     }
@@ -54,8 +54,31 @@ impl Subscriber {
         topic: &impl TopicDescription<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
-        let qos = qos.with(|policies| self.qos.apply(policies));
+        let qos = qos.with(|policies| lock(&self.qos).apply(policies));
         endpoints::reader(&self.lifeline, topic, &qos, Some(&self.group))
+    }
+
+    /// The QoS that the subscriber has now.
+    pub fn qos(&self) -> SubscriberQos {
+        lock(&self.qos).clone()
+    }
+
+    /// Changes PARTITION and GROUP_DATA of the subscriber and all its readers (DDS 1.4 §2.2.3.13 and
+    /// §2.2.3.3). Writers that match only the old or only the new ones leave or come.
+    ///
+    /// # Errors
+    /// When PRESENTATION differs, or the QoS is too long to announce; in the latter case some
+    /// readers may have the new one.
+    pub fn set_qos(&self, qos: SubscriberQos) -> Result<(), SetQosError> {
+        let mut own = lock(&self.qos);
+        if qos.presentation_qos() != own.presentation_qos() {
+            return Err(SetQosError::Immutable("PRESENTATION"));
+        }
+        let readers = self.group.readers();
+        let readers = readers.iter().map(|reader| reader.guid());
+        endpoints::change_group(&self.lifeline.core, readers, &qos)?;
+        *own = qos;
+        Ok(())
     }
 
     /// Begins to look at all readers together (DDS 1.4 §2.2.2.5.2.8): until the result is dropped or

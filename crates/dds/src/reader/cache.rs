@@ -226,7 +226,12 @@ impl<T> Cache<T> {
     }
 
     pub(crate) fn set_writer(&mut self, writer: Guid, policy: WriterPolicy) {
-        self.writers.insert(writer, policy);
+        let before = self.writers.insert(writer, policy);
+        if before.is_some_and(|before| before.strength != policy.strength) {
+            for instance in self.instances.iter_mut().flatten() {
+                instance.change_strength(writer, policy.strength);
+            }
+        }
     }
 
     pub(super) fn knows_writer(&self, writer: Guid) -> bool {

@@ -183,6 +183,19 @@ impl<T: TopicSupport> ReaderShared<T> {
         self
     }
 
+    /// Takes over what may change of the QoS.
+    pub(super) fn change(&self, policies: &EndpointQos) {
+        let has_news = self.update(|state| {
+            let inbox = &mut state.inbox;
+            inbox.now = clock::now();
+            DeadlineTracker::change(&mut inbox.deadline, inbox.now, policies.deadline);
+            inbox.change_separation(policies.time_based_filter)
+        });
+        if has_news {
+            self.core.call_listener_later(self.guid.entity);
+        }
+    }
+
     /// Reads or takes what the query is after.
     pub(super) fn collect(&self, query: &Query, take: bool) -> Vec<Sample<T>> {
         let mut state = lock(&self.state);
@@ -368,9 +381,10 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         self.update(|state| {
             state.machine.match_writer(now, proxy, outbox);
             state.inbox.cache.set_writer(writer, policy);
-            if state.writers.insert(writer, true).is_some() {
+            if state.writers.contains_key(&writer) {
                 return StatusMask::NONE;
             }
+            state.writers.insert(writer, true);
             state.inbox.statuses.matched.matched(writer);
             state.inbox.statuses.liveliness.alive(writer);
             StatusMask::SUBSCRIPTION_MATCHED | StatusMask::LIVELINESS_CHANGED

@@ -115,6 +115,17 @@ impl<T: TopicSupport> Inbox<T> {
         }
     }
 
+    /// Takes over another TIME_BASED_FILTER, for what comes from here on; what waited is shown. Says
+    /// what that changes.
+    pub(super) fn change_separation(&mut self, separation: Duration) -> StatusMask {
+        let shown = self.cache.change_separation(separation);
+        self.counters.stored += shown;
+        match shown {
+            0 => StatusMask::NONE,
+            _ => StatusMask::DATA_AVAILABLE,
+        }
+    }
+
     /// Does what time demands of the samples; says whether that made room.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
         let has_room = self.cache.expire(now);

@@ -109,6 +109,15 @@ impl Instance {
         wins
     }
 
+    /// A writer has another strength now, which counts at once if it is the owner.
+    pub(crate) fn change_strength(&mut self, writer: Guid, strength: i32) {
+        if let Some((owner_strength, owner)) = &mut self.owner
+            && *owner == writer
+        {
+            *owner_strength = strength;
+        }
+    }
+
     /// Nobody owns it.
     pub(crate) fn release(&mut self) {
         self.owner = None;

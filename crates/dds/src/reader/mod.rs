@@ -21,9 +21,10 @@ mod time_filter;
 mod timing;
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use tickwire_rtps::discovery::Role;
 use tickwire_rtps::wire::Guid;
 
 pub use any::AnyDataReader;
@@ -36,8 +37,11 @@ pub use samples::Samples;
 pub use select::Select;
 pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
 
-use crate::error::Timeout;
+use crate::endpoints;
+use crate::error::{SetQosError, Timeout};
 use crate::lifeline::Lifeline;
+use crate::qos::DataReaderQos;
+use crate::signal::lock;
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
     MatchedStatus, SampleRejectedStatus, StatusMask,
@@ -59,6 +63,7 @@ pub struct DataReader<T: TopicSupport> {
 struct Handle<T: TopicSupport> {
     shared: Arc<ReaderShared<T>>,
     topic: Topic<T>,
+    qos: Mutex<DataReaderQos>,
     _lifeline: Arc<Lifeline>,
 }
 
@@ -66,11 +71,13 @@ impl<T: TopicSupport> DataReader<T> {
     pub(crate) fn new(
         shared: Arc<ReaderShared<T>>,
         topic: Topic<T>,
+        qos: DataReaderQos,
         lifeline: Arc<Lifeline>,
     ) -> Self {
         let handle = Handle {
             shared,
             topic,
+            qos: Mutex::new(qos),
             _lifeline: lifeline,
         };
         Self {
@@ -222,6 +229,34 @@ impl<T: TopicSupport> DataReader<T> {
     /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
         self.handle.shared.listeners.own.remove();
+    }
+
+    /// The QoS that the reader has now, with what it has of its subscriber.
+    pub fn qos(&self) -> DataReaderQos {
+        let shared = &self.handle.shared;
+        match shared.core.policies_of(shared.guid) {
+            Some(policies) => DataReaderQos { policies },
+            None => lock(&self.handle.qos).clone(),
+        }
+    }
+
+    /// Changes the QoS: DEADLINE, LATENCY_BUDGET, TIME_BASED_FILTER, USER_DATA and TOPIC_DATA (DDS
+    /// 1.4 §2.2.3). What the reader has of its subscriber stays. Writers that match only the old or
+    /// only the new one leave or come.
+    ///
+    /// # Errors
+    /// When another policy differs, two contradict each other, or the QoS is too long to announce.
+    /// Then nothing changes.
+    pub fn set_qos(&self, qos: DataReaderQos) -> Result<(), SetQosError> {
+        let shared = &self.handle.shared;
+        let mut own = lock(&self.handle.qos);
+        let policies = qos.resolved();
+        let changed = endpoints::change(&shared.core, Role::Reader, shared.guid, policies)?;
+        if let Some(policies) = changed {
+            shared.change(&policies);
+        }
+        *own = qos;
+        Ok(())
     }
 
     /// The topic.

@@ -2,6 +2,7 @@
 //! Knows no clock.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tickwire_base::Instant;
 
@@ -110,6 +111,26 @@ impl<T> Cache<T> {
         }
         self.ripe = ripe;
         count
+    }
+
+    /// Takes over another separation; says how many of those that waited are shown.
+    pub(super) fn change_separation(&mut self, separation: Duration) -> u64 {
+        if self.policy.minimum_separation == separation {
+            return 0;
+        }
+        self.policy.minimum_separation = separation;
+        let next = TimeFilter::new(separation, self.policy.keeps_filtered);
+        let Some(mut before) = std::mem::replace(&mut self.time_filter, next) else {
+            return 0;
+        };
+        let mut ripe = std::mem::take(&mut self.ripe);
+        before.expire(Instant::MAX, &mut ripe);
+        let shown = ripe
+            .drain(..)
+            .map(|early| u64::from(self.show(early)))
+            .sum();
+        self.ripe = ripe;
+        shown
     }
 
     /// When [`expire`](Self::expire) and [`ripen`](Self::ripen) are to be called.

@@ -1,6 +1,6 @@
 //! A writer's machine behind its lock, whatever the type of its samples.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) struct WriterEndpoint {
     pub(crate) core: Arc<Core>,
     pub(crate) guid: Guid,
     pub(crate) representation: Representation,
-    pub(crate) autodispose: bool,
+    autodispose: AtomicBool,
     pub(crate) listeners: Listeners,
     pub(crate) topic_name: String,
     pub(crate) observers: Observers,
@@ -80,7 +80,7 @@ impl WriterEndpoint {
         Self {
             guid,
             representation,
-            autodispose: qos.autodispose_unregistered_instances,
+            autodispose: AtomicBool::new(qos.autodispose_unregistered_instances),
             listeners: Listeners::new(vec![Arc::clone(&core.listener)]),
             topic_name,
             observers: Observers::default(),
@@ -166,6 +166,22 @@ impl WriterEndpoint {
                 }
             });
         }
+    }
+
+    /// Whether unregistering disposes.
+    pub(crate) fn autodisposes(&self) -> bool {
+        self.autodispose.load(Ordering::Relaxed)
+    }
+
+    /// Takes over what may change of the QoS.
+    pub(crate) fn change(&self, policies: &EndpointQos, autodispose: bool) {
+        self.autodispose.store(autodispose, Ordering::Relaxed);
+        Scratch::lend(|scratch| {
+            self.on_state(clock::now(), &mut scratch.outbox, |state, now, _| {
+                state.machine.set_lifespan(policies.lifespan);
+                DeadlineTracker::change(&mut state.deadline, now, policies.deadline);
+            });
+        });
     }
 
     /// Begins to watch over deadlines and leases.

@@ -5,11 +5,12 @@ pub(crate) mod endpoint;
 mod listener;
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tickwire_base::Timestamp;
 use tickwire_cdr::Representation;
+use tickwire_rtps::discovery::Role;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{Change, ChangeKind};
 use tickwire_transport::clock;
@@ -18,10 +19,13 @@ pub use any::AnyDataWriter;
 pub use listener::DataWriterListener;
 pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
 
-use crate::error::{Timeout, WriteError};
+use crate::endpoints;
+use crate::error::{SetQosError, Timeout, WriteError};
 use crate::lifeline::Lifeline;
 use crate::outgoing::Scratch;
+use crate::qos::DataWriterQos;
 use crate::reader::InstanceHandle;
+use crate::signal::lock;
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
 };
@@ -44,6 +48,7 @@ pub struct DataWriter<T: TopicSupport> {
 struct Handle<T: TopicSupport> {
     endpoint: Arc<WriterEndpoint>,
     topic: Topic<T>,
+    qos: Mutex<DataWriterQos>,
     _lifeline: Arc<Lifeline>,
 }
 
@@ -51,11 +56,13 @@ impl<T: TopicSupport> DataWriter<T> {
     pub(crate) fn new(
         endpoint: Arc<WriterEndpoint>,
         topic: Topic<T>,
+        qos: DataWriterQos,
         lifeline: Arc<Lifeline>,
     ) -> Self {
         let handle = Handle {
             endpoint,
             topic,
+            qos: Mutex::new(qos),
             _lifeline: lifeline,
         };
         Self {
@@ -123,7 +130,7 @@ impl<T: TopicSupport> DataWriter<T> {
         sample: &T,
         timestamp: Timestamp,
     ) -> Result<SequenceNumber, WriteError> {
-        let kind = match self.handle.endpoint.autodispose {
+        let kind = match self.handle.endpoint.autodisposes() {
             true => ChangeKind::DisposedUnregistered,
             false => ChangeKind::Unregistered,
         };
@@ -254,6 +261,44 @@ impl<T: TopicSupport> DataWriter<T> {
     /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
         self.handle.endpoint.listeners.own.remove();
+    }
+
+    /// The QoS that the writer has now, with what it has of its publisher.
+    pub fn qos(&self) -> DataWriterQos {
+        let Handle { endpoint, qos, .. } = &*self.handle;
+        let qos = lock(qos).clone();
+        match endpoint.core.policies_of(endpoint.guid) {
+            Some(policies) => DataWriterQos { policies, ..qos },
+            None => qos,
+        }
+    }
+
+    /// Changes the QoS: DEADLINE, LATENCY_BUDGET, OWNERSHIP_STRENGTH, LIFESPAN, TRANSPORT_PRIORITY,
+    /// USER_DATA, TOPIC_DATA and WRITER_DATA_LIFECYCLE (DDS 1.4 §2.2.3). What the writer has of its
+    /// publisher stays. Readers that match only the old or only the new one leave or come; LIFESPAN
+    /// counts for what is written from here on.
+    ///
+    /// # Errors
+    /// When another policy differs, two contradict each other, or the QoS is too long to announce.
+    /// Then nothing changes.
+    pub fn set_qos(&self, qos: DataWriterQos) -> Result<(), SetQosError> {
+        let Handle {
+            endpoint,
+            topic,
+            qos: own,
+            ..
+        } = &*self.handle;
+        let mut own = lock(own);
+        if qos.max_unacknowledged_bytes != own.max_unacknowledged_bytes {
+            return Err(SetQosError::Immutable("max_unacknowledged_bytes"));
+        }
+        let policies = qos.resolved(T::extensibility(topic.ty()));
+        let changed = endpoints::change(&endpoint.core, Role::Writer, endpoint.guid, policies)?;
+        if let Some(policies) = changed {
+            endpoint.change(&policies, qos.autodispose_unregistered_instances);
+        }
+        *own = qos;
+        Ok(())
     }
 
     /// The topic.

@@ -4,6 +4,7 @@
 //! [`Verdict`] that says of each disagreement what was requested, what was offered, and what to
 //! change.
 
+mod changeable;
 mod consistency;
 mod explain;
 mod partition;

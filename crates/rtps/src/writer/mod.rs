@@ -65,6 +65,8 @@ pub struct Writer {
     destinations: Destinations,
     composer: Composer,
     open_set: Option<OpenSet>,
+    /// Whether any change has had a LIFESPAN.
+    expires: bool,
     counters: WriterCounters,
 }
 
@@ -104,6 +106,7 @@ impl Writer {
             destinations: Destinations::default(),
             composer: Composer::new(&config),
             open_set: None,
+            expires: config.lifespan < Duration::MAX,
             counters: WriterCounters::default(),
             config,
         }
@@ -239,6 +242,12 @@ impl Writer {
         Ok(self.last)
     }
 
+    /// Changes [`WriterConfig::lifespan`] for what is written from here on.
+    pub fn set_lifespan(&mut self, lifespan: Duration) {
+        self.config.lifespan = lifespan;
+        self.expires |= lifespan < Duration::MAX;
+    }
+
     /// Whether all matched reliable readers have everything up to `number`, and it has been sent.
     /// Numbers that were never written are not acknowledged.
     pub fn is_acknowledged(&self, number: SequenceNumber) -> bool {
@@ -340,7 +349,7 @@ impl Writer {
 
     /// Removes what has outlived its LIFESPAN, oldest first. What is being sent stays until it is.
     fn expire(&mut self, now: Instant) {
-        if self.config.lifespan == Duration::MAX {
+        if !self.expires {
             return;
         }
         while let Some(change) = self.history.oldest()
@@ -355,11 +364,12 @@ impl Writer {
 
     /// When the next change expires.
     fn next_expiry(&self) -> Option<Instant> {
-        if self.config.lifespan == Duration::MAX {
+        if !self.expires {
             return None;
         }
         let oldest = self.history.oldest()?;
-        (!self.is_under_way(Some(oldest.sequence_number))).then_some(oldest.expires_at)
+        let waits = oldest.expires_at < Instant::MAX;
+        (waits && !self.is_under_way(Some(oldest.sequence_number))).then_some(oldest.expires_at)
     }
 
     fn is_under_way(&self, number: Option<SequenceNumber>) -> bool {
