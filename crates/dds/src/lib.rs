@@ -73,8 +73,8 @@ pub use participant::{DomainParticipant, DomainParticipantBuilder, Driving, Part
 pub use publisher::{CoherentChanges, Publisher, PublisherQos};
 pub use qos::{DataReaderQos, DataWriterQos};
 pub use reader::{
-    AnyDataReader, DataReader, DataReaderListener, InstanceHandle, InstanceState, Sample,
-    SampleInfo, SampleState, Samples, StateMask, ViewState,
+    AnyDataReader, DataReader, DataReaderListener, InstanceHandle, InstanceState, QueryCondition,
+    Sample, SampleInfo, SampleState, Samples, StateMask, ViewState,
 };
 pub use status::StatusMask;
 pub use subscriber::{Access, Subscriber, SubscriberQos};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tickwire::error::ContentFilterError;
 use tickwire::{
     DataReader, DataReaderQos, DataWriterQos, DomainParticipant, DynamicType, InstanceState,
-    Serialized, Topic,
+    Samples, Serialized, StateMask, Topic, WaitSet,
 };
 
 /// Long enough that only a fault reaches it.
@@ -145,4 +145,44 @@ fn what_does_not_fit_the_type_is_refused() {
         .filtered("Some", "price > 5", &[])
         .expect_err("unknown members");
     assert_eq!(error, ContentFilterError::OpaqueType);
+}
+
+#[test]
+fn a_query_picks_samples_and_leaves_the_others() {
+    let participant = participant(125);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    let dear = reader.query_condition(StateMask::ANY, "price > %0", &["7"]);
+    let dear = dear.expect("a query");
+    let wait_set = WaitSet::new();
+    wait_set.attach(dear.condition());
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for price in 0..=7 {
+        writer.write(&quote("EURUSD", price)).expect("room");
+    }
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all is acknowledged");
+    assert!(!dear.condition().holds());
+    assert!(reader.select().query(&dear).take().is_empty());
+    for price in 8..=10 {
+        writer.write(&quote("EURUSD", price)).expect("room");
+    }
+    assert_eq!(wait_set.wait(PATIENCE), Ok(vec![dear.condition().clone()]));
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all is acknowledged");
+    let prices = |samples: Samples<Quote>| samples.data().map(|quote| quote.price).collect();
+    let taken: Vec<_> = prices(reader.select().query(&dear).max_samples(2).take());
+    assert_eq!(taken, [8, 9]);
+    let taken: Vec<_> = prices(reader.select().query(&dear).take());
+    assert_eq!(taken, [10]);
+    assert!(!dear.condition().holds());
+    let left: Vec<_> = prices(reader.take());
+    assert_eq!(left, (0..=7).collect::<Vec<_>>());
+    let error = reader.query_condition(StateMask::ANY, "price > 'x'", &[]);
+    assert!(matches!(error, Err(ContentFilterError::Filter(_))));
 }

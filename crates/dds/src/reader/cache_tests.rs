@@ -80,7 +80,7 @@ impl Fixture {
 
     fn collect(&mut self, query: Query, take: bool) -> Vec<Sample<u64>> {
         let mut samples = Vec::new();
-        self.cache.collect(&query, take, NOW, &mut samples);
+        self.cache.collect(&query, None, take, NOW, &mut samples);
         samples
     }
 
@@ -171,7 +171,7 @@ fn masks_choose_by_sample_view_and_instance_state() {
         max_samples: 1,
         ..ALL
     };
-    assert!(fixture.cache.has(one.mask));
+    assert!(fixture.cache.has(one.mask, None));
     assert_eq!(fixture.collect(one, true)[0].data(), Some(&3));
 }
 

@@ -35,12 +35,15 @@ impl Query {
     };
 }
 
+/// Says of a value whether it is wanted.
+pub(crate) type Accepts<'a, T> = &'a dyn Fn(&T) -> bool;
+
 impl<T> Cache<T> {
-    /// Whether there are samples in these states.
-    pub(crate) fn has(&self, mask: StateMask) -> bool {
+    /// Whether there are samples in these states, with a value that is accepted.
+    pub(crate) fn has(&self, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
         let mut slot = self.entries.first();
         while let Some(current) = slot {
-            if self.matches(current, mask) {
+            if self.is_wanted(current, mask, accepts) {
                 return true;
             }
             slot = self.entries.after(current);
@@ -72,12 +75,13 @@ impl<T> Cache<T> {
     pub(crate) fn collect(
         &mut self,
         query: &Query,
+        accepts: Option<Accepts<'_, T>>,
         take: bool,
         now: Instant,
         samples: &mut Vec<Sample<T>>,
     ) {
         self.expire(now);
-        self.choose(query);
+        self.choose(query, accepts);
         let mut chosen = std::mem::take(&mut self.chosen);
         samples.extend(chosen.drain(..).filter_map(|slot| self.sample(slot, take)));
         self.chosen = chosen;
@@ -95,27 +99,29 @@ impl<T> Cache<T> {
     }
 
     /// Lists the samples that the query is after in `chosen`.
-    fn choose(&mut self, query: &Query) {
+    fn choose(&mut self, query: &Query, accepts: Option<Accepts<'_, T>>) {
         match query.instances {
-            Instances::All if self.policy.order == Order::Instance => self.choose_grouped(query),
+            Instances::All if self.policy.order == Order::Instance => {
+                self.choose_grouped(query, accepts)
+            }
             Instances::All => {
                 let mut slot = self.entries.first();
                 while let Some(current) = slot
                     && self.chosen.len() < query.max_samples
                 {
-                    if self.matches(current, query.mask) {
+                    if self.is_wanted(current, query.mask, accepts) {
                         self.chosen.push(current);
                     }
                     slot = self.entries.after(current);
                 }
             }
-            Instances::One(handle) => self.choose_of(handle, query),
-            Instances::Next(previous) => self.choose_next(previous, query),
+            Instances::One(handle) => self.choose_of(handle, query, accepts),
+            Instances::Next(previous) => self.choose_next(previous, query, accepts),
         }
     }
 
     /// Instance by instance, each where its oldest sample is.
-    fn choose_grouped(&mut self, query: &Query) {
+    fn choose_grouped(&mut self, query: &Query, accepts: Option<Accepts<'_, T>>) {
         let visit = self.collections + 1;
         let mut slot = self.entries.first();
         while let Some(current) = slot
@@ -126,23 +132,33 @@ impl<T> Cache<T> {
             if let Some(instance) = instance.filter(|instance| instance.visited != visit) {
                 instance.visited = visit;
                 let first = instance.samples.first;
-                self.choose_from(first, query);
+                self.choose_from(first, query, accepts);
             }
             slot = self.entries.after(current);
         }
     }
 
-    fn choose_of(&mut self, handle: InstanceHandle, query: &Query) {
+    fn choose_of(
+        &mut self,
+        handle: InstanceHandle,
+        query: &Query,
+        accepts: Option<Accepts<'_, T>>,
+    ) {
         let index = self.by_handle.get(&handle).copied();
         let instance = index.and_then(|index| self.instances.get(index)?.as_ref());
         let first = instance.and_then(|instance| instance.samples.first);
-        self.choose_from(first, query);
+        self.choose_from(first, query, accepts);
     }
 
-    fn choose_next(&mut self, previous: Option<InstanceHandle>, query: &Query) {
+    fn choose_next(
+        &mut self,
+        previous: Option<InstanceHandle>,
+        query: &Query,
+        accepts: Option<Accepts<'_, T>>,
+    ) {
         let mut sorted = std::mem::take(&mut self.sorted);
         for &handle in sorted.after(previous, self.by_handle.keys().copied()) {
-            self.choose_of(handle, query);
+            self.choose_of(handle, query, accepts);
             if !self.chosen.is_empty() {
                 break;
             }
@@ -151,15 +167,31 @@ impl<T> Cache<T> {
     }
 
     /// From `slot` on in the list of an instance.
-    fn choose_from(&mut self, mut slot: Option<Slot>, query: &Query) {
+    fn choose_from(
+        &mut self,
+        mut slot: Option<Slot>,
+        query: &Query,
+        accepts: Option<Accepts<'_, T>>,
+    ) {
         while let Some(current) = slot
             && self.chosen.len() < query.max_samples
         {
-            if self.matches(current, query.mask) {
+            if self.is_wanted(current, query.mask, accepts) {
                 self.chosen.push(current);
             }
             slot = self.entries.own_after(current);
         }
+    }
+
+    /// Whether a sample is in the right states, and its value is accepted. One without a value of its
+    /// own, which tells of the end of an instance, always is.
+    fn is_wanted(&self, slot: Slot, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
+        let has_value = |accepts: Accepts<'_, T>| {
+            let entry = self.entries.get(slot).filter(|entry| entry.valid);
+            let value = entry.and_then(|entry| entry.value.as_deref());
+            value.is_none_or(accepts)
+        };
+        self.matches(slot, mask) && accepts.is_none_or(has_value)
     }
 
     pub(super) fn matches(&self, slot: Slot, mask: StateMask) -> bool {

@@ -18,9 +18,10 @@ use tickwire_transport::clock;
 
 use super::cache::{CachePolicy, Order, WriterPolicy};
 use super::coherent::GroupInbox;
-use super::collect::Query;
+use super::collect::{Accepts, Query};
 use super::inbox::Inbox;
 use super::info::StateMask;
+use super::query_condition::Matcher;
 use super::room::Room;
 use super::sample::Sample;
 use super::status::ReaderStatuses;
@@ -197,7 +198,14 @@ impl<T: TopicSupport> ReaderShared<T> {
     }
 
     /// Reads or takes what the query is after.
-    pub(super) fn collect(&self, query: &Query, take: bool) -> Vec<Sample<T>> {
+    pub(super) fn collect(
+        &self,
+        query: &Query,
+        matcher: Option<&Matcher<T>>,
+        take: bool,
+    ) -> Vec<Sample<T>> {
+        let accepts = |value: &T| matcher.is_none_or(|matcher| matcher.accepts(value));
+        let accepts: Option<Accepts<'_, T>> = matcher.is_some().then_some(&accepts);
         let mut state = lock(&self.state);
         // Cleared under the lock: what arrives later is news again.
         self.clear(StatusMask::DATA_AVAILABLE);
@@ -205,7 +213,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         state
             .inbox
             .cache
-            .collect(query, take, clock::now(), &mut samples);
+            .collect(query, accepts, take, clock::now(), &mut samples);
         let has_room = take && state.inbox.is_stalled && !samples.is_empty();
         drop(state);
         if has_room {
@@ -252,10 +260,19 @@ impl<T: TopicSupport> ReaderShared<T> {
 
     /// Whether there are samples in these states.
     pub(crate) fn has(&self, mask: StateMask) -> bool {
+        self.has_accepted(mask, None)
+    }
+
+    /// Whether there are samples that the matcher is after.
+    pub(super) fn has_matching(&self, matcher: &Matcher<T>) -> bool {
+        self.has_accepted(matcher.mask, Some(&|value| matcher.accepts(value)))
+    }
+
+    fn has_accepted(&self, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
         let mut state = lock(&self.state);
         let cache = &mut state.inbox.cache;
         cache.expire(clock::now());
-        cache.has(mask)
+        cache.has(mask, accepts)
     }
 
     pub(super) fn with_state<R>(&self, call: impl FnOnce(&mut ReaderState<T>) -> R) -> R {

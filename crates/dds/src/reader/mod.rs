@@ -11,6 +11,7 @@ mod info;
 mod instance;
 mod listener;
 mod next_instance;
+mod query_condition;
 pub(crate) mod room;
 mod sample;
 mod samples;
@@ -32,13 +33,14 @@ pub use cache::SampleRejectedReason;
 pub use inbox::InboxCounters;
 pub use info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
 pub use listener::DataReaderListener;
+pub use query_condition::QueryCondition;
 pub use sample::Sample;
 pub use samples::Samples;
 pub use select::Select;
 pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
 
 use crate::endpoints;
-use crate::error::{SetQosError, Timeout};
+use crate::error::{ContentFilterError, SetQosError, Timeout};
 use crate::lifeline::Lifeline;
 use crate::qos::DataReaderQos;
 use crate::signal::lock;
@@ -198,6 +200,34 @@ impl<T: TopicSupport> DataReader<T> {
     /// A condition that holds while there are samples in these states.
     pub fn read_condition(&self, mask: StateMask) -> Condition {
         self.condition(ReaderTrigger::States(mask))
+    }
+
+    /// A condition that holds while there are samples in these states for which `expression` is true
+    /// (see [`Topic::filtered`] for the language), or ends of instances in these states. What it
+    /// holds for is read by [`Select::query`]:
+    ///
+    /// ```no_run
+    /// # #[derive(tickwire::Topic)]
+    /// # struct Quote { #[topic(key)] symbol: String, price: f64 }
+    /// # fn example(reader: &tickwire::DataReader<Quote>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let dear = reader.query_condition(tickwire::StateMask::NOT_READ, "price > %0", &["100"])?;
+    /// for quote in reader.select().query(&dear).take().data() {
+    ///     println!("{}", quote.symbol);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the expression does not fit the type, or the members of the type are not known.
+    pub fn query_condition(
+        &self,
+        mask: StateMask,
+        expression: &str,
+        parameters: &[&str],
+    ) -> Result<QueryCondition<T>, ContentFilterError> {
+        let Handle { shared, topic, .. } = &*self.handle;
+        QueryCondition::new(shared, topic, mask, expression, parameters)
     }
 
     fn condition(&self, trigger: ReaderTrigger) -> Condition {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::collect::{Instances, Query};
 use super::endpoint::ReaderShared;
 use super::info::{InstanceHandle, StateMask};
+use super::query_condition::{Matcher, QueryCondition};
 use super::samples::Samples;
 use crate::type_support::TopicSupport;
 
@@ -21,6 +22,7 @@ use crate::type_support::TopicSupport;
 pub struct Select<'a, T: TopicSupport> {
     reader: &'a Arc<ReaderShared<T>>,
     query: Query,
+    matcher: Option<Arc<Matcher<T>>>,
 }
 
 impl<'a, T: TopicSupport> Select<'a, T> {
@@ -28,6 +30,7 @@ impl<'a, T: TopicSupport> Select<'a, T> {
         Self {
             reader,
             query: Query::ALL,
+            matcher: None,
         }
     }
 
@@ -64,6 +67,15 @@ impl<'a, T: TopicSupport> Select<'a, T> {
         self
     }
 
+    /// Only samples in the condition's states for which its expression is true, and ends of
+    /// instances in these states.
+    pub fn query(mut self, condition: &QueryCondition<T>) -> Self {
+        let matcher = condition.matcher();
+        self.query.mask = matcher.mask;
+        self.matcher = Some(matcher);
+        self
+    }
+
     /// At most so many.
     pub fn max_samples(mut self, count: usize) -> Self {
         self.query.max_samples = count;
@@ -81,7 +93,9 @@ impl<'a, T: TopicSupport> Select<'a, T> {
     }
 
     fn collect(self, take: bool) -> Samples<T> {
-        let samples = self.reader.collect(&self.query, take);
+        let samples = self
+            .reader
+            .collect(&self.query, self.matcher.as_deref(), take);
         Samples::new(samples, Arc::clone(self.reader))
     }
 }

@@ -1,0 +1,121 @@
+//! Query conditions: which samples of a reader's cache an application is after, by their content
+//! (DDS 1.4 §2.2.2.5.9).
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use tickwire_cdr::Representation;
+use tickwire_cdr::dynamic::Form;
+use tickwire_cdr::filter::Filter;
+
+use super::endpoint::ReaderShared;
+use super::info::StateMask;
+use crate::core::Core;
+use crate::error::ContentFilterError;
+use crate::signal::{Observers, lock};
+use crate::topic::Topic;
+use crate::type_support::TopicSupport;
+use crate::wait_set::{Condition, Trigger};
+
+/// Holds while its reader has samples in certain states for which an expression is true. Made by
+/// [`DataReader::query_condition`](crate::DataReader::query_condition); clones are the same one.
+///
+/// Unlike a [`ContentFilteredTopic`](crate::ContentFilteredTopic) it leaves the other samples in the
+/// reader. Each look at it costs encoding and filtering the samples in the right states.
+pub struct QueryCondition<T: TopicSupport> {
+    condition: Condition,
+    matcher: Arc<Matcher<T>>,
+}
+
+impl<T: TopicSupport> QueryCondition<T> {
+    pub(super) fn new(
+        reader: &Arc<ReaderShared<T>>,
+        topic: &Topic<T>,
+        mask: StateMask,
+        expression: &str,
+        parameters: &[&str],
+    ) -> Result<Self, ContentFilterError> {
+        let description = T::description(topic.ty()).ok_or(ContentFilterError::OpaqueType)?;
+        let filter = Filter::new(expression, parameters, description)?;
+        let matcher = Arc::new(Matcher {
+            mask,
+            ty: topic.ty().clone(),
+            state: Mutex::new((filter, Vec::new())),
+        });
+        let condition = Condition::new(Query {
+            reader: Arc::clone(reader),
+            matcher: Arc::clone(&matcher),
+        });
+        Ok(Self { condition, matcher })
+    }
+
+    /// The condition, to be attached to a wait set.
+    pub fn condition(&self) -> &Condition {
+        &self.condition
+    }
+
+    pub(super) fn matcher(&self) -> Arc<Matcher<T>> {
+        Arc::clone(&self.matcher)
+    }
+}
+
+impl<T: TopicSupport> Clone for QueryCondition<T> {
+    fn clone(&self) -> Self {
+        Self {
+            condition: self.condition.clone(),
+            matcher: Arc::clone(&self.matcher),
+        }
+    }
+}
+
+impl<T: TopicSupport> fmt::Debug for QueryCondition<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueryCondition")
+            .field("condition", &self.condition)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Says of samples whether they are wanted.
+pub(crate) struct Matcher<T: TopicSupport> {
+    pub(super) mask: StateMask,
+    ty: T::Type,
+    /// The filter, and where it gets its payloads.
+    state: Mutex<(Filter, Vec<u8>)>,
+}
+
+impl<T: TopicSupport> Matcher<T> {
+    /// A value that cannot be encoded is not wanted.
+    pub(super) fn accepts(&self, value: &T) -> bool {
+        let mut state = lock(&self.state);
+        let (filter, payload) = &mut *state;
+        [Representation::Xcdr2, Representation::Xcdr1]
+            .into_iter()
+            .any(|representation| {
+                payload.clear();
+                value
+                    .write_payload(&self.ty, representation, payload)
+                    .is_ok()
+                    && filter.passes(payload, Form::Sample).unwrap_or(false)
+            })
+    }
+}
+
+struct Query<T: TopicSupport> {
+    reader: Arc<ReaderShared<T>>,
+    matcher: Arc<Matcher<T>>,
+}
+
+impl<T: TopicSupport> Trigger for Query<T> {
+    fn holds(&self) -> bool {
+        self.reader.has_matching(&self.matcher)
+    }
+
+    fn observers(&self) -> &Observers {
+        &self.reader.observers
+    }
+
+    fn core(&self) -> Option<&Arc<Core>> {
+        Some(&self.reader.core)
+    }
+}
