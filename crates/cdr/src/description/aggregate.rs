@@ -127,6 +127,9 @@ impl UnionDescription {
         if !discriminator.is_discriminator() {
             return Err(InvalidDescription::Discriminator);
         }
+        if cases.is_empty() {
+            return Err(InvalidDescription::NoMember);
+        }
         let mut labels = BTreeSet::new();
         for (index, case) in cases.iter().enumerate() {
             let earlier = || cases.iter().take(index);
@@ -138,6 +141,9 @@ impl UnionDescription {
                 return Err(InvalidDescription::DuplicateId(member.id));
             }
             member.check(earlier().map(|other| &other.member))?;
+            if case.labels.is_empty() && !case.default {
+                return Err(InvalidDescription::NoLabel(member.name.clone()));
+            }
             if case.default && earlier().any(|other| other.default) {
                 return Err(InvalidDescription::TwoDefaults);
             }

@@ -1,6 +1,8 @@
 //! Types whose values are names: enumerations and bitmasks.
 
-use super::Shared;
+use alloc::collections::BTreeSet;
+
+use super::{InvalidDescription, Shared};
 use crate::Extensibility;
 
 /// An enumeration as data.
@@ -52,4 +54,57 @@ impl EnumDescription {
     pub fn literal(&self, value: i32) -> Option<&Literal> {
         self.literals.iter().find(|literal| literal.value == value)
     }
+}
+
+impl EnumDescription {
+    /// What the derive checks at compile time, of a description made at run time.
+    ///
+    /// # Errors
+    /// The first rule of XTypes that it breaks.
+    pub fn check(&self) -> Result<(), InvalidDescription> {
+        let literals = self.literals.iter();
+        let numbers = literals.map(|literal| (&literal.name, i64::from(literal.value)));
+        check_names(numbers, self.bit_bound, 32)
+    }
+}
+
+impl BitmaskDescription {
+    /// What the derive checks at compile time, of a description made at run time.
+    ///
+    /// # Errors
+    /// The first rule of XTypes that it breaks.
+    pub fn check(&self) -> Result<(), InvalidDescription> {
+        let flags = self.flags.iter();
+        check_names(
+            flags.map(|flag| (&flag.name, i64::from(flag.position))),
+            self.bit_bound,
+            64,
+        )?;
+        match self
+            .flags
+            .iter()
+            .any(|flag| flag.position >= self.bit_bound)
+        {
+            true => Err(InvalidDescription::BitBound(self.bit_bound)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// That no name and no number is there twice.
+fn check_names<'n>(
+    names: impl Iterator<Item = (&'n Shared<str>, i64)>,
+    bit_bound: u16,
+    most: u16,
+) -> Result<(), InvalidDescription> {
+    if !(1..=most).contains(&bit_bound) {
+        return Err(InvalidDescription::BitBound(bit_bound));
+    }
+    let (mut seen, mut numbers) = (BTreeSet::new(), BTreeSet::new());
+    for (name, number) in names {
+        if !(seen.insert(&**name) & numbers.insert(number)) {
+            return Err(InvalidDescription::DuplicateLiteral(name.clone()));
+        }
+    }
+    Ok(())
 }

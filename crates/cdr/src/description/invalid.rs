@@ -8,7 +8,7 @@ use super::{Member, Shared};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InvalidDescription {
-    /// A struct needs a member.
+    /// A struct or a union needs a member.
     NoMember,
     /// Two members have this id.
     DuplicateId(u32),
@@ -28,12 +28,18 @@ pub enum InvalidDescription {
     DuplicateLabel(i32),
     /// Two members of a union are the default.
     TwoDefaults,
+    /// Nothing selects this member of a union.
+    NoLabel(Shared<str>),
+    /// Two literals of an enumeration, or two flags of a bitmask, are the same.
+    DuplicateLiteral(Shared<str>),
+    /// An enumeration has 1 to 32 bits, a bitmask 1 to 64, and no flag beyond them.
+    BitBound(u16),
 }
 
 impl fmt::Display for InvalidDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoMember => f.write_str("a struct needs at least one member"),
+            Self::NoMember => f.write_str("a struct or a union needs at least one member"),
             Self::DuplicateId(id) => write!(f, "two members have the id {id}"),
             Self::DuplicateName(name) => write!(f, "two members are named {}", &**name),
             Self::IdTooLarge(id) => write!(f, "member id {id} is above {}", Member::MAX_ID),
@@ -49,6 +55,9 @@ impl fmt::Display for InvalidDescription {
             ),
             Self::DuplicateLabel(label) => write!(f, "two members have the label {label}"),
             Self::TwoDefaults => f.write_str("two members are the default"),
+            Self::NoLabel(name) => write!(f, "no label selects member {}", &**name),
+            Self::DuplicateLiteral(name) => write!(f, "two literals are {}", &**name),
+            Self::BitBound(bits) => write!(f, "no enumeration or bitmask has {bits} bits"),
         }
     }
 }

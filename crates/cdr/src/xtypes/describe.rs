@@ -310,12 +310,14 @@ impl Resolver<'_> {
         if let Some(up_to_default) = literals.get_mut(..=default) {
             up_to_default.rotate_right(1);
         }
-        Ok(EnumDescription {
+        let description = EnumDescription {
             name,
             extensibility,
             bit_bound,
             literals: literals.into(),
-        })
+        };
+        description.check()?;
+        Ok(description)
     }
 
     fn read_bitmask(&mut self, reader: &mut Reader<'_>) -> Result<BitmaskDescription, Failure> {
@@ -339,12 +341,14 @@ impl Resolver<'_> {
         }
         reader.end_sequence(elements);
         reader.end_struct(whole);
-        Ok(BitmaskDescription {
+        let description = BitmaskDescription {
             name,
             extensibility,
             bit_bound,
             flags: flags.into(),
-        })
+        };
+        description.check()?;
+        Ok(description)
     }
 }
 

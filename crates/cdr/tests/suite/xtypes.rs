@@ -10,7 +10,8 @@ use tickwire_cdr::xtypes::{
     TypeInformation, TypeObjects,
 };
 use tickwire_cdr::{
-    ByteOrder, Extensibility, InvalidDescription, Member, Topic, Type, TypeDescription,
+    ByteOrder, Case, EnumDescription, Extensibility, InvalidDescription, Literal, Member, Topic,
+    Type, TypeDescription, UnionDescription,
 };
 
 fn information(description: &TypeDescription) -> (TypeInformation, TypeObjects) {
@@ -238,6 +239,73 @@ fn what_is_not_supported_is_named() {
         hash: [9; 14],
     };
     assert_eq!(describe(&minimal), Err(DescribeError::Minimal(id)));
+}
+
+#[test]
+fn unions_that_break_the_rules_are_refused() {
+    let new = |discriminator, cases| {
+        UnionDescription::new("U", Extensibility::Mutable, discriminator, cases).map(drop)
+    };
+    let case = |name: &str, id, labels: &[i32], default| Case {
+        member: Member::new(name, id, Type::U8),
+        labels: labels.to_vec().into(),
+        default,
+    };
+    let (a, b) = (
+        |labels| case("a", 1, labels, false),
+        |labels| case("b", 2, labels, false),
+    );
+    assert_eq!(new(Type::I32, vec![a(&[1]), b(&[2])]), Ok(()));
+    for (discriminator, cases, expected) in [
+        (Type::I32, vec![], InvalidDescription::NoMember),
+        (Type::F32, vec![a(&[1])], InvalidDescription::Discriminator),
+        (
+            Type::I32,
+            vec![a(&[1, 2]), b(&[2])],
+            InvalidDescription::DuplicateLabel(2),
+        ),
+        (
+            Type::I32,
+            vec![a(&[])],
+            InvalidDescription::NoLabel("a".into()),
+        ),
+        (
+            Type::I32,
+            vec![case("a", 1, &[], true), case("b", 2, &[], true)],
+            InvalidDescription::TwoDefaults,
+        ),
+        // The discriminator's own id.
+        (
+            Type::I32,
+            vec![case("a", 0, &[1], false)],
+            InvalidDescription::DuplicateId(0),
+        ),
+    ] {
+        assert_eq!(new(discriminator, cases), Err(expected));
+    }
+}
+
+#[test]
+fn literals_that_break_the_rules_are_refused() {
+    let check = |bit_bound, literals: &[(&str, i32)]| {
+        let literal = |(name, value): &(&str, i32)| Literal {
+            name: (*name).into(),
+            value: *value,
+        };
+        let description = EnumDescription {
+            name: "E".into(),
+            extensibility: Extensibility::Final,
+            bit_bound,
+            literals: literals.iter().map(literal).collect::<Vec<_>>().into(),
+        };
+        description.check()
+    };
+    assert_eq!(check(32, &[("A", 1), ("B", 2)]), Ok(()));
+    let twice = |name: &str| Err(InvalidDescription::DuplicateLiteral(name.into()));
+    assert_eq!(check(32, &[("A", 1), ("A", 2)]), twice("A"));
+    assert_eq!(check(32, &[("A", 1), ("B", 1)]), twice("B"));
+    assert_eq!(check(33, &[]), Err(InvalidDescription::BitBound(33)));
+    assert_eq!(check(0, &[]), Err(InvalidDescription::BitBound(0)));
 }
 
 #[test]

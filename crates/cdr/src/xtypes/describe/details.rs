@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 
 use crate::xtypes::EquivalenceKind;
-use crate::{DecodeError, Extensibility, Reader, Shared};
+use crate::{DecodeError, DecodeErrorKind, Extensibility, Reader, Shared};
 
 /// The name of a type, from `CompleteTypeDetail`; annotations are skipped. A minimal object has
 /// neither.
@@ -33,7 +33,14 @@ pub(super) fn read_name<'a>(
     reader: &mut Reader<'a>,
 ) -> Result<Cow<'a, str>, DecodeError> {
     match kind {
-        EquivalenceKind::Complete => reader.read_str(MAX_NAME).map(Cow::Borrowed),
+        EquivalenceKind::Complete => {
+            let name = reader.read_str(MAX_NAME)?;
+            // No identifier of IDL begins like a hash, or like what JSON calls a discriminator.
+            match name.starts_with(['#', '$']) {
+                true => Err(reader.error(DecodeErrorKind::InvalidString)),
+                false => Ok(Cow::Borrowed(name)),
+            }
+        }
         EquivalenceKind::Minimal => {
             let mut hash = 0;
             for _ in 0..4 {
