@@ -621,6 +621,31 @@ fn a_policy_that_is_not_implemented_makes_no_endpoint() {
 }
 
 #[test]
+fn an_instance_that_lost_its_writers_is_known_by_its_key() {
+    let participant = participant(133);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable();
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    assert_eq!(reader.lookup_instance(&quote("TICK", 0)), None);
+    writer.write(&quote("TICK", 5)).expect("room");
+    reader.wait_for_data(PATIENCE).expect("a sample");
+    let instance = reader.take()[0].info().instance;
+    assert_eq!(reader.lookup_instance(&quote("TICK", 9)), Some(instance));
+    drop(writer);
+    reader.wait_for_data(PATIENCE).expect("a notice");
+    let notices = reader.read();
+    assert_eq!(notices[0].info().instance_state, InstanceState::NoWriters);
+    assert!(notices[0].data().is_none());
+    let key = reader.key_value(instance).expect("a known instance");
+    assert_eq!(key.symbol, "TICK");
+    drop(notices);
+    reader.take();
+    assert_eq!(reader.key_value(instance), None);
+}
+
+#[test]
 fn a_filter_longer_than_the_deadline_makes_no_reader() {
     let participant = participant(115);
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");

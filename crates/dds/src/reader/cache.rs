@@ -141,6 +141,8 @@ pub(crate) struct Cache<T> {
     pub(super) sorted: SortedInstances,
     /// Scratch for the samples of one collection.
     pub(super) chosen: Vec<Slot>,
+    /// An instance whose key has not been noted, and a sample of it.
+    pub(super) unnamed: Option<(usize, Slot)>,
     /// Scratch for the instances of a coherent set.
     pub(super) set_instances: Vec<InstanceHandle>,
     pool: Vec<Arc<T>>,
@@ -176,6 +178,7 @@ impl<T> Cache<T> {
             aliases: Aliases::default(),
             sorted: SortedInstances::default(),
             chosen: Vec::new(),
+            unnamed: None,
             set_instances: Vec::new(),
             pool: Vec::new(),
             collections: 0,
@@ -232,6 +235,12 @@ impl<T> Cache<T> {
                 instance.change_strength(writer, policy.strength);
             }
         }
+    }
+
+    /// The instance, if it is known.
+    pub(super) fn instance(&self, handle: InstanceHandle) -> Option<&Instance> {
+        let index = self.by_handle.get(&handle).copied()?;
+        self.instances.get(index)?.as_ref()
     }
 
     pub(super) fn knows_writer(&self, writer: Guid) -> bool {
@@ -413,12 +422,16 @@ impl<T> Cache<T> {
             no_writers_generation: instance.no_writers_generation,
             expires_at,
         };
-        if self.policy.order == Order::Source {
+        let is_unnamed = instance.key.is_none() && entry.value.is_some();
+        let slot = if self.policy.order == Order::Source {
             let made = entry.made();
             let previous = self.entries.place(|other| other.made() > made);
-            self.entries.insert(entry, previous, &mut instance.samples);
+            self.entries.insert(entry, previous, &mut instance.samples)
         } else {
-            self.entries.push(entry, &mut instance.samples);
+            self.entries.push(entry, &mut instance.samples)
+        };
+        if is_unnamed {
+            self.unnamed = Some((index, slot));
         }
     }
 

@@ -14,6 +14,7 @@ use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
 use super::cache::{Arrival, Cache, CachePolicy, Insertion};
 use super::coherent::GroupInbox;
 use super::info::InstanceHandle;
+use super::slots::Slot;
 use super::status::ReaderStatuses;
 use crate::deadline::DeadlineTracker;
 use crate::status::StatusMask;
@@ -171,6 +172,9 @@ impl<T: TopicSupport> Inbox<T> {
             alias,
         } = staged;
         let insertion = self.cache.insert(&arrival, value);
+        if let Some((index, slot)) = self.cache.unnamed.take() {
+            self.note_key(index, slot);
+        }
         if let Some(alias) = alias {
             self.cache.note_alias(arrival.instance, alias);
         }
@@ -191,6 +195,44 @@ impl<T: TopicSupport> Inbox<T> {
             }
         }
         Delivery::Accepted
+    }
+
+    /// Keeps the key of an instance, serialized, as long as the instance is known. Once for each.
+    fn note_key(&mut self, index: usize, slot: Slot) {
+        let entry = self.cache.entries.get(slot);
+        let value = entry.and_then(|entry| entry.value.as_deref());
+        let mut key = Vec::new();
+        let is_written = value.is_some_and(|value| {
+            T::has_key(&self.ty)
+                && value
+                    .write_key_payload(&self.ty, Representation::Xcdr2, &mut key)
+                    .is_ok()
+        });
+        if !is_written {
+            key.clear();
+        }
+        if let Some(Some(instance)) = self.cache.instances.get_mut(index) {
+            instance.key = Some(key.into_boxed_slice());
+        }
+    }
+
+    /// A value with the key of an instance.
+    pub(super) fn key_value(&self, handle: InstanceHandle) -> Option<T> {
+        let key = self.cache.instance(handle)?.key.as_deref()?;
+        let mut value = T::initial(&self.ty);
+        value.read_key_payload(&self.ty, key).ok().map(|()| value)
+    }
+
+    /// The instance of a value, if it is known.
+    pub(super) fn lookup(&mut self, value: &T) -> Option<InstanceHandle> {
+        let handle = match T::has_key(&self.ty) {
+            false => InstanceHandle::KEYLESS,
+            true => {
+                let hash = value.key_hash(&self.ty, Representation::Xcdr2, &mut self.scratch);
+                InstanceHandle(hash.ok().flatten()?.0)
+            }
+        };
+        self.cache.instance(handle).map(|instance| instance.handle)
     }
 
     fn stored(&mut self, arrival: &Arrival) {

@@ -10,6 +10,8 @@ use super::slots::List;
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) handle: InstanceHandle,
+    /// The serialized key; empty if it cannot be known, `None` as long as nobody looked.
+    pub(crate) key: Option<Box<[u8]>>,
     pub(crate) view: ViewState,
     pub(crate) state: InstanceState,
     pub(crate) disposed_generation: u32,
@@ -43,6 +45,7 @@ impl Instance {
     pub(crate) fn new(handle: InstanceHandle) -> Self {
         Self {
             handle,
+            key: None,
             view: ViewState::New,
             state: InstanceState::Alive,
             disposed_generation: 0,

@@ -102,6 +102,20 @@ impl<T: TopicSupport> DataReader<T> {
         Select::new(&self.handle.shared)
     }
 
+    /// A value whose key fields are those of an instance, the others as in a new value
+    /// (`get_key_value`; DDS 1.4 §2.2.2.5.3.28): for samples that only tell of a change of state.
+    /// `None` if the instance is not known, or no longer, or if only the writer knows its key.
+    pub fn key_value(&self, instance: InstanceHandle) -> Option<T> {
+        let shared = &self.handle.shared;
+        shared.with_state(|state| state.inbox.key_value(instance))
+    }
+
+    /// The instance that `sample`'s key names, if it is known (DDS 1.4 §2.2.2.5.3.29).
+    pub fn lookup_instance(&self, sample: &T) -> Option<InstanceHandle> {
+        let shared = &self.handle.shared;
+        shared.with_state(|state| state.inbox.lookup(sample))
+    }
+
     /// Waits until there is a sample that was not read.
     ///
     /// # Errors
