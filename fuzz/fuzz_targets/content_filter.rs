@@ -45,6 +45,8 @@ fuzz_target!(|input: (&str, Vec<&str>, &[u8])| {
     let _ = filter.passes(payload, Form::Key);
     let mut own = Vec::new();
     to_payload(&Quote::default(), Representation::Xcdr2, &mut own).expect("a small sample");
-    let first = filter.passes(&own, Form::Sample).expect("a payload of the type");
+    let first = filter
+        .passes(&own, Form::Sample)
+        .expect("a payload of the type");
     assert_eq!(filter.passes(&own, Form::Sample), Ok(first));
 });

@@ -7,16 +7,11 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use tickwire_fast::{Decoder, DecoderOptions, Encoder, Message, ResetPolicy, Templates};
-use tickwire_fast_conformance::generated::{FILES, debug_text, plain_debug};
+use tickwire_fast_conformance::generated::{FILES, Generated, debug_text, plain_debug};
 use tickwire_fast_conformance::{Choices, Messages};
 
-static TEMPLATES: LazyLock<Vec<Templates>> = LazyLock::new(|| {
-    let parse = |xml, mode| Templates::parse(xml, mode).expect("generated code was made of it");
-    FILES
-        .iter()
-        .map(|file| parse(file.xml, file.mode))
-        .collect()
-});
+static TEMPLATES: LazyLock<Vec<Templates>> =
+    LazyLock::new(|| FILES.iter().map(Generated::templates).collect());
 
 fuzz_target!(|input: &[u8]| {
     let [file, choice, packet @ ..] = input else {

@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use common::{Folder, Run, tickwire};
@@ -58,9 +59,10 @@ fn generated_files_come_back_byte_for_byte() {
 fn the_golden_file_comes_back_byte_for_byte() {
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let Some(golden) = above.map(|f| f.join("shared/golden")).find(|f| f.is_dir()) else {
-        eprintln!(
-            "skipped: the golden file encoded: no folder shared/golden beside the repository"
-        );
+        // Past the harness, which keeps what passing tests print to itself.
+        let problem = "NOT RUN: the_golden_file_comes_back_byte_for_byte: no folder shared/golden \
+                       beside the repository";
+        let _ = writeln!(std::io::stderr(), "{problem}");
         return;
     };
     let folder = Folder::new("encodegolden");

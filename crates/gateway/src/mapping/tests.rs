@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use tickwire::cdr::{Topic, from_payload_into};
@@ -299,8 +300,11 @@ fn the_golden_file_gives_the_articles_counts() {
         fs::read_to_string(folder.join("complex-templates.xml")),
         fs::read(folder.join("complex30000.dat")),
     ) else {
-        eprintln!(
-            "skipped the_golden_file_gives_the_articles_counts: no {}",
+        // Past the harness, which keeps what passing tests print to itself.
+        let test = "the_golden_file_gives_the_articles_counts";
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: {test}: no {}",
             folder.display()
         );
         return;
