@@ -6,7 +6,8 @@
 //!
 //! A late copy of a chunk looks like a chunk of a feed that has started again with the same numbers. What follows tells
 //! them apart: a number that was done begins again with its first chunk, and is a message if all the others come too. If
-//! they do not, they were copies, and are counted as such.
+//! they do not, they were copies, and are counted as such. A chunk of another count than the message under way, or of
+//! other content in the same place, is no copy: with whichever chunk, the number has begun again.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -27,11 +28,11 @@ pub const MEMORY: usize = 64;
 pub struct ReassemblyCounters {
     /// Messages put together.
     pub whole: u64,
-    /// Messages given up, since some of their chunks did not come, or did not suit the others.
+    /// Messages given up, since some of their chunks did not come, were too long, or were of the number's next message.
     pub incomplete: u64,
     /// Chunks of which another copy had come before, or whose message had been given up.
     pub duplicate: u64,
-    /// Chunks that belong to no message that could be: of too many, or of another count than those before.
+    /// Chunks that belong to no message that could be: one of too many, beyond their count, or too long together.
     pub refused: u64,
 }
 
@@ -52,7 +53,7 @@ pub struct Reassembly {
 #[derive(Clone, Debug, Default)]
 struct Partial {
     number: PacketNumber,
-    /// A message of this number was done before.
+    /// A message of this number was done before, and nothing yet tells this one from copies.
     is_repeat: bool,
     /// `done_count` when its last chunk came.
     touched: u64,
@@ -77,31 +78,21 @@ impl Reassembly {
         bytes: &[u8],
     ) -> Option<&[u8]> {
         self.give_up_stale();
-        let mut at = self.partial_of(number, chunk)?;
-        let partial = self.partial.get(at)?;
-        let index = usize::from(chunk.index);
-        let is_misfit = partial.chunks.len() != usize::from(chunk.count)
-            || index >= partial.chunks.len()
-            || partial.bytes.len() + bytes.len() > MAX_MESSAGE_LEN;
-        if is_misfit {
+        if !(1..=MAX_CHUNKS).contains(&chunk.count) || chunk.index >= chunk.count {
+            self.counters.refused += 1;
+            return None;
+        }
+        let at = self.partial_of(number, chunk, bytes)?;
+        let partial = self.partial.get_mut(at)?;
+        if partial.bytes.len() + bytes.len() > MAX_MESSAGE_LEN {
             self.counters.refused += 1;
             self.give_up(at);
             return None;
         }
-        if let Some(before) = partial.chunk(index) {
-            if before == bytes {
-                self.counters.duplicate += 1;
-                return None;
-            }
-            // The same place with other content: the numbers have started again.
-            self.give_up(at);
-            at = self.partial_of(number, chunk)?;
-        }
-        let partial = self.partial.get_mut(at)?;
         partial.touched = self.done_count;
         let start = partial.bytes.len();
         partial.bytes.extend_from_slice(bytes);
-        *partial.chunks.get_mut(index)? = Some(start..partial.bytes.len());
+        *partial.chunks.get_mut(usize::from(chunk.index))? = Some(start..partial.bytes.len());
         partial.missing -= 1;
         if partial.missing > 0 {
             return None;
@@ -122,24 +113,34 @@ impl Reassembly {
         }
     }
 
-    /// Where the message is, which begins if it is not there; `None` if it cannot be.
-    fn partial_of(&mut self, number: PacketNumber, chunk: Chunk) -> Option<usize> {
-        let found = self
-            .partial
-            .iter()
-            .position(|partial| partial.number == number);
-        if found.is_some() {
-            return found;
+    /// Where the message is that lacks the chunk, which begins if it is not there; `None` if the chunk is a copy.
+    fn partial_of(&mut self, number: PacketNumber, chunk: Chunk, bytes: &[u8]) -> Option<usize> {
+        let is_it = |partial: &Partial| partial.number == number;
+        let Some(at) = self.partial.iter().position(is_it) else {
+            let is_repeat = self.done.contains(&number);
+            if is_repeat && chunk.index > 0 {
+                self.counters.duplicate += 1;
+                return None;
+            }
+            return Some(self.begin(number, chunk.count, is_repeat));
+        };
+        let partial = self.partial.get(at)?;
+        if partial.chunks.len() == usize::from(chunk.count) {
+            match partial.chunk(chunk.index.into()) {
+                None => return Some(at),
+                Some(before) if before == bytes => {
+                    self.counters.duplicate += 1;
+                    return None;
+                }
+                Some(_) => {}
+            }
         }
-        if !(1..=MAX_CHUNKS).contains(&chunk.count) {
-            self.counters.refused += 1;
-            return None;
-        }
-        let is_repeat = self.done.contains(&number);
-        if is_repeat && chunk.index > 0 {
-            self.counters.duplicate += 1;
-            return None;
-        }
+        // Another count, or other content in the same place: the numbers have started again.
+        self.give_up(at);
+        Some(self.begin(number, chunk.count, false))
+    }
+
+    fn begin(&mut self, number: PacketNumber, count: u16, is_repeat: bool) -> usize {
         if self.partial.len() >= MAX_MESSAGES {
             // Rather a copy than a message.
             let repeat = self.partial.iter().position(|partial| partial.is_repeat);
@@ -148,10 +149,10 @@ impl Reassembly {
         let mut partial = self.free.pop().unwrap_or_default();
         partial.number = number;
         partial.is_repeat = is_repeat;
-        partial.missing = usize::from(chunk.count);
-        partial.chunks.resize(usize::from(chunk.count), None);
+        partial.missing = usize::from(count);
+        partial.chunks.resize(usize::from(count), None);
         self.partial.push_back(partial);
-        Some(self.partial.len() - 1)
+        self.partial.len() - 1
     }
 
     fn complete(&mut self, at: usize) {

@@ -60,13 +60,24 @@ fn hostile_counts_and_lengths_are_refused() {
     assert_eq!(chunk(&mut desk, 1, 0, u16::MAX, b"a"), None);
     assert_eq!(desk.counters().refused, 2);
     assert_eq!(chunk(&mut desk, 2, 0, 2, b"a"), None);
-    assert_eq!(chunk(&mut desk, 2, 1, 3, b"b"), None, "another count");
-    assert_eq!(chunk(&mut desk, 3, 5, 2, b"b"), None, "beyond the count");
+    assert_eq!(chunk(&mut desk, 2, 5, 2, b"b"), None, "beyond the count");
+    assert_eq!(chunk(&mut desk, 2, 1, 2, b"b").as_deref(), Some(&b"ab"[..]));
     let long = vec![0; MAX_MESSAGE_LEN];
     assert_eq!(chunk(&mut desk, 4, 0, 2, &long), None);
     assert_eq!(chunk(&mut desk, 4, 1, 2, b"b"), None, "too long");
     let counters = desk.counters();
-    assert_eq!((counters.refused, counters.incomplete), (5, 3));
+    assert_eq!((counters.refused, counters.incomplete), (4, 1));
+}
+
+#[test]
+fn a_copy_of_a_chunk_is_not_too_long() {
+    let mut desk = Reassembly::new();
+    let long = vec![0; MAX_MESSAGE_LEN - 1];
+    assert_eq!(chunk(&mut desk, 1, 0, 2, &long), None);
+    assert_eq!(chunk(&mut desk, 1, 0, 2, &long), None, "a copy");
+    assert!(chunk(&mut desk, 1, 1, 2, b"b").is_some());
+    let counters = desk.counters();
+    assert_eq!((counters.duplicate, counters.refused), (1, 0));
 }
 
 #[test]
@@ -118,16 +129,33 @@ fn a_message_under_way_is_not_mixed_with_a_later_one_of_its_number() {
 }
 
 #[test]
-fn a_first_chunk_of_other_content_begins_the_message_again() {
-    let mut desk = Reassembly::new();
-    assert_eq!(chunk(&mut desk, 5, 0, 2, b"old"), None);
-    assert_eq!(chunk(&mut desk, 5, 0, 2, b"new"), None);
-    assert_eq!(
-        chunk(&mut desk, 5, 1, 2, b"er").as_deref(),
-        Some(&b"newer"[..])
-    );
-    let counters = desk.counters();
-    assert_eq!((counters.whole, counters.incomplete), (1, 1));
+fn a_chunk_of_other_content_or_count_begins_the_message_again() {
+    for (first, count) in [(0, 2), (1, 2), (0, 3), (2, 3)] {
+        let mut desk = Reassembly::new();
+        assert_eq!(chunk(&mut desk, 5, first.min(1), 2, b"old"), None);
+        let others = (0..count).filter(|&index| index != first);
+        let mut whole = chunk(&mut desk, 5, first, count, &[first.to_le_bytes()[0]]);
+        for index in others {
+            assert_eq!(whole, None);
+            whole = chunk(&mut desk, 5, index, count, &[index.to_le_bytes()[0]]);
+        }
+        assert_eq!(whole.as_deref(), [0, 1, 2].get(..count.into()));
+        let counters = desk.counters();
+        assert_eq!((counters.whole, counters.incomplete), (1, 1));
+        assert_eq!((counters.duplicate, counters.refused), (0, 0));
+    }
+}
+
+#[test]
+fn a_message_that_began_again_and_lacks_a_chunk_is_incomplete() {
+    for count in [2, 3] {
+        let mut desk = Reassembly::new();
+        assert_eq!(chunk(&mut desk, 5, 1, 2, b"old"), None);
+        assert_eq!(chunk(&mut desk, 5, 1, count, b"new"), None);
+        desk.finish();
+        let counters = desk.counters();
+        assert_eq!((counters.incomplete, counters.duplicate), (2, 0));
+    }
 }
 
 proptest! {
