@@ -189,10 +189,12 @@ impl Reassembly {
     }
 
     fn forget(&mut self, mut partial: Partial) {
-        if self.done.len() >= MEMORY {
-            self.done.pop_front();
+        if !self.done.contains(&partial.number) {
+            if self.done.len() >= MEMORY {
+                self.done.pop_front();
+            }
+            self.done.push_back(partial.number);
         }
-        self.done.push_back(partial.number);
         self.done_count += 1;
         partial.chunks.clear();
         partial.bytes.clear();

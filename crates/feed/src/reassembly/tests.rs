@@ -113,6 +113,21 @@ fn copies_of_some_chunks_are_no_message_and_take_no_room_from_one() {
 }
 
 #[test]
+fn copies_do_not_make_other_messages_forgotten() {
+    let mut desk = Reassembly::new();
+    for number in 0..u32::try_from(MEMORY).expect("few") {
+        chunk(&mut desk, number, 0, 2, b"a");
+        assert!(chunk(&mut desk, number, 1, 2, b"b").is_some());
+    }
+    assert_eq!(chunk(&mut desk, 5, 0, 2, b"a"), None);
+    desk.finish();
+    assert_eq!(chunk(&mut desk, 0, 1, 2, b"b"), None);
+    desk.finish();
+    let counters = desk.counters();
+    assert_eq!((counters.duplicate, counters.incomplete), (2, 0));
+}
+
+#[test]
 fn a_message_under_way_is_not_mixed_with_a_later_one_of_its_number() {
     let mut desk = Reassembly::new();
     assert_eq!(chunk(&mut desk, 5, 1, 2, b"old"), None);
