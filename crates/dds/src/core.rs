@@ -1,8 +1,8 @@
 //! What all parts of a participant share: sockets, discovery, routes and timers. It routes; the
 //! state is in discovery and in the endpoints.
 //!
-//! Locks are taken in the order discovery, routes, publisher or subscriber, endpoint, and none is held while a datagram is
-//! sent or a listener is called.
+//! Locks are taken in the order discovery, routes, publisher or subscriber, endpoint, and none is
+//! held while a datagram is sent or a listener is called.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
