@@ -68,7 +68,7 @@ def directions(peers):
 
 def run_case(case, publisher, subscriber, options):
     """What became of a case, as far as it can be said without the list of faults."""
-    folder = BUILD / f"{Path(publisher).name}-{Path(subscriber).name}"
+    folder = BUILD / f"{shown(publisher)}-{shown(subscriber)}"
     folder.mkdir(parents=True, exist_ok=True)
     command = [
         "unshare", "-nm", "sh", "-ec", NAMESPACE, "sh", sys.executable, HERE / "conversation.py",
@@ -140,8 +140,13 @@ def run_direction(publisher, subscriber, cases, faults, options):
 
 
 def say(publisher, subscriber, case, what):
-    names = f"{Path(publisher).name:<12}{Path(subscriber).name:<12}"
-    print(f"{names}{case.name:<21}{what}", flush=True)
+    names = f"{shown(publisher):<12} {shown(subscriber):<12}"
+    print(f"{names} {case.name:<21}{what}", flush=True)
+
+
+def shown(name):
+    """What the table calls a peer: the OMG's programs are named VENDOR_shape_main and the like."""
+    return Path(name).name.partition("_shape_main")[0]
 
 
 def main():
@@ -158,11 +163,11 @@ def main():
         start = time.monotonic()
         counts = run_direction(publisher, subscriber, cases, faults, options)
         failed += counts["failed"]
-        names = [Path(publisher).name, Path(subscriber).name]
+        names = [shown(publisher), shown(subscriber)]
         table.append([*names, *counts.values(), f"{time.monotonic() - start:.0f}"])
     heading = ["publisher", "subscriber", "passed", "unsupported", "peer's fault", "failed", "seconds"]
     for row in [heading, *table]:
-        print(f"{row[0]:<12}{row[1]:<12}" + "".join(f"{cell:>13}" for cell in row[2:]))
+        print(f"{row[0]:<12} {row[1]:<12}" + "".join(f"{cell:>13}" for cell in row[2:]))
     return 1 if failed else 0
 
 
