@@ -89,6 +89,11 @@ fuzz_target!(|input: &[u8]| {
     };
     let same = check_assignable(&description, &description, Consistency::default());
     assert_eq!(same, Ok(()), "a type is assignable to itself");
+    check(&description, payload);
+    if description.name.is_empty() {
+        // From minimal objects, whose names are lost: not to be told again.
+        return;
+    }
     let mut own = TypeObjects::new();
     let information = own
         .add(&description)
@@ -101,5 +106,4 @@ fuzz_target!(|input: &[u8]| {
         let same = check_assignable(&description, &told, Consistency::default());
         assert_eq!(same, Ok(()), "what is told is the same type");
     }
-    check(&description, payload);
 });
