@@ -293,6 +293,9 @@ fn the_doctor_sees_what_does_not_match() {
     let best_effort = DataWriterQos::default().best_effort();
     let writer = one.writer_with(&quotes, best_effort).expect("a writer");
     let _content = one.reader(&quotes).expect("a reader");
+    let elsewhere = one.subscriber(SubscriberQos::default().partition(["B"]));
+    let elsewhere = elsewhere.reader(&quotes, DataReaderQos::default());
+    let _elsewhere = elsewhere.expect("a reader");
     let check = |told: &Value, name: &str| {
         let mut checks = told["checks"].as_array().expect("a list").iter();
         checks
@@ -303,9 +306,11 @@ fn the_doctor_sees_what_does_not_match() {
 
     let told = json_of(&run("doctor", &domain, &["doctor", "-o", "json"]));
     assert_eq!(check(&told, "matches")["status"], "OK");
+    let apart = "all but 1 pair that partitions keep apart";
+    assert_eq!(check(&told, "matches")["found"], apart);
     assert_eq!(check(&told, "multicast test")["status"], "OK");
     let seen = check(&told, "participants")["found"].clone();
-    assert_eq!(seen, "1 participant, 1 topic, 1 writer, 1 reader");
+    assert_eq!(seen, "1 participant, 1 topic, 1 writer, 2 readers");
     let ports = check(&told, "ports of the domain")["found"].to_string();
     assert!(
         ports.contains(&format!("({})", std::process::id())),
@@ -328,4 +333,29 @@ fn the_doctor_sees_what_does_not_match() {
         &["doctor", "--interface", "no-such"],
     );
     assert_eq!(unknown.status, 2, "{}", unknown.stderr);
+}
+
+#[test]
+fn types_that_are_not_assignable_are_told_with_the_member() {
+    #[derive(Topic)]
+    #[topic(name = "test::Quote")]
+    struct Other {
+        #[topic(key)]
+        symbol: String,
+        price: String,
+    }
+
+    let domain = Domain::reserve();
+    let (one, two) = (participant(&domain, "one"), participant(&domain, "two"));
+    let _writer = one.writer(&topic(&one, "Quotes")).expect("a writer");
+    let other = two.topic::<Other>("Quotes").expect("a topic");
+    let _reader = two.reader(&other).expect("a reader");
+    let checked = run("check-types", &domain, &["qos", "check", "-o", "json"]);
+    assert_eq!(checked.status, 1, "{}", checked.stderr);
+    let reason = json_of(&checked)["mismatches"][0]["reasons"][0].clone();
+    assert_eq!(reason["policy"], "types differ", "{reason}");
+    assert_eq!(
+        reason["offered"],
+        "`test::Quote.price`: the writer has int64, the reader string"
+    );
 }

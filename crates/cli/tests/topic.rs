@@ -367,3 +367,72 @@ fn figures_of_a_silent_topic_are_a_failure() {
         run.stdout
     );
 }
+
+#[test]
+fn samples_are_written_by_the_learned_type() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let demanding = DataReaderQos::default()
+        .reliable()
+        .keep_all()
+        .transient_local();
+    let reader = participant
+        .reader_with(&topic, demanding)
+        .expect("a reader");
+    let folder = Folder::new("topic-pub");
+    let publish = |options: &[&str]| {
+        let arguments = ["topic", "pub", "-d", &domain.id, "Quotes"];
+        tickwire(&folder, &[&arguments[..], options].concat())
+    };
+    let run = publish(&[
+        r#"{"symbol":"A","price":-9223372036854775808,"size":7}"#,
+        r#"{"symbol":"B","price":2}"#,
+        r#"{"disposed":{"symbol":"A"}}"#,
+    ]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    assert!(
+        run.stderr.ends_with("3 samples written, 1 reader now\n"),
+        "{}",
+        run.stderr
+    );
+    let samples = reader.take();
+    let quotes: Vec<_> = samples.data().cloned().collect();
+    assert_eq!(quotes, [quote("A", i64::MIN, Some(7)), quote("B", 2, None)]);
+    let ended = samples.iter().filter(|sample| sample.data().is_none());
+    let ended: Vec<_> = ended.filter_map(|sample| sample.key_holder()).collect();
+    assert!(ended.iter().any(|key| key.symbol == "A"), "{ended:?}");
+    drop(samples);
+
+    let run = publish(&[
+        r#"{"symbol":"C"}"#,
+        "--defaults",
+        "--rate",
+        "500",
+        "--count",
+        "3",
+    ]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let written: Vec<_> = reader.take().data().cloned().collect();
+    assert_eq!(written, vec![quote("C", 0, None); 3]);
+
+    for (options, error) in [
+        (
+            [r#"{"symbol":"C"}"#, "--once"],
+            "`test::Quote.price` is missing; --defaults fills in",
+        ),
+        (
+            [r#"{"simbol":"C"}"#, "--once"],
+            "`test::Quote` has no member `simbol`; is `symbol` meant?",
+        ),
+        (["{", "--once"], "`{` is no JSON: EOF"),
+        (
+            ["{}", "--rate=0"],
+            "expected 0.000001 to 1000000 samples a second",
+        ),
+    ] {
+        let run = publish(&options);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains(error), "{}", run.stderr);
+    }
+}

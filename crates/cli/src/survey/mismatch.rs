@@ -78,6 +78,14 @@ pub(crate) fn sides(mismatch: &qos::Mismatch) -> (String, String) {
             format!("{:?}", unmet.requested),
             format!("{:?}", unmet.offered),
         ),
+        M::NotAssignable(reasons) => {
+            let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+            ("a type that it can read".to_owned(), reasons.join("; "))
+        }
+        M::TypeUnknown => (
+            "types that can be compared".to_owned(),
+            "no answer".to_owned(),
+        ),
         _ => (String::new(), String::new()),
     }
 }

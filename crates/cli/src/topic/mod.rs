@@ -5,6 +5,7 @@
 
 mod definition;
 mod echo;
+mod encode;
 mod field;
 mod find;
 mod idl;
@@ -13,6 +14,7 @@ mod learn;
 mod losses;
 mod ls;
 mod meter;
+mod publish;
 mod sample;
 mod subscription;
 mod template;
@@ -21,7 +23,7 @@ use clap::Subcommand;
 
 use crate::failure::Result;
 
-/// See what is on the network
+/// See and write what is on the network
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Ls(ls::Arguments),
@@ -32,6 +34,7 @@ pub(crate) enum Command {
     Hz(meter::Hz),
     Bw(meter::Bw),
     Delay(meter::DelayArguments),
+    Pub(publish::Arguments),
 }
 
 impl Command {
@@ -45,6 +48,7 @@ impl Command {
             Self::Hz(arguments) => arguments.run(),
             Self::Bw(arguments) => arguments.run(),
             Self::Delay(arguments) => arguments.run(),
+            Self::Pub(arguments) => arguments.run(),
         }
     }
 }
