@@ -170,7 +170,7 @@ fn mtu(system: &System, interface: &str) -> Finding {
             check,
             format!(
                 "{mtu} bytes: datagrams of up to {} pass in one piece",
-                mtu - IP_AND_UDP
+                (mtu - IP_AND_UDP).min(MOST_UDP)
             ),
         ),
     }
@@ -265,6 +265,7 @@ const STRICT: u64 = 1;
 const FEWEST_GROUPS: u64 = 20;
 const MANY_GROUPS: u64 = 256;
 const IP_AND_UDP: u64 = 28;
+const MOST_UDP: u64 = 65_507;
 /// The kernel's default.
 const FRAGMENT_MEMORY: u64 = 4 << 20;
 const PATIENCE: Duration = Duration::from_secs(1);
