@@ -17,6 +17,7 @@ mod node;
 mod output;
 mod pace;
 mod perf;
+mod profile;
 mod progress;
 mod qos;
 mod stage;

@@ -54,12 +54,16 @@ pub struct Publications<I> {
     participant: DomainParticipant,
     publisher: Publisher,
     options: PublicationOptions,
+    qos: Box<WriterQos>,
     types: Vec<DynamicType>,
     publications: Vec<Publication>,
     round_trips: Arc<RoundTrips>,
     idle: I,
     until_idle: u32,
 }
+
+/// The QoS of a topic's writer, from that which keeps all samples and is reliable.
+type WriterQos = dyn Fn(&str, DataWriterQos) -> DataWriterQos + Send;
 
 struct Publication {
     name: String,
@@ -79,8 +83,9 @@ impl Drop for Publication {
 }
 
 impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
-    /// Writers for the topics that `mapper` has by now, and for others as they come. The echo topics
-    /// are subscribed to at the same time.
+    /// Writers for the topics that `mapper` has by now, and for others as they come, each with what
+    /// `qos` makes of a topic's name and of the QoS that keeps all samples and is reliable. The echo
+    /// topics are subscribed to at the same time.
     ///
     /// # Errors
     /// When a topic or an endpoint cannot be made.
@@ -88,6 +93,7 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
         participant: DomainParticipant,
         options: PublicationOptions,
         mapper: &Mapper,
+        qos: impl Fn(&str, DataWriterQos) -> DataWriterQos + Send + 'static,
         idle: I,
     ) -> Result<Self, PublicationError> {
         let types = mapper.types().iter();
@@ -95,6 +101,7 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
             publisher: participant.publisher(PublisherQos::default()),
             participant,
             options,
+            qos: Box::new(qos),
             types: types
                 .map(|ty| DynamicType::described(ty.description().clone()))
                 .collect(),
@@ -201,6 +208,7 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
                 .participant
                 .topic_of::<Serialized>(&topic.name, ty.clone())?;
             let qos = DataWriterQos::default().keep_all().reliable(ROOM_EVERY);
+            let qos = (self.qos)(&topic.name, qos);
             self.publications.push(Publication {
                 name: topic.name.clone(),
                 writer: self.participant.writer_with(&data, qos)?,

@@ -7,11 +7,18 @@ use tickwire::qos::{
     PresentationScope, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistencyKind,
 };
 
+use crate::resolve::Effective;
 use crate::value::{Peer, Value};
 
-/// Obeys a setting of a writer or a reader, or of its publisher, subscriber or topic. The order of
-/// settings does not matter, as long as each comes once.
-pub(crate) fn apply(qos: &mut EndpointQos, key: &str, value: &Value) {
+/// Obeys settings of a writer or a reader, or of its publisher, subscriber or topic.
+pub(crate) fn apply_all(qos: &mut EndpointQos, effective: &Effective<'_>) {
+    // From the last key to the first: `history.kind` says whether there is a `history.depth`.
+    for (_, said) in effective.values().rev() {
+        apply(qos, said.setting.key, &said.value);
+    }
+}
+
+fn apply(qos: &mut EndpointQos, key: &str, value: &Value) {
     match value {
         Value::Choice(number) => choose(qos, key, *number),
         Value::Duration(duration) => {
@@ -103,9 +110,11 @@ fn choose(qos: &mut EndpointQos, key: &str, number: u32) {
 }
 
 fn keep(history: &mut History, number: u32) {
-    if number == KEEP_ALL {
-        *history = History::KeepAll;
-    }
+    *history = match (number, *history) {
+        (KEEP_ALL, _) => History::KeepAll,
+        (_, History::KeepAll) => History::default(),
+        (_, keep_last) => keep_last,
+    };
 }
 
 fn integer(qos: &mut EndpointQos, key: &str, number: i64) {

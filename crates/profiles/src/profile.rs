@@ -49,9 +49,17 @@ impl Profile {
 
     /// The same in another domain than the profile's.
     pub fn participant_in(&self, domain: u32) -> DomainParticipantBuilder {
+        self.adjust_participant(DomainParticipant::builder(domain))
+    }
+
+    /// A participant that is given, with what the profile says of participants, but for the domain.
+    pub fn adjust_participant(
+        &self,
+        builder: DomainParticipantBuilder,
+    ) -> DomainParticipantBuilder {
         let said = self.effective(Entity::Participant, None);
         let said = said.values().map(|(_, said)| said);
-        said.fold(DomainParticipant::builder(domain), |builder, said| {
+        said.fold(builder, |builder, said| {
             policies::build(builder, said.setting.key, &said.value)
         })
     }
@@ -69,6 +77,19 @@ impl Profile {
         }
     }
 
+    /// The interface, if the profile names one.
+    pub fn interface(&self) -> Option<&str> {
+        match &self
+            .effective(Entity::Participant, None)
+            .get("interface")?
+            .1
+            .value
+        {
+            Value::Text(interface) => Some(interface),
+            _ => None,
+        }
+    }
+
     /// The QoS of a publisher.
     pub fn publisher(&self) -> PublisherQos {
         self.group(Entity::Publisher)
@@ -82,7 +103,11 @@ impl Profile {
     /// The QoS of a writer of that topic, with what the profile says of its publisher: a publisher that
     /// makes the writer replaces that by its own.
     pub fn writer(&self, topic: &str) -> DataWriterQos {
-        let mut qos = DataWriterQos::default();
+        self.adjust_writer(DataWriterQos::default(), topic)
+    }
+
+    /// A QoS that is given, with what the profile says of writers of that topic.
+    pub fn adjust_writer(&self, mut qos: DataWriterQos, topic: &str) -> DataWriterQos {
         for (_, said) in self.effective(Entity::Writer, Some(topic)).values() {
             qos = match (said.setting.key, &said.value) {
                 ("max_unacknowledged", Value::Size(bytes)) => qos.max_unacknowledged_bytes(*bytes),
@@ -98,7 +123,11 @@ impl Profile {
     /// The QoS of a reader of that topic, with what the profile says of its subscriber: a subscriber that
     /// makes the reader replaces that by its own.
     pub fn reader(&self, topic: &str) -> DataReaderQos {
-        let qos = DataReaderQos::default();
+        self.adjust_reader(DataReaderQos::default(), topic)
+    }
+
+    /// A QoS that is given, with what the profile says of readers of that topic.
+    pub fn adjust_reader(&self, qos: DataReaderQos, topic: &str) -> DataReaderQos {
         qos.with(|policies| self.apply(policies, Entity::Reader, Entity::Subscriber, topic))
     }
 
@@ -134,9 +163,7 @@ impl Profile {
 
     fn group(&self, entity: Entity) -> GroupQos {
         let mut policies = EndpointQos::writer();
-        for (_, said) in self.effective(entity, None).values() {
-            policies::apply(&mut policies, said.setting.key, &said.value);
-        }
+        policies::apply_all(&mut policies, &self.effective(entity, None));
         GroupQos::default()
             .partition(policies.partition)
             .presentation(policies.presentation)
@@ -145,9 +172,7 @@ impl Profile {
 
     fn apply(&self, policies: &mut EndpointQos, own: Entity, group: Entity, topic: &str) {
         for entity in [Entity::Topic, group, own] {
-            for (_, said) in self.effective(entity, Some(topic)).values() {
-                policies::apply(policies, said.setting.key, &said.value);
-            }
+            policies::apply_all(policies, &self.effective(entity, Some(topic)));
         }
     }
 

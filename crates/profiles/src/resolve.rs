@@ -238,9 +238,7 @@ impl Library {
                     Entity::Writer => EndpointQos::writer(),
                     _ => EndpointQos::reader(),
                 };
-                for (_, said) in effective.values() {
-                    policies::apply(&mut qos, said.setting.key, &said.value);
-                }
+                policies::apply_all(&mut qos, &effective);
                 if let Err(inconsistent) = qos.check_consistency() {
                     let (place, message) = contradiction(inconsistent, &effective);
                     let name = document.profiles.get(at).map_or(0, |draft| draft.name.at);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tickwire::DataWriterQos;
 use tickwire::qos::{Durability, History, ReliabilityKind};
 use tickwire_profiles::{Entity, LoadError, Profiles};
 
@@ -94,6 +95,21 @@ fn the_default_is_the_files_or_the_one_that_was_chosen() {
     let profiles = profiles.with_default("b").expect("it is there");
     assert_eq!(profiles.default_profile().domain(), Some(2));
     assert_eq!(profiles.names().collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn a_qos_that_is_given_keeps_what_the_profile_does_not_say() {
+    let profiles = parse(
+        "profiles.p.writer = { history = { kind = 'keep_last', depth = 5 } }\n\
+         profiles.q.writer = { history.depth = 5 }\n",
+    );
+    let given = DataWriterQos::default().keep_all().transient_local();
+    let adjusted = |name: &str| {
+        let profile = profiles.profile(name).expect("it is there");
+        profile.adjust_writer(given.clone(), "T")
+    };
+    assert_eq!(adjusted("p"), given.clone().keep_last(5));
+    assert_eq!(adjusted("q"), given);
 }
 
 #[test]

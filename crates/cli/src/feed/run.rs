@@ -25,8 +25,9 @@ use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::TemplateOptions;
 use crate::interrupt::Interrupt;
-use crate::network;
+use crate::network::NetworkOptions;
 use crate::output::{counted, note};
+use crate::profile::ProfileOptions;
 use crate::stage::{is_stage, tell};
 
 /// Decode a feed and publish it as topics
@@ -87,13 +88,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "127.0.0.1")]
     interface: String,
 
-    /// Name or address of the interface to publish on
-    #[arg(long, value_name = "NAME", default_value = "lo")]
-    dds_interface: String,
+    /// Name or address of the interface to publish on [default: the profile's, or lo]
+    #[arg(long, value_name = "NAME")]
+    dds_interface: Option<String>,
 
-    /// DDS domain to publish in, 0 to 232
-    #[arg(short, long, value_name = "ID", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=232))]
-    domain: u32,
+    /// DDS domain to publish in, 0 to 232 [default: the profile's, or 0]
+    #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
+    domain: Option<u32>,
+
+    #[command(flatten)]
+    qos: ProfileOptions,
 
     /// How messages are spread over topics
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Map::Automatic)]
@@ -229,7 +233,9 @@ impl Arguments {
         interrupt: &Interrupt,
     ) -> Result<Report> {
         let mapper = self.mapper(templates, source)?;
-        let participant = network::join(self.domain, &self.dds_interface, "tickwire feed run")?;
+        let profile = &self.qos.profile;
+        let network = NetworkOptions::new(self.domain, self.dds_interface.clone(), profile);
+        let participant = network.join("tickwire feed run")?;
         let options = PublicationOptions {
             subscribers: self.wait,
             echo: !self.no_echo,
@@ -237,7 +243,9 @@ impl Arguments {
             patience: self.patience,
         };
         let idle = source.idle();
-        let publications = Publications::new(participant, options, &mapper, idle);
+        let profile = profile.clone();
+        let qos = move |topic: &str, qos| profile.adjust_writer(qos, topic);
+        let publications = Publications::new(participant, options, &mapper, qos, idle);
         let publications = publications.map_err(Failure::new)?;
         let topics = publications.data_topic_count();
         self.say(format_args!(

@@ -10,6 +10,7 @@ use tickwire::{
     DataReader, DataReaderQos, DomainParticipant, DynamicType, EndpointData, Serialized, StateMask,
     StatusMask, SubscriberQos, WaitSet,
 };
+use tickwire_profiles::Profile;
 
 use super::losses::Losses;
 use crate::duration::parse_duration;
@@ -58,6 +59,7 @@ pub(super) struct Subscription {
     deadline: Option<Instant>,
     interrupt: Interrupt,
     limit: Option<usize>,
+    profile: Profile,
 }
 
 impl SubscriptionOptions {
@@ -72,6 +74,7 @@ impl SubscriptionOptions {
             deadline,
             interrupt,
             limit: self.count.map(NonZeroUsize::get),
+            profile: self.network.profile.clone(),
         };
         subscription.wait_for_writers(self.network.domain)?;
         Ok(subscription)
@@ -148,6 +151,7 @@ impl Subscription {
         }
         let subscriber = SubscriberQos::default().partition(partitions(writers));
         let subscriber = self.participant.subscriber(subscriber);
+        let qos = self.profile.adjust_reader(qos, &self.name);
         let policies = qos.policies();
         let topic = self
             .participant

@@ -1,0 +1,83 @@
+//! The QoS profile that a command follows.
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use tickwire_profiles::{FILE_VARIABLE, LoadError, PROFILE_VARIABLE, Profile, Profiles};
+
+use crate::output::note;
+
+/// A profile of a QoS file, read together with the command line: what is wrong with it is a wrong
+/// command line.
+pub(crate) struct ProfileOptions {
+    pub(crate) profile: Profile,
+}
+
+#[derive(Args)]
+#[group(skip)]
+struct Arguments {
+    /// File of QoS profiles: TOML, DDS-XML or Fast DDS XML [default: $TICKWIRE_QOS_FILE]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    qos_file: Option<PathBuf>,
+
+    /// Name of the profile [default: $TICKWIRE_QOS_PROFILE, or the file's own]
+    #[arg(long, value_name = "NAME", help_heading = HEADING)]
+    qos_profile: Option<String>,
+}
+
+impl Arguments {
+    fn load(self) -> Result<Profile, LoadError> {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let file = self
+            .qos_file
+            .or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
+        let profile = self.qos_profile.or_else(|| {
+            let name = variable(PROFILE_VARIABLE)?;
+            Some(name.to_string_lossy().into_owned())
+        });
+        let profiles = match (file, &profile) {
+            (Some(file), _) => Profiles::load(file)?,
+            (None, None) => Profiles::default(),
+            (None, Some(profile)) => {
+                let profile = profile.as_str().into();
+                return Err(LoadError::NoFile { profile });
+            }
+        };
+        for ignored in profiles.ignored() {
+            let (file, line, message) = (profiles.file(), ignored.line, &ignored.message);
+            note(format_args!("{file}:{line}: {message}"));
+        }
+        Ok(match profile {
+            Some(profile) => profiles.profile(&profile)?,
+            None => profiles.default_profile(),
+        })
+    }
+}
+
+impl Args for ProfileOptions {
+    fn augment_args(command: Command) -> Command {
+        Arguments::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Arguments::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for ProfileOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let profile = Arguments::from_arg_matches(matches)?.load();
+        let profile = profile.map_err(|error| {
+            clap::Error::raw(ErrorKind::ValueValidation, format_args!("{error}\n"))
+        })?;
+        Ok(Self { profile })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+const HEADING: &str = "QoS by configuration";

@@ -1,0 +1,170 @@
+//! `tickwire qos show`: what a file of QoS profiles says, with all that is inherited.
+
+use std::io::{BufWriter, StdoutLock, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use tickwire_profiles::{Effective, Entity, Profile, Profiles};
+
+use crate::failure::{Failure, Result};
+use crate::output::{ListFormat, note, stdout, write_list};
+
+/// Show what a file of QoS profiles says
+#[derive(Args)]
+#[command(
+    long_about = "\
+Reads a file of QoS profiles (TOML, DDS-XML as Connext and Cyclone DDS have it, or Fast DDS XML) and \
+lists its profiles; with the name of one, what it says of participants, topics, publishers, \
+subscribers, writers and readers: each setting that differs from its default, the default, and the \
+profile and line that it comes from. What is inherited is in it; what the file says that Tickwire does \
+not have is reported on standard error.
+
+With --topic, what holds for that topic; otherwise what holds for those that no filter names. `-o toml` \
+writes the profile as a TOML profile of its own, whatever its format.
+
+The exit status is 1 if the file says what cannot be obeyed.",
+    after_help = "\
+Examples:
+  tickwire qos show qos.toml
+  tickwire qos show qos.toml market-data
+  tickwire qos show USER_QOS_PROFILES.xml Lib::Prices --topic Quotes --all
+  tickwire qos show USER_QOS_PROFILES.xml Prices -o toml >> qos.toml"
+)]
+pub(crate) struct Arguments {
+    /// The file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Name of a profile [default: list all profiles]
+    #[arg(value_name = "PROFILE")]
+    profile: Option<String>,
+
+    /// Show what holds for this topic
+    #[arg(long, value_name = "NAME", requires = "profile")]
+    topic: Option<String>,
+
+    /// Show also what has its default
+    #[arg(short, long, requires = "profile")]
+    all: bool,
+
+    /// Form of the answer
+    #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
+    output: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Form {
+    /// Columns for people
+    #[default]
+    Table,
+    /// One array of objects
+    Json,
+    /// A line of names, then a line for each setting
+    Csv,
+    /// A TOML profile
+    Toml,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let profiles = Profiles::load(&self.file).map_err(Failure::new)?;
+        for ignored in profiles.ignored() {
+            let (file, line, message) = (profiles.file(), ignored.line, &ignored.message);
+            note(format_args!("{file}:{line}: {message}"));
+        }
+        let mut out = stdout();
+        match (&self.profile, self.output) {
+            (None, Form::Toml) => {
+                return Err(Failure::usage("`-o toml` writes one profile: name it"));
+            }
+            (None, _) => self.list(&profiles, &mut out)?,
+            (Some(name), form) => {
+                let profile = profiles.profile(name).map_err(Failure::usage)?;
+                match form {
+                    Form::Toml => self.write_toml(name, &profile, &mut out)?,
+                    _ => self.show(&profile, &mut out)?,
+                }
+            }
+        }
+        Ok(out.flush()?)
+    }
+
+    fn list(&self, profiles: &Profiles, out: &mut BufWriter<StdoutLock<'_>>) -> Result<()> {
+        let rows = profiles.names().filter_map(|name| {
+            let profile = profiles.profile(name).ok()?;
+            let set = Entity::ALL
+                .into_iter()
+                .flat_map(|entity| profile.settings(entity, None));
+            let set = set.filter(|effective| effective.origin.is_some()).count();
+            let topics = profile.topics().join(", ");
+            Some(vec![json!(name), json!(set), json!(topics)])
+        });
+        let rows: Vec<_> = rows.collect();
+        write_list(
+            out,
+            self.list_format(),
+            &["profile", "settings", "topic filters"],
+            &rows,
+        )?;
+        Ok(())
+    }
+
+    fn show(&self, profile: &Profile, out: &mut BufWriter<StdoutLock<'_>>) -> Result<()> {
+        let mut rows = Vec::new();
+        for entity in Entity::ALL {
+            for effective in self.settings(profile, entity) {
+                let origin = effective
+                    .origin
+                    .map(|(profile, line)| format!("{profile}, line {line}"));
+                rows.push(vec![
+                    json!(entity.name()),
+                    json!(effective.setting.key),
+                    Value::String(effective.value),
+                    json!(effective.setting.default),
+                    origin.map_or_else(|| json!("default"), Value::String),
+                ]);
+            }
+        }
+        let columns = ["of", "setting", "value", "default", "from"];
+        write_list(out, self.list_format(), &columns, &rows)?;
+        Ok(())
+    }
+
+    fn write_toml(
+        &self,
+        name: &str,
+        profile: &Profile,
+        out: &mut BufWriter<StdoutLock<'_>>,
+    ) -> Result<()> {
+        // A name within a library is no bare key.
+        let name = name.rsplit("::").next().unwrap_or(name);
+        for entity in Entity::ALL {
+            let settings = self.settings(profile, entity);
+            if settings.is_empty() {
+                continue;
+            }
+            writeln!(out, "[profiles.{name:?}.{entity}]")?;
+            for Effective { setting, value, .. } in settings {
+                writeln!(out, "{} = {value}", setting.key)?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// What is to be shown of an entity.
+    fn settings(&self, profile: &Profile, entity: Entity) -> Vec<Effective> {
+        let mut settings = profile.settings(entity, self.topic.as_deref());
+        settings.retain(|effective| self.all || effective.value != effective.setting.default);
+        settings
+    }
+
+    fn list_format(&self) -> ListFormat {
+        match self.output {
+            Form::Json => ListFormat::Json,
+            Form::Csv => ListFormat::Csv,
+            Form::Table | Form::Toml => ListFormat::Table,
+        }
+    }
+}

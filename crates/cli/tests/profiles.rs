@@ -1,0 +1,182 @@
+//! QoS profiles on the command line: `tickwire qos show`, and commands that follow a profile.
+
+mod common;
+
+use std::process::Command;
+
+use common::{Domain, Folder, tickwire};
+use serde_json::Value;
+use tickwire::{DataWriterQos, DomainParticipant, Topic};
+
+const PRICES: &str = "\
+[profiles.base.writer]
+history.depth = 9
+
+[profiles.prices]
+base = 'base'
+participant.domain = 7
+[[profiles.prices.writer]]
+topic = 'Quote*'
+lifespan = '2s'
+[[profiles.prices.writer]]
+durability = 'transient_local'
+";
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Quote")]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: i64,
+}
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("qos.toml", PRICES.as_bytes());
+    folder
+}
+
+/// The cells of a table.
+fn cells(table: &str) -> Vec<Vec<&str>> {
+    table
+        .lines()
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|cell| !cell.is_empty())
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn the_profiles_of_a_file_are_listed() {
+    let run = tickwire(&folder("qos-list"), &["qos", "show", "qos.toml"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(
+        cells(&run.stdout),
+        [
+            vec!["profile", "settings", "topic filters"],
+            vec!["base", "1"],
+            vec!["prices", "3", "Quote*"],
+        ]
+    );
+}
+
+#[test]
+fn a_profile_is_shown_with_where_each_value_comes_from() {
+    let folder = folder("qos-show");
+    let run = tickwire(&folder, &["qos", "show", "qos.toml", "prices"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(
+        cells(&run.stdout),
+        [
+            vec!["of", "setting", "value", "default", "from"],
+            vec!["participant", "domain", "7", "0", "prices, line 6"],
+            vec![
+                "writer",
+                "durability",
+                "\"transient_local\"",
+                "\"volatile\"",
+                "prices, line 11"
+            ],
+            vec!["writer", "history.depth", "9", "1", "base, line 2"],
+        ]
+    );
+    let run = tickwire(
+        &folder,
+        &[
+            "qos", "show", "qos.toml", "prices", "--topic", "Quotes", "-o", "json",
+        ],
+    );
+    let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let row = |at: usize| (rows[at]["setting"].clone(), rows[at]["from"].clone());
+    assert_eq!(row(1), ("history.depth".into(), "base, line 2".into()));
+    assert_eq!(row(2), ("lifespan".into(), "prices, line 9".into()));
+    let run = tickwire(
+        &folder,
+        &["qos", "show", "qos.toml", "prices", "--all", "-o", "csv"],
+    );
+    assert!(
+        run.stdout
+            .contains("reader,deadline,\"\"\"infinite\"\"\",\"\"\"infinite\"\"\",default")
+    );
+}
+
+#[test]
+fn a_profile_in_xml_becomes_one_in_toml() {
+    let folder = Folder::new("qos-toml");
+    let xml = "<qos_library name='Lib'><qos_profile name='P'><datareader_qos>\
+               <history><kind>KEEP_ALL_HISTORY_QOS</kind></history><batch/>\
+               </datareader_qos></qos_profile></qos_library>";
+    folder.write("qos.xml", xml.as_bytes());
+    let run = tickwire(&folder, &["qos", "show", "qos.xml", "Lib::P", "-o", "toml"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(
+        run.stdout,
+        "[profiles.\"P\".reader]\nhistory.kind = \"keep_all\"\n\n"
+    );
+    let expected = "qos.xml:1: element `batch` is ignored: Tickwire does not have it\n";
+    assert_eq!(run.stderr, expected);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let folder = folder("qos-wrong");
+    let run = tickwire(&folder, &["qos", "show", "qos.toml", "price"]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert_eq!(
+        run.stderr,
+        "error: qos.toml has no QoS profile `price`; did you mean `prices`?\n"
+    );
+    folder.write("wrong.toml", b"[profiles.p.writer]\ndedline = '1s'\n");
+    let run = tickwire(&folder, &["qos", "show", "wrong.toml"]);
+    assert_eq!(run.status, 1);
+    let shown = "wrong.toml:2:1: unknown key `dedline`; did you mean `deadline`?";
+    assert!(
+        run.stderr.contains(shown) && run.stderr.contains("\n  | ^"),
+        "{}",
+        run.stderr
+    );
+    // A command that is to follow it does not begin.
+    let run = tickwire(&folder, &["topic", "ls", "--qos-file", "wrong.toml"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains(shown), "{}", run.stderr);
+    let run = tickwire(&folder, &["topic", "ls", "--qos-profile", "p"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("set TICKWIRE_QOS_FILE"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// The domain is the profile's, which the environment names.
+#[test]
+fn commands_follow_the_profile_of_the_environment() {
+    let domain = Domain::reserve();
+    let id: u32 = domain.id.parse().expect("a number");
+    let participant = DomainParticipant::new(id).expect("a participant");
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().transient_local();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let symbol = "TICK".to_owned();
+    let written = writer.write(&Quote { symbol, price: 3 });
+    written.expect("there is room");
+    let folder = Folder::new("qos-echo");
+    let text = format!(
+        "default = 'other'\n[profiles.other]\n[profiles.echo]\nparticipant.domain = {id}\n"
+    );
+    folder.write("qos.toml", text.as_bytes());
+    let output = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["topic", "echo", "Quotes", "--once", "--timeout", "30s"])
+        .env("TICKWIRE_QOS_FILE", "qos.toml")
+        .env("TICKWIRE_QOS_PROFILE", "echo")
+        .current_dir(folder.path())
+        .output()
+        .expect("the built binary starts");
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stdout = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(stdout, "{\"symbol\":\"TICK\",\"price\":3}\n");
+}
