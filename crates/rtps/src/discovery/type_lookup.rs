@@ -14,7 +14,7 @@ use super::event::Event;
 use super::{BuiltinEndpoints, Discovery, DiscoveryDataError};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
-use crate::wire::{EntityId, GuidPrefix};
+use crate::wire::{EntityId, Guid, GuidPrefix};
 
 /// Both services and what is under way.
 pub(super) struct TypeLookup {
@@ -126,7 +126,10 @@ impl TypeLookup {
 
     /// Takes the objects that were asked for out of a reply, and says which those are.
     fn take(&mut self, from: GuidPrefix, reply: &Reply<'_>) -> Option<Vec<TypeId>> {
-        if reply.identity.writer != self.requests.writer_guid().to_bytes() {
+        let is_ours = reply.identity.writer == self.requests.writer_guid().to_bytes();
+        let replier = Guid::new(from, EntityId::TYPE_LOOKUP_REPLY_WRITER);
+        let names_replier = reply.identity.writer == in_swapped_words(replier);
+        if !is_ours && !names_replier {
             return None;
         }
         self.silent.remove(&from);
@@ -140,9 +143,25 @@ impl TypeLookup {
                 taken.push(*id);
             }
         }
+        // It may be the answer to another participant's question of that number.
+        if names_replier && taken.is_empty() {
+            return None;
+        }
         self.pending.remove(&number);
         Some(taken)
     }
+}
+
+/// What Cyclone DDS 0.10 puts where the writer of the question belongs: the one of the answer, in
+/// its machine's byte order. Who is answered shows only by the types.
+fn in_swapped_words(guid: Guid) -> [u8; 16] {
+    let mut bytes = guid.to_bytes();
+    bytes
+        .as_chunks_mut::<4>()
+        .0
+        .iter_mut()
+        .for_each(|word| word.reverse());
+    bytes
 }
 
 impl Discovery {

@@ -167,6 +167,39 @@ fn what_was_not_asked_for_is_not_kept() {
 }
 
 #[test]
+fn an_answer_that_names_its_own_writer_is_known_by_its_types() {
+    let (mut net, information) = net();
+    let complete = complete_of(&information);
+    let (level, _) = complete.dependencies[0];
+    net.loss_percent = 100;
+    ask(&mut net, 3, vec![complete.id]).expect("known");
+    net.loss_percent = 0;
+    let known = net.nodes[0].discovery.types().clone();
+    let replier = Guid::new(prefix(3), EntityId::TYPE_LOOKUP_REPLY_WRITER);
+    let mut writer = replier.to_bytes();
+    writer.chunks_mut(4).for_each(<[u8]>::reverse);
+    // The first one is somebody else's, by the same number.
+    for id in [level, complete.id] {
+        let reply = Reply {
+            identity: RequestIdentity {
+                writer,
+                sequence_number: 1,
+            },
+            objects: vec![(id, known.get(id).expect("its owner has it"))],
+            complete_to_minimal: Vec::new(),
+        };
+        net.call(2, |discovery, now, outbox| {
+            let replies = &mut discovery.type_lookup.replies;
+            let payload = |payload: &mut Vec<u8>| reply.encode(payload);
+            replies.write(now, ChangeKind::Alive, None, outbox, payload)
+        })
+        .expect("room");
+    }
+    let got: Vec<_> = net.nodes[1].events.iter().filter_map(received).collect();
+    assert_eq!(got, [vec![complete.id]]);
+}
+
+#[test]
 fn who_never_answers_is_not_waited_for() {
     let (mut net, information) = net();
     let wanted = vec![complete_of(&information).id];
