@@ -9,7 +9,11 @@ fn every_setting_is_in_the_documentation() {
     let mut section = String::new();
     let mut missing = Vec::new();
     for setting in settings() {
-        let entities: Vec<_> = setting.entities.iter().map(|entity| Entity::name(*entity)).collect();
+        let entities: Vec<_> = setting
+            .entities
+            .iter()
+            .map(|entity| Entity::name(*entity))
+            .collect();
         section.clear();
         for path in [setting.dds_xml, setting.fast_dds] {
             section += &match path {
@@ -24,5 +28,9 @@ fn every_setting_is_in_the_documentation() {
             missing.push(row);
         }
     }
-    assert!(missing.is_empty(), "docs/qos.md lacks\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "docs/qos.md lacks\n{}",
+        missing.join("\n")
+    );
 }
