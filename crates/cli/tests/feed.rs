@@ -134,6 +134,19 @@ fn bad_options_are_refused_with_the_range() {
 }
 
 #[test]
+fn of_a_file_that_cannot_be_whole_nothing_is_left() {
+    let folder = Folder::new("nothing-left");
+    // CME's preamble has no room beside so many bytes.
+    let generate = ["feed", "generate", "simple", "--out", "x.dat"];
+    let options = ["--venue", "cme", "--packet-bytes", "65507"];
+    let run = tickwire(&folder, &[&generate[..], &options].concat());
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("--packet-bytes"), "{}", run.stderr);
+    assert!(!folder.path().join("x.dat").exists());
+    assert!(!folder.path().join("x.xml").exists());
+}
+
+#[test]
 fn what_cannot_be_sent_says_why() {
     let folder = Folder::new("unsent");
     folder.generate("simple", &["--messages", "40"]);

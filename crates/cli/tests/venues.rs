@@ -12,8 +12,6 @@ struct Feed {
     packets: Vec<Vec<Message>>,
 }
 
-const RESET_MESSAGE: [u8; 2] = [0xC0, 0xF8];
-
 fn style(venue: &str) -> &'static str {
     match venue {
         "moex-spectra" | "moex-asts" => include_str!("venues/moex.xml"),
@@ -112,8 +110,7 @@ fn encode(templates: &Templates, venue: &Venue, feed: &Feed) -> (Vec<Vec<u8>>, S
         for (at, message) in packet.iter().enumerate() {
             let mut bytes = Vec::new();
             if venue.reset == ResetPolicy::Template && at == 1 {
-                encoder.reset();
-                bytes.extend_from_slice(&RESET_MESSAGE);
+                encoder.encode_reset(&mut bytes);
                 lines.push_str("{}\n");
             }
             encoder

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use tickwire_fast::ResetPolicy;
+use tickwire_fast::{Encoder, ResetPolicy};
 use tickwire_feed::generate::{COMPLEX_TEMPLATES, ComplexOptions, SIMPLE_TEMPLATES, SimpleOptions};
 use tickwire_feed::{Generator, OURS, PacketNumber, Venue};
 
@@ -80,8 +80,8 @@ pub(crate) struct Simple {
     #[command(flatten)]
     output: Output,
 
-    /// Most bytes in a packet, 1 to 65507; a message that is larger has a packet of its own, and dictionaries start
-    /// afresh with each packet
+    /// Most bytes of messages in a packet, 1 to 65507 less what the venue puts around them; a message that is larger
+    /// has a packet of its own, and dictionaries start afresh with each packet
     #[arg(short, long, value_name = "BYTES", default_value_t = 1_024, value_parser = clap::value_parser!(u16).range(1..=65_507))]
     packet_bytes: u16,
 }
@@ -102,7 +102,8 @@ pub(crate) struct Complex {
     #[command(flatten)]
     output: Output,
 
-    /// Most bytes in a packet, 1 to 65507 [default: each message is a packet]
+    /// Most bytes of messages in a packet, 1 to 65507 less what the venue puts around them [default: each message is a
+    /// packet]
     #[arg(short, long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..=65_507))]
     packet_bytes: Option<u16>,
 
@@ -167,7 +168,7 @@ fn write(
                 .hint("name the data `.dat`"),
         );
     }
-    let bytes = write_packets(path, venue, &mut generator)?;
+    let bytes = write_packets(path, venue, &mut generator).inspect_err(|_| discard(path))?;
     fs::write(&templates_path, templates).map_err(|error| unwritable(&templates_path, &error))?;
     let summary = generator.summary();
     note(format_args!(
@@ -195,17 +196,17 @@ fn write_packets(path: &Path, venue: Venue, generator: &mut Generator) -> Result
     let mut file = BufWriter::new(file);
     let mut bytes = 0;
     let (mut packet, mut framed) = (Vec::new(), Vec::new());
+    // The generator resets at each packet; where that is not the policy, a message must say so.
+    let mut reset = Vec::new();
+    if venue.reset == ResetPolicy::Template {
+        Encoder::new(generator.templates()).encode_reset(&mut reset);
+    }
     let mut number = PacketNumber::default();
     while generator.next_packet(&mut packet).map_err(Failure::new)? {
-        // The generator resets at each packet; where that is not the policy, a message must say so.
-        let reset: &[u8] = match venue.reset {
-            ResetPolicy::Template => &RESET_MESSAGE,
-            _ => &[],
-        };
         framed.clear();
         venue
-            .append_packet(number, &[&[reset, &packet].concat()], &mut framed)
-            .map_err(Failure::new)?;
+            .append_packet(number, &[&[&reset[..], &packet].concat()], &mut framed)
+            .map_err(|error| Failure::new(error).hint("smaller packets: `--packet-bytes`"))?;
         file.write_all(&framed)
             .map_err(|error| unwritable(path, &error))?;
         bytes += framed.len() as u64;
@@ -215,9 +216,14 @@ fn write_packets(path: &Path, venue: Venue, generator: &mut Generator) -> Result
     Ok(bytes)
 }
 
+/// Removes what was written of a file that cannot be whole; of a device or link nothing.
+fn discard(path: &Path) {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        // The failure that brought us here is what the user has to know.
+        let _ = fs::remove_file(path);
+    }
+}
+
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format_args!("cannot write {}: {error}", path.display()))
 }
-
-/// A presence map with the template id's bit, and id 120: the session's reset message.
-const RESET_MESSAGE: [u8; 2] = [0xC0, 0xF8];

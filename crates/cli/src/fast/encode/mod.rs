@@ -67,7 +67,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     messages_per_packet: Option<NonZeroUsize>,
 
-    /// Most bytes of messages in a packet, 1 to 65507; a message that is larger has a packet of its own
+    /// Most bytes of messages in a packet, 1 to 65507 less what the venue puts around them; a message that is larger
+    /// has a packet of its own
     #[arg(short, long, value_name = "BYTES", default_value_t = 1_024, value_parser = clap::value_parser!(u16).range(1..=65_507))]
     packet_bytes: u16,
 }
