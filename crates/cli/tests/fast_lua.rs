@@ -11,6 +11,7 @@ use tickwire_fast::{
     generate,
 };
 use tickwire_fast_conformance::{Choices, Messages, Shape, Spelling, templates};
+use tickwire_feed::{Chunk, PacketNumber, append_chunk};
 
 /// A field as a filter finds it: name and value.
 type Shown = (String, String);
@@ -361,6 +362,51 @@ fn a_preamble_is_taken_off_and_a_bad_message_is_marked() {
         pdml.contains("byte 8 in field MDEntryPx: the bytes end before the message does"),
         "{pdml}"
     );
+}
+
+/// A part of a B3 packet: chunk `this` of `count`.
+fn part(this: u16, count: u16, bytes: &[u8]) -> Vec<u8> {
+    let chunk = Chunk {
+        index: this - 1,
+        count,
+    };
+    let mut part = Vec::new();
+    append_chunk(PacketNumber(7), chunk, bytes, &mut part).expect("short");
+    part
+}
+
+#[test]
+fn each_part_of_a_b3_packet_is_shown_by_itself() {
+    let folder = Folder::new("luab3");
+    let xml = r#"<template name="T" id="1"><uInt32 name="MDEntryPx"><copy value="9"/></uInt32></template>"#;
+    folder.write("parts.xml", xml.as_bytes());
+    write_script(&folder, "parts", 30_001, &["--venue", "b3"]);
+    let five = part(1, 1, &[0xe0, 0x81, 0x85]);
+    let initial = part(1, 1, &[0xc0, 0x81]);
+    let chunk = part(1, 2, &[0xe0, 0x81]);
+    let cut = part(1, 1, &[0xe0, 0x81]);
+    let mut pcap = Pcap::default();
+    // No part builds on the one before, or reads on in the next.
+    pcap.push(30_001, &[&five[..], &initial].concat());
+    pcap.push(30_001, &[&chunk[..], &five].concat());
+    pcap.push(30_001, &[&cut[..], &five].concat());
+    pcap.push(30_001, &[&five[..], &cut[..11]].concat());
+    let Some(pdml) = dissect("parts under tshark", &folder, &["parts"], &pcap) else {
+        return;
+    };
+    let shown = fields_of(&pdml, "parts");
+    let values = shown.iter().filter(|(name, _)| name == "md_entry_px");
+    let values: Vec<_> = values.map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["5", "9", "5", "5", "5"]);
+    let problems = shown.iter().filter(|(name, _)| name == "malformed").count();
+    assert_eq!(problems, 2, "{pdml}");
+    for text in [
+        "Chunk 1 of 2, not decoded",
+        "byte 12 in field MDEntryPx: the bytes end before the message does",
+        "byte 13: no preamble of B3",
+    ] {
+        assert!(pdml.contains(text), "{text}: {pdml}");
+    }
 }
 
 #[test]

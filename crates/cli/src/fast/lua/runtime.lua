@@ -11,10 +11,9 @@ local function fail(s, text)
 end
 
 local function next_byte(s)
-    local byte = s.data:byte(s.pos + 1)
-    if not byte then fail(s, "the bytes end before the message does") end
+    if s.pos >= s.last then fail(s, "the bytes end before the message does") end
     s.pos = s.pos + 1
-    return byte
+    return s.data:byte(s.pos)
 end
 
 -- Stop bit entities (FAST 1.1, 10.6.1) -------------------------------------------------------------------------------
@@ -72,11 +71,9 @@ end
 -- A value, or nil for NULL; values from 0 up are sent one larger. The sign is looked up in the first byte: the largest
 -- one has no room for it.
 local function nullable(s, kind, read, signed)
-    local first = s.data:byte(s.pos + 1)
-    if first == 128 then
-        s.pos = s.pos + 1
-        return nil
-    end
+    local first = next_byte(s)
+    if first == 128 then return nil end
+    s.pos = s.pos - 1
     local value = read(s)
     if signed and first % 128 >= 64 then return value end
     return value - kind.one
@@ -229,7 +226,7 @@ local function read_bytes(s, opt)
     local length
     if opt then length = nullable(s, integers.u32, read_unsigned, false) else length = read_unsigned(s) end
     if length == nil then return nil end
-    if s.pos + length > #s.data then s.pos = start; fail(s, "the bytes end before the message does") end
+    if s.pos + length > s.last then s.pos = start; fail(s, "the bytes end before the message does") end
     local bytes = s.data:sub(s.pos + 1, s.pos + length)
     s.pos = s.pos + length
     return bytes
@@ -494,14 +491,15 @@ end
 
 -- The messages up to `last`; true if all could be decoded.
 local function read_messages(s, tree, last)
+    s.last = last
     while s.pos < last do
         local start = s.pos
         local done, problem = pcall(read_message, s, tree)
         if not done then
             if type(problem) ~= "table" then error(problem, 0) end
-            local at = math.min(problem.at, #s.data)
+            local at = math.min(problem.at, last)
             local place = s.field and (" in field " .. s.field) or ""
-            s.item:set_len(#s.data - start)
+            s.item:set_len(last - start)
             s.item:add_proto_expert_info(error_info, "byte " .. at .. place .. ": " .. problem.text)
             s.dictionary = { lost = true }
             return false
@@ -522,11 +520,39 @@ local function read_opra(s, tree)
     end
 end
 
+-- B3: parts, each a packet of its own with a preamble: a message, or a chunk of one.
+local function read_b3(s, tree)
+    local at = 0
+    repeat
+        if #s.data - at < 10 then
+            tree:add_proto_expert_info(error_info, "byte " .. at .. ": the part is shorter than its preamble")
+            return
+        end
+        tree:add(packet_number_pf, s.tvb(at, 4), UInt64(s.tvb(at, 4):uint()))
+        local count, chunk, len = s.tvb(at + 4, 2):uint(), s.tvb(at + 6, 2):uint(), s.tvb(at + 8, 2):uint()
+        local last = at + 10 + len
+        if chunk < 1 or chunk > count or last > #s.data then
+            tree:add_proto_expert_info(error_info, "byte " .. at .. ": no preamble of B3")
+            return
+        end
+        if RESET == "packet" then reset(s) end
+        if count > 1 then
+            tree:add(s.tvb(at + 4, last - at - 4), "Chunk " .. chunk .. " of " .. count .. ", not decoded")
+            s.names[#s.names + 1] = "chunk"
+            s.dictionary = { lost = true }
+        else
+            s.pos = at + 10
+            read_messages(s, tree, last)
+        end
+        at = last
+    until at >= #s.data
+end
+
 local preambles = {
     none = { len = 0 },
     seq = { len = 4, number = function(tvb) return tvb(0, 4):le_uint() end },
     cme = { len = 5, number = function(tvb) return tvb(0, 4):uint() end },
-    b3 = { len = 10, number = function(tvb) return tvb(0, 4):uint() end },
+    b3 = { len = 10 },
     opra = { len = 15 },
 }
 
@@ -537,15 +563,11 @@ local function read_packet(s, tree)
         return
     end
     if PREAMBLE == "opra" then return read_opra(s, tree) end
+    if PREAMBLE == "b3" then return read_b3(s, tree) end
     if preamble.number then
         tree:add(packet_number_pf, s.tvb(0, 4), UInt64(preamble.number(s.tvb)))
     end
     s.pos = preamble.len
-    if PREAMBLE == "b3" and s.tvb(4, 2):uint() > 1 then
-        tree:add(s.tvb(4, 4), "Chunk " .. s.tvb(6, 2):uint() .. " of " .. s.tvb(4, 2):uint() .. ", not decoded")
-        s.names[1] = "chunk"
-        return
-    end
     read_messages(s, tree, #s.data)
 end
 
