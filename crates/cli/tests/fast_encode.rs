@@ -410,6 +410,29 @@ fn messages_without_an_id_are_of_the_default_template() {
         explained.stdout, explained.stderr
     );
     assert!(explained.stdout.contains("OPRA"), "{}", explained.stdout);
+    let handled = [
+        "feed",
+        "run",
+        "--decode-only",
+        "--file",
+        "opra.hex",
+        "-t",
+        "opra.xml",
+        "--framing",
+        "hex",
+        "-o",
+        "json",
+    ];
+    let handled = tickwire(
+        &folder,
+        &[&handled[..], &["--default-template", "OPRA"]].concat(),
+    );
+    assert_eq!(handled.status, 0, "{}", handled.stderr);
+    assert!(
+        handled.stdout.contains("\"decoded\": 2"),
+        "{}",
+        handled.stdout
+    );
     let plain = [
         "fast",
         "decode",

@@ -51,6 +51,17 @@ fn idl_has_the_types_of_the_topics() {
 }
 
 #[test]
+fn idl_has_the_type_of_the_default_template() {
+    let folder = Folder::new("idldefault");
+    let xml = br#"<template name="OPRA"><uInt32 name="Price"/></template>"#;
+    folder.write("opra.xml", xml);
+    let arguments = ["fast", "idl", "opra.xml", "--default-template", "OPRA"];
+    let run = tickwire(&folder, &arguments);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("uint32 Price;"), "{}", run.stdout);
+}
+
+#[test]
 fn a_key_that_no_template_can_have_is_refused() {
     let folder = Folder::new("keys");
     folder.generate("complex", &["--messages", "1"]);

@@ -11,7 +11,7 @@ use tickwire_fast::{
     generate,
 };
 use tickwire_fast_conformance::{Choices, Messages, Shape, Spelling, templates};
-use tickwire_feed::{Chunk, PacketNumber, append_chunk};
+use tickwire_feed::{Chunk, PacketNumber, Preamble, append_chunk};
 
 /// A field as a filter finds it: name and value.
 type Shown = (String, String);
@@ -361,6 +361,79 @@ fn a_preamble_is_taken_off_and_a_bad_message_is_marked() {
     assert!(
         pdml.contains("byte 8 in field MDEntryPx: the bytes end before the message does"),
         "{pdml}"
+    );
+}
+
+#[test]
+fn opras_messages_without_ids_are_of_the_default_template() {
+    let folder = Folder::new("luaopra");
+    let xml = r#"<template name="OPRA"><uInt32 name="Kind"><copy/></uInt32><uInt32 name="Price"/></template>"#;
+    folder.write("opra_feed.xml", xml.as_bytes());
+    let refused = tickwire(&folder, &["fast", "lua", "opra_feed.xml"]);
+    assert_eq!(refused.status, 1);
+    assert!(
+        refused.stderr.contains("--default-template"),
+        "{}",
+        refused.stderr
+    );
+    let options = ["--venue", "opra", "--default-template", "OPRA"];
+    write_script(&folder, "opra_feed", 30_001, &options);
+    let messages = [&[0xa0, 0x85, 0x87][..], &[0x80, 0x88]];
+    let templates = Templates::parse(xml, Mode::Lenient).expect("sound");
+    let feed = Feed {
+        name: "opra_feed".to_owned(),
+        port: 30_001,
+        templates: templates.with_default("OPRA").expect("it is there"),
+        reset: ResetPolicy::Packet,
+        packets: vec![messages.concat()],
+    };
+    let mut packet = Vec::new();
+    Preamble::Opra
+        .append_packet(PacketNumber(1), &messages, &mut packet)
+        .expect("short");
+    let mut pcap = Pcap::default();
+    pcap.push(feed.port, &packet);
+    let Some(pdml) = dissect("OPRA under tshark", &folder, &[&feed.name], &pcap) else {
+        return;
+    };
+    assert_eq!(check(&feed, &pdml), 6);
+}
+
+/// The id of the template before holds until it is lost; where one may have been, the default does not.
+#[test]
+fn a_default_template_beside_others_is_that_of_messages_before_any_id() {
+    let folder = Folder::new("luadefault");
+    let xml = r#"<templates>
+        <template name="Own" id="1"><uInt32 name="A"/></template>
+        <template name="Other" id="2"><uInt32 name="B"/></template></templates>"#;
+    folder.write("both.xml", xml.as_bytes());
+    let options = ["--default-template", "Own", "--reset", "never"];
+    write_script(&folder, "both", 30_001, &options);
+    let mut pcap = Pcap::default();
+    pcap.push(30_001, &[0x80, 0x85, 0xc0, 0x82, 0x86, 0x80, 0x87]);
+    pcap.push(30_001, &[0xc0, 0x83]);
+    pcap.push(30_001, &[0x80, 0x85]);
+    let Some(pdml) = dissect("a default under tshark", &folder, &["both"], &pcap) else {
+        return;
+    };
+    let shown = fields_of(&pdml, "both");
+    let shown: Vec<_> = shown
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
+    let own = [("template", "Own"), ("a", "5")];
+    let others = [
+        ("template", "Other"),
+        ("b", "6"),
+        ("template", "Other"),
+        ("b", "7"),
+    ];
+    assert_eq!(shown[..6], [&own[..], &others].concat());
+    let marks = shown[6..].iter().filter(|(name, _)| *name == "malformed");
+    assert_eq!(marks.count(), 2, "{shown:?}");
+    assert!(
+        !shown[6..].iter().any(|(name, _)| *name == "a"),
+        "{shown:?}"
     );
 }
 

@@ -57,7 +57,8 @@ pub struct FeedTopic {
 #[derive(Debug)]
 pub struct Mapper {
     routes: Vec<Route>,
-    by_id: HashMap<TemplateId, usize>,
+    /// Of the templates that have messages only the default one may be without an id.
+    by_id: HashMap<Option<TemplateId>, usize>,
     types: Vec<TopicType>,
     topics: Vec<FeedTopic>,
     securities: Securities,
@@ -110,10 +111,9 @@ impl Mapper {
             scratch: Scratch::default(),
         };
         let names = TopicNames::new(templates);
-        for template in templates.iter() {
-            if let Some(id) = template.id() {
-                mapper.add_route(id, template, &names, mapping);
-            }
+        let templates = templates.iter();
+        for template in templates.filter(|template| template.has_messages()) {
+            mapper.add_route(template, &names, mapping);
         }
         mapper
     }
@@ -168,9 +168,8 @@ impl Mapper {
         message: &Message,
         mut emit: impl FnMut(&[FeedTopic], TopicIndex, &Serialized) -> Result<(), E>,
     ) -> Result<(), MapError<E>> {
-        let id = message.template().and_then(|template| template.id());
-        let at = id.and_then(|id| self.by_id.get(&id).copied());
-        let (Some(at), record) = (at, message.record()) else {
+        let route = |template: Template<'_>| self.by_id.get(&template.id()).copied();
+        let (Some(at), record) = (message.template().and_then(route), message.record()) else {
             return Err(MapError::NoTopic);
         };
         match self.routes.get(at).and_then(|route| route.security) {
@@ -276,13 +275,7 @@ impl Mapper {
         emit(&self.topics, topic, &self.scratch.sample).map_err(MapError::Emit)
     }
 
-    fn add_route(
-        &mut self,
-        id: TemplateId,
-        template: Template<'_>,
-        names: &TopicNames,
-        mapping: Mapping,
-    ) {
+    fn add_route(&mut self, template: Template<'_>, names: &TopicNames, mapping: Mapping) {
         let security = security_field(template, mapping);
         let by_security =
             security.is_some() && matches!(mapping, Mapping::Automatic | Mapping::TopicPerSecurity);
@@ -307,7 +300,7 @@ impl Mapper {
             });
             RouteTopics::One(TopicIndex(self.topics.len() - 1))
         };
-        self.by_id.insert(id, self.routes.len());
+        self.by_id.insert(template.id(), self.routes.len());
         self.routes.push(Route {
             template: template.name().to_owned(),
             topic_name,

@@ -6,7 +6,7 @@ use clap::Args;
 use tickwire_fast::generate::idl;
 
 use super::rust::Keys;
-use super::source::TemplateFile;
+use super::source::{DefaultTemplate, TemplateFile};
 use crate::failure::Result;
 use crate::output::stdout;
 
@@ -31,12 +31,15 @@ pub(crate) struct Arguments {
     templates: TemplateFile,
 
     #[command(flatten)]
+    default: DefaultTemplate,
+
+    #[command(flatten)]
     keys: Keys,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let templates = self.templates.load()?;
+        let templates = self.default.of(self.templates.load()?)?;
         let keys = self.keys.checked(&templates)?;
         let mut out = stdout();
         out.write_all(idl(&templates, &keys).as_bytes())?;

@@ -77,7 +77,10 @@ impl Keys {
         };
         if with_messages().next().is_none() {
             let failure = Failure::new("no template has an id, so there are no messages");
-            return Err(failure.hint("add the attribute `id`, the number that messages carry"));
+            return Err(failure.hint(
+                "add the attribute `id`, the number that messages carry; if they carry none, \
+                 `--default-template` names their template",
+            ));
         }
         for key in &self.keys {
             let mut fields = with_messages().flat_map(|template| template.fields());

@@ -31,14 +31,14 @@ pub(crate) struct TemplateOptions {
 #[derive(Args, Clone)]
 pub(crate) struct DefaultTemplate {
     /// Messages without a template id, and none before to copy, are of this template (OPRA)
-    #[arg(long = "default-template", value_name = "NAME")]
-    name: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    default_template: Option<String>,
 }
 
 impl DefaultTemplate {
     /// The templates with this one for their default.
     pub(crate) fn of(&self, templates: Templates) -> Result<Templates> {
-        let Some(name) = &self.name else {
+        let Some(name) = &self.default_template else {
             return Ok(templates);
         };
         templates.with_default(name).ok_or_else(|| {

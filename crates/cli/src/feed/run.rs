@@ -23,7 +23,7 @@ use super::report::{Form, Report};
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
-use crate::fast::source::TemplateOptions;
+use crate::fast::source::{DefaultTemplate, TemplateOptions};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
 use crate::output::{counted, note};
@@ -61,13 +61,17 @@ Examples:
   tickwire feed run --templates feed.xml --file feed.dat --no-echo
   tickwire feed run --templates feed.xml --file feed.dat --decode-only
   tickwire feed run --templates feed.xml --preamble seq --line-b 224.1.2.134:13014
-  tickwire feed run --templates moex.xml --venue moex-asts --interface eth1 --group 239.195.1.1:16001 --line-b 239.195.1.129:17001",
+  tickwire feed run --templates moex.xml --venue moex-asts --interface eth1 --group 239.195.1.1:16001 --line-b 239.195.1.129:17001
+  tickwire feed run --templates opra.xml --venue opra --default-template OPRA --file opra.pcap",
     mut_arg("framing", |framing| framing.requires("file")),
     mut_arg("to", |to| to.requires("file"))
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     templates: TemplateOptions,
+
+    #[command(flatten)]
+    default: DefaultTemplate,
 
     /// Group to receive from
     #[arg(short, long, value_name = "ADDR:PORT", value_parser = parse_address, default_value_t = DEFAULT_GROUP, conflicts_with = "file")]
@@ -158,7 +162,7 @@ enum Map {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let templates = self.templates.load()?;
+        let templates = self.default.of(self.templates.load()?)?;
         self.check_done(&templates)?;
         let source = self.source()?;
         let interrupt = Interrupt::catch()?;

@@ -104,6 +104,26 @@ fn map(mapper: &mut Mapper, message: &Message) -> Vec<(String, Vec<u8>)> {
     samples
 }
 
+#[test]
+fn messages_of_the_default_template_have_their_topic() {
+    let xml = r#"<template name="OPRA"><uInt32 name="Price"/></template>"#;
+    let templates = Templates::parse(xml, Mode::Strict).expect("our own template");
+    assert_eq!(
+        Mapper::new(&templates, Mapping::Automatic).topics().len(),
+        0,
+        "nothing says that it has messages"
+    );
+    let templates = templates.with_default("OPRA").expect("it is there");
+    let mut mapper = Mapper::new(&templates, Mapping::Automatic);
+    let template = templates.by_name("OPRA").expect("it is there");
+    let mut message = Message::new();
+    message.start(template);
+    message.unsigned(template.field("Price").expect("it is there").index(), 7);
+    let samples = map(&mut mapper, &message);
+    assert_eq!(samples.len(), 1);
+    assert_eq!(samples[0].0, "OPRA");
+}
+
 fn entry(security_id: u32, size: i32, priced: bool) -> Entry {
     let price = priced.then_some(Price {
         mantissa: 1_025,

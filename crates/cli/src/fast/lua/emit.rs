@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-use tickwire_fast::{Field, FieldType, Fields, Instruction, Part, Templates, Value, generate};
+use tickwire_fast::{
+    Field, FieldType, Fields, Instruction, Part, Template, Templates, Value, generate,
+};
 
 /// What the dissector is to be, beside the templates.
 pub(super) struct Dissector<'a> {
@@ -27,15 +29,7 @@ impl Dissector<'_> {
             next: 0,
         };
         for template in templates.iter() {
-            let Some(id) = template.id() else { continue };
-            let name = quoted(template.name());
-            let resets = template.resets();
-            let _ = write!(
-                emitter.tables,
-                "templates[{id}] = {{ name = {name}, reset = {resets}, fields = "
-            );
-            emitter.fields(template.fields(), 1);
-            emitter.tables.push_str(" }\n");
+            emitter.template(template);
         }
         let group = self
             .group
@@ -57,7 +51,7 @@ impl Dissector<'_> {
              proto.fields = P\n\
              local error_info = ProtoExpert.new(\"{name}.malformed\", \"Message that cannot be decoded\",\n    \
              expert.group.MALFORMED, expert.severity.ERROR)\nproto.experts = {{ error_info }}\n\n\
-             local templates = {{}}\n{}\n{RUNTIME}\n\
+             local templates, DEFAULT = {{}}, nil\n{}\n{RUNTIME}\n\
              local udp = DissectorTable.get(\"udp.port\")\nudp:add_for_decode_as(proto)\n{ports}",
             self.reset,
             self.preamble,
@@ -90,6 +84,25 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
+    /// A template's table, by its id or as that of messages without one; nothing if it has no messages.
+    fn template(&mut self, template: Template<'_>) {
+        let table = match template.id() {
+            None if template.is_default() => "DEFAULT".to_owned(),
+            None => return,
+            Some(id) => format!("templates[{id}]"),
+        };
+        let (name, resets) = (quoted(template.name()), template.resets());
+        let _ = write!(
+            self.tables,
+            "{table} = {{ name = {name}, reset = {resets}, fields = "
+        );
+        self.fields(template.fields(), 1);
+        self.tables.push_str(" }\n");
+        if template.is_default() && template.id().is_some() {
+            let _ = writeln!(self.tables, "DEFAULT = {table}");
+        }
+    }
+
     fn fields(&mut self, fields: Fields<'_>, depth: usize) {
         self.tables.push_str("{\n");
         for field in fields {

@@ -11,7 +11,7 @@ use emit::Dissector;
 use tickwire_fast::ResetPolicy;
 use tickwire_feed::{Framing, Preamble};
 
-use super::source::{FeedOptions, TemplateFile};
+use super::source::{DefaultTemplate, FeedOptions, TemplateFile};
 use crate::failure::{Failure, Result};
 use crate::output::stdout;
 
@@ -45,6 +45,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     templates: TemplateFile,
 
+    #[command(flatten)]
+    default: DefaultTemplate,
+
     /// What the dissector and its filters are called: a small letter, then small letters, digits and
     /// underscores, 2 to 32 in all; not the name of a protocol that Wireshark has, such as `ip` or `simple`
     #[arg(long, value_name = "NAME", default_value = "feed", value_parser = parse_name)]
@@ -64,10 +67,13 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let templates = self.templates.load()?;
-        if templates.iter().all(|template| template.id().is_none()) {
+        let templates = self.default.of(self.templates.load()?)?;
+        if !templates.iter().any(|template| template.has_messages()) {
             let failure = Failure::new("no template has an id: there are no messages to show");
-            return Err(failure.hint("an `id` attribute makes a template one of messages"));
+            return Err(failure.hint(
+                "an `id` attribute makes a template one of messages; if they carry no id, \
+                 `--default-template` names their template",
+            ));
         }
         if matches!(
             self.feed.venue().framing,

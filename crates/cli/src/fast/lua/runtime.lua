@@ -390,11 +390,14 @@ local function read_bit_group(s, tree, f, map)
     end
 end
 
-local function read_template_id(s, map)
+-- The id, or nil where a message is of the default template: none is known, and none can have been lost.
+local function read_template_id(s, map, is_message)
     local start = s.pos
     if present(map, { bit = true }) then
         s.dictionary.template = read_unsigned(s)
     elseif s.dictionary.template == nil then
+        local can_be_lost = s.dictionary.lost and next(templates) ~= nil
+        if is_message and DEFAULT and not can_be_lost then return nil end
         fail(s, "D5: the first message has no template id")
     end
     local id = s.dictionary.template
@@ -405,14 +408,17 @@ local function read_template_id(s, map)
     return id
 end
 
-local function begin_template(s, tree, map, start)
+local function begin_template(s, tree, map, is_message)
     local at = s.pos
-    local id = read_template_id(s, map)
-    local template = templates[id]
+    local id = read_template_id(s, map, is_message)
+    local template = DEFAULT
+    if id then template = templates[id] end
     local bits = table.concat(map.bits)
     tree:add(presence_map_pf, s.tvb(map.start, map.len), bits)
-    local item = tree:add(template_id_pf, range(s, at), id)
-    if s.pos == at then item:set_generated() end
+    if id then
+        local item = tree:add(template_id_pf, range(s, at), id)
+        if s.pos == at then item:set_generated() end
+    end
     if template then
         tree:add(template_pf, range(s, at), template.name):set_generated()
     end
@@ -424,7 +430,7 @@ local function read_reference(s, tree, f, depth)
     local start = s.pos
     local item = tree:add(s.tvb(start, 0), f.name)
     local map = read_map(s)
-    local _, template = begin_template(s, item, map, start)
+    local _, template = begin_template(s, item, map, false)
     if not template then fail(s, "D9: no template of this id (120)") end
     item:append_text(": " .. template.name)
     read_fields(s, item, template.fields, map, depth + 1)
@@ -471,7 +477,7 @@ local function read_message(s, tree)
     local item = tree:add(message_pf, s.tvb(start, 0))
     s.item = item
     local map = read_map(s)
-    local _, template = begin_template(s, item, map, start)
+    local _, template = begin_template(s, item, map, true)
     if template then
         item:set_text("Message: " .. template.name)
         s.names[#s.names + 1] = template.name
