@@ -1,4 +1,4 @@
-//! Block sizes: streams that are made of blocks say before each how many bytes of messages follow (FAST 1.1 §10.3).
+//! Block sizes: streams that are made of blocks say before each how many bytes of messages follow (FAST 1.1 §10).
 //! Knows nothing of the messages. Whether a stream has blocks is agreed upon elsewhere, as FAST leaves it.
 //!
 //! ```text
@@ -12,7 +12,7 @@ use crate::Code;
 use crate::wire::Input;
 
 /// Reads the block size at the start of `bytes`: the size, and how many bytes it took itself. It alone of all integers
-/// may be overlong, even in strict mode (§10.3).
+/// may be overlong, even in strict mode (§10).
 ///
 /// # Errors
 /// D12 if the size is 0, D2 if it is no uInt32, [`Code::Truncated`] if `bytes` end inside it.

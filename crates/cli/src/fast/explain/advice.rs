@@ -122,17 +122,17 @@ fn previous(row: Option<&Row>) -> String {
 /// The code with its line and the section of FAST 1.1 that has the rule.
 fn rule(code: Code) -> String {
     let section = match code {
-        Code::D1 => "§10.3",
-        Code::D2 => "§10.6.1",
+        Code::D1 => "§6.2",
+        Code::D2 => "§6.2.1",
         Code::D4 => "§6.3.1",
-        Code::D5 | Code::D6 => "§6.3.4 to §6.3.8",
-        Code::D7 => "§6.3.7",
-        Code::D9 => "§10.5",
+        Code::D5 | Code::D6 => "§6.3.5 to §6.3.8",
+        Code::D7 => "§6.3.7, §6.3.8",
+        Code::D9 => "§10.3",
         Code::R1 => "§6.2.2",
         Code::R2 => "§6.3.7, §6.3.8",
         Code::R4 => "§6.3.7",
         Code::R6 => "§10.6.1",
-        Code::R7 | Code::R8 => "§10.5.1",
+        Code::R7 | Code::R8 => "§10.5",
         Code::R9 => "§10.6.3",
         _ if code.is_standard() => return code.to_string(),
         _ => return format!("{code} (FAST 1.1 has no code for this)"),
