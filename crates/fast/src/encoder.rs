@@ -72,6 +72,9 @@ impl Encoder {
         if self.poisoned {
             return Err(plain(Code::Poisoned));
         }
+        // The encoder's handle says which template is the default.
+        let template = self.templates.template(template.index);
+        let template = template.ok_or(plain(Code::Foreign))?;
         let start = out.len();
         let mut run = Run {
             plan: &self.templates.plan,

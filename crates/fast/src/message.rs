@@ -83,12 +83,9 @@ impl Message {
     /// Empties it and makes it a message of `template`, whose fields can then be set.
     pub fn start(&mut self, template: Template<'_>) {
         self.clear();
-        if !self
-            .templates
-            .as_ref()
-            .is_some_and(|own| own.same(template.templates))
-        {
-            self.templates = Some(template.templates.clone());
+        match &mut self.templates {
+            Some(own) if own.same(template.templates) => own.default = template.templates.default,
+            own => *own = Some(template.templates.clone()),
         }
         self.template = template.index;
     }

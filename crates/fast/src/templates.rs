@@ -28,7 +28,7 @@ pub enum Mode {
 pub struct Templates {
     pub(crate) plan: Arc<Plan>,
     /// Index of the template of messages without an id.
-    default: Option<u32>,
+    pub(crate) default: Option<u32>,
 }
 
 impl Templates {
@@ -124,6 +124,7 @@ impl Templates {
         self.plan.template(index).map(|entry| Template {
             templates: self,
             index,
+    /// Whether both have the same plan; they may differ in the default.
             entry,
         })
     }

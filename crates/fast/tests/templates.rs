@@ -1027,6 +1027,35 @@ fn messages_without_an_id_are_of_the_default_template() {
 }
 
 #[test]
+fn the_encoders_own_templates_say_which_one_is_the_default() {
+    let xml = r#"<template name="T" id="1"><uInt32 name="A"/></template>"#;
+    let plain = Templates::parse(xml, Mode::Strict).unwrap();
+    let with_default = plain.clone().with_default("T").unwrap();
+    let with_id: &[u8] = &[0xc0, 0x81, 0x81];
+    for (templates, others, expected) in [
+        (&plain, &with_default, with_id),
+        (&with_default, &plain, &[0x80, 0x81]),
+    ] {
+        let mut message = Message::new();
+        let mut built = message.build(others.by_name("T").unwrap());
+        built.set("A", 1u8).unwrap();
+        let mut bytes = Vec::new();
+        Encoder::new(templates)
+            .encode(&message, &mut bytes)
+            .unwrap();
+        assert_eq!(bytes, expected);
+        assert_eq!(
+            Decoder::new(templates).decode(&bytes, &mut ()),
+            Ok(bytes.len())
+        );
+        // A message that is used again has the handle that came last.
+        message.start(templates.by_name("T").unwrap());
+        let is_default = templates.default_template().is_some();
+        assert_eq!(message.template().unwrap().is_default(), is_default);
+    }
+}
+
+#[test]
 fn losses_do_not_matter_where_no_template_has_an_id() {
     let xml = r#"<template name="T"><uInt32 name="A"/></template>"#;
     let templates = Templates::parse(xml, Mode::Strict).unwrap();
