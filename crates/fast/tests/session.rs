@@ -9,10 +9,14 @@ fn definition(name: &str, id: Option<u32>) -> Message {
 
 /// A definition of a template with static references to these templates.
 fn defined(name: &str, id: Option<u32>, references: &[&str]) -> Message {
+    defined_in("", name, id, references)
+}
+
+fn defined_in(namespace: &str, name: &str, id: Option<u32>, references: &[&str]) -> Message {
     let mut message = Message::new();
     let template = session::templates().by_name("TemplateDef").unwrap();
     let mut definition = message.build(template);
-    definition.set("Ns", "").unwrap();
+    definition.set("Ns", namespace).unwrap();
     definition.set("Name", name).unwrap();
     if let Some(id) = id {
         definition.set("TemplateId", id).unwrap();
@@ -93,6 +97,22 @@ fn bad_definitions_leave_the_others_alone() {
             ("Heir", Code::D8)
         ]
     );
+}
+
+#[test]
+fn the_sessions_own_names_cannot_be_defined() {
+    let mut received = session::Received::default();
+    for message in [
+        defined_in(session::NAMESPACE, "NsName", None, &[]),
+        defined_in(session::NAMESPACE, "Hello", Some(1), &[]),
+        definition("Good", Some(2)),
+    ] {
+        assert_eq!(received.take(&message), Ok(true));
+    }
+    let (templates, refused) = received.templates();
+    assert_eq!(refused, []);
+    assert!(templates.by_id(TemplateId(1)).is_none());
+    assert!(templates.by_id(TemplateId(2)).is_some());
 }
 
 /// What XML has no form for cannot be in a template, and must not keep the others from being read.

@@ -43,9 +43,10 @@ fn empty() -> Templates {
     Templates::of(Default::default())
 }
 
-/// Whether a template id is a session message's. SCP reserves 120 to 127 and 16000 to 16383, but venues use some of them.
-fn is_reserved(id: TemplateId) -> bool {
-    templates().by_id(id).is_some()
+/// Whether a template of this namespace and id is the session's own: by its name, or because its id is that of a session
+/// message. SCP reserves 120 to 127 and 16000 to 16383, but venues use some of them.
+fn is_session(namespace: &str, id: Option<TemplateId>) -> bool {
+    namespace == NAMESPACE || id.is_some_and(|id| templates().by_id(id).is_some())
 }
 
 /// Template id of the session's reset message, which decoders know also where templates do not define it: see

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use super::{NAMESPACE, XML, is_reserved, templates};
+use super::{NAMESPACE, XML, is_session, templates};
 use crate::message::{Record, Value};
 use crate::{Message, TemplateError, TemplateId, Templates};
 
@@ -122,7 +122,8 @@ impl Received {
         }
     }
 
-    /// The templates received so far as a template file. Those with the id of a session message are left out.
+    /// The templates received so far as a template file. Those with the id of a session message or in the namespace of
+    /// the session's names are left out.
     pub fn xml(&self) -> String {
         let session = XML.rfind("</templates>").unwrap_or(XML.len());
         let mut xml = XML.get(..session).unwrap_or_default().to_owned();
@@ -133,9 +134,10 @@ impl Received {
 
     /// The templates that are defined and not in the place of the session's own.
     fn own(&self) -> impl Iterator<Item = &Definition> {
-        let is_reserved = |id: Option<u32>| id.is_some_and(|id| is_reserved(TemplateId(id)));
         let templates = self.templates.iter();
-        templates.filter(move |template| template.body.is_some() && !is_reserved(template.id))
+        templates.filter(|template| {
+            template.body.is_some() && !is_session(&template.namespace, template.id.map(TemplateId))
+        })
     }
 
     fn named(&mut self, namespace: &str, name: &str) -> Option<&mut Definition> {

@@ -4,7 +4,7 @@ use core::fmt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{NAMESPACE, is_reserved, templates};
+use super::{is_session, templates};
 use crate::instruction::Instruction;
 use crate::{
     BuildError, Builder, Field, FieldType, Fields, Message, Operator, Part, Slot, Template,
@@ -41,14 +41,14 @@ impl core::error::Error for Unsendable {}
 /// A field has a type that the messages cannot say: of FAST 1.2, or an integer of 8 or 16 bits.
 pub fn definitions(templates: &Templates) -> Result<Vec<Message>, Unsendable> {
     let entries = Entries::new(templates);
-    let own = templates.iter().filter(|template| !is_session(*template));
+    let own = unknown(templates);
     own.map(|template| definition(template, &entries)).collect()
 }
 
 /// A TemplateDecl message for each template that has an id and is not the session's own: enough for a receiver that knows
 /// the templates by name.
 pub fn declarations(templates: &Templates) -> Vec<Message> {
-    let own = templates.iter().filter(|template| !is_session(*template));
+    let own = unknown(templates);
     own.filter_map(|template| {
         let id = template.id()?;
         build("TemplateDecl", |message| {
@@ -61,9 +61,10 @@ pub fn declarations(templates: &Templates) -> Vec<Message> {
     .collect()
 }
 
-/// Whether a template is the session's own, and known to every receiver.
-fn is_session(template: Template<'_>) -> bool {
-    template.namespace() == NAMESPACE || template.id().is_some_and(is_reserved)
+/// The templates that not every receiver knows already.
+fn unknown(templates: &Templates) -> impl Iterator<Item = Template<'_>> {
+    let templates = templates.iter();
+    templates.filter(|template| !is_session(template.namespace(), template.id()))
 }
 
 fn definition(template: Template<'_>, entries: &Entries) -> Result<Message, Unsendable> {
