@@ -77,11 +77,7 @@ impl Templates {
         xml: &str,
         mut refused: impl FnMut(u32, TemplateError),
     ) -> Result<Self, TemplateError> {
-        let mut go_on = |number, error| {
-            refused(number, error);
-            Ok(())
-        };
-        compile::compile_each(xml, Mode::Strict, &mut go_on).map(Self::of)
+        compile::compile_each(xml, Mode::Strict, Some(&mut refused)).map(Self::of)
     }
 
     /// All templates, in the order of the file.
@@ -124,11 +120,11 @@ impl Templates {
         self.plan.template(index).map(|entry| Template {
             templates: self,
             index,
-    /// Whether both have the same plan; they may differ in the default.
             entry,
         })
     }
 
+    /// Whether both have the same plan; they may differ in the default.
     pub(crate) fn same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.plan, &other.plan)
     }

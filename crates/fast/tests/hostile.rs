@@ -1,7 +1,7 @@
 //! Templates and messages made to exhaust time, memory or stack.
 
 use tickwire_fast::{
-    Code, Decoder, DecoderOptions, FieldIndex, Message, Mode, Templates, Visitor, session,
+    Builder, Code, Decoder, DecoderOptions, FieldIndex, Message, Mode, Templates, Visitor, session,
 };
 
 fn refused(xml: &str) -> String {
@@ -98,6 +98,41 @@ fn definitions_are_not_kept_without_end() {
     }
     assert_eq!(define(4096), Err(session::ReceiveError::Limit));
     assert_eq!(define(7), Ok(true), "another definition of the same name");
+}
+
+/// One definition that references multiply leaves the others their share of the work.
+#[test]
+fn a_definition_that_multiplies_does_not_refuse_others() {
+    let mut received = session::Received::default();
+    let mut define = |name: &str, references: &[String]| {
+        let mut message = Message::new();
+        let templates = session::templates();
+        let mut definition = message.build(templates.by_name("TemplateDef").unwrap());
+        definition.set("Ns", "").unwrap();
+        definition.set("Name", name).unwrap();
+        definition.set("Reset", 0u32).unwrap();
+        let reference = templates.by_name("StaticTemplateRefInstr").unwrap();
+        definition
+            .sequence("Instructions", references, |element, name| {
+                let fill =
+                    |inner: &mut Builder<'_>| inner.set("Ns", "")?.set("Name", &**name).map(|_| ());
+                element.template(reference, fill).map(|_| ())
+            })
+            .unwrap();
+        assert_eq!(received.take(&message), Ok(true));
+    };
+    for n in 0..40 {
+        define(&format!("L{n}"), &[(); 2].map(|()| format!("L{}", n + 1)));
+    }
+    define("L40", &[]);
+    define("Last", &["L40".to_owned()]);
+    let (templates, refused) = received.templates();
+    assert!(templates.by_name("Last").is_some());
+    // Short ladders are within their share.
+    assert!(templates.by_name("L30").is_some());
+    let refused: Vec<_> = refused.iter().map(|refused| &*refused.name).collect();
+    assert_eq!(refused[0], "L0");
+    assert!(refused.len() < 31, "{refused:?}");
 }
 
 /// Elements of constants take no bytes: what is bounded is the work that they make.

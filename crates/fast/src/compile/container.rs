@@ -5,7 +5,7 @@ use roxmltree::Node;
 use super::declaration::{Declaration, UNNAMED};
 use super::field::{kind_of, tag};
 use super::scope::Scope;
-use super::{Compiler, Extent, MAX_EXPANDED, MAX_OPS, NO_SPEC, index};
+use super::{Compiler, Extent, MAX_OPS, NO_SPEC, index};
 use crate::error::TemplateError;
 use crate::field::FieldType;
 use crate::plan::{Kind, Segment, Spec};
@@ -77,9 +77,12 @@ impl<'d> Compiler<'_, 'd> {
         place: Node<'d, 'd>,
         target: Node<'d, 'd>,
     ) -> Result<(), TemplateError> {
-        self.expanded += target.descendants().take(MAX_EXPANDED).count();
-        if self.expanded > MAX_EXPANDED {
-            let detail = format!("references lead to more than {MAX_EXPANDED} nodes");
+        let left = self.max_expanded - self.expanded;
+        let count = target.descendants().take(left + 1).count();
+        self.expanded += count.min(left);
+        if count > left {
+            let max = self.max_expanded;
+            let detail = format!("references lead to more than {max} nodes");
             return Err(self.source.error(place, Code::S1, detail));
         }
         Ok(())

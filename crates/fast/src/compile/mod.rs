@@ -30,15 +30,16 @@ use text::Text;
 
 /// Compiles a template file.
 pub(crate) fn compile(xml: &str, mode: Mode) -> Result<Plan, TemplateError> {
-    compile_each(xml, mode, &mut |_, error| Err(error))
+    compile_each(xml, mode, None)
 }
 
-/// Compiles the templates of a file that can be, and tells `refused` the numbers of the others, with what is wrong. What
-/// is no template's fault refuses the file: its XML, or an element that is none.
+/// Compiles the templates of a file that can be, and tells `refused` the numbers of the others, with what is wrong;
+/// without it the first one refuses the file. What is no template's fault always does: its XML, or an element that is
+/// none.
 pub(crate) fn compile_each(
     xml: &str,
     mode: Mode,
-    refused: &mut Refused<'_>,
+    refused: Option<Refused<'_>>,
 ) -> Result<Plan, TemplateError> {
     let mut text = Text::new(xml, mode)?;
     limits::check(&text)?;
@@ -54,14 +55,14 @@ pub(crate) fn compile_each(
     }
 }
 
-/// Takes a template's number and error, and says whether to go on without it.
-type Refused<'r> = dyn FnMut(u32, TemplateError) -> Result<(), TemplateError> + 'r;
+/// Takes a template's number and error.
+type Refused<'r> = &'r mut dyn FnMut(u32, TemplateError);
 
 fn compile_document<'d>(
     text: &'d Text<'d>,
     document: &'d Document<'d>,
     mode: Mode,
-    refused: &mut Refused<'_>,
+    refused: Option<Refused<'_>>,
 ) -> Result<Plan, TemplateError> {
     let source = Source::new(text, document, mode);
     let mut compiler = Compiler {
@@ -74,6 +75,7 @@ fn compile_document<'d>(
         ids: HashSet::new(),
         expanding: Vec::new(),
         expanded: 0,
+        max_expanded: MAX_EXPANDED,
         text_bytes: 0,
     };
     compiler.file(document.root_element(), refused)?;
@@ -94,8 +96,11 @@ struct Compiler<'s, 'd> {
     ids: HashSet<u32>,
     /// Numbers of the templates that are being expanded, outermost first.
     expanding: Vec<u32>,
-    /// XML nodes that static references led to, each time they did.
+    /// XML nodes that static references led to, each time they did: in all templates, or in this one if others do
+    /// without it.
     expanded: usize,
+    /// How many there may be.
+    max_expanded: usize,
     /// Bytes of names and initial values in the plan.
     text_bytes: usize,
 }
@@ -122,7 +127,11 @@ impl Extent {
 }
 
 impl<'d> Compiler<'_, 'd> {
-    fn file(&mut self, root: Node<'d, 'd>, refused: &mut Refused<'_>) -> Result<(), TemplateError> {
+    fn file(
+        &mut self,
+        root: Node<'d, 'd>,
+        mut refused: Option<Refused<'_>>,
+    ) -> Result<(), TemplateError> {
         let outer = Scope::default();
         let templates = match self.source.name(root) {
             "template" => vec![self.declare(root, &outer)?],
@@ -150,11 +159,20 @@ impl<'d> Compiler<'_, 'd> {
                 return Err(self.source.error(root, Code::S1, detail));
             }
         };
-        for template in templates {
+        let mut unexpanded = MAX_EXPANDED;
+        for (left, template) in (1..=templates.len()).rev().zip(&templates) {
             let (fields, ops) = (self.plan.fields.len(), self.plan.ops.len());
             let text_bytes = self.text_bytes;
-            if let Err(error) = self.template(&template) {
-                refused(template.number, error)?;
+            if refused.is_some() {
+                // An equal share of what is left: one that is refused takes nothing from the others.
+                unexpanded -= core::mem::take(&mut self.expanded);
+                self.max_expanded = unexpanded / left;
+            }
+            if let Err(error) = self.template(template) {
+                match &mut refused {
+                    Some(refused) => refused(template.number, error),
+                    None => return Err(error),
+                }
                 self.plan.fields.truncate(fields);
                 self.plan.ops.truncate(ops);
                 self.text_bytes = text_bytes;
