@@ -51,7 +51,7 @@ pub struct DecoderOptions {
     /// stands: each takes stack. Default: 64; more than 256 counts as 256.
     pub max_depth: u32,
     /// What one message may grow to beyond its bytes, in units: 1 for each field, group and element, and for each byte
-    /// of a string that is the template's or goes through the dictionary. Each of the fewest bytes that a message or
+    /// of a string that is not in the message but is the template's or the dictionary's. Each of the fewest bytes that a message or
     /// element can have pays for 16 of the units that its own fields can come to, so that messages of real feeds cost
     /// next to nothing. A message that needs more ends with [`Limit`](Code::Limit); raise the budget for templates of
     /// long strings or elements without bytes that are meant so. Default: 1 Mi units, at most some 30 MB of a

@@ -1,7 +1,8 @@
 //! Templates and messages made to exhaust time, memory or stack.
 
 use tickwire_fast::{
-    Builder, Code, Decoder, DecoderOptions, FieldIndex, Message, Mode, Templates, Visitor, session,
+    Builder, Code, Decoder, DecoderOptions, Encoder, FieldIndex, Message, Mode, Templates, Visitor,
+    session,
 };
 
 fn refused(xml: &str) -> String {
@@ -233,6 +234,31 @@ fn a_large_message_fits_the_default_budget() {
         Decoder::new(&templates).decode(&bytes, &mut Message::new()),
         Ok(len)
     );
+}
+
+/// Text of a message costs the sender its bytes, also where it goes through the dictionary.
+#[test]
+fn text_that_was_sent_fits_the_default_budget() {
+    for field in [
+        "<string name='A'><copy/></string>",
+        "<string name='A'><delta/></string>",
+        "<string name='A'><tail/></string>",
+        "<string name='A' charset='unicode'><copy/></string>",
+    ] {
+        let templates = template(field);
+        let text = "x".repeat(3 << 20);
+        let mut message = Message::new();
+        let mut built = message.build(templates.by_name("T").unwrap());
+        built.set("A", &*text).unwrap();
+        let mut bytes = Vec::new();
+        Encoder::new(&templates)
+            .encode(&message, &mut bytes)
+            .unwrap();
+        let mut decoder = Decoder::new(&templates);
+        let mut decoded = Message::new();
+        assert_eq!(decoder.decode(&bytes, &mut decoded), Ok(bytes.len()));
+        assert!(decoded == message, "{field}");
+    }
 }
 
 /// Groups and dynamic references in turn, as deep as the message says, with every depth that a caller may ask for.

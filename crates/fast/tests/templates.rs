@@ -548,9 +548,9 @@ fn strings_copied_from_the_dictionary_are_bounded() {
         ]
         .concat()
     };
-    assert!(decode(&mut decoder, &message(9)).is_ok());
+    assert!(decode(&mut decoder, &message(10)).is_ok());
     assert_eq!(
-        decode(&mut decoder, &message(10)).unwrap_err().code,
+        decode(&mut decoder, &message(11)).unwrap_err().code,
         Code::Limit
     );
 }

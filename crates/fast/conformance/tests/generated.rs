@@ -48,13 +48,15 @@ fn there_are_enough_files() {
     assert!(FILES.len() >= 24, "{}", FILES.len());
 }
 
-/// Two outer elements with three inner ones each, two elements whose bytes pay for most, and an inner message of text.
+/// Two outer elements with three inner ones each, two elements whose bytes pay for most, an inner message of text, and
+/// of the strings after it one that is all sent and one whose tail is.
 #[test]
 fn a_budget_is_used_up_by_the_same_values() {
     let file = FILES.iter().find(|file| file.name == "heavy").unwrap();
     let templates = Templates::parse(file.xml, file.mode).unwrap();
     let bytes = [
-        0xc0, 0x81, 0x82, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0x82, 0x85, 0x86, 0x81, 0xc0, 0x82,
+        0xf0, 0x81, 0x82, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0x82, 0x85, 0x86, 0x81, 0xc0, 0x82,
+        0xd8, 0xd8,
     ];
     let results = (0..).map(|budget| {
         let options = DecoderOptions {
@@ -80,6 +82,7 @@ fn a_budget_is_used_up_by_the_same_values() {
             58,
         ),
         ("byte 15, template Text, field Copied, element 0", 6),
+        ("byte 17, template Nested, field Tail", 11),
     ];
     let limit = |(place, budgets)| (format!("{place}: {}", Code::Limit), budgets);
     assert!(refusals.eq(expected.map(limit)), "{refused:?}");

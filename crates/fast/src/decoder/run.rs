@@ -290,6 +290,7 @@ impl<'a, V: Visitor> Run<'a, V> {
             .get(op.spec.initial as usize)
             .map(Initial::as_bytes)
             .unwrap_or_default();
+        let before = self.input.offset();
         let place = operator::text(
             op.kind,
             &op.spec,
@@ -300,7 +301,9 @@ impl<'a, V: Visitor> Run<'a, V> {
             self.scratch,
         )?;
         if place == Some(Place::Dictionary) {
-            self.charge(self.dictionary.text(op.spec.slot).len() as u64)?;
+            let read = self.input.offset() - before;
+            let len = self.dictionary.text(op.spec.slot).len();
+            self.charge(len.saturating_sub(read) as u64)?;
         }
         Ok(place)
     }

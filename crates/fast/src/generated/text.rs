@@ -280,6 +280,7 @@ impl<E: Entries> Reader<'_, E> {
             Operator::Default if !present => true,
             _ => {
                 let mut input = self.input;
+                let before = input.offset();
                 let place = operator::text(
                     kind,
                     &op.spec,
@@ -292,7 +293,9 @@ impl<E: Entries> Reader<'_, E> {
                 self.input = input;
                 let place = place?;
                 if place == Some(Place::Dictionary) {
-                    self.spend(self.dictionary.text(op.spec.slot).len() as u64)?;
+                    let read = self.input.offset() - before;
+                    let len = self.dictionary.text(op.spec.slot).len();
+                    self.spend(len.saturating_sub(read) as u64)?;
                 }
                 return Ok(place);
             }
