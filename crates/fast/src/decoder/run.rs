@@ -386,9 +386,8 @@ impl<'a, V: Visitor> Run<'a, V> {
         }
         let outer = (self.template, self.next_bit);
         let mut map = self.presence_map(Some(field))?;
-        let Some(template) = self.next_template(&mut map, Some(field))? else {
-            return Err(Code::D9);
-        };
+        let template = self.next_template(&mut map, Some(field))?;
+        let template = template.ok_or(Code::D9)?;
         let TemplateEntry {
             map_bits, weight, ..
         } = *template.entry;
