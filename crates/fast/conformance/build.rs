@@ -99,7 +99,7 @@ impl Files {
             );
         }
         self.modules
-            .push_str("    fn reset(&mut self) { self.text.push_str(\"reset\"); }\n}\n");
+            .push_str("    fn reset(&mut self) { self.session_reset(); }\n}\n");
         let _ = writeln!(
             self.rows,
             "    Generated {{ name: {name:?}, xml: include_str!({path:?}), mode: Mode::Lenient, default: {default:?}, shape: Shape::{shape:?}, \

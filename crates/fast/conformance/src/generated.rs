@@ -110,6 +110,13 @@ impl<M: Protocol> Seen<M> {
         let mut out = Vec::new();
         self.encoded = self.encoder.encode(message, &mut out).map(|()| out);
     }
+
+    fn session_reset(&mut self) {
+        self.text.push_str("reset");
+        let mut out = Vec::new();
+        self.encoder.encode_reset(&mut out);
+        self.encoded = Ok(out);
+    }
 }
 
 impl<M: Protocol + Decode<Seen<M>>> Codec for Pair<M> {

@@ -124,6 +124,9 @@ proptest! {
                     prop_assert_eq!(generated.text(), "");
                 } else if message.template().is_none() {
                     prop_assert_eq!(generated.text(), "reset");
+                    out.clear();
+                    again.encode_reset(&mut out);
+                    prop_assert_eq!(generated.encoded(), Ok(&out[..]), "{}", file.name);
                 } else {
                     prop_assert_eq!(plain_debug(generated.text()), debug_text(&message), "{} {:02x?}\n{}", file.name, bytes, file.xml);
                     out.clear();
