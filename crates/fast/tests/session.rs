@@ -117,12 +117,12 @@ fn the_sessions_own_names_cannot_be_defined() {
 
 /// What XML has no form for cannot be in a template, and must not keep the others from being read.
 #[test]
-fn characters_that_templates_cannot_have_are_refused_at_once() {
+fn names_that_templates_cannot_have_are_refused_at_once() {
     let mut received = session::Received::default();
-    for name in ["\u{1}", "\u{ffff}", "N\u{a0}o"] {
+    for name in ["", "\u{1}", "\u{ffff}", "N\u{a0}o"] {
         let refused = received.take(&definition(name, Some(1)));
         assert!(
-            matches!(refused, Err(session::ReceiveError::Character(_))),
+            matches!(refused, Err(session::ReceiveError::Text(_))),
             "{name:?} {refused:?}"
         );
     }

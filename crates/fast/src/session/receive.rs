@@ -50,8 +50,9 @@ pub enum ReceiveError {
     Field(&'static str),
     /// A message of this template is no instruction, or no operator.
     Instruction(Box<str>),
-    /// A name or value has a character that templates cannot have.
-    Character(TemplateError),
+    /// Its text cannot be that of a template: a name is empty, or a name or value has a character that XML has no form
+    /// for.
+    Text(TemplateError),
     /// Definitions that are nested, long or many beyond all templates.
     Limit,
 }
@@ -66,7 +67,7 @@ impl fmt::Display for ReceiveError {
                     "template definition with {name} for an instruction or operator"
                 )
             }
-            Self::Character(error) => write!(f, "template definition: {}", error.detail),
+            Self::Text(error) => write!(f, "template definition: {}", error.detail),
             Self::Limit => f.write_str("template definitions too deep, too long or too many"),
         }
     }
@@ -225,7 +226,7 @@ impl Definition {
         self.write(&mut xml);
         xml.push_str("</templates>");
         let parsed = Templates::parse_each(&xml, |_, _| {});
-        parsed.map(|_| ()).map_err(ReceiveError::Character)
+        parsed.map(|_| ()).map_err(ReceiveError::Text)
     }
 
     fn refused(&self, error: TemplateError) -> Refused {
