@@ -445,6 +445,21 @@ fn messages_without_an_id_are_of_the_default_template() {
     let refused = tickwire(&folder, &plain);
     assert_eq!(refused.status, 1);
     assert!(refused.stderr.contains("D5"), "{}", refused.stderr);
+    let explain = [&["fast", "explain"], &plain[2..], &["--failed"]].concat();
+    let explained = tickwire(&folder, &explain);
+    assert!(
+        explained.stdout.contains("`--default-template`"),
+        "{}{}",
+        explained.stdout,
+        explained.stderr
+    );
+    let encode = ["fast", "encode", "opra.jsonl", "-t", "opra.xml"];
+    let refused = tickwire(&folder, &[&encode[..], &["--framing", "hex"]].concat());
+    assert!(
+        refused.stderr.contains("D9") && refused.stderr.contains("`--default-template`"),
+        "{}",
+        refused.stderr
+    );
     let unknown = tickwire(
         &folder,
         &[&plain[..], &["--default-template", "CTA"]].concat(),

@@ -101,7 +101,8 @@ fn templates_without_ids_are_refused() {
         let run = tickwire(&folder, &["fast", command, "header.xml"]);
         assert_eq!(run.status, 1);
         assert!(
-            run.stderr.contains("no template has an id"),
+            run.stderr.contains("no template has an id")
+                && run.stderr.contains("`--default-template`"),
             "{}",
             run.stderr
         );

@@ -193,7 +193,10 @@ fn explain(error: &EncodeError) -> (String, Option<String>) {
             "the template fixes the exponent: give as many digits after the point as it has"
         }
         Code::Unencodable => "the field's operator, a constant or tail, cannot send this value",
-        Code::D9 => "a template without an id can only be part of others",
+        Code::D9 => {
+            "a template without an id has messages only if `--default-template` names it, and where no \
+             message before had an id"
+        }
         _ => return (error.to_string(), None),
     };
     (error.to_string(), Some(hint.to_owned()))

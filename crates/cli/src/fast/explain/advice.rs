@@ -1,6 +1,6 @@
 //! What was expected where a message went wrong, the rule, and what to do. Knows nothing of tables.
 
-use tickwire_fast::{Code, DecodeError, Field, Operator, Part, Templates};
+use tickwire_fast::{Code, DecodeError, Field, Operator, Part, Template, Templates};
 
 use super::trace::{Row, What};
 
@@ -18,7 +18,7 @@ impl Advice {
         Self {
             expected: expected(error, row, templates),
             rule: rule(error.code),
-            to_do: to_do(error.code),
+            to_do: to_do(error.code, row, templates),
         }
     }
 }
@@ -44,7 +44,8 @@ fn expected(error: &DecodeError, row: Option<&Row>, templates: &Templates) -> St
         Code::R1 => "an exponent from -63 to 63 and a mantissa of int64".to_owned(),
         Code::R2 => "bytes that are UTF-8".to_owned(),
         Code::Limit => {
-            "a message of no more elements and text than `DecoderOptions::budget` allows".to_owned()
+            "fewer elements or less text: what a message may grow to beyond its bytes is bounded"
+                .to_owned()
         }
         Code::Depth => "groups, sequences and inner templates that nest less deeply".to_owned(),
         _ => kind,
@@ -100,6 +101,9 @@ fn known_ids(templates: &Templates) -> String {
         .filter_map(|template| template.id().map(|id| id.0));
     let mut ids: Vec<_> = ids.collect();
     ids.sort_unstable();
+    if ids.is_empty() {
+        return "no template id: no template has one".to_owned();
+    }
     let shown: Vec<_> = ids.iter().take(MAX_IDS).map(u32::to_string).collect();
     let more = match ids.len().checked_sub(MAX_IDS) {
         Some(more @ 1..) => format!(" and {more} more"),
@@ -122,7 +126,6 @@ fn previous(row: Option<&Row>) -> String {
 /// The code with its line and the section of FAST 1.1 that has the rule.
 fn rule(code: Code) -> String {
     let section = match code {
-        Code::D1 => "§6.2",
         Code::D2 => "§6.2.1",
         Code::D4 => "§6.3.1",
         Code::D5 | Code::D6 => "§6.3.5 to §6.3.8",
@@ -140,8 +143,14 @@ fn rule(code: Code) -> String {
     format!("{code} (FAST 1.1 {section})")
 }
 
-fn to_do(code: Code) -> &'static str {
+fn to_do(code: Code, row: Option<&Row>, templates: &Templates) -> &'static str {
+    let is_at_id =
+        row.is_some_and(|row| row.what == What::Read(Part::TemplateId) && row.field.is_none());
     match code {
+        Code::D5 | Code::D9 if is_at_id && !templates.iter().any(Template::has_messages) => {
+            "no template has an id: if the feed's messages never have one, name their template with \
+             `--default-template`; if they have, these are not the feed's templates."
+        }
         Code::D5 | Code::D6 | Code::D7 | Code::R4 | Code::R1 | Code::R2 | Code::D4 => {
             "a message before was lost, or the dictionaries are reset at other moments than the \
              sender's: try another `--reset`. If the first message of the packet already fails, the \
