@@ -94,8 +94,8 @@ pub trait Encode<P: Protocol> {
 }
 
 /// Decodes the messages of one session, in order, into structs that it keeps and gives to a handler by reference.
-/// Allocates nothing once these have had the largest message of each template, but for strings of more than 24 bytes
-/// that come back after an absence, an initial value or, optional ones, a single character.
+/// Allocates nothing once these have had the largest message of each template, but for inner messages of another
+/// template than the one before at their place.
 ///
 /// It behaves as [`crate::Decoder`] does: the same reset policies, the same errors. A clone goes on from where the decoder
 /// is: it costs a copy of the dictionaries and of the structs.

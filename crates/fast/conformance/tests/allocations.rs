@@ -54,11 +54,7 @@ fn none_after_warm_up() {
         encoder.encode(&message, &mut bytes).unwrap();
         bytes
     };
-    // A longer string than a member holds inline is allocated again when it comes back after it was absent.
-    let packets: Vec<_> = std::iter::repeat_with(&mut packet)
-        .filter(|packet| !packet.windows(28).any(|part| part == b"long".repeat(7)))
-        .take(60)
-        .collect();
+    let packets: Vec<_> = std::iter::repeat_with(&mut packet).take(60).collect();
     let mut decoder = complex::Decoder::new();
     let mut again = Again {
         encoder: complex::Encoder::new(),

@@ -8,7 +8,8 @@ use crate::dictionary::{Dictionary, Entries};
 use crate::operator::{self, decimal_of};
 use crate::wire::{Input, PresenceMap};
 use crate::{
-    Code, Decimal, DecodeError, DecoderOptions, EncodeError, ResetPolicy, TemplateId, session,
+    Code, CompactString, Decimal, DecodeError, DecoderOptions, EncodeError, ResetPolicy,
+    TemplateId, session,
 };
 
 /// What a decoder knows from message to message.
@@ -16,7 +17,16 @@ use crate::{
 pub(super) struct Session<E> {
     dictionary: Dictionary<E>,
     template_id: Option<u32>,
-    scratch: Vec<u8>,
+    kept: Kept,
+}
+
+/// Memory that is used again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
+    pub(super) scratch: Vec<u8>,
+    /// Strings and byte vectors of members that became absent, for those that come back.
+    pub(super) texts: Vec<CompactString>,
+    pub(super) vectors: Vec<Vec<u8>>,
 }
 
 impl<E: Entries> Session<E> {
@@ -24,7 +34,7 @@ impl<E: Entries> Session<E> {
         Self {
             dictionary: Dictionary::of(entries),
             template_id: None,
-            scratch: Vec::new(),
+            kept: Kept::default(),
         }
     }
 
@@ -141,7 +151,7 @@ impl Fault {
 pub struct Reader<'a, E> {
     pub(super) input: Input<'a>,
     pub(super) dictionary: &'a mut Dictionary<E>,
-    pub(super) scratch: &'a mut Vec<u8>,
+    pub(super) kept: &'a mut Kept,
     pub(super) budget: u32,
     template_id: &'a mut Option<u32>,
     options: &'a DecoderOptions,
@@ -162,7 +172,7 @@ impl<'a, E: Entries> Reader<'a, E> {
             at_id: 0,
             input,
             dictionary: &mut session.dictionary,
-            scratch: &mut session.scratch,
+            kept: &mut session.kept,
             budget: options.budget,
             template_id: &mut session.template_id,
             options,

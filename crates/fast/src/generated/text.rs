@@ -10,25 +10,26 @@ use crate::{Code, CompactString, Operator};
 
 /// A member that holds a string: `CompactString`, or an `Option` of it.
 pub trait Text {
+    /// A long text takes the memory of a spare string, if there is one.
     #[doc(hidden)]
-    fn set(&mut self, text: &str);
+    fn set(&mut self, text: &str, spare: &mut Vec<CompactString>);
     #[doc(hidden)]
     fn set_char(&mut self, char: u8);
     #[doc(hidden)]
     fn set_initial(&mut self, text: &'static str);
     /// `false` if it has to have a value.
     #[doc(hidden)]
-    fn set_absent(&mut self) -> bool;
+    fn set_absent(&mut self, spare: &mut Vec<CompactString>) -> bool;
 }
 
 impl Text for CompactString {
     #[inline]
-    fn set(&mut self, text: &str) {
+    fn set(&mut self, text: &str, spare: &mut Vec<CompactString>) {
         if self.is_heap_allocated() {
             self.clear();
             self.push_str(text);
         } else {
-            *self = Self::new(text);
+            *self = new_text(text, spare);
         }
     }
 
@@ -44,39 +45,62 @@ impl Text for CompactString {
 
     #[inline(always)]
     fn set_initial(&mut self, text: &'static str) {
-        *self = Self::const_new(text);
+        if self.is_heap_allocated() {
+            self.clear();
+            self.push_str(text);
+        } else {
+            *self = Self::const_new(text);
+        }
     }
 
     #[inline(always)]
-    fn set_absent(&mut self) -> bool {
+    fn set_absent(&mut self, _: &mut Vec<CompactString>) -> bool {
         false
     }
 }
 
 impl Text for Option<CompactString> {
     #[inline]
-    fn set(&mut self, text: &str) {
+    fn set(&mut self, text: &str, spare: &mut Vec<CompactString>) {
         match self {
-            Some(own) => own.set(text),
-            None => *self = Some(CompactString::new(text)),
+            Some(own) => own.set(text, spare),
+            None => *self = Some(new_text(text, spare)),
         }
     }
 
     #[inline(always)]
     fn set_char(&mut self, char: u8) {
-        *self = Some(of_char(char));
+        match self {
+            Some(own) if own.is_heap_allocated() => own.set_char(char),
+            _ => *self = Some(of_char(char)),
+        }
     }
 
     #[inline(always)]
     fn set_initial(&mut self, text: &'static str) {
-        *self = Some(CompactString::const_new(text));
+        match self {
+            Some(own) if own.is_heap_allocated() => own.set_initial(text),
+            _ => *self = Some(CompactString::const_new(text)),
+        }
     }
 
     #[inline(always)]
-    fn set_absent(&mut self) -> bool {
-        *self = None;
+    fn set_absent(&mut self, spare: &mut Vec<CompactString>) -> bool {
+        spare.extend(self.take().filter(CompactString::is_heap_allocated));
         true
     }
+}
+
+/// A string for a member that owns no memory.
+fn new_text(text: &str, spare: &mut Vec<CompactString>) -> CompactString {
+    if text.len() > size_of::<CompactString>()
+        && let Some(mut own) = spare.pop()
+    {
+        own.clear();
+        own.push_str(text);
+        return own;
+    }
+    CompactString::new(text)
 }
 
 /// A string of one character. A copy of one that is there: to write the character into a new string, and that string
@@ -115,30 +139,31 @@ static ASCII: [u8; 128] = {
 /// A member that holds a byte vector: `Vec<u8>`, or an `Option` of it.
 pub trait Bytes {
     #[doc(hidden)]
-    fn set(&mut self, bytes: &[u8]);
+    fn set(&mut self, bytes: &[u8], spare: &mut Vec<Vec<u8>>);
     /// `false` if it has to have a value.
     #[doc(hidden)]
-    fn set_absent(&mut self) -> bool;
+    fn set_absent(&mut self, spare: &mut Vec<Vec<u8>>) -> bool;
 }
 
 impl Bytes for Vec<u8> {
-    fn set(&mut self, bytes: &[u8]) {
+    fn set(&mut self, bytes: &[u8], _: &mut Vec<Vec<u8>>) {
         self.clear();
         self.extend_from_slice(bytes);
     }
 
-    fn set_absent(&mut self) -> bool {
+    fn set_absent(&mut self, _: &mut Vec<Vec<u8>>) -> bool {
         false
     }
 }
 
 impl Bytes for Option<Vec<u8>> {
-    fn set(&mut self, bytes: &[u8]) {
-        self.get_or_insert_default().set(bytes);
+    fn set(&mut self, bytes: &[u8], spare: &mut Vec<Vec<u8>>) {
+        let own = self.get_or_insert_with(|| spare.pop().unwrap_or_default());
+        own.set(bytes, spare);
     }
 
-    fn set_absent(&mut self) -> bool {
-        *self = None;
+    fn set_absent(&mut self, spare: &mut Vec<Vec<u8>>) -> bool {
+        spare.extend(self.take());
         true
     }
 }
@@ -216,18 +241,18 @@ impl<E: Entries> Reader<'_, E> {
     ) -> Result<(), Fault> {
         let is_there = match self.find(Kind::Bytes, op, initial, present) {
             Ok(Some(Place::Template)) => {
-                member.set(initial);
+                member.set(initial, &mut self.kept.vectors);
                 true
             }
             Ok(Some(Place::Dictionary)) => {
-                member.set(self.dictionary.text(op.spec.slot));
+                member.set(self.dictionary.text(op.spec.slot), &mut self.kept.vectors);
                 true
             }
             Ok(Some(Place::Scratch)) => {
-                member.set(self.scratch);
+                member.set(&self.kept.scratch, &mut self.kept.vectors);
                 true
             }
-            Ok(None) => member.set_absent(),
+            Ok(None) => member.set_absent(&mut self.kept.vectors),
             Err(code) => return Err(Fault::of_field(code, op.field)),
         };
         if is_there {
@@ -252,14 +277,14 @@ impl<E: Entries> Reader<'_, E> {
                 return Ok(());
             }
             Ok(Some(Place::Dictionary)) => self.dictionary.text(op.spec.slot),
-            Ok(Some(Place::Scratch)) => &self.scratch[..],
-            Ok(None) if member.set_absent() => return Ok(()),
+            Ok(Some(Place::Scratch)) => &self.kept.scratch[..],
+            Ok(None) if member.set_absent(&mut self.kept.texts) => return Ok(()),
             Ok(None) => return Err(Fault::of_field(Code::D5, op.field)),
             Err(code) => return Err(Fault::of_field(code, op.field)),
         };
         match core::str::from_utf8(bytes) {
             Ok(text) => {
-                member.set(text);
+                member.set(text, &mut self.kept.texts);
                 Ok(())
             }
             Err(_) => Err(Fault::of_field(Code::R2, op.field)),
@@ -288,7 +313,7 @@ impl<E: Entries> Reader<'_, E> {
                     &mut input,
                     present,
                     self.dictionary,
-                    self.scratch,
+                    &mut self.kept.scratch,
                 );
                 self.input = input;
                 let place = place?;
@@ -301,5 +326,34 @@ impl<E: Entries> Reader<'_, E> {
             }
         };
         Ok((is_initial && op.spec.has_initial).then_some(Place::Template))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_back_has_the_memory_that_it_had() {
+        let long = "longer than a string holds in place";
+        let (mut texts, mut vectors) = (Vec::new(), Vec::new());
+        let (mut text, mut bytes) = (None::<CompactString>, None::<Vec<u8>>);
+        text.set(long, &mut texts);
+        bytes.set(long.as_bytes(), &mut vectors);
+        let at = |text: &Option<CompactString>| text.as_ref().map(|text| text.as_ptr());
+        let (text_at, bytes_at) = (at(&text), bytes.as_ref().map(Vec::as_ptr));
+        text.set_char(b'A');
+        text.set_initial("an initial value");
+        assert_eq!(text.as_deref(), Some("an initial value"));
+        assert!(text.set_absent(&mut texts) && bytes.set_absent(&mut vectors));
+        assert_eq!((&text, &bytes), (&None, &None));
+        text.set(long, &mut texts);
+        bytes.set(b"short", &mut vectors);
+        assert_eq!(
+            (at(&text), bytes.as_ref().map(Vec::as_ptr)),
+            (text_at, bytes_at)
+        );
+        assert_eq!(text.as_deref(), Some(long));
+        assert_eq!(bytes.as_deref(), Some(&b"short"[..]));
     }
 }
