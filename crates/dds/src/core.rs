@@ -340,7 +340,9 @@ impl Core {
         if !self.has_to_call.swap(false, Ordering::AcqRel) {
             return;
         }
-        for entity in std::mem::take(&mut *lock(&self.to_call)) {
+        // Listeners run without the lock: what they do may want others called.
+        let waiting = std::mem::take(&mut *lock(&self.to_call));
+        for entity in waiting {
             if let Some(writer) = routes.writers.get(&entity) {
                 writer.call_listener();
             } else if let Some(reader) = routes.readers.get(&entity) {

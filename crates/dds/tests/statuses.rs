@@ -8,7 +8,7 @@ use tickwire::status::CountStatus;
 use tickwire::status::MatchedStatus;
 use tickwire::{
     AnyDataReader, AnyDataWriter, DataReader, DataWriter, DataWriterListener, DataWriterQos,
-    DomainParticipant, DomainParticipantListener, PublisherListener, StatusMask,
+    DomainParticipant, DomainParticipantListener, PublisherListener, StatusMask, Subscriber,
     SubscriberListener, Topic, WaitSet,
 };
 
@@ -27,7 +27,7 @@ struct Quote {
 #[topic(name = "test::Other")]
 struct Other {
     #[topic(key)]
-    symbol: String,
+    symbol: i32,
 }
 
 fn participant(domain: u32) -> DomainParticipant {
@@ -209,4 +209,41 @@ fn listeners_are_told_of_what_those_below_them_are_not_set_for() {
     let clash = other.topic::<Other>("Quotes").expect("a topic");
     let _clash = other.reader(&clash).expect("a reader");
     assert_eq!(next(), ("participant", "inconsistent topic"));
+}
+
+/// Tells the readers' own listeners from within its call.
+struct Notifier(Subscriber);
+
+impl SubscriberListener for Notifier {
+    fn on_data_on_readers(&mut self, _: &AnyDataReader) {
+        self.0.notify_datareaders();
+    }
+}
+
+#[test]
+fn a_subscribers_listener_has_those_of_its_readers_called() {
+    let participant = participant(158);
+    let subscriber = participant.subscriber(Default::default());
+    let listener = Notifier(subscriber.clone());
+    subscriber.set_listener_for(StatusMask::DATA_ON_READERS, listener);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let reader = subscriber
+        .reader(&topic, Default::default())
+        .expect("a reader");
+    let (sender, receiver) = mpsc::channel();
+    reader.set_listener(move |reader: &DataReader<Quote>| {
+        if !reader.take().is_empty() {
+            sender.send(()).expect("the test waits for it");
+        }
+    });
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for _ in 0..3 {
+        writer.write(&quote(1)).expect("room");
+        receiver
+            .recv_timeout(PATIENCE)
+            .expect("the reader's listener is told");
+    }
+    // What holds its own subscriber would live for ever.
+    subscriber.remove_listener();
 }

@@ -89,15 +89,15 @@ impl<T: TopicSupport> Matcher<T> {
     pub(super) fn accepts(&self, value: &T) -> bool {
         let mut state = lock(&self.state);
         let (filter, payload) = &mut *state;
-        [Representation::Xcdr2, Representation::Xcdr1]
+        // Samples that are kept serialized have one representation only.
+        let encoded = [Representation::Xcdr2, Representation::Xcdr1]
             .into_iter()
             .any(|representation| {
                 payload.clear();
-                value
-                    .write_payload(&self.ty, representation, payload)
-                    .is_ok()
-                    && filter.passes(payload, Form::Sample).unwrap_or(false)
-            })
+                let written = value.write_payload(&self.ty, representation, payload);
+                written.is_ok()
+            });
+        encoded && filter.passes(payload, Form::Sample).unwrap_or(false)
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use tickwire_base::Locator;
 
-use super::{EndpointData, ParticipantData};
+use super::{ContentFilterProperty, EndpointData, ParticipantData};
 use crate::qos::RepresentationId;
 
 impl EndpointData {
@@ -24,6 +24,23 @@ impl EndpointData {
             + locators * size_of::<Locator>()
             + qos.data_representation.len() * size_of::<RepresentationId>()
             + self.type_information.len()
+            + self
+                .content_filter
+                .as_ref()
+                .map_or(0, ContentFilterProperty::footprint)
+    }
+}
+
+impl ContentFilterProperty {
+    /// Twice, for what a writer makes of the expression.
+    fn footprint(&self) -> usize {
+        let texts = [
+            &self.content_filtered_topic_name,
+            &self.related_topic_name,
+            &self.filter_class_name,
+            &self.filter_expression,
+        ];
+        2 * (strings(texts) + strings(&self.expression_parameters))
     }
 }
 
