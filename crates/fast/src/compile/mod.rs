@@ -112,6 +112,15 @@ struct Declared<'d> {
     scope: Scope<'d>,
 }
 
+/// How much a plan has.
+struct PlanSize {
+    fields: usize,
+    ops: usize,
+    initials: usize,
+    slots: u32,
+    text_bytes: usize,
+}
+
 /// What the instructions of a segment add up to.
 #[derive(Clone, Copy, Default)]
 struct Extent {
@@ -161,8 +170,7 @@ impl<'d> Compiler<'_, 'd> {
         };
         let mut unexpanded = MAX_EXPANDED;
         for (left, template) in (1..=templates.len()).rev().zip(&templates) {
-            let (fields, ops) = (self.plan.fields.len(), self.plan.ops.len());
-            let text_bytes = self.text_bytes;
+            let before = self.size();
             if refused.is_some() {
                 // An equal share of what is left: one that is refused takes nothing from the others.
                 unexpanded -= core::mem::take(&mut self.expanded);
@@ -173,14 +181,33 @@ impl<'d> Compiler<'_, 'd> {
                     Some(refused) => refused(template.number, error),
                     None => return Err(error),
                 }
-                self.plan.fields.truncate(fields);
-                self.plan.ops.truncate(ops);
-                self.text_bytes = text_bytes;
-                self.expanding.clear();
+                self.shrink(&before);
             }
         }
         self.plan.index_ids();
         Ok(())
+    }
+
+    fn size(&self) -> PlanSize {
+        PlanSize {
+            fields: self.plan.fields.len(),
+            ops: self.plan.ops.len(),
+            initials: self.plan.initials.len(),
+            slots: self.plan.slot_count,
+            text_bytes: self.text_bytes,
+        }
+    }
+
+    /// Forgets what a template that is refused has added to the plan.
+    fn shrink(&mut self, to: &PlanSize) {
+        self.plan.fields.truncate(to.fields);
+        self.plan.ops.truncate(to.ops);
+        self.plan.initials.truncate(to.initials);
+        self.plan.slots.truncate(to.slots as usize);
+        self.plan.slot_count = to.slots;
+        self.slots.retain(|_, slot| *slot <= to.slots);
+        self.text_bytes = to.text_bytes;
+        self.expanding.clear();
     }
 
     /// Notes a template's name, so that references may come before it.
@@ -417,3 +444,34 @@ const MAX_TEXT_BYTES: usize = 1 << 26;
 const MAX_MIN_BYTES: u32 = 1 << 16;
 /// Units of the budget that each byte of a segment pays for.
 const PAID_BY_BYTE: u32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_template_leaves_nothing_behind() {
+        let field = |name: &str| {
+            format!("<string name='{name}'><copy dictionary='{name}' value='{name}'/></string>")
+        };
+        let (bad, good) = (field("Bad"), field("Good"));
+        let bad = format!("<template name='Bad' id='1'>{bad}<nonsense/></template>");
+        let good = format!("<template name='Good' id='2'>{good}</template>");
+        let compile = |templates: &str| {
+            let mut refused = Vec::new();
+            let xml = format!("<templates>{templates}</templates>");
+            let plan = compile_each(
+                &xml,
+                Mode::Strict,
+                Some(&mut |number, _| refused.push(number)),
+            );
+            let plan = plan.expect("well-formed");
+            let slots: Vec<_> = plan.slots.iter().map(|slot| slot.key.clone()).collect();
+            let sizes = (plan.ops.len(), plan.initials.len(), plan.slot_count);
+            (refused, slots, sizes)
+        };
+        let (refused, slots, sizes) = compile(&format!("{bad}{good}"));
+        assert_eq!(refused, [0]);
+        assert_eq!((Vec::new(), slots, sizes), compile(&good));
+    }
+}
