@@ -69,7 +69,7 @@ fn endpoint(id: u8, key: u32, role: Role, bits: u8) -> EndpointData {
     }
     if bits & 32 != 0 {
         data.qos.liveliness.kind = LivelinessKind::ManualByParticipant;
-        data.qos.liveliness.lease_duration = Duration::from_secs(2).into();
+        data.qos.liveliness.lease_duration = Duration::from_secs(2);
     }
     if bits & 64 != 0 {
         data.qos.partition = vec!["fut*".into(), "spot".into()];
