@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use market::{Decoder, Handler, MarketData};
-use tickwire::{DataWriter, DomainParticipant, error::WriteError};
+use tickwire::{DataWriter, DataWriterQos, DomainParticipant, error::WriteError};
 use tickwire_fast::{DecoderOptions, ResetPolicy};
 use tickwire_feed::{Frames, Framing};
 
@@ -20,6 +20,9 @@ use tickwire_feed::{Frames, Framing};
 mod market {
     include!(concat!(env!("OUT_DIR"), "/complex.rs"));
 }
+
+/// How long a reader may keep the feed waiting.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Writes each MarketData message to its topic.
 struct Publish {
@@ -57,8 +60,10 @@ fn publish() -> Result<u64, Box<dyn Error>> {
     let file = std::fs::read(&path).map_err(|error| format!("cannot read {path}: {error}"))?;
     let participant = DomainParticipant::new(0)?;
     let topic = participant.topic::<MarketData>("MarketData")?;
+    // Every message, to readers that ask for all.
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
     let mut publish = Publish {
-        writer: participant.writer(&topic)?,
+        writer: participant.writer_with(&topic, qos)?,
         published: Ok(0),
     };
     // A reader that is there already gets the first message too. None has to be.
@@ -70,5 +75,6 @@ fn publish() -> Result<u64, Box<dyn Error>> {
     for frame in Frames::new(Framing::U32Le, &file) {
         decoder.decode_packet(frame?.packet, &mut publish)?;
     }
+    publish.writer.wait_for_acknowledgments(PATIENCE)?;
     Ok(publish.published?)
 }

@@ -270,8 +270,8 @@ fn data_of(ty: &Type, choices: &mut impl Iterator<Item = u64>) -> Data {
         Type::I16 => Data::Integer(signed(next()) >> 48),
         Type::I32 => Data::Integer(signed(next()) >> 32),
         Type::I64 => Data::Integer(signed(next())),
-        Type::F32 => Data::Float(f32::from_bits((next() >> 32) as u32).into()),
-        Type::F64 => Data::Float(f64::from_bits(next())),
+        Type::F32 => Data::Float(number(f32::from_bits((next() >> 32) as u32).into())),
+        Type::F64 => Data::Float(number(f64::from_bits(next()))),
         Type::Char => Data::Text(char::from((next() % 256) as u8).into()),
         Type::String { bound } | Type::WString { bound } => Data::Text(text(next(), *bound)),
         Type::Enum(description) => {
@@ -320,6 +320,11 @@ fn data_of(ty: &Type, choices: &mut impl Iterator<Item = u64>) -> Data {
             Data::Fields(vec![((*member.name).into(), value)])
         }
     }
+}
+
+/// JSON knows one NaN only.
+fn number(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN } else { value }
 }
 
 fn struct_of(description: &TypeDescription, choices: &mut impl Iterator<Item = u64>) -> Data {

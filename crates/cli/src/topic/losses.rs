@@ -43,7 +43,10 @@ impl Losses {
                 counters.filtered_by_content,
                 "that the filter is not true of",
             ),
-            (protocol.gaps, "that writers kept back, as by the filter"),
+            (
+                counters.too_early,
+                "within the time-based filter's separation",
+            ),
             (counters.expired, "older than their LIFESPAN"),
             (counters.filtered, "of a weaker writer, or out of order"),
             (counters.ignored, "ends of unknown instances"),
