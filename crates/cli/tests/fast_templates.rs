@@ -109,11 +109,11 @@ fn the_sample_of_the_help_is_what_is_shown() {
     folder.write("complex.xml", xml);
     let help = tickwire(&folder, &["fast", "templates", "--help"]);
     let (_, sample) = help.stdout.split_once("(first lines):\n").unwrap();
-    let sample = sample.trim_end().lines();
-    let sample: Vec<_> = sample.map(|line| line.get(2..).unwrap_or("")).collect();
+    // Word by word, since help is wrapped to the width of the terminal.
+    let sample: Vec<_> = sample.split_whitespace().collect();
     let command = ["fast", "templates", "complex.xml", "QuoteRequest"];
     let shown = tickwire(&folder, &command);
-    let shown: Vec<_> = shown.stdout.lines().take(sample.len()).collect();
-    assert!(sample.len() > 5);
+    let shown: Vec<_> = shown.stdout.split_whitespace().take(sample.len()).collect();
+    assert!(sample.len() > 20);
     assert_eq!(shown, sample);
 }

@@ -47,8 +47,11 @@ proptest! {
             }
             let its = its_encoder.encode_vec(&mut Offered::new(&decoded))
                 .map_err(|e| TestCaseError::fail(format!("{e}\n{xml}\n{decoded:?}")))?;
-            // Both write the fewest bytes, so that there is one way.
-            prop_assert_eq!(its, &bytes[..], "{}\n{:?}", xml, decoded);
+            // Ours are the fewest. There may be as few in another way: string deltas from the other end.
+            if bytes.len() == its.len() && !xml.contains("<delta") {
+                prop_assert_eq!(&its, &bytes[..], "{}\n{:?}", xml, decoded);
+            }
+            prop_assert!(bytes.len() <= its.len(), "{xml}\n{decoded:?}\n{bytes:02x?}\n{its:02x?}");
         }
     }
 }
