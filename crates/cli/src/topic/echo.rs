@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tickwire::{DataReader, Serialized};
+use tickwire::{DataReader, InstanceHandle, Serialized};
 
 use super::field::FieldPath;
 use super::learn::LearnedType;
@@ -134,6 +134,10 @@ fn print(
         for sample in reader.take().iter() {
             if subscription.wanted(printed) == 0 {
                 break;
+            }
+            // Without a key there is no instance that could end; the writer went.
+            if sample.data().is_none() && sample.info().instance == InstanceHandle::KEYLESS {
+                continue;
             }
             let Some(line) = lines.line(sample) else {
                 shapeless += 1;
