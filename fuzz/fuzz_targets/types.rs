@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tickwire_cdr::dynamic::{Form, from_json, key_hash, key_payload, to_json};
+use tickwire_cdr::dynamic::{Form, Omissions, from_json, key_hash, key_payload, to_json};
 use tickwire_cdr::xtypes::{Consistency, DescribeError, TypeId, TypeObjects, check_assignable};
 use tickwire_cdr::{Representation, TypeDescription};
 
@@ -70,13 +70,13 @@ fn check(description: &TypeDescription, payload: &[u8]) {
     for representation in [Representation::Xcdr1, Representation::Xcdr2] {
         let mut bytes = Vec::new();
         // Not all that can be read can be written: keys may be absent, maps may have a key twice, ...
-        if from_json(description, &text, representation, &mut bytes).is_err() {
+        if from_json(description, &text, Omissions::Refused, representation, &mut bytes).is_err() {
             continue;
         }
         let mut again = String::new();
         to_json(description, &bytes, Form::Sample, &mut again).expect("our own payload is read");
         let mut third = Vec::new();
-        from_json(description, &again, representation, &mut third)
+        from_json(description, &again, Omissions::Refused, representation, &mut third)
             .expect("what we wrote is written");
         assert_eq!(bytes, third);
     }

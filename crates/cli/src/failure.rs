@@ -34,6 +34,11 @@ impl Failure {
         }
     }
 
+    /// The same, as a fault of the command line.
+    pub(crate) fn into_usage(self) -> Self {
+        Self { status: 2, ..self }
+    }
+
     /// The reader of standard output has gone: nothing to say, nothing wrong.
     pub(crate) fn reader_gone() -> Self {
         Self {

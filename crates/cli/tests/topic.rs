@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -415,16 +415,27 @@ fn samples_are_written_by_the_learned_type() {
     let written: Vec<_> = reader.take().data().cloned().collect();
     assert_eq!(written, vec![quote("C", 0, None); 3]);
 
+    let run = publish(&[
+        "symbol: D\nprice: 0x10\nsize: 1\n---\nsymbol: E\nprice: -1",
+        "--once",
+    ]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let written: Vec<_> = reader.take().data().cloned().collect();
+    assert_eq!(written, [quote("D", 16, Some(1)), quote("E", -1, None)]);
+
     for (options, error) in [
         (
             [r#"{"symbol":"C"}"#, "--once"],
-            "`test::Quote.price` is missing; --defaults fills in",
+            "not a sample of test::Quote: the member `price` is not given\nhint: --defaults fills in",
         ),
         (
             [r#"{"simbol":"C"}"#, "--once"],
-            "`test::Quote` has no member `simbol`; is `symbol` meant?",
+            "test::Quote has no member `simbol`; did you mean `symbol`?",
         ),
-        (["{", "--once"], "`{` is no JSON: EOF"),
+        (
+            ["{", "--once"],
+            "`{` is no JSON: line 1, column 2: expected",
+        ),
         (
             ["{}", "--rate=0"],
             "expected 0.000001 to 1000000 samples a second",
@@ -434,4 +445,82 @@ fn samples_are_written_by_the_learned_type() {
         assert_eq!(run.status, 2, "{}", run.stderr);
         assert!(run.stderr.contains(error), "{}", run.stderr);
     }
+}
+
+/// A reader of quotes that keeps what it gets.
+fn quotes_reader(participant: &DomainParticipant) -> tickwire::DataReader<Quote> {
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    participant.reader_with(&topic, qos).expect("a reader")
+}
+
+#[test]
+fn as_many_readers_as_are_asked_for_are_waited_for() {
+    let domain = Domain::reserve();
+    let one = participant(&domain);
+    let first = quotes_reader(&one);
+    let folder = Folder::new("topic-wait");
+    let sample = r#"{"symbol":"A","price":1}"#;
+    let arguments = [
+        "topic", "pub", "-d", &domain.id, "Quotes", sample, "--wait", "2",
+    ];
+    let run = tickwire(&folder, &[&arguments[..], &["--timeout", "2s"]].concat());
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("topic `Quotes` has 1 of the 2 readers waited for"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(first.take().len(), 0);
+
+    let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(arguments)
+        .args(["--timeout", "30s"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the built binary starts");
+    let two = participant(&domain);
+    let second = quotes_reader(&two);
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.ends_with("1 sample written, 2 readers now\n"),
+        "{said}"
+    );
+    for reader in [first, second] {
+        let samples: Vec<_> = reader.take().data().cloned().collect();
+        assert_eq!(samples, [quote("A", 1, None)]);
+    }
+}
+
+#[test]
+fn samples_are_written_from_a_stream_of_json_and_yaml() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let reader = quotes_reader(&participant);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["topic", "pub", "-d", &domain.id, "Quotes", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the built binary starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    input
+        .write_all(b"{\"symbol\":\"A\",\"price\":1}\n---\nsymbol: B\nprice: 2\n---\n")
+        .expect("it reads");
+    // They are written while the stream goes on.
+    let mut came = Vec::new();
+    while came.len() < 2 {
+        reader.wait_for_data(PATIENCE).expect("samples");
+        came.extend(reader.take().data().cloned());
+    }
+    assert_eq!(came, [quote("A", 1, None), quote("B", 2, None)]);
+    input.write_all(b"symbol: [C\n").expect("it reads");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("`symbol: [C` is no YAML: line "), "{said}");
 }

@@ -20,7 +20,7 @@ pub use data::{Data, JsonError};
 pub use json::to_json;
 pub use key::{key_hash, key_payload};
 pub use visitor::{Value, Visitor};
-pub use write::{DataError, FromJsonError, Problem, from_json, write};
+pub use write::{DataError, FromJsonError, Omissions, Problem, from_json, write};
 
 use walk::{Elements, Part, for_each_member, for_each_part};
 

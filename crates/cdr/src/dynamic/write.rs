@@ -1,7 +1,7 @@
 //! Payloads of types that are known only at run time, from values that have none.
 //!
-//! Members that are left out get what the standard gives to members that a writer does not know:
-//! zero, empty, absent, the first literal. Key members must be given.
+//! Members that are left out are refused, or get what the standard gives to members that a writer
+//! does not know: zero, empty, absent, the first literal. Key members must be given.
 
 mod default;
 mod problem;
@@ -12,8 +12,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tickwire_base::nearest_name;
-
 pub use problem::{DataError, FromJsonError, Problem};
 
 use super::walk::Elements;
@@ -21,6 +19,16 @@ use super::{Data, MAX_DEPTH};
 use crate::{
     EncodeError, Member, MemberHeader, Representation, Type, TypeDescription, Writer, encapsulated,
 };
+
+/// What to do about members that are not given. Optional ones are absent then, whatever is said
+/// here, and a member of the key must be given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Omissions {
+    /// They are an error.
+    Refused,
+    /// They are zero, empty or the first literal.
+    Defaulted,
+}
 
 /// Appends the payload of a sample that a JSON object says.
 ///
@@ -33,11 +41,12 @@ use crate::{
 pub fn from_json(
     description: &TypeDescription,
     json: &str,
+    omissions: Omissions,
     representation: Representation,
     buffer: &mut Vec<u8>,
 ) -> Result<(), FromJsonError> {
     let data = Data::from_json(json).map_err(FromJsonError::Json)?;
-    write(description, &data, representation, buffer).map_err(FromJsonError::Data)
+    write(description, &data, omissions, representation, buffer).map_err(FromJsonError::Data)
 }
 
 /// Appends the payload of a sample with these members.
@@ -47,6 +56,7 @@ pub fn from_json(
 pub fn write(
     description: &TypeDescription,
     data: &Data,
+    omissions: Omissions,
     representation: Representation,
     buffer: &mut Vec<u8>,
 ) -> Result<(), DataError> {
@@ -57,6 +67,7 @@ pub fn write(
         |writer| {
             let mut context = Context {
                 writer,
+                omissions,
                 path: String::new(),
                 depth: 0,
                 budget: MAX_VALUES,
@@ -69,6 +80,7 @@ pub fn write(
 /// What is being written, and where it goes.
 struct Context<'w, 'b> {
     writer: &'w mut Writer<'b>,
+    omissions: Omissions,
     /// From the sample down to the value: `levels[2].price`.
     path: String,
     depth: usize,
@@ -153,6 +165,9 @@ impl Context<'_, '_> {
                 None | Some(Data::Null) if member.optional => {
                     self.writer.absent_member(&mark, header);
                 }
+                None if self.omissions == Omissions::Refused && data.is_some() => {
+                    return Err(self.error(Problem::Missing((*member.name).into())));
+                }
                 given => {
                     let begun = self.writer.begin_member(&mark, header);
                     self.member(member, given)?;
@@ -178,9 +193,9 @@ impl Context<'_, '_> {
     ) -> Result<(), DataError> {
         for (index, (name, _)) in fields.iter().enumerate() {
             if !known.clone().any(|known| known == name) {
-                let nearest = nearest_name(name, known).map(Into::into);
+                let known = known.map(Into::into).collect();
                 let (of, name) = (of.into(), name.clone());
-                return Err(self.error(Problem::Unknown { of, name, nearest }));
+                return Err(self.error(Problem::Unknown { of, name, known }));
             }
             if fields.iter().take(index).any(|(other, _)| other == name) {
                 return Err(self.error(Problem::Twice(name.clone())));

@@ -4,6 +4,7 @@ use crate::fixtures::kinds::{self, everything, loose, plain};
 use crate::random::any_struct;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use tickwire_cdr::dynamic::Omissions::{self, Defaulted};
 use tickwire_cdr::dynamic::{Data, Form, from_json, key_hash, key_payload, to_json, write};
 use tickwire_cdr::{
     Extensibility, Member, Representation, Topic, Type, TypeDescription, to_payload,
@@ -23,7 +24,7 @@ fn payload_of(
     representation: Representation,
 ) -> Result<Vec<u8>, String> {
     let mut payload = vec![];
-    from_json(description, json, representation, &mut payload)
+    from_json(description, json, Defaulted, representation, &mut payload)
         .map_err(|error| error.to_string())?;
     Ok(payload)
 }
@@ -113,6 +114,10 @@ fn errors_name_the_place_and_what_is_meant() {
             r#""sides": ["BUY", "SELLS"]"#,
             "sides[1]: kinds::Side has no `SELLS`; did you mean `SELL`?",
         ),
+        (
+            r#""sides": ["HOLD"]"#,
+            "sides[0]: kinds::Side has no `HOLD`; it has BUY, SELL",
+        ),
         (r#""pair": [1, 3]"#, "pair[1]: 3 is no enum kinds::Side"),
         (
             r#""matrix": [[1, 2, 3], [1, 2]]"#,
@@ -184,10 +189,51 @@ fn errors_name_the_place_and_what_is_meant() {
 }
 
 #[test]
+fn a_member_that_is_left_out_is_refused_unless_it_is_optional() {
+    let description = kinds::Everything::DESCRIPTION;
+    let write = |json: &str| {
+        let refused = Omissions::Refused;
+        from_json(
+            description,
+            json,
+            refused,
+            Representation::Xcdr2,
+            &mut vec![],
+        )
+        .map_err(|error| error.to_string())
+    };
+    let missing = "the member `flags` is not given";
+    assert_eq!(write(r#"{"side_": "BUY"}"#), Err(missing.into()));
+    let json = r#"{"side_": "BUY", "flags": [], "wide_": [], "choice_": {"level_": {"price": 1}}}"#;
+    let error = write(json).unwrap_err();
+    assert_eq!(error, "choice_.level_: the member `size` is not given");
+    returns_refusing(&everything());
+    returns_refusing(&loose());
+}
+
+/// What is printed has all members that must be given.
+fn returns_refusing<T: Topic>(value: &T) {
+    let (mut payload, mut again) = (Vec::new(), Vec::new());
+    let representation = Representation::Xcdr2;
+    to_payload(value, representation, &mut payload).unwrap();
+    let json = json_of(T::DESCRIPTION, &payload);
+    let omissions = Omissions::Refused;
+    from_json(T::DESCRIPTION, &json, omissions, representation, &mut again).unwrap();
+    assert_eq!(again, payload);
+}
+
+#[test]
 fn on_an_error_the_buffer_is_as_it_was() {
     let mut buffer = b"kept".to_vec();
     let description = kinds::Plain::DESCRIPTION;
-    from_json(description, "{}", Representation::Xcdr1, &mut buffer).unwrap_err();
+    from_json(
+        description,
+        "{}",
+        Defaulted,
+        Representation::Xcdr1,
+        &mut buffer,
+    )
+    .unwrap_err();
     assert_eq!(buffer, b"kept");
 }
 
@@ -349,7 +395,7 @@ proptest! {
         let mut texts = Vec::new();
         for representation in BOTH {
             let mut payload = Vec::new();
-            write(&description, &data, representation, &mut payload).unwrap();
+            write(&description, &data, Defaulted, representation, &mut payload).unwrap();
             let json = json_of(&description, &payload);
             let again = payload_of(&description, &json, representation);
             prop_assert_eq!(again.as_ref(), Ok(&payload));
@@ -396,8 +442,8 @@ proptest! {
         };
         for representation in BOTH {
             let (mut payload, mut expected) = (Vec::new(), Vec::new());
-            write(&after, &data, representation, &mut payload).unwrap();
-            write(&before, &known, representation, &mut expected).unwrap();
+            write(&after, &data, Defaulted, representation, &mut payload).unwrap();
+            write(&before, &known, Defaulted, representation, &mut expected).unwrap();
             prop_assert_eq!(json_of(&before, &payload), json_of(&before, &expected));
         }
     }
@@ -412,7 +458,7 @@ proptest! {
         let data = struct_of(&description, &mut choices.into_iter());
         for representation in BOTH {
             let mut payload = Vec::new();
-            write(&description, &data, representation, &mut payload).unwrap();
+            write(&description, &data, Defaulted, representation, &mut payload).unwrap();
             for (at, byte) in &damage {
                 let at = at.index(payload.len());
                 payload[at] = *byte;

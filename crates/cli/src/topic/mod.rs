@@ -5,7 +5,6 @@
 
 mod definition;
 mod echo;
-mod encode;
 mod field;
 mod find;
 mod idl;

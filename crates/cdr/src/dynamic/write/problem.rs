@@ -1,7 +1,10 @@
 //! What can be wrong with a value, in words that say where and what is meant.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
+
+use tickwire_base::nearest_name;
 
 use crate::dynamic::JsonError;
 use crate::{EncodeError, EncodeErrorKind};
@@ -25,13 +28,15 @@ pub enum Problem {
         of: String,
         /// The name that it does not have.
         name: String,
-        /// The one that was likely meant.
-        nearest: Option<String>,
+        /// Those that it has.
+        known: Vec<String>,
     },
     /// A name is given twice.
     Twice(String),
     /// A member of the key is not given.
     MissingKey(String),
+    /// A member is not given, and is not to be filled in.
+    Missing(String),
     /// Something else is expected here.
     Kind {
         /// The type, in words of IDL.
@@ -52,8 +57,8 @@ pub enum Problem {
         of: String,
         /// The name that it does not have.
         name: String,
-        /// The one that was likely meant.
-        nearest: Option<String>,
+        /// Those that it has.
+        known: Vec<String>,
     },
     /// An array has another number of elements.
     Count {
@@ -107,17 +112,18 @@ impl fmt::Display for DataError {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { of, name, nearest } => {
+            Self::Unknown { of, name, known } => {
                 write!(f, "{of} has no member `{name}`")?;
-                suggest(f, nearest)
+                suggest(f, name, known)
             }
             Self::Twice(name) => write!(f, "`{name}` is given twice"),
             Self::MissingKey(name) => write!(f, "the key member `{name}` is not given"),
+            Self::Missing(name) => write!(f, "the member `{name}` is not given"),
             Self::Kind { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::Range { ty, value } => write!(f, "{value} is no {ty}"),
-            Self::NoLiteral { of, name, nearest } => {
+            Self::NoLiteral { of, name, known } => {
                 write!(f, "{of} has no `{name}`")?;
-                suggest(f, nearest)
+                suggest(f, name, known)
             }
             Self::Count { expected, found } => {
                 write!(f, "expected {expected} elements, found {found}")
@@ -138,12 +144,23 @@ impl fmt::Display for Problem {
     }
 }
 
-fn suggest(f: &mut fmt::Formatter<'_>, nearest: &Option<String>) -> fmt::Result {
-    match nearest {
-        Some(nearest) => write!(f, "; did you mean `{nearest}`?"),
-        None => Ok(()),
+/// The name that was likely meant, else those that there are.
+fn suggest(f: &mut fmt::Formatter<'_>, name: &str, known: &[String]) -> fmt::Result {
+    if let Some(nearest) = nearest_name(name, known.iter().map(String::as_str)) {
+        return write!(f, "; did you mean `{nearest}`?");
+    }
+    for (index, name) in known.iter().take(MOST_NAMES).enumerate() {
+        f.write_str(if index == 0 { "; it has " } else { ", " })?;
+        f.write_str(name)?;
+    }
+    match known.len() {
+        0..=MOST_NAMES => Ok(()),
+        more => write!(f, " and {} more", more - MOST_NAMES),
     }
 }
 
 impl core::error::Error for DataError {}
 impl core::error::Error for FromJsonError {}
+
+/// Names that an error lists.
+const MOST_NAMES: usize = 12;

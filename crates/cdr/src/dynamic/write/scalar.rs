@@ -3,8 +3,6 @@
 use alloc::format;
 use alloc::string::ToString;
 
-use tickwire_base::nearest_name;
-
 use super::{Context, DataError, Problem};
 use crate::dynamic::Data;
 use crate::{BitmaskDescription, EnumDescription, Type};
@@ -201,7 +199,7 @@ impl Context<'_, '_> {
         self.error(Problem::NoLiteral {
             of: of.into(),
             name: name.into(),
-            nearest: nearest_name(name, known).map(Into::into),
+            known: known.map(Into::into).collect(),
         })
     }
 

@@ -1,0 +1,344 @@
+//! `tickwire topic pub`: samples from JSON or YAML, by the type that the topic's endpoints tell.
+
+mod input;
+mod offer;
+mod yaml;
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use tickwire::cdr::dynamic::{self, Data, DataError, Omissions, Problem};
+use tickwire::cdr::{Representation, TypeDescription};
+use tickwire::qos::nearest_name;
+use tickwire::{
+    DataWriter, DiscoveryView, DomainParticipant, EndpointData, Role, Serialized, WaitSet,
+};
+
+use super::learn::LearnedType;
+use crate::duration::parse_duration;
+use crate::failure::{Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::network::NetworkOptions;
+use crate::output::{counted, note};
+
+/// Write samples to a topic
+#[derive(Args)]
+#[command(
+    long_about = "\
+Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
+YAML. The type is learned from a reader or a writer of the topic, which must be there; the writer is \
+made to match the readers. Without --rate and --count, each sample is written once.
+
+`-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
+are YAML, with `---` between documents. {\"disposed\":{KEY}} and {\"unregistered\":{KEY}} end an \
+instance, so what echo prints can be written again.
+
+The exit status is 1 if too few readers match within --timeout, or do not acknowledge.",
+    after_help = "\
+Examples:
+  tickwire topic pub Quotes '{\"symbol\":\"ACME\",\"price\":101}'
+  tickwire topic pub Quotes 'symbol: ACME' --defaults --rate 10 --count 100
+  tickwire topic pub Quotes - --wait 2 < quotes.yaml
+  tickwire topic echo Quotes | tickwire topic pub Quotes - --domain 1"
+)]
+pub(crate) struct Arguments {
+    /// Name of the topic
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// Samples as JSON or YAML, or `-` for standard input
+    #[arg(value_name = "SAMPLE", required = true)]
+    samples: Vec<String>,
+
+    #[command(flatten)]
+    network: NetworkOptions,
+
+    /// Samples a second; without --count, until Ctrl-C
+    #[arg(short, long, value_name = "HZ", value_parser = parse_rate)]
+    rate: Option<f64>,
+
+    /// Write so many samples, beginning again where they are fewer
+    #[arg(short = 'n', long, value_name = "N")]
+    count: Option<u64>,
+
+    /// Write each sample once, as is done without --rate and --count
+    #[arg(long, conflicts_with_all = ["rate", "count"])]
+    once: bool,
+
+    /// Give members that are left out their defaults: zero, empty, the first literal
+    #[arg(long)]
+    defaults: bool,
+
+    /// Readers to wait for before the first sample [default: one, and those that come with it]
+    #[arg(short, long, value_name = "N")]
+    wait: Option<usize>,
+
+    /// How long to wait for the topic, for readers, and for their acknowledgements
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration, default_value = "10s")]
+    timeout: Duration,
+}
+
+/// What to do with a sample.
+#[derive(Clone, Copy)]
+enum Act {
+    Write,
+    Dispose,
+    Unregister,
+}
+
+/// Encodes and writes.
+struct Output {
+    writer: DataWriter<Serialized>,
+    ty: TypeDescription,
+    representation: Representation,
+    omissions: Omissions,
+    written: u64,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let interrupt = Interrupt::catch()?;
+        let participant = self.network.join("tickwire topic pub")?;
+        let endpoints = self.wait_for_endpoints(&participant)?;
+        let learned = LearnedType::of(&participant, &endpoints);
+        let Some(ty) = learned.description else {
+            let failure = Failure::new("without the type, no sample can be encoded");
+            return Err(failure.hint("let the topic's programs announce types (TypeInformation)"));
+        };
+        let readers = endpoints.iter().filter(|data| data.role == Role::Reader);
+        let readers: Vec<_> = readers.cloned().collect();
+        let representation = offer::representation(&ty, &readers);
+        let mut output = Output {
+            writer: self.writer(&participant, &ty, &readers, representation)?,
+            ty,
+            representation,
+            omissions: match self.defaults {
+                true => Omissions::Defaulted,
+                false => Omissions::Refused,
+            },
+            written: 0,
+        };
+        let samples = self.parse_samples(&output)?;
+        self.wait_for_readers(&output.writer)?;
+        self.write_all(&samples, &mut output, &interrupt)?;
+        let readers = output.writer.matched_subscriptions().len() as u64;
+        let acknowledged = output.writer.wait_for_acknowledgments(self.timeout);
+        note(format_args!(
+            "{} written, {} now",
+            counted(output.written, "sample", "samples"),
+            counted(readers, "reader", "readers")
+        ));
+        acknowledged.map_err(Failure::new)
+    }
+
+    /// The samples of the command line, `None` for standard input. What cannot be encoded is known
+    /// before anybody is waited for.
+    fn parse_samples(&self, output: &Output) -> Result<Vec<Option<Data>>> {
+        let mut samples = Vec::new();
+        for text in &self.samples {
+            if text == "-" {
+                samples.push(None);
+                continue;
+            }
+            for sample in input::parse(text).map_err(Failure::usage)? {
+                output.encode(&sample).map_err(Failure::into_usage)?;
+                samples.push(Some(sample));
+            }
+        }
+        Ok(samples)
+    }
+
+    /// The readers to write to, since the writer is to match them; or, if none need be there,
+    /// whoever has the topic.
+    fn wait_for_endpoints(
+        &self,
+        participant: &DomainParticipant,
+    ) -> Result<Vec<Arc<EndpointData>>> {
+        let view = participant.discovery();
+        let wanted = self.wait.unwrap_or(1);
+        let find = || {
+            let found = self.endpoints(&view);
+            let enough = readers(&found) >= wanted && !found.is_empty();
+            enough.then_some(found)
+        };
+        let Ok(mut found) = view.wait_for(self.timeout, find) else {
+            return Err(match readers(&self.endpoints(&view)) {
+                0 if self.endpoints(&view).is_empty() => self.nobody(&view),
+                found => self.too_few(found, wanted),
+            });
+        };
+        // Readers that are there already announce themselves within moments of each other.
+        let begin = Instant::now();
+        while self.wait.is_none() && begin.elapsed() < self.timeout {
+            let more = || Some(self.endpoints(&view)).filter(|all| all.len() != found.len());
+            match view.wait_for(QUIET, more) {
+                Ok(all) => found = all,
+                Err(_) => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Who has the topic, readers first.
+    fn endpoints(&self, view: &DiscoveryView<'_>) -> Vec<Arc<EndpointData>> {
+        let mut found = [view.subscriptions(), view.publications()].concat();
+        found.retain(|data| data.topic_name == self.name);
+        found
+    }
+
+    fn nobody(&self, view: &DiscoveryView<'_>) -> Failure {
+        let (domain, name) = (self.network.domain, &self.name);
+        let failure = Failure::new(format_args!(
+            "nobody in domain {domain} has the topic `{name}`, so its type is not known"
+        ));
+        let all = [view.subscriptions(), view.publications()].concat();
+        let names = all.iter().map(|data| data.topic_name.as_str());
+        failure.hint(match nearest_name(name, names) {
+            Some(near) => format!("there is a topic `{near}`"),
+            None => format!("`tickwire topic ls --domain {domain}` lists the topics"),
+        })
+    }
+
+    fn too_few(&self, found: usize, wanted: usize) -> Failure {
+        let failure = Failure::new(format_args!(
+            "topic `{}` has {found} of the {} waited for",
+            self.name,
+            counted(wanted as u64, "reader", "readers")
+        ));
+        failure.hint("start readers first, or write to nobody with `--wait 0`")
+    }
+
+    fn wait_for_readers(&self, writer: &DataWriter<Serialized>) -> Result<()> {
+        let wanted = match self.wait {
+            Some(wanted) => wanted,
+            None => writer.matched_subscriptions().len().max(1),
+        };
+        let count = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let matched = writer.wait_for_matched(count, self.timeout);
+        matched.map_err(|_| {
+            if let Some(verdict) = writer.offered_incompatible_qos_status().verdict {
+                note("a reader does not match:");
+                verdict
+                    .mismatches
+                    .iter()
+                    .for_each(|reason| note(format_args!("  {reason}")));
+            }
+            let matched = writer.matched_subscriptions().len();
+            let failure = Failure::new(format_args!(
+                "topic `{}`: {} within {:?}, and {wanted} waited for",
+                self.name,
+                counted(matched as u64, "reader matches", "readers match"),
+                self.timeout
+            ));
+            failure.hint("`tickwire qos check` says why a reader does not match")
+        })
+    }
+
+    fn write_all(
+        &self,
+        samples: &[Option<Data>],
+        output: &mut Output,
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        let pause = self.rate.map(|rate| Duration::from_secs_f64(1.0 / rate));
+        let repeats = self.rate.is_some() || self.count.is_some();
+        let stop = WaitSet::new();
+        stop.attach(&interrupt.condition());
+        let mut next = Instant::now();
+        let mut put = |sample: &Data| {
+            if let Some(pause) = pause {
+                // Raised means the end, and no time means no wait.
+                let _stop = stop.wait(next.saturating_duration_since(Instant::now()));
+                next += pause;
+            }
+            let is_over = interrupt.is_raised() || Some(output.written) == self.count;
+            match is_over {
+                true => Ok(false),
+                false => output.put(sample).map(|()| true),
+            }
+        };
+        // Standard input cannot begin again.
+        let once = !repeats || samples.iter().any(Option::is_none) || samples.is_empty();
+        loop {
+            for sample in samples {
+                let mut goes_on = true;
+                match sample {
+                    Some(sample) => goes_on = put(sample)?,
+                    None => input::read(io::stdin().lock(), |sample| {
+                        goes_on = put(sample)?;
+                        Ok(goes_on)
+                    })?,
+                }
+                if !goes_on {
+                    return Ok(());
+                }
+            }
+            if once {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Output {
+    fn put(&mut self, sample: &Data) -> Result<()> {
+        let (act, sample) = self.encode(sample)?;
+        let done = match act {
+            Act::Write => self.writer.write(&sample),
+            Act::Dispose => self.writer.dispose(&sample),
+            Act::Unregister => self.writer.unregister(&sample),
+        };
+        done.map_err(Failure::new)?;
+        self.written += 1;
+        Ok(())
+    }
+
+    fn encode(&self, sample: &Data) -> Result<(Act, Serialized)> {
+        let is_member = |name: &str| self.ty.members.iter().any(|member| &*member.name == name);
+        let (act, data, omissions) = match sample {
+            Data::Fields(fields) => match &fields[..] {
+                [(name, key)] if name == "disposed" && !is_member(name) => {
+                    (Act::Dispose, key, Omissions::Defaulted)
+                }
+                [(name, key)] if name == "unregistered" && !is_member(name) => {
+                    (Act::Unregister, key, Omissions::Defaulted)
+                }
+                _ => (Act::Write, sample, self.omissions),
+            },
+            _ => (Act::Write, sample, self.omissions),
+        };
+        let mut payload = Vec::new();
+        dynamic::write(&self.ty, data, omissions, self.representation, &mut payload)
+            .map_err(|error| self.not_of_the_type(&error))?;
+        Ok((act, Serialized::from_payload(payload)))
+    }
+
+    fn not_of_the_type(&self, error: &DataError) -> Failure {
+        let failure = Failure::new(format_args!("not a sample of {}: {error}", &*self.ty.name));
+        match &error.problem {
+            Problem::Missing(_) => failure.hint("--defaults fills in what is not given"),
+            _ => failure,
+        }
+    }
+}
+
+/// How many of the endpoints read.
+fn readers(endpoints: &[Arc<EndpointData>]) -> usize {
+    let readers = endpoints.iter().filter(|data| data.role == Role::Reader);
+    readers.count()
+}
+
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let rate: f64 = text
+        .parse()
+        .map_err(|_| "expected a number of samples a second")?;
+    match (1e-6..=1e6).contains(&rate) {
+        true => Ok(rate),
+        false => Err("expected 0.000001 to 1000000 samples a second".to_owned()),
+    }
+}
+
+/// Without another reader for so long, all have come.
+const QUIET: Duration = Duration::from_millis(300);

@@ -1,0 +1,79 @@
+//! What the writer of `tickwire topic pub` offers: what all readers of the topic ask for.
+
+use std::sync::Arc;
+
+use tickwire::cdr::{Extensibility, Representation, TypeDescription};
+use tickwire::qos::{DestinationOrder, Durability, Ownership, RepresentationId};
+use tickwire::{
+    DataWriter, DataWriterQos, DomainParticipant, DynamicType, EndpointData, PublisherQos,
+    Serialized,
+};
+
+use super::Arguments;
+use crate::failure::{Failure, Result};
+use crate::topic::subscription::partitions;
+
+impl Arguments {
+    /// Offers what all readers ask for.
+    pub(super) fn writer(
+        &self,
+        participant: &DomainParticipant,
+        ty: &TypeDescription,
+        readers: &[Arc<EndpointData>],
+        representation: Representation,
+    ) -> Result<DataWriter<Serialized>> {
+        let requested = || readers.iter().map(|data| &data.qos);
+        let mut qos = DataWriterQos::default()
+            .reliable(self.timeout)
+            .keep_all()
+            .representation([id(representation)]);
+        let durability = requested().map(|qos| qos.durability).max();
+        qos = qos.with(|qos| qos.durability = durability.unwrap_or(Durability::Volatile));
+        if let Some(deadline) = requested().map(|qos| qos.deadline).min() {
+            qos = qos.deadline(deadline);
+        }
+        if requested().any(|qos| qos.destination_order == DestinationOrder::BySourceTimestamp) {
+            qos = qos.by_source_timestamp();
+        }
+        if !readers.is_empty() && requested().all(|qos| qos.ownership == Ownership::Exclusive) {
+            qos = qos.exclusive(0);
+        }
+        let publisher = PublisherQos::default().partition(partitions(readers));
+        let publisher = participant.publisher(publisher);
+        let ty = DynamicType::described(ty.clone());
+        let topic = participant.topic_of::<Serialized>(&self.name, ty);
+        let topic = topic.map_err(Failure::new)?;
+        publisher.writer(&topic, qos).map_err(Failure::new)
+    }
+}
+
+/// What all readers understand; else what is usual for the type.
+pub(super) fn representation(
+    ty: &TypeDescription,
+    readers: &[Arc<EndpointData>],
+) -> Representation {
+    let (one, two) = (Representation::Xcdr1, Representation::Xcdr2);
+    let by_preference = match ty.extensibility {
+        Extensibility::Final => [one, two],
+        Extensibility::Appendable | Extensibility::Mutable => [two, one],
+    };
+    let is_understood = |representation: &Representation| {
+        let id = id(*representation);
+        readers
+            .iter()
+            .all(|reader| match &*reader.qos.data_representation {
+                [] => id == RepresentationId::XCDR1,
+                list => list.contains(&id),
+            })
+    };
+    let [usual, _] = by_preference;
+    let understood = by_preference.into_iter().find(is_understood);
+    understood.unwrap_or(usual)
+}
+
+fn id(representation: Representation) -> RepresentationId {
+    match representation {
+        Representation::Xcdr1 => RepresentationId::XCDR1,
+        Representation::Xcdr2 => RepresentationId::XCDR2,
+    }
+}
