@@ -8,6 +8,7 @@ use tickwire_base::Instant;
 
 use crate::change::{Change, KeyHash, Place};
 use crate::pool::BufferPool;
+use crate::schedule::Schedule;
 use crate::wire::SequenceNumber;
 
 /// A change and its serialized payload.
@@ -16,13 +17,13 @@ pub(crate) struct CacheChange {
     pub(crate) sequence_number: SequenceNumber,
     pub(crate) change: Change,
     pub(crate) payload: Vec<u8>,
-    /// When its LIFESPAN ends.
-    pub(crate) expires_at: Instant,
     /// Where it stands among others. The end of a coherent set has the place of that set.
     pub(crate) place: Place,
     /// Whether it is the end of a coherent set, which belongs to no instance.
     pub(crate) is_end: bool,
-    /// The next newer change of the same instance.
+    /// The next older change of the same instance.
+    older: Option<SequenceNumber>,
+    /// The next newer one.
     newer: Option<SequenceNumber>,
     /// False once removed; the slot stays until the ring passes it or is compacted.
     present: bool,
@@ -30,9 +31,8 @@ pub(crate) struct CacheChange {
 
 /// A ring of changes in ascending order.
 ///
-/// Numbers without holes are found by subtraction, with holes by bisection. Within an instance only
-/// the two oldest changes can be removed, which is all that KEEP_LAST, acknowledgement and resource
-/// limits ask for, so that each instance is a chain threaded through the ring.
+/// Numbers without holes are found by subtraction, with holes by bisection. Each instance is a chain
+/// threaded through the ring.
 #[derive(Default)]
 pub(crate) struct History {
     ring: VecDeque<CacheChange>,
@@ -40,6 +40,8 @@ pub(crate) struct History {
     /// Ends of coherent sets, which `len` does not count.
     end_count: usize,
     instances: HashMap<Option<KeyHash>, Chain>,
+    /// When changes end that have a LIFESPAN.
+    expiries: Schedule<SequenceNumber>,
     pool: BufferPool,
 }
 
@@ -77,19 +79,17 @@ impl History {
         number: SequenceNumber,
         change: Change,
         payload: Vec<u8>,
-        expires_at: Instant,
+        expires_at: Option<Instant>,
         place: Place,
     ) {
-        let previous = self.instances.get_mut(&change.key_hash).map(|chain| {
-            let newest = chain.newest;
-            chain.newest = number;
+        let older = self.instances.get_mut(&change.key_hash).map(|chain| {
             chain.len += 1;
-            newest
+            core::mem::replace(&mut chain.newest, number)
         });
-        match previous.and_then(|number| self.slot(number)) {
-            Some(slot) => {
-                if let Some(previous) = self.ring.get_mut(slot) {
-                    previous.newer = Some(number);
+        match older {
+            Some(older) => {
+                if let Some(older) = self.get_mut(older) {
+                    older.newer = Some(number);
                 }
             }
             None => {
@@ -101,14 +101,17 @@ impl History {
                 self.instances.insert(change.key_hash, chain);
             }
         }
+        if let Some(at) = expires_at {
+            self.expiries.set(number, at);
+        }
         self.len += 1;
         self.ring.push_back(CacheChange {
             sequence_number: number,
             change,
             payload,
-            expires_at,
             place,
             is_end: false,
+            older,
             newer: None,
             present: true,
         });
@@ -121,9 +124,9 @@ impl History {
             sequence_number: number,
             change: Change::default(),
             payload: Vec::new(),
-            expires_at: Instant::MAX,
             place,
             is_end: true,
+            older: None,
             newer: None,
             present: true,
         });
@@ -196,11 +199,21 @@ impl History {
         self.instances.get(&key).map(|chain| chain.oldest)
     }
 
-    /// Removes the oldest change of an instance; says what it was.
-    pub(crate) fn remove_oldest_of(&mut self, key: Option<KeyHash>) -> Option<Removed> {
-        let number = self.oldest_of(key)?;
+    /// The oldest change but one of an instance.
+    pub(crate) fn second_of(&self, key: Option<KeyHash>) -> Option<SequenceNumber> {
+        self.get(self.oldest_of(key)?)?.newer
+    }
+
+    /// Whose LIFESPAN ends first, and when.
+    pub(crate) fn next_expiry(&self) -> Option<(Instant, SequenceNumber)> {
+        self.expiries.first()
+    }
+
+    /// Removes a change that is not the end of a set; says what it was.
+    pub(crate) fn remove(&mut self, number: SequenceNumber) -> Option<Removed> {
         let slot = self.slot(number)?;
-        let change = self.ring.get_mut(slot)?;
+        let change = self.ring.get_mut(slot);
+        let change = change.filter(|change| change.present && !change.is_end)?;
         change.present = false;
         let payload = core::mem::take(&mut change.payload);
         let removed = Removed {
@@ -208,47 +221,45 @@ impl History {
             len: payload.len(),
             coherent_set: change.place.coherent_set,
         };
-        match change.newer {
-            Some(newer) => {
-                if let Some(chain) = self.instances.get_mut(&key) {
-                    chain.oldest = newer;
-                    chain.len -= 1;
-                }
-            }
-            None => {
-                self.instances.remove(&key);
-            }
-        }
+        let (key, older, newer) = (change.change.key_hash, change.older, change.newer);
+        self.unlink(key, older, newer);
+        self.expiries.remove(&number);
         self.pool.give(payload);
         self.len -= 1;
         self.compact();
         Some(removed)
     }
 
-    /// Removes the oldest change but one of an instance; says the same.
-    pub(crate) fn remove_second_of(&mut self, key: Option<KeyHash>) -> Option<Removed> {
-        let oldest = self.oldest_of(key)?;
-        let oldest_slot = self.slot(oldest)?;
-        let number = self.ring.get(oldest_slot)?.newer?;
-        let slot = self.slot(number)?;
-        let change = self.ring.get_mut(slot)?;
-        change.present = false;
-        let payload = core::mem::take(&mut change.payload);
-        let removed = Removed {
-            number,
-            len: payload.len(),
-            coherent_set: change.place.coherent_set,
-        };
-        let newer = change.newer;
-        self.ring.get_mut(oldest_slot)?.newer = newer;
-        if let Some(chain) = self.instances.get_mut(&key) {
-            chain.newest = newer.map_or(oldest, |_| chain.newest);
-            chain.len -= 1;
+    /// Takes the change between two others out of its instance's chain.
+    fn unlink(
+        &mut self,
+        key: Option<KeyHash>,
+        older: Option<SequenceNumber>,
+        newer: Option<SequenceNumber>,
+    ) {
+        if let Some(older) = older.and_then(|number| self.get_mut(number)) {
+            older.newer = newer;
         }
-        self.pool.give(payload);
-        self.len -= 1;
-        self.compact();
-        Some(removed)
+        if let Some(newer) = newer.and_then(|number| self.get_mut(number)) {
+            newer.older = older;
+        }
+        let Some(chain) = self.instances.get_mut(&key) else {
+            return;
+        };
+        chain.len -= 1;
+        match (older, newer) {
+            (None, None) => {
+                self.instances.remove(&key);
+            }
+            (None, Some(newer)) => chain.oldest = newer,
+            (Some(older), None) => chain.newest = older,
+            (Some(_), Some(_)) => {}
+        }
+    }
+
+    fn get_mut(&mut self, number: SequenceNumber) -> Option<&mut CacheChange> {
+        let slot = self.slot(number)?;
+        self.ring.get_mut(slot)
     }
 
     /// Drops what has been removed at the front, and everywhere once most of the ring is that.
@@ -299,7 +310,11 @@ mod tests {
         let mut payload = history.buffer();
         payload.push(key);
         let place = Place::default();
-        history.push(SequenceNumber(number), change, payload, Instant::MAX, place);
+        history.push(SequenceNumber(number), change, payload, None, place);
+    }
+
+    fn remove_oldest_of(history: &mut History, key: Option<KeyHash>) -> Option<Removed> {
+        history.remove(history.oldest_of(key)?)
     }
 
     fn one_byte(number: i64) -> Removed {
@@ -327,7 +342,7 @@ mod tests {
         assert!(history.get(SequenceNumber(998)).is_none());
         assert!(history.ring.len() <= 2 * 2 + SPARE_SLOTS);
         assert_eq!(history.oldest().map(|c| c.sequence_number.0), Some(1));
-        history.remove_oldest_of(Some([7; 16]));
+        remove_oldest_of(&mut history, Some([7; 16]));
         assert_eq!(history.first(), Some(SequenceNumber(999)));
         assert!(history.oldest().is_none());
     }
@@ -339,7 +354,7 @@ mod tests {
             push(&mut history, number, u8::from(number % 3 == 0));
         }
         while history.instance_len(Some([0; 16])) > 1 {
-            history.remove_oldest_of(Some([0; 16]));
+            remove_oldest_of(&mut history, Some([0; 16]));
         }
         assert_eq!(history.len(), 101);
         assert_eq!(history.first(), Some(SequenceNumber(3)));
@@ -361,7 +376,7 @@ mod tests {
         for number in 2..100_000 {
             push(&mut history, number, 8);
             if history.instance_len(Some([8; 16])) > 1 {
-                history.remove_oldest_of(Some([8; 16]));
+                remove_oldest_of(&mut history, Some([8; 16]));
             }
         }
         assert_eq!(history.len(), 2);
@@ -388,14 +403,15 @@ mod tests {
         }
         let key = Some([1; 16]);
         for second in [2, 3] {
-            let removed = history.remove_second_of(key);
+            assert_eq!(history.second_of(key), Some(SequenceNumber(second)));
+            let removed = history.remove(SequenceNumber(second));
             assert_eq!(removed, Some(one_byte(second)));
         }
-        assert_eq!(history.remove_second_of(key), None);
+        assert_eq!(history.second_of(key), None);
         push(&mut history, 4, 1);
         assert_eq!(history.instance_len(key), 2);
         for oldest in [1, 4] {
-            let removed = history.remove_oldest_of(key);
+            let removed = remove_oldest_of(&mut history, key);
             assert_eq!(removed, Some(one_byte(oldest)));
         }
         assert_eq!((history.len(), history.instance_count()), (0, 0));
@@ -405,9 +421,56 @@ mod tests {
     fn an_instance_that_lost_its_last_change_is_gone() {
         let mut history = History::default();
         push(&mut history, 1, 1);
-        assert_eq!(history.remove_oldest_of(Some([1; 16])), Some(one_byte(1)));
+        assert_eq!(
+            remove_oldest_of(&mut history, Some([1; 16])),
+            Some(one_byte(1))
+        );
         assert_eq!(history.instance_count(), 0);
-        assert_eq!(history.remove_oldest_of(Some([1; 16])), None);
+        assert_eq!(remove_oldest_of(&mut history, Some([1; 16])), None);
         assert_eq!(history.first(), None);
+    }
+
+    #[test]
+    fn a_change_between_others_can_go_first() {
+        let mut history = History::default();
+        for number in 1..=5 {
+            push(&mut history, number, 1);
+        }
+        let key = Some([1; 16]);
+        for number in [3, 5, 2] {
+            let removed = history.remove(SequenceNumber(number));
+            assert_eq!(removed, Some(one_byte(number)));
+            assert_eq!(history.remove(SequenceNumber(number)), None);
+        }
+        push(&mut history, 6, 1);
+        let mut left = Vec::new();
+        while let Some(removed) = remove_oldest_of(&mut history, key) {
+            left.push(removed.number.0);
+        }
+        assert_eq!(left, [1, 4, 6]);
+        assert_eq!(history.instance_count(), 0);
+    }
+
+    #[test]
+    fn what_has_been_removed_does_not_expire() {
+        let mut history = History::default();
+        let at = |nanos| Some(Instant::from_nanos(nanos));
+        for (number, expires_at) in [(1, at(30)), (2, None), (3, at(10)), (4, at(20))] {
+            let (change, place) = (Change::default(), Place::default());
+            history.push(
+                SequenceNumber(number),
+                change,
+                Vec::new(),
+                expires_at,
+                place,
+            );
+        }
+        let mut order = Vec::new();
+        while let Some((at, number)) = history.next_expiry() {
+            order.push((at.as_nanos(), number.0));
+            history.remove(number);
+        }
+        assert_eq!(order, [(10, 3), (20, 4), (30, 1)]);
+        assert_eq!(history.len(), 1);
     }
 }

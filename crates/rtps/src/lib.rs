@@ -16,9 +16,11 @@ mod outbox;
 mod pool;
 pub mod qos;
 pub mod reader;
+mod schedule;
 mod window;
 pub mod wire;
 pub mod writer;
 
 pub use change::{Change, ChangeKind, GroupPlace, KeyHash, Place};
 pub use outbox::Outbox;
+pub use schedule::Schedule;

@@ -374,3 +374,70 @@ fn losses_do_not_bring_back_what_has_expired() {
         );
     }
 }
+
+#[test]
+fn the_end_of_an_instance_does_not_expire_and_keeps_nothing_from_expiring() {
+    let lifespan = Duration::from_millis(10);
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(WriterConfig {
+        lifespan,
+        ..transient_local(HistoryKind::KeepAll)
+    });
+    let cut_off = world.add_reader(reader_config(), false);
+    world.tell_writer(writer, cut_off, true, true);
+    let kinds = [
+        ChangeKind::Alive,
+        ChangeKind::Disposed,
+        ChangeKind::Alive,
+        ChangeKind::Unregistered,
+        ChangeKind::Alive,
+        ChangeKind::DisposedUnregistered,
+    ];
+    for kind in kinds {
+        let change = Change {
+            kind,
+            key_hash: Some([3; 16]),
+            ..Change::default()
+        };
+        world.write_change(writer, 16, change).expect("room");
+    }
+    world.run(lifespan);
+    assert_eq!(world.writers[writer].writer.history_len(), 3);
+    assert_eq!(world.writers[writer].writer.counters().expired, 3);
+    world.tell_reader(writer, cut_off, true);
+    world.settle(LIMIT);
+    let samples = &world.readers[cut_off].cache.samples;
+    let seen: Vec<_> = samples.iter().map(|s| (s.number, s.kind)).collect();
+    assert_eq!(
+        seen,
+        [
+            (2, ChangeKind::Disposed),
+            (4, ChangeKind::Unregistered),
+            (6, ChangeKind::DisposedUnregistered),
+        ]
+    );
+}
+
+#[test]
+fn samples_of_a_shorter_lifespan_expire_before_older_ones() {
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(transient_local(HistoryKind::KeepAll));
+    let lifespans = [
+        Duration::MAX,
+        Duration::from_secs(1),
+        Duration::from_millis(10),
+    ];
+    for lifespan in lifespans {
+        world.writers[writer].writer.set_lifespan(lifespan);
+        world.write_blocking(writer, 40);
+    }
+    world.run(Duration::from_millis(10));
+    let history_len = |world: &World| world.writers[writer].writer.history_len();
+    assert_eq!(history_len(&world), 2);
+    world.run(Duration::from_secs(1));
+    assert_eq!(history_len(&world), 1);
+    let late = world.add_reader(reader_config(), false);
+    world.connect(writer, late, true, true);
+    world.settle(LIMIT);
+    assert_samples(&world.readers[late].cache, 1..=1, |_| 40, 1);
+}

@@ -151,12 +151,10 @@ impl Writer {
         let gone = change.change.kind.is_unregistered();
         if !self.config.transient_local || gone {
             // An unregistered instance is of no use to late joiners.
-            while self
-                .history
-                .oldest_of(key)
-                .is_some_and(|oldest| oldest <= number)
+            while let Some(oldest) = self.history.oldest_of(key)
+                && oldest <= number
             {
-                self.remove_oldest_of(key);
+                self.remove(oldest);
             }
         }
     }

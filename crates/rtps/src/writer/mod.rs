@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use tickwire_base::{Duration, Instant};
 
 use crate::change::{Change, GroupPlace, KeyHash, Place};
-use crate::history::{History, Removed};
+use crate::history::History;
 use crate::outbox::Outbox;
 use crate::wire::{Guid, SequenceNumber};
 
@@ -65,8 +65,6 @@ pub struct Writer {
     destinations: Destinations,
     composer: Composer,
     open_set: Option<OpenSet>,
-    /// Whether any change has had a LIFESPAN.
-    expires: bool,
     counters: WriterCounters,
 }
 
@@ -106,7 +104,6 @@ impl Writer {
             destinations: Destinations::default(),
             composer: Composer::new(&config),
             open_set: None,
-            expires: config.lifespan < Duration::MAX,
             counters: WriterCounters::default(),
             config,
         }
@@ -227,10 +224,10 @@ impl Writer {
         let before = self.last;
         self.last = before.next();
         self.unreleased_len += cost(bytes.len());
-        let expires_at = match self.config.lifespan {
-            Duration::MAX => Instant::MAX,
-            lifespan => now + lifespan,
-        };
+        let lifespan = Some(self.config.lifespan).filter(|&lifespan| lifespan < Duration::MAX);
+        // What tells of an instance's end does not go stale.
+        let lifespan = lifespan.filter(|_| change.kind.is_alive());
+        let expires_at = lifespan.map(|lifespan| now + lifespan);
         let place = self.place(change.group_number);
         self.history
             .push(self.last, change, bytes, expires_at, place);
@@ -245,7 +242,6 @@ impl Writer {
     /// Changes [`WriterConfig::lifespan`] for what is written from here on.
     pub fn set_lifespan(&mut self, lifespan: Duration) {
         self.config.lifespan = lifespan;
-        self.expires |= lifespan < Duration::MAX;
     }
 
     /// Whether all matched reliable readers have everything up to `number`, and it has been sent.
@@ -318,9 +314,7 @@ impl Writer {
         if number > self.acknowledged() {
             return Err(Refused::Full);
         }
-        let change = self.history.get(number).ok_or(Refused::Full)?;
-        let key = change.change.key_hash;
-        self.remove_oldest_of(key);
+        self.remove(number);
         Ok(())
     }
 
@@ -329,47 +323,43 @@ impl Writer {
     /// than sent: those that wait behind it make way instead.
     fn make_way(&mut self, key: Option<KeyHash>) {
         while self.history.instance_len(key) >= self.depth() {
-            let removed = match self.is_under_way(self.history.oldest_of(key)) {
-                true => self.history.remove_second_of(key),
-                false => self.history.remove_oldest_of(key),
+            let oldest = self.history.oldest_of(key);
+            let replaced = match self.is_under_way(oldest) {
+                true => self.history.second_of(key),
+                false => oldest,
             };
-            let Some(removed) = removed else {
+            let Some(replaced) = replaced else {
                 break;
             };
-            self.removed(removed);
+            self.remove(replaced);
         }
     }
 
     /// Removes a change that stayed beyond the depth while it was being sent.
     fn trim(&mut self, key: Option<KeyHash>) {
-        while self.history.instance_len(key) > self.depth() {
-            self.remove_oldest_of(key);
+        while self.history.instance_len(key) > self.depth()
+            && let Some(oldest) = self.history.oldest_of(key)
+        {
+            self.remove(oldest);
         }
     }
 
-    /// Removes what has outlived its LIFESPAN, oldest first. What is being sent stays until it is.
+    /// Removes what has outlived its LIFESPAN. What is being sent stays until it is, and what expires
+    /// later meanwhile stays as long.
     fn expire(&mut self, now: Instant) {
-        if !self.expires {
-            return;
-        }
-        while let Some(change) = self.history.oldest()
-            && change.expires_at <= now
-            && !self.is_under_way(Some(change.sequence_number))
+        while let Some((at, number)) = self.history.next_expiry()
+            && at <= now
+            && !self.is_under_way(Some(number))
         {
-            let key = change.change.key_hash;
-            self.remove_oldest_of(key);
+            self.remove(number);
             self.counters.expired += 1;
         }
     }
 
     /// When the next change expires.
     fn next_expiry(&self) -> Option<Instant> {
-        if !self.expires {
-            return None;
-        }
-        let oldest = self.history.oldest()?;
-        let waits = oldest.expires_at < Instant::MAX;
-        (waits && !self.is_under_way(Some(oldest.sequence_number))).then_some(oldest.expires_at)
+        let (at, number) = self.history.next_expiry()?;
+        (!self.is_under_way(Some(number))).then_some(at)
     }
 
     fn is_under_way(&self, number: Option<SequenceNumber>) -> bool {
@@ -383,14 +373,11 @@ impl Writer {
         }
     }
 
-    fn remove_oldest_of(&mut self, key: Option<KeyHash>) {
-        if let Some(removed) = self.history.remove_oldest_of(key) {
-            self.removed(removed);
-        }
-    }
-
-    /// Accounts for a change that is no longer in the history.
-    fn removed(&mut self, removed: Removed) {
+    /// Removes a change from the history.
+    fn remove(&mut self, number: SequenceNumber) {
+        let Some(removed) = self.history.remove(number) else {
+            return;
+        };
         if removed.number > self.released {
             self.unreleased_len = self.unreleased_len.saturating_sub(cost(removed.len));
             self.counters.removed_before_ack += 1;
