@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hashbrown::HashMap;
 use tickwire_base::Instant;
+use tickwire_rtps::Schedule;
 
 use crate::reader::InstanceHandle;
 
@@ -12,8 +13,9 @@ use crate::reader::InstanceHandle;
 pub(crate) struct DeadlineTracker {
     period: Duration,
     instances: HashMap<InstanceHandle, Instant>,
-    /// No instance is due before.
-    next: Option<Instant>,
+    /// When to look at each instance: not after it is due. A sample does not move it, which keeps
+    /// samples cheap.
+    looks: Schedule<InstanceHandle>,
 }
 
 impl DeadlineTracker {
@@ -22,7 +24,7 @@ impl DeadlineTracker {
         (period != Duration::MAX).then(|| Self {
             period: period.max(MIN_PERIOD),
             instances: HashMap::new(),
-            next: None,
+            looks: Schedule::default(),
         })
     }
 
@@ -41,35 +43,38 @@ impl DeadlineTracker {
     /// A sample of an instance: the next one is due within the period.
     pub(crate) fn written(&mut self, instance: InstanceHandle, now: Instant) {
         let due = now + self.period;
-        self.instances.insert(instance, due);
-        self.next = self.next.or(Some(due));
+        if self.instances.insert(instance, due).is_none() {
+            self.looks.set(instance, due);
+        }
     }
 
     /// No more is expected of an instance.
     pub(crate) fn ended(&mut self, instance: InstanceHandle) {
         self.instances.remove(&instance);
+        self.looks.remove(&instance);
     }
 
     /// When [`check`](Self::check) is to be called.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.next
+        self.looks.first().map(|(at, _)| at)
     }
 
     /// Tells of each instance of which a period has passed without a sample; `missed` says whether
     /// one is still expected.
     pub(crate) fn check(&mut self, now: Instant, mut missed: impl FnMut(InstanceHandle) -> bool) {
-        if self.next.is_none_or(|next| next > now) {
-            return;
-        }
-        let period = self.period;
-        self.instances.retain(|&instance, due| {
-            let is_missed = *due <= now;
-            if is_missed {
-                *due = now + period;
+        while let Some(instance) = self.looks.pop_due(now) {
+            let Some(due) = self.instances.get_mut(&instance) else {
+                continue;
+            };
+            if *due <= now {
+                if !missed(instance) {
+                    self.instances.remove(&instance);
+                    continue;
+                }
+                *due = now + self.period;
             }
-            !is_missed || missed(instance)
-        });
-        self.next = self.instances.values().min().copied();
+            self.looks.set(instance, *due);
+        }
     }
 }
 

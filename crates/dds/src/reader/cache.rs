@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp};
-use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
+use tickwire_rtps::{ChangeKind, Schedule};
 
 use super::aliases::Aliases;
 use super::info::{InstanceHandle, InstanceState, SampleState};
+use super::insert::Arrival;
 use super::instance::Instance;
 use super::next_instance::SortedInstances;
 use super::slots::{Slot, Slots};
@@ -48,52 +49,6 @@ pub(crate) enum Order {
     Source,
 }
 
-/// A change on its way into the cache.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) writer: Guid,
-    pub(crate) sequence_number: SequenceNumber,
-    pub(crate) kind: ChangeKind,
-    pub(crate) source_timestamp: Option<Timestamp>,
-    pub(crate) reception_timestamp: Timestamp,
-    /// The same by the clock that deadlines go by.
-    pub(crate) received_at: Instant,
-    pub(crate) instance: InstanceHandle,
-    /// Who numbers the changes of its writer, and the number.
-    pub(crate) publisher: Guid,
-    pub(crate) group_number: SequenceNumber,
-}
-
-/// What became of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Insertion {
-    /// It can be read.
-    Stored,
-    /// It can be read, and an older one that was not read before no longer can.
-    Replaced,
-    /// It says nothing new.
-    Ignored,
-    /// A stronger writer owns the instance, or a later sample came first.
-    Filtered,
-    /// It came too early for TIME_BASED_FILTER.
-    TooEarly,
-    /// It has outlived its LIFESPAN on the way.
-    Expired,
-    /// There is no room.
-    Rejected(SampleRejectedReason),
-}
-
-/// Which limit left no room for a sample (DDS 1.4 §2.2.4.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SampleRejectedReason {
-    /// `max_instances`.
-    Instances,
-    /// `max_samples`.
-    Samples,
-    /// `max_samples_per_instance`.
-    SamplesPerInstance,
-}
-
 /// A stored sample. Its states are those of its instance until it is returned.
 #[derive(Debug)]
 pub(super) struct Entry<T> {
@@ -109,8 +64,6 @@ pub(super) struct Entry<T> {
     pub(super) reception_timestamp: Timestamp,
     pub(super) disposed_generation: u32,
     pub(super) no_writers_generation: u32,
-    /// When its LIFESPAN ends.
-    pub(super) expires_at: Option<Instant>,
 }
 
 impl<T> Entry<T> {
@@ -128,13 +81,15 @@ pub(crate) struct Cache<T> {
     pub(super) by_handle: HashMap<InstanceHandle, usize>,
     /// Lifespan and ownership strength of each writer that has any.
     pub(super) writers: HashMap<Guid, WriterPolicy>,
-    /// No LIFESPAN ends before.
-    pub(super) next_expiry: Option<Instant>,
+    /// When the LIFESPAN of samples ends.
+    pub(super) expiries: Schedule<Slot>,
     /// Samples that have outlived their LIFESPAN, here or on the way.
     pub(super) expired: u64,
     pub(super) time_filter: Option<TimeFilter<Early<T>>>,
     /// Samples that TIME_BASED_FILTER keeps from being seen for ever.
     pub(super) too_early: u64,
+    /// Those that it has held back for a while.
+    pub(super) shown_late: u64,
     /// Scratch for those whose time has come.
     pub(super) ripe: Vec<Early<T>>,
     pub(super) aliases: Aliases,
@@ -170,10 +125,11 @@ impl<T> Cache<T> {
             free_instances: Vec::new(),
             by_handle: HashMap::new(),
             writers: HashMap::new(),
-            next_expiry: None,
+            expiries: Schedule::default(),
             expired: 0,
             time_filter: TimeFilter::new(policy.minimum_separation, policy.keeps_filtered),
             too_early: 0,
+            shown_late: 0,
             ripe: Vec::new(),
             aliases: Aliases::default(),
             sorted: SortedInstances::default(),
@@ -253,188 +209,6 @@ impl<T> Cache<T> {
         policy.map_or(writer, |policy| policy.publisher)
     }
 
-    /// Stores a change. A `value` that it does not keep is recycled.
-    pub(crate) fn insert(&mut self, arrival: &Arrival, value: Option<Arc<T>>) -> Insertion {
-        let (outcome, rest) = self.try_insert(arrival, value);
-        if let Some(value) = rest {
-            self.recycle(value);
-        }
-        outcome
-    }
-
-    fn try_insert(
-        &mut self,
-        arrival: &Arrival,
-        value: Option<Arc<T>>,
-    ) -> (Insertion, Option<Arc<T>>) {
-        let index = match self.admit(arrival) {
-            Ok(index) => index,
-            Err(outcome) => return (outcome, value),
-        };
-        if self
-            .expiry_of(arrival)
-            .is_some_and(|at| at <= arrival.received_at)
-        {
-            self.expired += 1;
-            self.forget_if_over(index);
-            return (Insertion::Expired, value);
-        }
-        match self.time_filter {
-            Some(_) => self.filter(index, arrival, value),
-            None => self.store(index, arrival, value),
-        }
-    }
-
-    /// Stores a change that ownership, order and time let pass.
-    pub(super) fn store(
-        &mut self,
-        index: usize,
-        arrival: &Arrival,
-        value: Option<Arc<T>>,
-    ) -> (Insertion, Option<Arc<T>>) {
-        let room = match arrival.kind.is_alive() {
-            true => self.make_room(index),
-            // A notice takes no value's place (DDS 1.4 §2.2.2.5.1.4): there is one at most for each
-            // change of state, and values make way for values.
-            false => Ok(false),
-        };
-        let replaced = match room {
-            Ok(replaced) => replaced,
-            Err(reason) => {
-                self.forget_if_over(index);
-                return (Insertion::Rejected(reason), value);
-            }
-        };
-        let Some(Some(instance)) = self.instances.get_mut(index) else {
-            return (Insertion::Ignored, value);
-        };
-        let writer = arrival.writer;
-        let news = match arrival.kind {
-            ChangeKind::Alive => {
-                instance.revive(writer);
-                true
-            }
-            ChangeKind::Disposed => instance.dispose(writer),
-            ChangeKind::Unregistered => instance.unregister(writer),
-            ChangeKind::DisposedUnregistered => {
-                let disposed = instance.dispose(writer);
-                instance.unregister(writer);
-                disposed
-            }
-        };
-        if !news {
-            self.forget_if_over(index);
-            return (Insertion::Ignored, value);
-        }
-        self.push(index, arrival, value);
-        match replaced {
-            true => (Insertion::Replaced, None),
-            false => (Insertion::Stored, None),
-        }
-    }
-
-    /// The instance that the change is about, unless ownership, order or a limit keeps it out.
-    fn admit(&mut self, arrival: &Arrival) -> Result<usize, Insertion> {
-        let index = match self.by_handle.get(&arrival.instance) {
-            Some(&index) => index,
-            None if arrival.kind == ChangeKind::Unregistered => return Err(Insertion::Ignored),
-            None if self.by_handle.len() >= self.policy.max_instances => {
-                return Err(Insertion::Rejected(SampleRejectedReason::Instances));
-            }
-            None => self.add_instance(arrival.instance),
-        };
-        let Some(Some(instance)) = self.instances.get_mut(index) else {
-            return Err(Insertion::Ignored);
-        };
-        if self.policy.exclusive {
-            let policy = self.writers.get(&arrival.writer);
-            let strength = policy.map_or(0, |policy| policy.strength);
-            let leaves = arrival.kind == ChangeKind::Unregistered;
-            if !leaves && !instance.yields_to(arrival.writer, strength) {
-                return Err(Insertion::Filtered);
-            }
-        }
-        let timestamp = arrival.source_timestamp;
-        if self.policy.by_source_timestamp
-            && !timestamp.is_none_or(|time| instance.advances_to(time, arrival.writer))
-        {
-            return Err(Insertion::Filtered);
-        }
-        Ok(index)
-    }
-
-    /// Removes the oldest value of a full KEEP_LAST history, and notices before it; says whether the
-    /// value had not been read.
-    fn make_room(&mut self, index: usize) -> Result<bool, SampleRejectedReason> {
-        let Some(Some(instance)) = self.instances.get(index) else {
-            return Ok(false);
-        };
-        let held = instance.samples.len - instance.notice_count;
-        match self.policy.depth {
-            Some(depth) if held >= depth => Ok(self.remove_oldest_value(index)),
-            _ if held >= self.policy.max_samples_per_instance => {
-                Err(SampleRejectedReason::SamplesPerInstance)
-            }
-            _ if self.entries.len() >= self.policy.max_samples => {
-                Err(SampleRejectedReason::Samples)
-            }
-            _ => Ok(false),
-        }
-    }
-
-    fn remove_oldest_value(&mut self, index: usize) -> bool {
-        loop {
-            let instance = self.instances.get(index).and_then(Option::as_ref);
-            let oldest = instance.and_then(|instance| instance.samples.first);
-            let Some(removed) = oldest.and_then(|slot| self.remove(slot)) else {
-                return false;
-            };
-            if let Some(value) = removed.value {
-                self.recycle(value);
-            }
-            if removed.valid {
-                return removed.state == SampleState::NotRead;
-            }
-        }
-    }
-
-    fn push(&mut self, index: usize, arrival: &Arrival, value: Option<Arc<T>>) {
-        let expires_at = self.expiry_of(arrival);
-        if let Some(at) = expires_at {
-            self.expect_expiry(at);
-        }
-        let Some(Some(instance)) = self.instances.get_mut(index) else {
-            return;
-        };
-        instance.notice_count += usize::from(!arrival.kind.is_alive());
-        let entry = Entry {
-            instance: index,
-            state: SampleState::NotRead,
-            valid: arrival.kind.is_alive(),
-            value,
-            writer: arrival.writer,
-            publisher: arrival.publisher,
-            sequence_number: arrival.sequence_number,
-            group_number: arrival.group_number,
-            source_timestamp: arrival.source_timestamp,
-            reception_timestamp: arrival.reception_timestamp,
-            disposed_generation: instance.disposed_generation,
-            no_writers_generation: instance.no_writers_generation,
-            expires_at,
-        };
-        let is_unnamed = instance.key.is_none() && entry.value.is_some();
-        let slot = if self.policy.order == Order::Source {
-            let made = entry.made();
-            let previous = self.entries.place(|other| other.made() > made);
-            self.entries.insert(entry, previous, &mut instance.samples)
-        } else {
-            self.entries.push(entry, &mut instance.samples)
-        };
-        if is_unnamed {
-            self.unnamed = Some((index, slot));
-        }
-    }
-
     /// The writer is gone. Says whether that leaves instances without writers.
     pub(crate) fn remove_writer(&mut self, writer: Guid, now: Timestamp) -> bool {
         self.writers.remove(&writer);
@@ -446,6 +220,7 @@ impl<T> Cache<T> {
     pub(crate) fn silence_writer(&mut self, writer: Guid, now: Timestamp) -> bool {
         let mut news = false;
         for index in 0..self.instances.len() {
+            news |= self.show_last_of(index, writer);
             let Some(Some(instance)) = self.instances.get_mut(index) else {
                 continue;
             };
@@ -457,6 +232,7 @@ impl<T> Cache<T> {
                     source_timestamp: None,
                     reception_timestamp: now,
                     received_at: Instant::ZERO,
+                    expires_at: None,
                     publisher: writer,
                     group_number: SequenceNumber::ZERO,
                     instance: instance.handle,
@@ -489,11 +265,12 @@ impl<T> Cache<T> {
         let index = self.entries.get(slot)?.instance;
         let instance = self.instances.get_mut(index)?.as_mut()?;
         let removed = self.entries.remove(slot, &mut instance.samples)?;
+        self.expiries.remove(&slot);
         instance.notice_count -= usize::from(!removed.valid);
         Some(removed)
     }
 
-    fn add_instance(&mut self, handle: InstanceHandle) -> usize {
+    pub(super) fn add_instance(&mut self, handle: InstanceHandle) -> usize {
         let instance = Some(Instance::new(handle));
         let index = match self.free_instances.pop() {
             Some(index) => index,

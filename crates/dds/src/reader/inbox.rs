@@ -11,9 +11,10 @@ use tickwire_rtps::ChangeKind;
 use tickwire_rtps::reader::{CoherentSet, Delivery, ReceivedChange, SetEnd, Sink};
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
 
-use super::cache::{Arrival, Cache, CachePolicy, Insertion};
+use super::cache::{Cache, CachePolicy};
 use super::coherent::GroupInbox;
 use super::info::InstanceHandle;
+use super::insert::{Arrival, Insertion};
 use super::slots::Slot;
 use super::status::ReaderStatuses;
 use crate::deadline::DeadlineTracker;
@@ -110,6 +111,7 @@ impl<T: TopicSupport> Inbox<T> {
 
     pub(super) fn counters(&self) -> InboxCounters {
         InboxCounters {
+            stored: self.counters.stored + self.cache.shown_late,
             too_early: self.cache.too_early,
             expired: self.cache.expired,
             ..self.counters
@@ -119,20 +121,16 @@ impl<T: TopicSupport> Inbox<T> {
     /// Takes over another TIME_BASED_FILTER, for what comes from here on; what waited is shown. Says
     /// what that changes.
     pub(super) fn change_separation(&mut self, separation: Duration) -> StatusMask {
-        let shown = self.cache.change_separation(separation);
-        self.counters.stored += shown;
-        match shown {
-            0 => StatusMask::NONE,
-            _ => StatusMask::DATA_AVAILABLE,
+        match self.cache.change_separation(separation, self.now) {
+            false => StatusMask::NONE,
+            true => StatusMask::DATA_AVAILABLE,
         }
     }
 
     /// Does what time demands of the samples; says whether that made room.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
         let has_room = self.cache.expire(now);
-        let ripe = self.cache.ripen(now);
-        if ripe > 0 {
-            self.counters.stored += ripe;
+        if self.cache.ripen(now) {
             self.news |= StatusMask::DATA_AVAILABLE;
         }
         self.check_deadlines(now);
@@ -140,18 +138,21 @@ impl<T: TopicSupport> Inbox<T> {
     }
 
     pub(super) fn stage(&self, change: &ReceivedChange<'_>, decoded: Decoded<T>) -> Staged<T> {
+        let mut arrival = Arrival {
+            writer: change.writer,
+            sequence_number: change.sequence_number,
+            kind: change.kind,
+            source_timestamp: change.source_timestamp,
+            reception_timestamp: self.timestamp,
+            received_at: self.now,
+            expires_at: None,
+            instance: decoded.instance,
+            publisher: self.publisher_of(change),
+            group_number: change.place.group.number,
+        };
+        arrival.expires_at = self.cache.expiry_of(&arrival);
         Staged {
-            arrival: Arrival {
-                writer: change.writer,
-                sequence_number: change.sequence_number,
-                kind: change.kind,
-                source_timestamp: change.source_timestamp,
-                reception_timestamp: self.timestamp,
-                received_at: self.now,
-                instance: decoded.instance,
-                publisher: self.publisher_of(change),
-                group_number: change.place.group.number,
-            },
+            arrival,
             value: decoded.value,
             alias: decoded.alias,
         }

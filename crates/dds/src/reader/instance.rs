@@ -137,12 +137,19 @@ impl Instance {
         advances
     }
 
-    /// Whether nothing would be forgotten with it.
+    /// Whether nothing would be forgotten with it. One that is alive without writers never had a
+    /// sample.
     pub(crate) fn is_over(&self) -> bool {
-        self.samples.len == 0 && self.writers.is_empty() && self.state != InstanceState::Alive
+        self.samples.len == 0 && self.writers.is_empty()
     }
 
-    fn register(&mut self, writer: Guid) {
+    /// Whether it would be left without writers if this one took leave.
+    pub(crate) fn depends_on(&self, writer: Guid) -> bool {
+        self.writers.iter().all(|&known| known == writer)
+    }
+
+    /// The writer has something to say about it.
+    pub(crate) fn register(&mut self, writer: Guid) {
         if !self.writers.contains(&writer) {
             self.writers.push(writer);
         }

@@ -8,6 +8,7 @@ mod collect;
 pub(crate) mod endpoint;
 mod inbox;
 mod info;
+mod insert;
 mod instance;
 mod listener;
 mod next_instance;
@@ -29,9 +30,9 @@ use tickwire_rtps::discovery::Role;
 use tickwire_rtps::wire::Guid;
 
 pub use any::AnyDataReader;
-pub use cache::SampleRejectedReason;
 pub use inbox::InboxCounters;
 pub use info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
+pub use insert::SampleRejectedReason;
 pub use listener::DataReaderListener;
 pub use query_condition::QueryCondition;
 pub use sample::Sample;

@@ -1,8 +1,9 @@
 //! Whether a coherent set fits the RESOURCE_LIMITS as a whole (DDS 1.4 §2.2.3.6 and §2.2.3.19).
 //! Changes nothing.
 
-use super::cache::{Arrival, Cache, SampleRejectedReason};
+use super::cache::Cache;
 use super::info::InstanceHandle;
+use super::insert::{Arrival, SampleRejectedReason};
 
 /// Whether there is room for all of several changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,10 @@ impl<T> Cache<T> {
             return Room::Enough;
         }
         let mut instances = std::mem::take(&mut self.set_instances);
-        let values = arrivals.filter(|arrival| arrival.kind.is_alive());
+        // A change of state needs no room itself, but may show a value that waits.
+        let needs_room =
+            |arrival: &&Arrival| arrival.kind.is_alive() || self.holds_back(arrival.instance);
+        let values = arrivals.filter(needs_room);
         instances.clear();
         instances.extend(values.map(|arrival| arrival.instance));
         instances.sort_unstable();

@@ -1,7 +1,7 @@
 //! A reader's statuses.
 
-use super::cache::SampleRejectedReason;
 use super::info::InstanceHandle;
+use super::insert::SampleRejectedReason;
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
     MatchedStatus, SampleRejectedStatus,

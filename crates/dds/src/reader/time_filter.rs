@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use hashbrown::HashMap;
 use tickwire_base::Instant;
+use tickwire_rtps::Schedule;
 
 use super::info::InstanceHandle;
 
@@ -16,15 +17,9 @@ use super::info::InstanceHandle;
 pub(super) struct TimeFilter<V> {
     separation: Duration,
     keeps_newest: bool,
-    windows: HashMap<InstanceHandle, Window<V>>,
-    /// No window ends before.
-    next: Option<Instant>,
-}
-
-/// The time after a value in which no other one is shown.
-struct Window<V> {
-    ends_at: Instant,
-    kept: Option<V>,
+    /// When the time after a value ends in which no other one is shown.
+    windows: Schedule<InstanceHandle>,
+    kept: HashMap<InstanceHandle, V>,
 }
 
 /// What becomes of a value.
@@ -42,60 +37,54 @@ impl<V> TimeFilter<V> {
         (separation > Duration::ZERO).then(|| Self {
             separation,
             keeps_newest,
-            windows: HashMap::new(),
-            next: None,
+            windows: Schedule::default(),
+            kept: HashMap::new(),
         })
     }
 
     /// Decides on a value that has come.
     pub(super) fn offer(&mut self, now: Instant, instance: InstanceHandle, value: V) -> Verdict<V> {
-        match self.windows.get_mut(&instance) {
-            Some(window) if now < window.ends_at && self.keeps_newest => {
-                Verdict::Hold(window.kept.replace(value))
-            }
-            Some(window) if now < window.ends_at => Verdict::Hold(Some(value)),
-            _ => Verdict::Show(value, self.begin(now, instance, None)),
+        let is_early = self.windows.get(&instance).is_some_and(|end| now < end);
+        match is_early {
+            true if self.keeps_newest => Verdict::Hold(self.kept.insert(instance, value)),
+            true => Verdict::Hold(Some(value)),
+            false => Verdict::Show(value, self.begin(now, instance)),
         }
     }
 
-    /// Begins a window, which may have a value waiting already; what waited before.
-    pub(super) fn begin(
-        &mut self,
-        now: Instant,
-        instance: InstanceHandle,
-        kept: Option<V>,
-    ) -> Option<V> {
-        let ends_at = now + self.separation;
-        self.next = self.next.or(Some(ends_at));
-        let before = self.windows.insert(instance, Window { ends_at, kept });
-        before.and_then(|window| window.kept)
+    /// Begins a window; what waited before.
+    pub(super) fn begin(&mut self, now: Instant, instance: InstanceHandle) -> Option<V> {
+        self.windows.set(instance, now + self.separation);
+        self.kept.remove(&instance)
+    }
+
+    /// Has a value wait for another separation.
+    pub(super) fn hold(&mut self, now: Instant, instance: InstanceHandle, value: V) {
+        self.windows.set(instance, now + self.separation);
+        self.kept.insert(instance, value);
+    }
+
+    /// What waits for the end of an instance's window.
+    pub(super) fn waiting(&self, instance: InstanceHandle) -> Option<&V> {
+        self.kept.get(&instance)
     }
 
     /// Ends an instance's window at once; what waited in it.
     pub(super) fn end(&mut self, instance: InstanceHandle) -> Option<V> {
-        self.windows
-            .remove(&instance)
-            .and_then(|window| window.kept)
+        self.windows.remove(&instance);
+        self.kept.remove(&instance)
     }
 
     /// When [`expire`](Self::expire) is to be called.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.next
+        self.windows.first().map(|(end, _)| end)
     }
 
     /// Forgets the windows that have ended, and hands on the values that waited for that.
     pub(super) fn expire(&mut self, now: Instant, shown: &mut Vec<V>) {
-        if self.next.is_none_or(|next| next > now) {
-            return;
+        while let Some(instance) = self.windows.pop_due(now) {
+            shown.extend(self.kept.remove(&instance));
         }
-        self.windows.retain(|_, window| {
-            let is_open = now < window.ends_at;
-            if !is_open {
-                shown.extend(window.kept.take());
-            }
-            is_open
-        });
-        self.next = self.windows.values().map(|window| window.ends_at).min();
     }
 }
 

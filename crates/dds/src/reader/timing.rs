@@ -5,8 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_base::Instant;
+use tickwire_rtps::ChangeKind;
+use tickwire_rtps::wire::Guid;
 
-use super::cache::{Arrival, Cache, Insertion};
+use super::cache::Cache;
+use super::info::InstanceHandle;
+use super::insert::{Arrival, Insertion, SampleRejectedReason};
 use super::slots::Slot;
 use super::time_filter::{TimeFilter, Verdict};
 
@@ -19,22 +23,22 @@ pub(super) struct Early<T> {
 
 impl<T> Cache<T> {
     /// Stores a change unless TIME_BASED_FILTER has it wait. Changes of an instance's state do not
-    /// wait; a value that waited goes before them.
+    /// wait; a value that waited goes before them, and holds them up where it finds no room.
     pub(super) fn filter(
         &mut self,
         index: usize,
         arrival: &Arrival,
         value: Option<Arc<T>>,
     ) -> (Insertion, Option<Arc<T>>) {
+        if !arrival.kind.is_alive() {
+            return match self.show_before(index, arrival) {
+                Ok(()) => self.store(index, arrival, value),
+                Err(reason) => (Insertion::Rejected(reason), value),
+            };
+        }
         let Some(filter) = &mut self.time_filter else {
             return self.store(index, arrival, value);
         };
-        if !arrival.kind.is_alive() {
-            if let Some(early) = filter.end(arrival.instance) {
-                self.show(early);
-            }
-            return self.store(index, arrival, value);
-        }
         let early = Early {
             arrival: *arrival,
             value,
@@ -51,9 +55,72 @@ impl<T> Cache<T> {
             }
             Verdict::Hold(superseded) => {
                 self.let_go(superseded);
+                if let Some(Some(instance)) = self.instances.get_mut(index) {
+                    instance.register(arrival.writer);
+                }
                 (Insertion::TooEarly, None)
             }
         }
+    }
+
+    /// Shows the value that waits before a change of its instance's state: before the instance ends,
+    /// and before the value's own writer leaves it.
+    fn show_before(&mut self, index: usize, change: &Arrival) -> Result<(), SampleRejectedReason> {
+        let Some(Some(instance)) = self.instances.get(index) else {
+            return Ok(());
+        };
+        let ends = change.kind != ChangeKind::Unregistered || instance.depends_on(change.writer);
+        if !ends && !self.waits_from(change.instance, change.writer) {
+            return Ok(());
+        }
+        let filter = self.time_filter.as_mut();
+        let Some(early) = filter.and_then(|filter| filter.end(change.instance)) else {
+            return Ok(());
+        };
+        match self.show(early, change.received_at) {
+            Insertion::Rejected(reason) => Err(reason),
+            _ => Ok(()),
+        }
+    }
+
+    /// Before a writer leaves an instance without a word, shows its value that waits, if there is
+    /// room, and ends the wait if the instance does; says whether anything is shown.
+    pub(super) fn show_last_of(&mut self, index: usize, writer: Guid) -> bool {
+        let (Some(Some(instance)), Some(filter)) =
+            (self.instances.get(index), &mut self.time_filter)
+        else {
+            return false;
+        };
+        let handle = instance.handle;
+        let is_its_own = filter
+            .waiting(handle)
+            .is_some_and(|early| early.arrival.writer == writer);
+        if !is_its_own && !instance.depends_on(writer) {
+            return false;
+        }
+        let Some(early) = filter.end(handle) else {
+            return false;
+        };
+        let now = early.arrival.received_at;
+        let outcome = self.show(early, now);
+        if let (Insertion::Rejected(_), Some(filter)) = (outcome, &mut self.time_filter) {
+            let early = filter.end(handle);
+            self.let_go(early);
+        }
+        is_shown(outcome)
+    }
+
+    /// Whether a value of this writer waits.
+    fn waits_from(&self, instance: InstanceHandle, writer: Guid) -> bool {
+        let waiting = self.time_filter.as_ref();
+        let waiting = waiting.and_then(|filter| filter.waiting(instance));
+        waiting.is_some_and(|early| early.arrival.writer == writer)
+    }
+
+    /// Whether a value waits that a change of the instance's state would show.
+    pub(super) fn holds_back(&self, instance: InstanceHandle) -> bool {
+        let filter = self.time_filter.as_ref();
+        filter.is_some_and(|filter| filter.waiting(instance).is_some())
     }
 
     /// Counts a value that will not be seen.
@@ -67,20 +134,24 @@ impl<T> Cache<T> {
         }
     }
 
-    /// Stores a value whose time has come; says whether it is there now.
-    fn show(&mut self, early: Early<T>) -> bool {
+    /// Stores a value whose time has come, unless it has expired meanwhile. Without room it waits
+    /// for another separation.
+    fn show(&mut self, early: Early<T>, now: Instant) -> Insertion {
         let Early { arrival, value } = early;
         let index = self.by_handle.get(&arrival.instance).copied();
         let (outcome, rest) = match index {
+            Some(_) if arrival.has_expired(now) => (Insertion::Expired, value),
             Some(index) => self.store(index, &arrival, value),
             None => (Insertion::Ignored, value),
         };
-        let is_shown = matches!(outcome, Insertion::Stored | Insertion::Replaced);
         match (rest, outcome, &mut self.time_filter) {
             (Some(value), Insertion::Rejected(_), Some(filter)) => {
                 let value = Some(value);
-                let now = arrival.received_at;
-                let _ = filter.begin(now, arrival.instance, Some(Early { arrival, value }));
+                filter.hold(now, arrival.instance, Early { arrival, value });
+            }
+            (Some(value), Insertion::Expired, _) => {
+                self.expired += 1;
+                self.recycle(value);
             }
             (Some(value), ..) => {
                 self.too_early += 1;
@@ -88,55 +159,55 @@ impl<T> Cache<T> {
             }
             (None, ..) => {}
         }
-        is_shown
+        self.shown_late += u64::from(is_shown(outcome));
+        outcome
     }
 
-    /// Shows what TIME_BASED_FILTER has held back long enough; says how many.
-    pub(super) fn ripen(&mut self, now: Instant) -> u64 {
+    /// Shows what TIME_BASED_FILTER has held back long enough; says whether there was any.
+    pub(super) fn ripen(&mut self, now: Instant) -> bool {
+        let before = self.shown_late;
         let Some(filter) = &mut self.time_filter else {
-            return 0;
+            return false;
         };
         let mut ripe = std::mem::take(&mut self.ripe);
         filter.expire(now, &mut ripe);
-        let mut count = 0;
-        for mut early in ripe.drain(..) {
-            early.arrival.received_at = now;
+        for early in ripe.drain(..) {
             let instance = early.arrival.instance;
-            if self.show(early) {
-                count += 1;
-                if let Some(filter) = &mut self.time_filter {
-                    filter.begin(now, instance, None);
-                }
+            if is_shown(self.show(early, now))
+                && let Some(filter) = &mut self.time_filter
+            {
+                filter.begin(now, instance);
             }
         }
         self.ripe = ripe;
-        count
+        self.shown_late > before
     }
 
-    /// Takes over another separation; says how many of those that waited are shown.
-    pub(super) fn change_separation(&mut self, separation: Duration) -> u64 {
+    /// Takes over another separation, and shows what waited; says whether there was any.
+    pub(super) fn change_separation(&mut self, separation: Duration, now: Instant) -> bool {
+        let shown_before = self.shown_late;
         if self.policy.minimum_separation == separation {
-            return 0;
+            return false;
         }
         self.policy.minimum_separation = separation;
         let next = TimeFilter::new(separation, self.policy.keeps_filtered);
         let Some(mut before) = std::mem::replace(&mut self.time_filter, next) else {
-            return 0;
+            return false;
         };
         let mut ripe = std::mem::take(&mut self.ripe);
         before.expire(Instant::MAX, &mut ripe);
-        let shown = ripe
-            .drain(..)
-            .map(|early| u64::from(self.show(early)))
-            .sum();
+        for early in ripe.drain(..) {
+            self.show(early, now);
+        }
         self.ripe = ripe;
-        shown
+        self.shown_late > shown_before
     }
 
     /// When [`expire`](Self::expire) and [`ripen`](Self::ripen) are to be called.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let filter = self.time_filter.as_ref().and_then(TimeFilter::poll_timeout);
-        [self.next_expiry, filter].into_iter().flatten().min()
+        let expiry = self.expiries.first().map(|(at, _)| at);
+        [expiry, filter].into_iter().flatten().min()
     }
 
     /// When the change outlives its writer's LIFESPAN (DDS 1.4 §2.2.3.16): so long after it was
@@ -153,26 +224,11 @@ impl<T> Cache<T> {
 
     /// Removes what has outlived its LIFESPAN; says whether there was any.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
-        if self.next_expiry.is_none_or(|next| next > now) {
-            return false;
-        }
         let before = self.expired;
-        self.next_expiry = None;
-        let mut slot = self.entries.first();
-        while let Some(current) = slot {
-            slot = self.entries.after(current);
-            let expiry = self.entries.get(current).and_then(|entry| entry.expires_at);
-            match expiry {
-                Some(at) if at <= now => self.remove_expired(current),
-                Some(at) => self.expect_expiry(at),
-                None => {}
-            }
+        while let Some(slot) = self.expiries.pop_due(now) {
+            self.remove_expired(slot);
         }
         self.expired > before
-    }
-
-    pub(super) fn expect_expiry(&mut self, at: Instant) {
-        self.next_expiry = Some(self.next_expiry.map_or(at, |next| next.min(at)));
     }
 
     fn remove_expired(&mut self, slot: Slot) {
@@ -185,4 +241,8 @@ impl<T> Cache<T> {
             self.forget_if_over(entry.instance);
         }
     }
+}
+
+fn is_shown(outcome: Insertion) -> bool {
+    matches!(outcome, Insertion::Stored | Insertion::Replaced)
 }
