@@ -38,15 +38,6 @@ impl NumberWindow {
         }
     }
 
-    /// Removes all numbers below `end`.
-    pub(crate) fn remove_below(&mut self, end: SequenceNumber) {
-        while let Some(number) = self.first()
-            && number < end
-        {
-            self.remove(number);
-        }
-    }
-
     pub(crate) fn clear(&mut self) {
         self.words = [0; WORDS];
     }
@@ -91,7 +82,7 @@ mod tests {
         window.insert_or_restart(SequenceNumber(i64::MIN));
         assert!(!window.contains(SequenceNumber(i64::MAX)));
         assert_eq!(window.first(), Some(SequenceNumber(i64::MIN)));
-        window.remove_below(SequenceNumber(0));
+        window.remove(SequenceNumber(i64::MIN));
         assert_eq!(window.first(), None);
     }
 }

@@ -2,13 +2,15 @@
 
 mod common;
 
-use common::script::{READER, ReaderScript, WRITER, WriterScript};
+use common::script::{READER, ReaderScript, Said, WHERE, WRITER, WriterScript};
 use common::{keep_all, reader_config};
 use tickwire_base::{Duration, Instant};
-use tickwire_rtps::Outbox;
+use tickwire_cdr::filter::Filter;
+use tickwire_cdr::{Extensibility, Member, Type, TypeDescription};
 use tickwire_rtps::reader::ReaderConfig;
 use tickwire_rtps::wire::{GuidPrefix, MessageWriter};
-use tickwire_rtps::writer::WriterConfig;
+use tickwire_rtps::writer::{ReaderProxy, WriterConfig};
+use tickwire_rtps::{Change, Outbox};
 use tickwire_simnet::Rng;
 
 const EDGES: [i64; 12] = [
@@ -212,4 +214,76 @@ fn strangers_are_not_listened_to() {
     assert!(outbox.is_empty());
     assert_eq!(writer.writer.counters().from_unmatched, 1);
     assert_eq!(reader.reader.counters().from_unmatched, 1);
+}
+
+fn filter(expression: &str) -> Box<Filter> {
+    let members = vec![Member::new("number", 0, Type::U32)];
+    let ty = TypeDescription::new("Sample", Extensibility::Final, members).expect("a type");
+    Box::new(Filter::new(expression, &[""; 0], &ty).expect("a filter"))
+}
+
+/// A writer of 256 samples, whose numbers are `number(0..256)`, for a reader that wants number 1.
+fn filtering_writer(burst_len: usize, number: impl Fn(u32) -> u32) -> WriterScript {
+    let mut script = WriterScript::new(WriterConfig {
+        burst_len,
+        ..keep_all()
+    });
+    let proxy = ReaderProxy {
+        guid: READER,
+        reliable: true,
+        filter: Some(filter("number = 1")),
+        unicast: vec![WHERE],
+        ..ReaderProxy::default()
+    };
+    let (now, outbox) = (script.now, &mut script.outbox);
+    script.writer.match_reader(now, proxy, outbox);
+    for n in 0..256 {
+        let fill = |payload: &mut Vec<u8>| {
+            payload.extend_from_slice(&[0, 7, 0, 0]);
+            payload.extend_from_slice(&number(n).to_le_bytes());
+            Ok::<_, ()>(())
+        };
+        let written = script.writer.write(now, Change::default(), fill, outbox);
+        written.expect("room for it");
+    }
+    common::script::heard(outbox);
+    script
+}
+
+fn count(said: &[Said], meant: impl Fn(&Said) -> bool) -> usize {
+    said.iter().filter(|&one| meant(one)).count()
+}
+
+#[test]
+fn a_request_for_what_a_reader_does_not_want_draws_one_gap() {
+    let all: Vec<i64> = (1..=256).collect();
+    let is_gap = |said: &Said| matches!(said, Said::Gap(..));
+    let mut script = filtering_writer(64 << 10, |_| 0);
+    assert_eq!(
+        script.acknack(1, &all, true),
+        [Said::Gap(1, 257), Said::Heartbeat(1, 256, false)]
+    );
+    // Every other one is wanted: the GAP lists those that are not.
+    let mut script = filtering_writer(64 << 10, |n| n % 2);
+    let said = script.acknack(1, &all, true);
+    assert_eq!(count(&said, is_gap), 1);
+    assert_eq!(count(&said, |said| matches!(said, Said::Data(_))), 128);
+    // What was told just now is not told again.
+    assert_eq!(script.acknack(1, &all, true), []);
+    assert_eq!(script.writer.counters().suppressed, 256);
+    script.wait(Duration::from_millis(10));
+    assert_eq!(count(&script.acknack(1, &all, true), is_gap), 1);
+}
+
+#[test]
+fn gaps_are_sent_in_bursts_as_samples_are() {
+    let mut script = filtering_writer(100, |_| 0);
+    let mut gaps = 0;
+    for number in 1..=256 {
+        let said = script.acknack(1, &[number], true);
+        gaps += count(&said, |said| matches!(said, Said::Gap(..)));
+    }
+    assert!(gaps <= 4, "{gaps} GAPs in a burst of 100 bytes");
+    let said = script.wait(Duration::from_millis(1));
+    assert_eq!(said[0], Said::Gap(256, 257), "the last request is pending");
 }

@@ -112,12 +112,29 @@ impl Composer {
         target: Target<'_>,
         outbox: &mut Outbox,
     ) {
-        self.message(target, GAP_LEN, outbox).gap(&Gap {
+        self.gap_list(start, SequenceNumberSet::empty(end), target, outbox);
+    }
+
+    /// GAP over `start` up to but without the base of `list`, and over what is in the list; says how
+    /// many bytes it takes at most.
+    pub(super) fn gap_list(
+        &self,
+        start: SequenceNumber,
+        list: SequenceNumberSet,
+        target: Target<'_>,
+        outbox: &mut Outbox,
+    ) -> usize {
+        let len = match list.is_empty() {
+            true => GAP_LEN,
+            false => GAP_LEN + BITMAP_LEN,
+        };
+        self.message(target, len, outbox).gap(&Gap {
             reader: target.reader,
             writer: self.writer.entity,
             start,
-            list: SequenceNumberSet::empty(end),
+            list,
         });
+        len
     }
 
     /// HEARTBEAT; whom it is for is filled in here.
@@ -235,3 +252,4 @@ const PLACE_LEN: usize = 3 * 12;
 const HEARTBEAT_LEN: usize = 32;
 const HEARTBEAT_FRAG_LEN: usize = 28;
 const GAP_LEN: usize = 32;
+const BITMAP_LEN: usize = 32;

@@ -124,6 +124,8 @@ impl MatchedReader {
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     samples: NumberWindow,
+    /// Whether `samples` are all to be sent: those that the reader is not to have are taken out.
+    is_sifted: bool,
     /// The next fragment to send of the lowest of `samples`; 0 is the first, too.
     pub(super) fragment: u32,
     fragments: VecDeque<FragmentRequest>,
@@ -159,6 +161,7 @@ impl Repairs {
             self.recent.clear();
         }
         let under_way = self.samples.first();
+        self.is_sifted = false;
         let mut suppressed = 0;
         self.samples.clear();
         for number in set.iter().take_while(|&number| number <= sent) {
@@ -223,10 +226,31 @@ impl Repairs {
         self.fragment = 0;
     }
 
-    /// Everything below `end` has been answered with a GAP.
-    pub(super) fn gap_done(&mut self, end: SequenceNumber) {
-        self.samples.remove_below(end);
-        self.fragment = 0;
+    pub(super) fn is_sifted(&self) -> bool {
+        self.is_sifted
+    }
+
+    /// Some of the samples may have gone.
+    pub(super) fn sift_again(&mut self) {
+        self.is_sifted = false;
+    }
+
+    /// Takes out the samples that are not `wanted`, which count as sent now.
+    pub(super) fn sift(&mut self, now: Instant, mut wanted: impl FnMut(SequenceNumber) -> bool) {
+        let first = self.samples.first();
+        let mut asked = self.samples;
+        while let Some(number) = asked.first() {
+            asked.remove(number);
+            if !wanted(number) {
+                self.samples.remove(number);
+                self.recent.insert_or_restart(number);
+                self.recent_at = now;
+            }
+        }
+        if self.samples.first() != first {
+            self.fragment = 0;
+        }
+        self.is_sifted = true;
     }
 }
 

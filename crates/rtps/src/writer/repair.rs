@@ -3,9 +3,10 @@
 use tickwire_base::Instant;
 
 use super::Writer;
+use super::reader_proxy::MatchedReader;
 use super::send::target_of;
 use crate::outbox::Outbox;
-use crate::wire::SequenceNumber;
+use crate::wire::{SequenceNumber, SequenceNumberSet};
 
 impl Writer {
     /// Sends the reader what it asked for, as far as the burst allows, and a heartbeat after the
@@ -55,34 +56,61 @@ impl Writer {
 
     /// Sends whole samples and GAPs; false if the burst ended before the requests did.
     fn send_samples(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
-        while let Some(number) = self.readers[index].repairs.next_sample() {
-            let reader = &mut self.readers[index];
-            let wanted = number >= reader.first_relevant
-                && self
-                    .history
-                    .get(number)
-                    .is_some_and(|change| reader.proxy.wants(change));
-            if !wanted {
-                self.send_gap(index, number, outbox);
+        loop {
+            if !self.send_gaps(now, index, outbox) {
+                return false;
+            }
+            let Some(number) = self.readers[index].repairs.next_sample() else {
+                return true;
+            };
+            if self.history.get(number).is_none() {
+                // Removed since it was asked for.
+                self.readers[index].repairs.sift_again();
             } else if !self.send_sample(now, index, number, outbox) {
                 return false;
             }
         }
-        true
     }
 
-    /// One GAP from `number` up to the next change that the reader can have.
-    fn send_gap(&mut self, index: usize, number: SequenceNumber, outbox: &mut Outbox) {
+    /// Tells the reader which of the samples that it asked for it is not to have, in one GAP if that
+    /// holds them; false if the burst has ended. A GAP goes on up to the next change that there is.
+    fn send_gaps(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
         let end = self.sent().next();
-        let reader = &mut self.readers[index];
-        let from = number.max(reader.first_relevant);
-        let next = self.history.at_or_after(from).unwrap_or(end);
-        let end = next.min(end).max(number.next());
-        self.composer
-            .gap(number, end, target_of(&reader.proxy), outbox);
-        reader.repairs.gap_done(end);
-        reader.gaps += 1;
-        self.counters.gaps += 1;
+        let (history, composer, pacer) = (&self.history, &self.composer, &mut self.pacer);
+        let MatchedReader {
+            proxy,
+            repairs,
+            first_relevant,
+            gaps,
+            ..
+        } = &mut self.readers[index];
+        if repairs.is_sifted() {
+            return true;
+        }
+        if !pacer.take(now, 0) {
+            return false;
+        }
+        let mut lists = GapLists::default();
+        repairs.sift(now, |number| {
+            let relevant = number >= *first_relevant;
+            let change = history.get(number).filter(|_| relevant);
+            if change.is_some_and(|change| proxy.wants(change)) {
+                return true;
+            }
+            let next = history.at_or_after(number.next().max(*first_relevant));
+            let end = next.map_or(end, |next| next.min(end)).max(number.next());
+            lists.add(number, end);
+            false
+        });
+        for &(start, list) in lists.iter() {
+            pacer.take(
+                now,
+                composer.gap_list(start, list, target_of(proxy), outbox),
+            );
+            *gaps += 1;
+            self.counters.gaps += 1;
+        }
+        true
     }
 
     /// One change, whole or in all its fragments; false if the burst ended before.
@@ -118,5 +146,38 @@ impl Writer {
         reader.resent += 1;
         self.counters.resent += 1;
         true
+    }
+}
+
+/// Irrelevant numbers in as few GAPs as hold them: each has a range of any length and, in the 256
+/// numbers from its end on, single ones.
+#[derive(Default)]
+struct GapLists {
+    full: Option<(SequenceNumber, SequenceNumberSet)>,
+    open: Option<(SequenceNumber, SequenceNumberSet)>,
+}
+
+impl GapLists {
+    /// Adds the numbers from `first` up to but without `end`, where no `first` is below an earlier
+    /// one. All of them lie within 256, as those of a request do, so that two GAPs always do.
+    fn add(&mut self, first: SequenceNumber, end: SequenceNumber) {
+        let fresh = Some((first, SequenceNumberSet::empty(end)));
+        let Some((_, list)) = &mut self.open else {
+            self.open = fresh;
+            return;
+        };
+        if list.is_empty() && list.base >= first {
+            list.base = list.base.max(end);
+        } else if end.0.saturating_sub(list.base.0) <= 256 {
+            for number in first.0..end.0 {
+                list.insert(SequenceNumber(number));
+            }
+        } else if self.full.is_none() {
+            self.full = core::mem::replace(&mut self.open, fresh);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &(SequenceNumber, SequenceNumberSet)> {
+        self.full.iter().chain(&self.open)
     }
 }
