@@ -40,11 +40,11 @@ fn participant(id: u8) -> ParticipantData {
 fn discovery(id: u8) -> Discovery {
     let mut config = DiscoveryConfig::new(participant(id));
     config.announce_to = vec![GROUP];
-    config.max_participants = MAX_PARTICIPANTS;
-    config.max_endpoints_per_participant = MAX_ENDPOINTS;
-    config.max_bytes = 1 << 20;
-    config.max_bytes_per_participant = 1 << 18;
-    config.max_type_bytes = 1 << 16;
+    config.limits.max_participants = MAX_PARTICIPANTS;
+    config.limits.max_endpoints_per_participant = MAX_ENDPOINTS;
+    config.limits.max_bytes = 1 << 20;
+    config.limits.max_bytes_per_participant = 1 << 18;
+    config.limits.max_type_bytes = 1 << 16;
     Discovery::new(config).expect("short names")
 }
 

@@ -7,7 +7,7 @@ use core::net::Ipv4Addr;
 use tickwire_base::{Duration, Locator};
 
 use super::builtin_topic::MAX_ANNOUNCEMENT_LEN;
-use super::{DiscoveryDataError, ParticipantData};
+use super::{DiscoveryDataError, DiscoveryLimits, ParticipantData};
 use crate::wire::{GuidPrefix, ParameterTooLong};
 use crate::writer::WriteError;
 
@@ -30,18 +30,8 @@ pub struct DiscoveryConfig {
     /// addresses that a peer announces, those on one of these are used, or all if none is. Default
     /// none, hence all.
     pub networks: Vec<(Ipv4Addr, u8)>,
-    /// Participants beyond so many are ignored, and counted. Default 1,000.
-    pub max_participants: usize,
-    /// Endpoints of one participant beyond so many are ignored, and counted. Default 10,000.
-    pub max_endpoints_per_participant: usize,
-    /// Bytes of memory for what one participant announces of itself and its endpoints. What goes
-    /// beyond is ignored, and counted. Default 16 MiB.
-    pub max_bytes_per_participant: usize,
-    /// The same for all participants together. Default 256 MiB.
-    pub max_bytes: usize,
-    /// Bytes of type objects learnt from others; beyond it the oldest are forgotten, and counted.
-    /// Default 16 MiB.
-    pub max_type_bytes: usize,
+    /// What others may have us keep and send.
+    pub limits: DiscoveryLimits,
 }
 
 impl DiscoveryConfig {
@@ -54,11 +44,7 @@ impl DiscoveryConfig {
             initial_count: 5,
             initial_period: Duration::from_millis(100),
             networks: Vec::new(),
-            max_participants: 1_000,
-            max_endpoints_per_participant: 10_000,
-            max_bytes_per_participant: 16 << 20,
-            max_bytes: 256 << 20,
-            max_type_bytes: 16 << 20,
+            limits: DiscoveryLimits::default(),
         }
     }
 }
@@ -139,6 +125,12 @@ pub struct DiscoveryCounters {
     pub type_requests_expired: u64,
     /// Type objects of others that made way for newer ones.
     pub types_forgotten: u64,
+    /// Comparisons that went without types that one would have had to ask for beyond a limit.
+    pub types_refused: u64,
+    /// Type objects that came and were not kept, as they go beyond a limit.
+    pub type_objects_refused: u64,
+    /// Comparisons of a writer with a reader.
+    pub pairs_compared: u64,
     /// Participants that said good-bye.
     pub participants_left: u64,
     /// Participants whose lease ended.

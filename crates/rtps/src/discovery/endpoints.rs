@@ -4,10 +4,12 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use super::endpoint_data::Judgement;
 use super::type_lookup::TypeLookup;
-use super::type_matching::Wanted;
+use super::type_matching::{Asking, Wanted};
+use super::undecided::{Pair, Undecided};
 use super::{EndpointData, Role, type_matching};
 use crate::qos::Verdict;
 use crate::wire::{EntityId, Guid, GuidPrefix};
@@ -19,8 +21,12 @@ pub(super) struct Endpoints {
     by_topic: BTreeMap<String, BTreeSet<Guid>>,
     /// By writer and reader.
     verdicts: BTreeMap<(Guid, Guid), Verdict>,
-    /// Pairs without a verdict yet, and the type objects that they need for one.
-    undecided: BTreeMap<(Guid, Guid), Wanted>,
+    /// Pairs without a verdict yet.
+    undecided: Undecided,
+    /// Comparisons so far.
+    compared: u64,
+    /// Those that went without types that are beyond a limit.
+    types_refused: u64,
 }
 
 /// What changed between a writer and a reader, one of them local.
@@ -47,7 +53,9 @@ impl Endpoints {
             by_guid: BTreeMap::new(),
             by_topic: BTreeMap::new(),
             verdicts: BTreeMap::new(),
-            undecided: BTreeMap::new(),
+            undecided: Undecided::default(),
+            compared: 0,
+            types_refused: 0,
         }
     }
 
@@ -76,9 +84,24 @@ impl Endpoints {
             .map(|(&(writer, reader), verdict)| (writer, reader, verdict))
     }
 
-    /// What is to be asked for so that all pairs have a verdict.
-    pub(super) fn undecided(&self) -> impl Iterator<Item = &Wanted> {
-        self.undecided.values()
+    /// What is to be asked for so that all pairs have a verdict, since the last call.
+    pub(super) fn take_unasked(&mut self) -> Vec<Wanted> {
+        self.undecided.take_unasked()
+    }
+
+    /// Pairs without a verdict, by what they wait for.
+    pub(super) fn undecided(&self) -> &Undecided {
+        &self.undecided
+    }
+
+    /// Comparisons of a writer with a reader so far.
+    pub(super) fn compared(&self) -> u64 {
+        self.compared
+    }
+
+    /// Those that went without types that are beyond a limit.
+    pub(super) fn types_refused(&self) -> u64 {
+        self.types_refused
     }
 
     /// Takes over an endpoint, new or changed. Without news there is no change.
@@ -111,7 +134,7 @@ impl Endpoints {
         let mut changes = Vec::new();
         for other in self.others(&data) {
             let (writer, reader) = in_order(&data, &other);
-            self.undecided.remove(&(writer.guid, reader.guid));
+            self.undecided.remove((writer.guid, reader.guid));
             let verdict = self.verdicts.remove(&(writer.guid, reader.guid));
             if verdict.is_some_and(|verdict| verdict.is_match()) {
                 changes.push(PairChange {
@@ -145,10 +168,14 @@ impl Endpoints {
         changes
     }
 
-    /// Compares again the pairs that have no verdict yet.
-    pub(super) fn decide(&mut self, types: &TypeLookup) -> Vec<PairChange> {
+    /// Compares pairs that had no verdict yet.
+    pub(super) fn decide(
+        &mut self,
+        pairs: impl IntoIterator<Item = Pair>,
+        types: &TypeLookup,
+    ) -> Vec<PairChange> {
         let mut changes = Vec::new();
-        for (writer, reader) in core::mem::take(&mut self.undecided).into_keys() {
+        for (writer, reader) in pairs {
             let pair = self.by_guid.get(&writer).zip(self.by_guid.get(&reader));
             if let Some((writer, reader)) = pair.map(|(one, other)| (one.clone(), other.clone())) {
                 self.compare_pair(&writer, &reader, types, &mut changes);
@@ -165,16 +192,23 @@ impl Endpoints {
         changes: &mut Vec<PairChange>,
     ) {
         let key = (writer.guid, reader.guid);
-        let agreement =
-            |writer: &_, reader: &_| type_matching::compare_or_ask(writer, reader, types);
-        let (verdict, before) = match writer.judge(reader, agreement) {
+        self.compared += 1;
+        let asking = Asking {
+            lookup: types,
+            is_refused: Cell::new(false),
+        };
+        let judgement = writer.judge(reader, |writer, reader| {
+            type_matching::compare_or_ask(writer, reader, &asking)
+        });
+        self.types_refused += u64::from(asking.is_refused.get());
+        let (verdict, before) = match judgement {
             None => return,
             Some(Judgement::Undecided(wanted)) => {
                 self.undecided.insert(key, wanted);
                 (None, self.verdicts.remove(&key))
             }
             Some(Judgement::Decided(verdict)) => {
-                self.undecided.remove(&key);
+                self.undecided.remove(key);
                 let before = self.verdicts.insert(key, verdict.clone());
                 (Some(verdict), before)
             }

@@ -28,6 +28,8 @@ impl Discovery {
 
     /// Turns what changed between endpoints into events for the local ones.
     pub(super) fn report(&mut self, now: Instant, changes: Vec<PairChange>) {
+        self.counters.pairs_compared = self.endpoints.compared();
+        self.counters.types_refused = self.endpoints.types_refused();
         for change in changes {
             if change.writer.guid.prefix == self.prefix() {
                 self.report_to_writer(&change);

@@ -21,6 +21,7 @@ mod endpoint_data;
 mod endpoints;
 mod event;
 mod footprint;
+mod limits;
 mod liveliness;
 mod matching;
 mod participant_data;
@@ -36,6 +37,8 @@ mod type_lookup_tests;
 mod type_matching;
 #[cfg(test)]
 mod type_matching_tests;
+mod type_requests;
+mod undecided;
 mod values;
 
 pub use config::{AddError, DiscoveryConfig, DiscoveryCounters};
@@ -43,6 +46,7 @@ pub use content_filter::ContentFilterProperty;
 pub use data_error::DiscoveryDataError;
 pub use endpoint_data::{EndpointData, Role};
 pub use event::{Event, LostReason};
+pub use limits::DiscoveryLimits;
 pub use participant_data::{BuiltinEndpoints, ParticipantData};
 pub use type_lookup::RequestError;
 
@@ -105,7 +109,7 @@ impl Discovery {
                 EntityId::SUBSCRIPTIONS_READER,
             ),
             messages: topic(EntityId::MESSAGE_WRITER, EntityId::MESSAGE_READER),
-            type_lookup: TypeLookup::new(prefix),
+            type_lookup: TypeLookup::new(prefix, &config.limits),
             endpoints: Endpoints::new(prefix),
             asserter: LivelinessAsserter::default(),
             tracker: LivelinessTracker::default(),
@@ -231,7 +235,7 @@ impl Discovery {
             self.participants.poll_timeout(),
             self.asserter.poll_timeout(),
             self.tracker.poll_timeout(),
-            self.type_lookup.poll_timeout(),
+            self.type_lookup.requests.poll_timeout(),
         ];
         own.into_iter().chain(topics).flatten().min()
     }
@@ -247,11 +251,7 @@ impl Discovery {
         self.announce(now, outbox);
         self.send_assertions(now, outbox);
         self.tracker.handle_timeout(now, &mut self.events);
-        let expired = self.type_lookup.expire(now);
-        self.counters.type_requests_expired += expired;
-        if expired > 0 {
-            self.decide(now);
-        }
+        self.expire_type_requests(now);
         self.ask_for_types(now, outbox);
         for (topic, ..) in self.topics_mut() {
             topic.handle_timeout(now, outbox);
@@ -305,8 +305,8 @@ impl Discovery {
             &self.publications,
             &self.subscriptions,
             &self.messages,
-            &self.type_lookup.requests,
-            &self.type_lookup.replies,
+            &self.type_lookup.requests_topic,
+            &self.type_lookup.replies_topic,
         ]
     }
 
@@ -330,12 +330,12 @@ impl Discovery {
                 Bits::MESSAGE_READER,
             ),
             (
-                &mut self.type_lookup.requests,
+                &mut self.type_lookup.requests_topic,
                 Bits::TYPE_LOOKUP_REQUEST_WRITER,
                 Bits::TYPE_LOOKUP_REQUEST_READER,
             ),
             (
-                &mut self.type_lookup.replies,
+                &mut self.type_lookup.replies_topic,
                 Bits::TYPE_LOOKUP_REPLY_WRITER,
                 Bits::TYPE_LOOKUP_REPLY_READER,
             ),

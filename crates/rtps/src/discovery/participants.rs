@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use tickwire_base::{Duration, Instant, Locator};
 
-use super::{DiscoveryConfig, ParticipantData};
+use super::{DiscoveryLimits, ParticipantData};
 use crate::wire::GuidPrefix;
 
 /// A participant that announced itself.
@@ -74,19 +74,19 @@ impl Participants {
     }
 
     /// Notes that something a participant announced takes `new` bytes of memory instead of `old`;
-    /// false, and nothing is noted, if that goes beyond a bound of `config`.
+    /// false, and nothing is noted, if that goes beyond a bound of `limits`.
     pub(super) fn charge(
         &mut self,
         prefix: GuidPrefix,
         (old, new): (usize, usize),
-        config: &DiscoveryConfig,
+        limits: &DiscoveryLimits,
     ) -> bool {
         let Some(participant) = self.by_prefix.get_mut(&prefix) else {
             return false;
         };
         let own = participant.bytes.saturating_sub(old).saturating_add(new);
         let all = self.bytes.saturating_sub(old).saturating_add(new);
-        let fits = own <= config.max_bytes_per_participant && all <= config.max_bytes;
+        let fits = own <= limits.max_bytes_per_participant && all <= limits.max_bytes;
         // What takes less than before is never refused.
         if fits || new <= old {
             (participant.bytes, self.bytes) = (own, all);
@@ -95,10 +95,10 @@ impl Participants {
     }
 
     /// Whether a participant that is not known yet may announce so much of itself.
-    pub(super) fn has_room_for(&self, bytes: usize, config: &DiscoveryConfig) -> bool {
-        self.len() < config.max_participants
-            && bytes <= config.max_bytes_per_participant
-            && self.bytes.saturating_add(bytes) <= config.max_bytes
+    pub(super) fn has_room_for(&self, bytes: usize, limits: &DiscoveryLimits) -> bool {
+        self.len() < limits.max_participants
+            && bytes <= limits.max_bytes_per_participant
+            && self.bytes.saturating_add(bytes) <= limits.max_bytes
     }
 
     /// Takes over what a participant announces. Of one that is known, the change in memory is

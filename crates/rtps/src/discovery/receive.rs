@@ -46,8 +46,13 @@ impl Discovery {
             self.handle_assertion(now, &received);
         }
         let lookup = &mut self.type_lookup;
-        let requests = lookup.requests.handle(now, context, submessage, outbox);
-        for reply in lookup.replies.handle(now, context, submessage, outbox) {
+        let requests = lookup
+            .requests_topic
+            .handle(now, context, submessage, outbox);
+        for reply in lookup
+            .replies_topic
+            .handle(now, context, submessage, outbox)
+        {
             self.handle_type_reply(now, &reply);
         }
         for request in requests {
@@ -120,10 +125,10 @@ impl Discovery {
         let (prefix, bytes) = (data.guid_prefix, data.footprint());
         let before = known.map_or(0, |known| known.data.footprint());
         let has_room = match is_new {
-            true => self.participants.has_room_for(bytes, &self.config),
+            true => self.participants.has_room_for(bytes, &self.config.limits),
             false => self
                 .participants
-                .charge(prefix, (before, bytes), &self.config),
+                .charge(prefix, (before, bytes), &self.config.limits),
         };
         if !has_room {
             self.counters.participants_refused += 1;
@@ -216,8 +221,8 @@ impl Discovery {
         };
         let is_one_more = usize::from(known.is_none());
         let bytes = (known.map_or(0, |known| known.footprint()), data.footprint());
-        let admitted = count + is_one_more <= self.config.max_endpoints_per_participant
-            && self.participants.charge(prefix, bytes, &self.config);
+        let admitted = count + is_one_more <= self.config.limits.max_endpoints_per_participant
+            && self.participants.charge(prefix, bytes, &self.config.limits);
         match self.participants.get_mut(prefix) {
             Some(participant) if admitted => participant.endpoint_count += is_one_more,
             _ => self.counters.endpoints_refused += 1,
@@ -271,7 +276,7 @@ impl Discovery {
         for (topic, ..) in self.topics_mut() {
             topic.unmatch_participant(prefix);
         }
-        self.type_lookup.forget(prefix);
+        self.type_lookup.requests.forget(prefix);
         self.events
             .push_back(Event::ParticipantLost { prefix, reason });
     }
@@ -283,7 +288,8 @@ impl Discovery {
         if let Some(participant) = self.participants.get_mut(guid.prefix) {
             participant.endpoint_count = participant.endpoint_count.saturating_sub(1);
             let bytes = (data.footprint(), 0);
-            self.participants.charge(guid.prefix, bytes, &self.config);
+            self.participants
+                .charge(guid.prefix, bytes, &self.config.limits);
         }
         self.tracker.remove(guid);
         let changes = self.endpoints.remove(guid);

@@ -85,7 +85,7 @@ impl Net {
         net
     }
 
-    fn join(&mut self, config: DiscoveryConfig) {
+    pub(super) fn join(&mut self, config: DiscoveryConfig) {
         self.nodes.push(Node {
             discovery: Discovery::new(config).expect("short names"),
             events: Vec::new(),
@@ -110,7 +110,7 @@ impl Net {
     }
 
     /// Calls one of the nodes and queues what it says.
-    fn call_one<R>(
+    pub(super) fn call_one<R>(
         &mut self,
         index: usize,
         f: impl FnOnce(&mut Discovery, Instant, &mut Outbox) -> R,
@@ -551,8 +551,8 @@ fn another_domain_or_tag_is_not_ours() {
 #[test]
 fn a_flood_meets_a_limit() {
     let mut narrow = config(1);
-    narrow.max_participants = 2;
-    narrow.max_endpoints_per_participant = 1;
+    narrow.limits.max_participants = 2;
+    narrow.limits.max_endpoints_per_participant = 1;
     let mut net = Net::new([narrow, config(2), config(3), config(4)]);
     net.add(1, writer(2, "Quote"));
     net.add(1, reader(2, "Quote"));
@@ -575,7 +575,7 @@ fn heavy_reader(id: u8, key: u32) -> EndpointData {
 #[test]
 fn what_one_participant_announces_takes_bounded_memory() {
     let mut narrow = config(1);
-    narrow.max_bytes_per_participant = 200_000;
+    narrow.limits.max_bytes_per_participant = 200_000;
     let mut net = Net::new([narrow, config(2), config(3)]);
     (1..=5).for_each(|key| net.add(1, heavy_reader(2, key)));
     net.add(2, reader(3, "Quote"));
@@ -606,7 +606,7 @@ fn what_one_participant_announces_takes_bounded_memory() {
 #[test]
 fn what_all_participants_announce_takes_bounded_memory() {
     let mut narrow = config(1);
-    narrow.max_bytes = 150_000;
+    narrow.limits.max_bytes = 150_000;
     let mut net = Net::new([narrow, config(2), config(3)]);
     net.add(1, heavy_reader(2, 1));
     net.add(1, heavy_reader(2, 2));

@@ -1,7 +1,6 @@
 //! The type lookup service (XTypes 1.3 §7.6.3.3): asks other participants for the objects behind
 //! announced hashes of types, and answers when they ask. Knows nothing of what is in an object.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,29 +10,20 @@ use tickwire_cdr::xtypes::{Question, Reply, Request, RequestIdentity, TypeId, Ty
 
 use super::builtin_topic::{BuiltinTopic, Received};
 use super::event::Event;
-use super::{BuiltinEndpoints, Discovery, DiscoveryDataError};
+use super::type_requests::{Availability, Pending, TypeRequests};
+use super::{BuiltinEndpoints, Discovery, DiscoveryDataError, DiscoveryLimits};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
 use crate::wire::{EntityId, Guid, GuidPrefix};
 
 /// Both services and what is under way.
 pub(super) struct TypeLookup {
-    pub(super) requests: BuiltinTopic,
-    pub(super) replies: BuiltinTopic,
+    pub(super) requests_topic: BuiltinTopic,
+    pub(super) replies_topic: BuiltinTopic,
     /// Those of our own types, and those that others sent.
     objects: TypeObjects,
-    pending: BTreeMap<i64, Pending>,
-    /// What participants were asked for so that pairs can be matched: once is enough.
-    asked: BTreeSet<(GuidPrefix, TypeId)>,
-    /// Participants that did not answer in time, and have not answered since.
-    silent: BTreeSet<GuidPrefix>,
-}
-
-/// A request without an answer yet.
-struct Pending {
-    asked: GuidPrefix,
-    types: Vec<TypeId>,
-    expires_at: Instant,
+    pub(super) requests: TypeRequests,
+    limits: DiscoveryLimits,
 }
 
 /// Why types could not be asked for.
@@ -48,22 +38,21 @@ pub enum RequestError {
 }
 
 impl TypeLookup {
-    pub(super) fn new(prefix: GuidPrefix) -> Self {
+    pub(super) fn new(prefix: GuidPrefix, limits: &DiscoveryLimits) -> Self {
         Self {
-            requests: BuiltinTopic::service(
+            requests_topic: BuiltinTopic::service(
                 prefix,
                 EntityId::TYPE_LOOKUP_REQUEST_WRITER,
                 EntityId::TYPE_LOOKUP_REQUEST_READER,
             ),
-            replies: BuiltinTopic::service(
+            replies_topic: BuiltinTopic::service(
                 prefix,
                 EntityId::TYPE_LOOKUP_REPLY_WRITER,
                 EntityId::TYPE_LOOKUP_REPLY_READER,
             ),
             objects: TypeObjects::new(),
-            pending: BTreeMap::new(),
-            asked: BTreeSet::new(),
-            silent: BTreeSet::new(),
+            requests: TypeRequests::default(),
+            limits: limits.clone(),
         }
     }
 
@@ -72,84 +61,71 @@ impl TypeLookup {
         &self.objects
     }
 
-    /// Notes that an object is asked for; false if it was before, or too many are.
-    pub(super) fn ask(&mut self, participant: GuidPrefix, id: TypeId) -> bool {
-        self.asked.len() < MAX_ASKED && self.asked.insert((participant, id))
+    /// Notes that a participant is to be asked for objects; false if the first is beyond a limit.
+    pub(super) fn want(&mut self, participant: GuidPrefix, types: &[TypeId]) -> bool {
+        self.requests.enqueue(participant, types, &self.limits)
     }
 
-    /// Whether a participant was asked for an object, whatever came of it.
-    pub(super) fn was_asked(&self, participant: GuidPrefix, id: TypeId) -> bool {
-        self.asked.contains(&(participant, id))
+    /// Whether an object was wanted of a participant before, whatever came of it.
+    pub(super) fn was_wanted(&self, participant: GuidPrefix, id: TypeId) -> bool {
+        self.requests.was_wanted(participant, id)
     }
 
-    /// Whether there is no use in asking a participant for an object: it was asked and the answer,
-    /// if any, is here, or it is we ourselves.
-    pub(super) fn is_unavailable(&self, participant: GuidPrefix, id: TypeId) -> bool {
-        let is_pending = || {
-            let mut pending = self.pending.values();
-            pending.any(|one| one.asked == participant && one.types.contains(&id))
-        };
-        let is_full = self.asked.len() >= MAX_ASKED;
-        participant == self.requests.writer_guid().prefix
-            || self.silent.contains(&participant)
-            || (self.was_asked(participant, id) || is_full) && !is_pending()
+    /// Whether an object is to be had from a participant, which may be we ourselves.
+    pub(super) fn availability(&self, participant: GuidPrefix, id: TypeId) -> Availability {
+        match participant == self.requests_topic.writer_guid().prefix {
+            true => Availability::Never,
+            false => self.requests.availability(participant, id, &self.limits),
+        }
     }
 
-    /// A participant that is gone answers nothing more.
-    pub(super) fn forget(&mut self, prefix: GuidPrefix) {
-        self.pending.retain(|_, pending| pending.asked != prefix);
-        self.asked.retain(|(participant, _)| *participant != prefix);
-        self.silent.remove(&prefix);
-    }
-
-    /// When [`expire`](Self::expire) is to be called.
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.pending
-            .values()
-            .map(|pending| pending.expires_at)
-            .min()
-    }
-
-    /// Gives up requests that have waited for too long; says how many.
-    pub(super) fn expire(&mut self, now: Instant) -> u64 {
-        let before = self.pending.len();
-        let silent = &mut self.silent;
-        self.pending.retain(|_, pending| {
-            let waits = pending.expires_at > now;
-            if !waits {
-                silent.insert(pending.asked);
-            }
-            waits
-        });
-        (before - self.pending.len()) as u64
-    }
-
-    /// Takes the objects that were asked for out of a reply, and says which those are.
-    fn take(&mut self, from: GuidPrefix, reply: &Reply<'_>) -> Option<Vec<TypeId>> {
-        let is_ours = reply.identity.writer == self.requests.writer_guid().to_bytes();
+    /// Takes the objects that were asked for out of a reply; `None` if it answers somebody else.
+    fn take(&mut self, from: GuidPrefix, reply: &Reply<'_>) -> Option<Taken> {
+        let is_ours = reply.identity.writer == self.requests_topic.writer_guid().to_bytes();
         let replier = Guid::new(from, EntityId::TYPE_LOOKUP_REPLY_WRITER);
         let names_replier = reply.identity.writer == in_swapped_words(replier);
         if !is_ours && !names_replier {
             return None;
         }
-        self.silent.remove(&from);
+        self.requests.heard(from);
         let number = reply.identity.sequence_number;
-        let pending = self.pending.get(&number).filter(|one| one.asked == from)?;
-        let mut taken = Vec::new();
+        let wanted = self.requests.types_of(number, from)?;
+        let mut came = Vec::new();
         for (id, object) in &reply.objects {
             // An object's identifier is the hash of its bytes, whatever the peer calls it.
             let is_itself = TypeObjects::new().insert(object) == Ok(*id);
-            if pending.types.contains(id) && is_itself && self.objects.insert(object).is_ok() {
-                taken.push(*id);
+            if wanted.contains(id) && is_itself {
+                came.push((*id, *object));
             }
         }
         // It may be the answer to another participant's question of that number.
-        if names_replier && taken.is_empty() {
+        if names_replier && came.is_empty() {
             return None;
         }
-        self.pending.remove(&number);
+        let asked = self.requests.answered(number)?.types;
+        let mut taken = Taken {
+            asked,
+            came: Vec::new(),
+            refused: 0,
+        };
+        for (id, object) in came {
+            let is_new = self.objects.get(id).is_none();
+            let fits = !is_new || self.requests.charge(from, object.len(), &self.limits);
+            match fits && self.objects.insert(object).is_ok() {
+                true => taken.came.push(id),
+                false => taken.refused += 1,
+            }
+        }
         Some(taken)
     }
+}
+
+/// What came of a request.
+struct Taken {
+    asked: Vec<TypeId>,
+    came: Vec<TypeId>,
+    /// Objects beyond a limit.
+    refused: u64,
 }
 
 /// What Cyclone DDS 0.10 puts where the writer of the question belongs: the one of the answer, in
@@ -216,13 +192,13 @@ impl Discovery {
             return Err(RequestError::NoService);
         }
         let lookup = &mut self.type_lookup;
-        if lookup.pending.len() >= MAX_PENDING {
+        if !lookup.requests.may_ask(participant) {
             return Err(RequestError::TooMany);
         }
-        let number = lookup.requests.next_number().0;
+        let number = lookup.requests_topic.next_number().0;
         let request = Request {
             identity: RequestIdentity {
-                writer: lookup.requests.writer_guid().to_bytes(),
+                writer: lookup.requests_topic.writer_guid().to_bytes(),
                 sequence_number: number,
             },
             instance: instance_name(participant),
@@ -231,7 +207,7 @@ impl Discovery {
         };
         let alive = ChangeKind::Alive;
         let written = lookup
-            .requests
+            .requests_topic
             .write(now, alive, None, outbox, |payload| request.encode(payload));
         // Only a request of 4 GiB cannot be written.
         written.map_err(|_| RequestError::TooMany)?;
@@ -240,7 +216,7 @@ impl Discovery {
             types: request.types,
             expires_at,
         };
-        lookup.pending.insert(number, pending);
+        lookup.requests.asked(number, pending);
         Ok(())
     }
 
@@ -269,7 +245,7 @@ impl Discovery {
         }
         let answer = |payload: &mut Vec<u8>| request.answer(objects, payload);
         let alive = ChangeKind::Alive;
-        let replies = &mut self.type_lookup.replies;
+        let replies = &mut self.type_lookup.replies_topic;
         match replies.write(now, alive, None, outbox, answer) {
             Ok(()) => self.counters.types_answered += 1,
             Err(_) => self.counters.types_unanswered += 1,
@@ -281,19 +257,32 @@ impl Discovery {
         let from = received.writer.prefix;
         match Reply::parse(&received.payload) {
             Ok(Some(reply)) => {
-                if let Some(types) = self.type_lookup.take(from, &reply) {
-                    let objects = &mut self.type_lookup.objects;
-                    let forgotten = objects.forget_inserted(self.config.max_type_bytes);
-                    self.counters.types_forgotten += forgotten as u64;
-                    self.events.push_back(Event::TypesReceived {
-                        participant: from,
-                        types,
-                    });
-                    self.decide(now);
-                }
+                let Some(taken) = self.type_lookup.take(from, &reply) else {
+                    return;
+                };
+                let objects = &mut self.type_lookup.objects;
+                let forgotten = objects.forget_inserted(self.config.limits.max_type_bytes);
+                self.counters.types_forgotten += forgotten as u64;
+                self.counters.type_objects_refused += taken.refused;
+                self.events.push_back(Event::TypesReceived {
+                    participant: from,
+                    types: taken.came.clone(),
+                });
+                self.have_come(now, &taken.came);
+                self.will_not_come(now, from, &taken.asked);
             }
             Ok(None) => {}
             Err(error) => self.unusable(from, DiscoveryDataError::Payload(error)),
+        }
+    }
+}
+
+impl Discovery {
+    /// Gives up requests that nobody answered in time; what waited for them is decided without.
+    pub(super) fn expire_type_requests(&mut self, now: Instant) {
+        for request in self.type_lookup.requests.expire(now) {
+            self.counters.type_requests_expired += 1;
+            self.will_not_come(now, request.asked, &request.types);
         }
     }
 }
@@ -323,10 +312,6 @@ fn anybody() -> alloc::string::String {
 const INSTANCE_PREFIX: &str = "dds.builtin.TOS.";
 const SERVICE: BuiltinEndpoints =
     BuiltinEndpoints::TYPE_LOOKUP_REQUEST_READER.and(BuiltinEndpoints::TYPE_LOOKUP_REPLY_WRITER);
-const MAX_PENDING: usize = 1024;
-/// Objects asked for to match endpoints, of all participants present. Beyond, types are compared
-/// by name.
-const MAX_ASKED: usize = 65_536;
 /// How long two endpoints wait for their types before they are matched by the types' names.
 const MATCHING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an answer is waited for.

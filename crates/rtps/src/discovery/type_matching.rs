@@ -3,6 +3,7 @@
 //! of their other policies.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use tickwire_base::Instant;
 use tickwire_cdr::xtypes::{
@@ -12,6 +13,8 @@ use tickwire_cdr::xtypes::{
 use tickwire_cdr::{ByteOrder, Extensibility, Representation, TypeDescription};
 
 use super::type_lookup::TypeLookup;
+use super::type_requests::Availability;
+use super::undecided::Pair;
 use super::{Discovery, EndpointData};
 use crate::outbox::Outbox;
 use crate::qos::{Mismatch, RepresentationId, TypeConsistency, TypeConsistencyKind, Unmet};
@@ -31,8 +34,9 @@ pub(super) enum Agreement {
 /// Type objects that a participant is to be asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    participant: GuidPrefix,
-    types: Vec<TypeId>,
+    pub(super) participant: GuidPrefix,
+    /// First the one that the comparison cannot go on without.
+    pub(super) types: Vec<TypeId>,
 }
 
 /// Compares the types of a writer and a reader by the objects that are known.
@@ -48,16 +52,22 @@ pub(super) fn compare(
 pub(super) fn compare_or_ask(
     writer: &EndpointData,
     reader: &EndpointData,
-    lookup: &TypeLookup,
+    asking: &Asking<'_>,
 ) -> Agreement {
-    compare_with(writer, reader, lookup.objects(), Some(lookup))
+    compare_with(writer, reader, asking.lookup.objects(), Some(asking))
+}
+
+/// Who can be asked, and whether a limit kept us from it.
+pub(super) struct Asking<'a> {
+    pub(super) lookup: &'a TypeLookup,
+    pub(super) is_refused: Cell<bool>,
 }
 
 fn compare_with(
     writer: &EndpointData,
     reader: &EndpointData,
     known: &TypeObjects,
-    lookup: Option<&TypeLookup>,
+    asking: Option<&Asking<'_>>,
 ) -> Agreement {
     if is_same(&writer.type_information, &reader.type_information) {
         return Agreement::Agree;
@@ -69,7 +79,7 @@ fn compare_with(
         Some(types) if rules.kind == TypeConsistencyKind::DisallowTypeCoercion => {
             Agreement::Differ(Mismatch::Type(types))
         }
-        _ => match (theirs.describe(known, lookup), ours.describe(known, lookup)) {
+        _ => match (theirs.describe(known, asking), ours.describe(known, asking)) {
             (Described::Missing(wanted), _) | (_, Described::Missing(wanted)) => {
                 Agreement::Undecided(wanted)
             }
@@ -156,7 +166,7 @@ impl Announced {
     }
 
     /// The type, by its complete objects, which have names, or else by its minimal ones.
-    fn describe(&self, known: &TypeObjects, lookup: Option<&TypeLookup>) -> Described {
+    fn describe(&self, known: &TypeObjects, asking: Option<&Asking<'_>>) -> Described {
         let information = &self.information;
         for of in [&information.complete, &information.minimal] {
             let Some(of) = of else { continue };
@@ -165,9 +175,13 @@ impl Announced {
                 Err(DescribeError::Missing(id)) => id,
                 Err(_) => continue,
             };
-            let lookup = lookup.filter(|one| !one.is_unavailable(self.participant, missing));
-            if let Some(lookup) = lookup {
-                return Described::Missing(self.want(of, missing, lookup));
+            let Some(asking) = asking else { continue };
+            match asking.lookup.availability(self.participant, missing) {
+                Availability::Askable => {
+                    return Described::Missing(self.want(of, missing, asking.lookup));
+                }
+                Availability::Refused => asking.is_refused.set(true),
+                Availability::Never => {}
             }
         }
         Described::Unknown
@@ -175,14 +189,15 @@ impl Announced {
 
     /// What to ask for when this object is missing: all that the type is known to need.
     fn want(&self, of: &TypeWithDependencies, missing: TypeId, lookup: &TypeLookup) -> Wanted {
+        let is_new = |id: &TypeId| {
+            lookup.objects().get(*id).is_none() && !lookup.was_wanted(self.participant, *id)
+        };
         let dependencies = of.dependencies.iter().map(|(id, _)| *id);
-        let mut types: Vec<_> = [missing].into_iter().chain(dependencies).collect();
+        let mut types: Vec<_> = dependencies.filter(is_new).collect();
         types.sort_unstable();
         types.dedup();
-        types.retain(|id| {
-            let known = lookup.objects().get(*id).is_some();
-            *id == missing || !known && !lookup.was_asked(self.participant, *id)
-        });
+        types.retain(|id| *id != missing);
+        types.insert(0, missing);
         Wanted {
             participant: self.participant,
             types,
@@ -193,29 +208,45 @@ impl Announced {
 impl Discovery {
     /// Asks for the types of pairs that cannot be decided without, each once.
     pub(super) fn ask_for_types(&mut self, now: Instant, outbox: &mut Outbox) {
-        // An object that was not to be had may leave a pair with another one to ask for.
-        for _ in 0..MAX_ROUNDS {
-            let wanted: Vec<Wanted> = self.endpoints.undecided().cloned().collect();
-            let mut failed = false;
-            for wanted in wanted {
-                let (participant, mut types) = (wanted.participant, wanted.types);
-                types.retain(|id| self.type_lookup.ask(participant, *id));
-                if types.is_empty() {
-                    continue;
+        // What is not to be had may leave a pair with another object to ask for, never the same.
+        loop {
+            for wanted in self.endpoints.take_unasked() {
+                let Wanted { participant, types } = wanted;
+                if !self.type_lookup.want(participant, &types) {
+                    self.will_not_come(now, participant, &types);
                 }
-                let asked = self.request_for_matching(now, participant, types, outbox);
-                failed |= asked.is_err();
             }
-            if !failed {
+            let Some((participant, types)) = self.type_lookup.requests.next_batch() else {
                 return;
+            };
+            let asked = self.request_for_matching(now, participant, types.clone(), outbox);
+            if asked.is_err() {
+                self.type_lookup.requests.done(participant, &types);
+                self.will_not_come(now, participant, &types);
             }
-            self.decide(now);
         }
     }
 
-    /// Compares again what could not be decided.
-    pub(super) fn decide(&mut self, now: Instant) {
-        let changes = self.endpoints.decide(&self.type_lookup);
+    /// Compares the pairs that waited for these objects, which are known now.
+    pub(super) fn have_come(&mut self, now: Instant, types: &[TypeId]) {
+        let undecided = self.endpoints.undecided();
+        let pairs = types.iter().flat_map(|&id| undecided.waiting_for(id));
+        let pairs: Vec<_> = pairs.collect();
+        self.decide(now, pairs);
+    }
+
+    /// Compares the pairs that waited for a participant to send these objects, which it did or will
+    /// not do any more.
+    pub(super) fn will_not_come(&mut self, now: Instant, from: GuidPrefix, types: &[TypeId]) {
+        let undecided = self.endpoints.undecided();
+        let pairs = types.iter();
+        let pairs = pairs.flat_map(|&id| undecided.waiting_for_answer(from, id));
+        let pairs: Vec<_> = pairs.collect();
+        self.decide(now, pairs);
+    }
+
+    fn decide(&mut self, now: Instant, pairs: Vec<Pair>) {
+        let changes = self.endpoints.decide(pairs, &self.type_lookup);
         self.report(now, changes);
     }
 }
@@ -229,6 +260,3 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
         && one.iter().zip(other).all(|(a, b)| a == b)
         && padding.copied().all(|byte| byte == 0)
 }
-
-/// A type is asked for by its complete objects, then by its minimal ones.
-const MAX_ROUNDS: usize = 3;

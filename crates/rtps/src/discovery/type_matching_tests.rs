@@ -245,7 +245,7 @@ fn a_peer_that_does_not_answer_is_matched_by_name() {
     assert_eq!(outcome(&meeting.net.nodes[1].events), "match");
     let discovery = &meeting.net.nodes[1].discovery;
     assert_eq!(discovery.counters().type_requests_expired, 1);
-    assert!(discovery.endpoints.undecided().next().is_none());
+    assert_eq!(discovery.endpoints.undecided().len(), 0);
 }
 
 #[test]
@@ -260,10 +260,110 @@ fn an_endpoint_that_goes_is_not_decided_any_more() {
     meeting.net.call(1, |discovery, now, outbox| {
         discovery.upsert(now, Arc::clone(&writer));
         discovery.add(now, reader, outbox).expect("its own");
-        assert_eq!(discovery.endpoints.undecided().count(), 1);
+        assert_eq!(discovery.endpoints.undecided().len(), 1);
         assert!(discovery.remove(now, guid, outbox));
-        assert_eq!(discovery.endpoints.undecided().count(), 0);
+        assert_eq!(discovery.endpoints.undecided().len(), 0);
     });
     meeting.net.run(Duration::from_secs(3));
     assert_eq!(outcome(&meeting.net.nodes[1].events), "");
+}
+
+/// Endpoints of as many different types, from a number on.
+fn writers(types: core::ops::Range<u16>) -> impl Iterator<Item = (EndpointData, TypeDescription)> {
+    types.map(|number| {
+        let bound = u32::from(number) + 1;
+        let ty = quote(Appendable, Type::String { bound }, Some(Type::U8));
+        let mut data = endpoint(1, Role::Writer, &ty);
+        data.guid.entity = EntityId::user_writer(bound, false);
+        (data, ty)
+    })
+}
+
+/// A node with a reader, and another one that knows the types of its writers if `knows`.
+fn many_types(count: u16, knows: bool, limits: impl FnOnce(&mut DiscoveryLimits)) -> Net {
+    let mut narrow = config(2);
+    limits(&mut narrow.limits);
+    let mut net = Net::new([config(1), narrow]);
+    net.run(MOMENT);
+    let ty = quote(Appendable, Type::String { bound: 9 }, None);
+    let types = net.nodes[1].discovery.types_mut();
+    types.add(&ty).expect("a small type");
+    net.add(1, endpoint(2, Role::Reader, &ty));
+    for (data, ty) in writers(0..count) {
+        if knows {
+            let types = net.nodes[0].discovery.types_mut();
+            types.add(&ty).expect("a small type");
+        }
+        net.call_one(0, |discovery, now, outbox| discovery.add(now, data, outbox))
+            .expect("its own");
+    }
+    net
+}
+
+#[test]
+fn types_of_many_endpoints_are_asked_for_together() {
+    let mut net = many_types(500, true, |_| {});
+    net.settle();
+    net.run(Duration::from_secs(1));
+    let discovery = &net.nodes[1].discovery;
+    assert_eq!(discovery.endpoints.undecided().len(), 0);
+    assert_eq!(discovery.verdicts().count(), 500);
+    let answered = net.nodes[0].discovery.counters().types_answered;
+    assert!(answered < 60, "{answered} requests");
+}
+
+#[test]
+fn only_what_an_answer_decides_is_compared_again() {
+    let mut net = many_types(500, true, |_| {});
+    net.settle();
+    net.run(Duration::from_secs(1));
+    let compared = net.nodes[1].discovery.counters().pairs_compared;
+    assert!(compared <= 3 * 500, "{compared} comparisons of 500 pairs");
+}
+
+#[test]
+fn a_participant_has_its_share_of_types() {
+    let mut net = many_types(100, true, |limits| limits.max_types_per_participant = 20);
+    net.join(config(3));
+    net.settle();
+    net.run(Duration::from_secs(1));
+    let discovery = &net.nodes[1].discovery;
+    // Beyond its share, what it writes goes by the name of its type.
+    assert_eq!(discovery.verdicts().count(), 100);
+    assert!(discovery.counters().types_refused > 0);
+    // Others are not kept from matching by it.
+    let ty = quote(Appendable, Type::I32, None);
+    let types = net.nodes[2].discovery.types_mut();
+    types.add(&ty).expect("a small type");
+    let data = endpoint(3, Role::Writer, &ty);
+    let guid = data.guid;
+    net.add(2, data);
+    net.run(MOMENT);
+    let discovery = &net.nodes[1].discovery;
+    let mut verdicts = discovery.verdicts();
+    let verdict = verdicts.find(|(writer, ..)| *writer == guid);
+    assert!(verdict.is_some_and(|(.., verdict)| !verdict.is_match()));
+}
+
+#[test]
+fn objects_of_one_participant_take_bounded_memory() {
+    let mut net = many_types(100, true, |limits| {
+        limits.max_type_bytes_per_participant = 2_000;
+    });
+    net.settle();
+    net.run(Duration::from_secs(1));
+    let discovery = &net.nodes[1].discovery;
+    assert_eq!(discovery.verdicts().count(), 100);
+    assert!(discovery.counters().type_objects_refused > 0);
+    assert!(discovery.types().len() < 40, "{}", discovery.types().len());
+}
+
+#[test]
+fn a_silent_participant_with_many_types_is_waited_for_once() {
+    let mut net = many_types(500, false, |_| {});
+    net.settle();
+    net.run(Duration::from_millis(2_100));
+    let discovery = &net.nodes[1].discovery;
+    assert_eq!(discovery.verdicts().count(), 500);
+    assert_eq!(discovery.endpoints.undecided().len(), 0);
 }
