@@ -12,6 +12,8 @@ use crate::output::note;
 /// command line.
 pub(crate) struct ProfileOptions {
     pub(crate) profile: Profile,
+    /// What makes another command follow the same profile.
+    pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Args)]
@@ -27,6 +29,17 @@ struct Arguments {
 }
 
 impl Arguments {
+    fn repeated(&self) -> Vec<String> {
+        let file = self
+            .qos_file
+            .as_ref()
+            .map(|file| file.display().to_string());
+        let file = file.map(|file| ["--qos-file".to_owned(), file]);
+        let profile = self.qos_profile.clone();
+        let profile = profile.map(|profile| ["--qos-profile".to_owned(), profile]);
+        file.into_iter().chain(profile).flatten().collect()
+    }
+
     fn load(self) -> Result<Profile, LoadError> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let file = self
@@ -67,11 +80,13 @@ impl Args for ProfileOptions {
 
 impl FromArgMatches for ProfileOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let profile = Arguments::from_arg_matches(matches)?.load();
+        let options = Arguments::from_arg_matches(matches)?;
+        let arguments = options.repeated();
+        let profile = options.load();
         let profile = profile.map_err(|error| {
             clap::Error::raw(ErrorKind::ValueValidation, format_args!("{error}\n"))
         })?;
-        Ok(Self { profile })
+        Ok(Self { profile, arguments })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

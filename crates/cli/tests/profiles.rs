@@ -180,3 +180,20 @@ fn commands_follow_the_profile_of_the_environment() {
     let stdout = String::from_utf8(output.stdout).expect("text");
     assert_eq!(stdout, "{\"symbol\":\"TICK\",\"price\":3}\n");
 }
+
+/// Both sides do, or they would not hear each other.
+#[test]
+fn measurements_follow_a_profile() {
+    let folder = Folder::new("qos-perf");
+    folder.write(
+        "qos.toml",
+        b"profiles.tagged.participant.domain_tag = 'blue'\n",
+    );
+    let arguments = ["perf", "throughput", "--size", "16", "--subscribers", "1"];
+    let options = ["--duration", "20ms", "--qos-file", "qos.toml"];
+    let profile = ["--qos-profile", "tagged", "-o", "json"];
+    let run = tickwire(&folder, &[&arguments[..], &options, &profile].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert!(rows[0]["samples"].as_u64() > Some(0), "{rows}");
+}

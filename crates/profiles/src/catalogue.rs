@@ -76,6 +76,7 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "driving", Kind::Choice(DRIVING), "\"threaded\"", "who does the work: threads of its own, or the application by `poll`"),
     Setting::new(&[Participant], "busy_poll", Kind::FiniteDuration, "\"0s\"", "how long to look for datagrams again and again before a thread sleeps"),
     Setting::new(&[Participant], "announce_types", Kind::Bool, "true", "whether to tell others what the types look like"),
+    Setting::new(&[Participant], "announce_process", Kind::Bool, "true", "whether to tell others the host's name, the process id and the program's path"),
     Setting::new(&[Participant], "user_data", Kind::Octets, "\"\"", "USER_DATA: octets that discovery carries along")
         .xml("user_data/value", "rtps/userData/value"),
     // What a topic gives both its ends.

@@ -172,6 +172,7 @@ pub(crate) fn build(
         ("driving", Value::Choice(_)) => builder.driving(Driving::Threaded),
         ("busy_poll", Value::Duration(duration)) => builder.busy_poll(*duration),
         ("announce_types", Value::Bool(announce)) => builder.announce_types(*announce),
+        ("announce_process", Value::Bool(announce)) => builder.announce_process(*announce),
         ("user_data", Value::Octets(octets)) => builder.user_data(octets.as_slice()),
         _ => builder,
     }

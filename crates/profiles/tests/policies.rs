@@ -141,6 +141,7 @@ fn every_setting_in_toml() {
         .driving(Driving::Polled)
         .busy_poll(Duration::from_micros(50))
         .announce_types(false)
+        .announce_process(false)
         .user_data(*b"p");
     assert_eq!(debug(profile.participant()), debug(expected));
 }

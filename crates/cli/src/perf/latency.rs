@@ -6,12 +6,14 @@ use clap::Args;
 use serde_json::{Value, json};
 use tickwire_gateway::Timing;
 
+use super::bytes::MeasuredDomain;
 use super::floor::Floor;
 use super::pong::PingPong;
 use super::{SIZES, parse_size};
 use crate::domain::OwnDomain;
 use crate::failure::Result;
 use crate::output::{ListFormat, stdout, write_list};
+use crate::profile::ProfileOptions;
 use crate::progress::Progress;
 
 /// One-way latency by ping-pong, with bare UDP as the floor
@@ -27,7 +29,8 @@ the medians.",
     after_help = "\
 Examples:
   tickwire perf latency
-  tickwire perf latency --size 64 --size 1024 --subscribers 1 --rounds 20000 -o csv"
+  tickwire perf latency --size 64 --size 1024 --subscribers 1 -o csv
+  tickwire perf latency --qos-file qos.toml --qos-profile desk"
 )]
 pub(crate) struct Arguments {
     /// Bytes in a sample; may be given several times [default: 16 to 64000]
@@ -42,9 +45,12 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
     rounds: u32,
 
-    /// DDS domain, 0 to 232 [default: one that other runs will not use]
+    /// DDS domain, 0 to 232 [default: the profile's, or one that other runs will not use]
     #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
     domain: Option<u32>,
+
+    #[command(flatten)]
+    profile: ProfileOptions,
 
     /// Form of the result
     #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
@@ -65,10 +71,11 @@ impl Arguments {
         };
         let steps = sizes.len() * subscribers.len() * TURNS as usize;
         let progress = Progress::new("measuring", steps as u64);
-        let domain = OwnDomain::reserve(self.domain)?;
+        let domain = OwnDomain::reserve(self.domain.or(self.profile.profile.domain()))?;
+        let measured = MeasuredDomain::new(domain.id(), &self.profile);
         let mut rows = Vec::new();
         for &subscribers in subscribers {
-            let ping_pong = PingPong::start(domain.id(), subscribers)?;
+            let ping_pong = PingPong::start(&measured, subscribers)?;
             let mut floor = Floor::start(subscribers)?;
             for &size in sizes {
                 let (mut ours, mut bare) = (Timing::new(), Timing::new());

@@ -8,7 +8,10 @@ mod throughput;
 
 use clap::{Args, Subcommand};
 
+use bytes::MeasuredDomain;
+
 use crate::failure::Result;
+use crate::profile::ProfileOptions;
 
 /// Measure latency and throughput on this machine
 #[derive(Subcommand)]
@@ -37,6 +40,9 @@ pub(crate) struct Peer {
     /// Its DDS domain
     #[arg(long)]
     domain: u32,
+
+    #[command(flatten)]
+    profile: ProfileOptions,
 }
 
 impl Command {
@@ -45,9 +51,15 @@ impl Command {
             Self::Latency(arguments) => arguments.run(),
             Self::Throughput(arguments) => arguments.run(),
             Self::Respond(Respond::Udp) => floor::respond(),
-            Self::Respond(Respond::Pong(peer)) => pong::respond(peer.domain),
-            Self::Respond(Respond::Count(peer)) => throughput::count(peer.domain),
+            Self::Respond(Respond::Pong(peer)) => pong::respond(&peer.domain()),
+            Self::Respond(Respond::Count(peer)) => throughput::count(&peer.domain()),
         }
+    }
+}
+
+impl Peer {
+    fn domain(&self) -> MeasuredDomain {
+        MeasuredDomain::new(self.domain, &self.profile)
     }
 }
 

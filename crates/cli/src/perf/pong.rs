@@ -7,16 +7,16 @@ use serde_json::json;
 use tickwire::{DataReader, DataReaderQos, DataWriter, DataWriterQos};
 use tickwire_gateway::Timing;
 
-use super::bytes::{Bytes, PING, PONG, participant, reader, writer};
+use super::bytes::{Bytes, MeasuredDomain, PING, PONG};
 use crate::failure::{Failure, Result};
 use crate::stage::{Stage, tell};
 
 /// Sends every sample back, until the parent has gone.
-pub(super) fn respond(domain: u32) -> Result<()> {
-    let participant = participant(domain)?;
-    let pong = writer(&participant, PONG, DataWriterQos::default())?;
+pub(super) fn respond(domain: &MeasuredDomain) -> Result<()> {
+    let participant = domain.participant()?;
+    let pong = domain.writer(&participant, PONG, DataWriterQos::default())?;
     pong.wait_for_matched(1, PATIENCE).map_err(Failure::new)?;
-    let ping = reader(&participant, PING, DataReaderQos::default().reliable())?;
+    let ping = domain.reader(&participant, PING, DataReaderQos::default().reliable())?;
     ping.set_listener(move |ping: &DataReader<Bytes>| {
         for sample in ping.take().data() {
             // A ping without answer is noticed by who waits for it.
@@ -53,10 +53,10 @@ struct State {
 }
 
 impl PingPong {
-    pub(super) fn start(domain: u32, responders: u32) -> Result<Self> {
-        let participant = participant(domain)?;
-        let writer = writer(&participant, PING, DataWriterQos::default())?;
-        let reader = reader(
+    pub(super) fn start(domain: &MeasuredDomain, responders: u32) -> Result<Self> {
+        let participant = domain.participant()?;
+        let writer = domain.writer(&participant, PING, DataWriterQos::default())?;
+        let reader = domain.reader(
             &participant,
             PONG,
             DataReaderQos::default().reliable().keep_last(16),
@@ -80,8 +80,7 @@ impl PingPong {
                 listening.answer(&pinging);
             }
         });
-        let arguments =
-            ["perf", "respond", "pong", "--domain", &domain.to_string()].map(str::to_owned);
+        let arguments = domain.peer("pong");
         let mut stages = Vec::new();
         for _ in 0..responders {
             let mut stage = Stage::start("responder", &arguments)?;

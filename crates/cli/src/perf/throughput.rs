@@ -8,12 +8,13 @@ use clap::Args;
 use serde_json::{Value, json};
 use tickwire::{DataReader, DataReaderQos, DataWriterQos};
 
-use super::bytes::{Bytes, PING, participant, reader, writer};
+use super::bytes::{Bytes, MeasuredDomain, PING};
 use super::{SIZES, parse_size};
 use crate::domain::OwnDomain;
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::output::{ListFormat, stdout, write_list};
+use crate::profile::ProfileOptions;
 use crate::progress::Progress;
 use crate::stage::{Stage, tell};
 
@@ -42,9 +43,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     duration: Duration,
 
-    /// DDS domain, 0 to 232 [default: one that other runs will not use]
+    /// DDS domain, 0 to 232 [default: the profile's, or one that other runs will not use]
     #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
     domain: Option<u32>,
+
+    #[command(flatten)]
+    profile: ProfileOptions,
 
     /// Form of the result
     #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
@@ -64,16 +68,12 @@ impl Arguments {
             &self.subscribers
         };
         let progress = Progress::new("measuring", (sizes.len() * subscribers.len()) as u64);
-        let domain = OwnDomain::reserve(self.domain)?;
+        let domain = OwnDomain::reserve(self.domain.or(self.profile.profile.domain()))?;
+        let measured = MeasuredDomain::new(domain.id(), &self.profile);
         let mut rows = Vec::new();
         for &subscribers in subscribers {
             for &size in sizes {
-                rows.push(Self::measure(
-                    domain.id(),
-                    size,
-                    subscribers,
-                    self.duration,
-                )?);
+                rows.push(Self::measure(&measured, size, subscribers, self.duration)?);
                 progress.advance(1);
             }
         }
@@ -85,16 +85,15 @@ impl Arguments {
     }
 
     fn measure(
-        domain: u32,
+        domain: &MeasuredDomain,
         size: usize,
         subscribers: u32,
         duration: Duration,
     ) -> Result<Vec<Value>> {
-        let participant = participant(domain)?;
+        let participant = domain.participant()?;
         let qos = DataWriterQos::default().keep_all().reliable(PATIENCE);
-        let writer = writer(&participant, PING, qos)?;
-        let arguments =
-            ["perf", "respond", "count", "--domain", &domain.to_string()].map(str::to_owned);
+        let writer = domain.writer(&participant, PING, qos)?;
+        let arguments = domain.peer("count");
         let stages = (0..subscribers).map(|_| Stage::start("subscriber", &arguments));
         let mut stages = stages.collect::<Result<Vec<_>>>()?;
         writer
@@ -139,9 +138,9 @@ impl Arguments {
 }
 
 /// Counts samples until the last one, and reports.
-pub(super) fn count(domain: u32) -> Result<()> {
-    let participant = participant(domain)?;
-    let reader = reader(
+pub(super) fn count(domain: &MeasuredDomain) -> Result<()> {
+    let participant = domain.participant()?;
+    let reader = domain.reader(
         &participant,
         PING,
         DataReaderQos::default().keep_all().reliable(),

@@ -32,6 +32,7 @@ pub struct DomainParticipantBuilder {
     driving: Driving,
     busy_poll: Duration,
     announces_types: bool,
+    announces_process: bool,
     multicast: bool,
     multicast_ttl: u8,
     lease_duration: Duration,
@@ -56,6 +57,7 @@ impl DomainParticipantBuilder {
             driving: Driving::default(),
             busy_poll: Duration::ZERO,
             announces_types: true,
+            announces_process: true,
             multicast: true,
             multicast_ttl: 0,
             lease_duration: Duration::from_secs(20),
@@ -113,6 +115,13 @@ impl DomainParticipantBuilder {
     /// peers can check them, and tools can show samples of types that they have never seen.
     pub fn announce_types(mut self, announce: bool) -> Self {
         self.announces_types = announce;
+        self
+    }
+
+    /// Whether to tell everybody in the domain the name of the host, the process id and the path of
+    /// the program (the properties `dds.sys_info.*`). Default yes: tools say who is who by them.
+    pub fn announce_process(mut self, announce: bool) -> Self {
+        self.announces_process = announce;
         self
     }
 
@@ -209,7 +218,10 @@ impl DomainParticipantBuilder {
             default_multicast: network.user_group().into_iter().collect(),
             lease_duration: self.lease_duration,
             entity_name: self.name.clone(),
-            properties: process_properties(),
+            properties: match self.announces_process {
+                true => process_properties(),
+                false => Vec::new(),
+            },
             user_data: self.user_data.clone(),
             ..ParticipantData::new(new_prefix())
         };
