@@ -88,11 +88,11 @@ Everything runs on this machine's loopback interface unless a command is told ot
 
 const AFTER_HELP: &str = "\
 Examples:
-  tickwire demo                                             the whole road on this machine
-  tickwire feed generate simple --out simple.dat            make a feed, then look inside it:
+  tickwire demo                                     # the whole road on this machine
+  tickwire feed generate simple --out simple.dat    # make a feed, then look inside it:
   tickwire fast decode simple.dat --templates simple.xml
-  tickwire topic ls                                         what is on the network
-  tickwire doctor                                           what is wrong with it
+  tickwire topic ls                                 # what is on the network
+  tickwire doctor                                   # what is wrong with it
 
 Exit status:
   0  done

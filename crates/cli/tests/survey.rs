@@ -257,6 +257,40 @@ fn nothing_to_complain_of_is_no_failure() {
 }
 
 #[test]
+fn what_only_partitions_keep_apart_is_no_failure() {
+    let domain = Domain::reserve();
+    let one = participant(&domain, "one");
+    let quotes = topic(&one, "Quotes");
+    let _writer = one.writer(&quotes).expect("a writer");
+    let elsewhere = one.subscriber(SubscriberQos::default().partition(["B"]));
+    let _reader = elsewhere
+        .reader(&quotes, DataReaderQos::default())
+        .expect("a reader");
+    let checked = run("check-apart", &domain, &["qos", "check"]);
+    assert_eq!(checked.status, 0, "{}", checked.stderr);
+    assert!(
+        checked
+            .stdout
+            .ends_with("1 topic, 0 pairs match, 1 do not\n"),
+        "{}",
+        checked.stdout
+    );
+}
+
+#[test]
+fn a_process_can_keep_to_itself_where_it_runs() {
+    let domain = Domain::reserve();
+    let id = domain.id.parse().expect("a number");
+    let builder = DomainParticipant::builder(id).announce_process(false);
+    let _silent = builder.build().expect("a participant");
+    let list = json_of(&run("node-quiet", &domain, &["node", "ls", "-o", "json"]));
+    assert_eq!(
+        (&list[0]["host"], &list[0]["pid"]),
+        (&Value::Null, &Value::Null)
+    );
+}
+
+#[test]
 fn a_type_is_printed_as_idl() {
     let domain = Domain::reserve();
     let one = participant(&domain, "one");

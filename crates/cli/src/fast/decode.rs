@@ -40,9 +40,11 @@ the first message of each packet has to bring its template id.",
 Examples:
   tickwire fast decode feed.dat --templates feed.xml --limit 10
   tickwire fast decode feed.dat --templates feed.xml --stats
-  tickwire fast decode day.pcap --templates feed.xml --threads 8 -o jsonl > day.jsonl
-  tickwire fast decode feed.pcap --templates moex.xml --venue moex-asts --to 239.192.3.1:16001
-  tickwire fast decode feed.dat --templates feed.xml -o jsonl | jq 'select(.template == \"Quote\")'"
+  tickwire fast decode day.pcap -t feed.xml --threads 8 -o jsonl > day.jsonl
+  tickwire fast decode feed.pcap -t moex.xml --venue moex-asts \\
+      --to 239.192.3.1:16001
+  tickwire fast decode feed.dat -t feed.xml -o jsonl \\
+      | jq 'select(.template == \"Quote\")'"
 )]
 pub(crate) struct Arguments {
     /// File of packets

@@ -24,7 +24,7 @@ comes, has no topic; a comment says so.",
     after_help = "\
 Examples:
   tickwire fast idl feed.xml > feed.idl
-  tickwire fast idl feed.xml --key Symbol > feed.idl && idlc feed.idl"
+  tickwire fast idl feed.xml --key MsgSeqNum > feed.idl && idlc feed.idl"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

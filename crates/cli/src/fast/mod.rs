@@ -33,14 +33,14 @@ When a file does not decode, `decode` names the packet, byte, template and field
 message byte by byte with the dictionaries that it met.",
     after_help = "\
 Examples:
-  tickwire fast templates feed.xml MarketData                  what is in a message, and on the wire
-  tickwire fast decode feed.dat -t feed.xml --limit 10         messages as text
+  tickwire fast templates feed.xml MarketData            # what is in a message
+  tickwire fast decode feed.dat -t feed.xml --limit 10   # messages as text
   tickwire fast decode feed.pcap -t moex.xml --venue moex-asts -o jsonl | jq .
-  tickwire fast explain feed.dat -t feed.xml --failed          why it does not decode
-  tickwire fast encode feed.jsonl -t feed.xml --out feed.dat   the way back
-  tickwire fast lua feed.xml --port 30001 > feed.lua           see it in Wireshark
-  tickwire fast rust feed.xml                                  structs for a program that knows the feed
-  tickwire fast idl feed.xml                                   the types as any DDS sees them"
+  tickwire fast explain feed.dat -t feed.xml --failed    # why it does not decode
+  tickwire fast encode feed.jsonl -t feed.xml --out feed.dat  # the way back
+  tickwire fast lua feed.xml --port 30001 > feed.lua     # see it in Wireshark
+  tickwire fast rust feed.xml                            # structs for a program
+  tickwire fast idl feed.xml                             # the types for any DDS"
 )]
 pub(crate) enum Command {
     Decode(decode::Arguments),

@@ -23,11 +23,11 @@ without an id have no messages, and no struct, but for the one that `--default-t
     after_help = "\
 Examples:
   tickwire fast rust feed.xml > src/feed.rs
-  tickwire fast rust feed.xml --topics --key Symbol > src/feed.rs
+  tickwire fast rust feed.xml --topics --key MsgSeqNum > src/feed.rs
 
 In the crate that has the file, until there are releases:
   cargo add tickwire-fast --git https://github.com/tickwire/tickwire
-  cargo add tickwire --git https://github.com/tickwire/tickwire          with `--topics`"
+  cargo add tickwire --git https://github.com/tickwire/tickwire  # with --topics"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

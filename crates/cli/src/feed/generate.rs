@@ -74,7 +74,7 @@ Constants, copied and incremented fields show what FAST saves: a message takes s
     after_help = "\
 Examples:
   tickwire feed generate simple --out simple.dat
-  tickwire feed generate simple --out small.dat --messages 100 --packet-bytes 256"
+  tickwire feed generate simple --out small.dat -n 100 --packet-bytes 256"
 )]
 pub(crate) struct Simple {
     #[command(flatten)]
@@ -96,7 +96,8 @@ that samples are more than messages, unless each message keeps to one security."
     after_help = "\
 Examples:
   tickwire feed generate complex --out complex.dat
-  tickwire feed generate complex --out five.dat --entries 5 --one-security --securities 20"
+  tickwire feed generate complex --out five.dat --entries 5 \\
+      --one-security --securities 20"
 )]
 pub(crate) struct Complex {
     #[command(flatten)]
@@ -168,13 +169,18 @@ fn write(
                 .hint("name the data `.dat`"),
         );
     }
-    let bytes = write_packets(path, venue, &mut generator).inspect_err(|_| discard(path))?;
+    let (bytes, resets) =
+        write_packets(path, venue, &mut generator).inspect_err(|_| discard(path))?;
     fs::write(&templates_path, templates).map_err(|error| unwritable(&templates_path, &error))?;
     let summary = generator.summary();
     note(format_args!(
-        "wrote {}: {} in {}, {bytes} bytes, for {} on topics",
+        "wrote {}: {}{} in {}, {bytes} bytes, for {} on topics",
         path.display(),
         counted(summary.messages, "message", "messages"),
+        match resets {
+            0 => String::new(),
+            resets => format!(" and {}", counted(resets, "reset", "resets")),
+        },
         counted(summary.packets, "packet", "packets"),
         counted(summary.samples, "sample", "samples")
     ));
@@ -190,11 +196,12 @@ fn write(
     Ok(())
 }
 
-/// Writes the packets in the form of the venue; gives how many bytes they take.
-fn write_packets(path: &Path, venue: Venue, generator: &mut Generator) -> Result<u64> {
+/// Writes the packets in the form of the venue; gives how many bytes they take, and how many messages
+/// that reset the dictionaries are among them.
+fn write_packets(path: &Path, venue: Venue, generator: &mut Generator) -> Result<(u64, u64)> {
     let file = File::create(path).map_err(|error| unwritable(path, &error))?;
     let mut file = BufWriter::new(file);
-    let mut bytes = 0;
+    let (mut bytes, mut resets) = (0, 0);
     let (mut packet, mut framed) = (Vec::new(), Vec::new());
     // The generator resets at each packet; where that is not the policy, a message must say so.
     let mut reset = Vec::new();
@@ -210,10 +217,11 @@ fn write_packets(path: &Path, venue: Venue, generator: &mut Generator) -> Result
         file.write_all(&framed)
             .map_err(|error| unwritable(path, &error))?;
         bytes += framed.len() as u64;
+        resets += u64::from(!reset.is_empty());
         number = number.next();
     }
     file.flush().map_err(|error| unwritable(path, &error))?;
-    Ok(bytes)
+    Ok((bytes, resets))
 }
 
 /// Removes what was written of a file that cannot be whole; of a device or link nothing.

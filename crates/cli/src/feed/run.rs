@@ -60,9 +60,11 @@ Examples:
   tickwire feed run --templates feed.xml
   tickwire feed run --templates feed.xml --file feed.dat --no-echo
   tickwire feed run --templates feed.xml --file feed.dat --decode-only
-  tickwire feed run --templates feed.xml --preamble seq --line-b 224.1.2.134:13014
-  tickwire feed run --templates moex.xml --venue moex-asts --interface eth1 --group 239.195.1.1:16001 --line-b 239.195.1.129:17001
-  tickwire feed run --templates opra.xml --venue opra --default-template OPRA --file opra.pcap",
+  tickwire feed run -t feed.xml --preamble seq --line-b 224.1.2.134:13014
+  tickwire feed run -t moex.xml --venue moex-asts --interface eth1 \\
+      --group 239.195.1.1:16001 --line-b 239.195.1.129:17001
+  tickwire feed run -t opra.xml --venue opra --default-template OPRA \\
+      --file opra.pcap",
     mut_arg("framing", |framing| framing.requires("file")),
     mut_arg("to", |to| to.requires("file"))
 )]

@@ -22,7 +22,8 @@ have only readers, or only writers, are reported if their name is nearly that of
 
 Neither side needs to be Tickwire's: what is compared is what both announce. It changes nothing.
 
-The exit status is 1 if something does not match.",
+The exit status is 1 if something does not match that only partitions do not keep apart, since those \
+are there to keep apart.",
     after_help = "\
 Examples:
   tickwire qos check
@@ -165,8 +166,18 @@ impl<'s> Findings<'s> {
         self.mismatches.iter().map(|(_, m)| m.pairs as u64).sum()
     }
 
+    /// Pairs that something else than partitions alone keeps apart.
+    fn unwanted(&self) -> u64 {
+        let is_unwanted = |mismatch: &&Mismatch| {
+            let mut reasons = mismatch.verdict.mismatches.iter();
+            !reasons.all(|reason| matches!(reason, qos::Mismatch::Partition(_)))
+        };
+        let all = self.mismatches.iter().map(|(_, mismatch)| mismatch);
+        all.filter(is_unwanted).map(|m| m.pairs as u64).sum()
+    }
+
     fn conclusion(&self) -> Result<()> {
-        match (self.mismatched(), self.near_misses.len()) {
+        match (self.unwanted(), self.near_misses.len()) {
             (0, 0) => Ok(()),
             (0, near) => Err(Failure::new(counted(
                 near as u64,

@@ -51,6 +51,7 @@ impl Arguments {
         let (participant, survey) = self.survey.look("tickwire topic type")?;
         let topic = survey.topic(&self.name, &self.survey.network)?;
         let mut definitions: Vec<Definition> = Vec::new();
+        let mut unknown = Vec::new();
         let mut asked: Vec<Arc<EndpointData>> = Vec::new();
         for endpoint in topic.all() {
             // Who announces the same has the same.
@@ -66,7 +67,7 @@ impl Arguments {
             let (role, owner) = (endpoint.role, survey.owner(endpoint.guid));
             let who = format!("{role} {} of {owner}", endpoint.guid);
             match describe(&participant, endpoint) {
-                Err(error) => note(format_args!("the type of {who} is not known: {error}")),
+                Err(error) => unknown.push(format!("the type of {who} is not known: {error}")),
                 Ok(ty) => {
                     let (idl, ty) = (to_idl(&ty), endpoint.type_name.clone());
                     match definitions.iter_mut().find(|known| known.idl == idl) {
@@ -80,7 +81,9 @@ impl Arguments {
                 }
             }
         }
+        // Who takes samples of any type announces none, which matters only where nobody else does.
         if definitions.is_empty() {
+            unknown.iter().for_each(note);
             let failure = Failure::new(format_args!(
                 "nobody tells the type of the topic `{}`",
                 self.name

@@ -259,12 +259,12 @@ fn type_name(ty: &Type) -> String {
         Type::U8 => "uint8",
         Type::Byte => "octet",
         Type::I8 => "int8",
-        Type::U16 => "unsigned short",
-        Type::I16 => "short",
-        Type::U32 => "unsigned long",
-        Type::I32 => "long",
-        Type::U64 => "unsigned long long",
-        Type::I64 => "long long",
+        Type::U16 => "uint16",
+        Type::I16 => "int16",
+        Type::U32 => "uint32",
+        Type::I32 => "int32",
+        Type::U64 => "uint64",
+        Type::I64 => "int64",
         Type::F32 => "float",
         Type::F64 => "double",
         Type::Char => "char",
@@ -485,7 +485,7 @@ module md {
       @position(9) LATE
     };
   };
-  typedef long Change_ask_element[3];
+  typedef int32 Change_ask_element[3];
   @final
   union Change switch (md::base::Side) {
     case md::base::BUY: double bid;
@@ -498,7 +498,7 @@ module md {
     md::base::Flags flags;
     md::Change _union;
     sequence<octet, 4> raw;
-    unsigned long long grid[2][3];
+    uint64 grid[2][3];
     sequence<sequence<string> > names;
     @hashid(\"other\") int8 hashed;
   };

@@ -26,7 +26,8 @@ It reads no sample and changes nothing; any DDS on the network is seen.",
     after_help = "\
 Examples:
   tickwire topic info Quotes
-  tickwire topic info Quotes -o json | jq '.endpoints[] | select(.role == \"reader\") | .qos'"
+  tickwire topic info Quotes -o json \\
+      | jq '.endpoints[] | select(.role == \"reader\") | .qos'"
 )]
 pub(crate) struct Arguments {
     /// Name of the topic

@@ -38,9 +38,12 @@ are in the file.",
     after_help = "\
 Examples:
   tickwire fast encode feed.jsonl --templates feed.xml --out feed.dat
-  tickwire fast decode a.dat -t a.xml -o jsonl | tickwire fast encode -t a.xml --out b.dat
-  tickwire fast encode one.jsonl -t feed.xml --framing hex --messages-per-packet 1
-  tickwire fast encode feed.jsonl -t moex.xml --venue moex-asts --messages-per-packet 1 --out feed.dat
+  tickwire fast decode a.dat -t a.xml -o jsonl \\
+      | tickwire fast encode -t a.xml --out b.dat
+  tickwire fast encode one.jsonl -t feed.xml --framing hex \\
+      --messages-per-packet 1
+  tickwire fast encode feed.jsonl -t moex.xml --venue moex-asts \\
+      --messages-per-packet 1 --out feed.dat
 
   $ echo '{\"template\":\"Quote\",\"Bid\":26,\"Symbol\":\"XYZ\"}' | tickwire fast encode -t quote.xml --framing hex
   e0819a5859da"

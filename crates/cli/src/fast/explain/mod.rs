@@ -282,7 +282,7 @@ Examples:
   tickwire fast explain feed.dat --templates feed.xml --message 41
   tickwire fast explain feed.dat --templates feed.xml --failed
   tickwire fast explain feed.dat --templates feed.xml --byte 2117
-  tickwire fast explain feed.dat --templates feed.xml --packet 3 --message 0 -o json
+  tickwire fast explain feed.dat -t feed.xml --packet 3 --message 0 -o json
 
 A message of few fields:
   $ tickwire fast explain simple.dat --templates simple.xml --message 6

@@ -36,8 +36,10 @@ the stream does, and each destination is a stream.",
 Examples:
   tickwire fast lua feed.xml --name feed --port 30001 > feed.lua
   tshark -X lua_script:feed.lua -r feed.pcap
-  tshark -X lua_script:feed.lua -r feed.pcap -Y 'feed.md_entry_px > 138.5' -T fields -e feed.security_id
-  tickwire fast lua moex.xml --name moex --venue moex-spectra --group 239.192.1.1 --port 16041
+  tshark -X lua_script:feed.lua -r feed.pcap \\
+      -Y 'feed.md_entry_px > 138.5' -T fields -e feed.security_id
+  tickwire fast lua moex.xml --name moex --venue moex-spectra \\
+      --group 239.192.1.1 --port 16041
 
 In Wireshark: Help > About > Folders shows the folder of personal Lua plugins; put the file there."
 )]
