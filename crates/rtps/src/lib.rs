@@ -16,6 +16,7 @@ mod outbox;
 mod pool;
 pub mod qos;
 pub mod reader;
+pub mod rendezvous;
 mod schedule;
 mod window;
 pub mod wire;

@@ -5,7 +5,7 @@ use core::fmt;
 
 use tickwire_base::Locator;
 
-use crate::wire::{GuidPrefix, MessageWriter};
+use crate::wire::{GuidPrefix, Header, MessageWriter};
 
 /// What the machines want sent.
 ///
@@ -41,14 +41,19 @@ impl Outbox {
     /// Begins a datagram from the participant `source` to all of `to`; what is written to the
     /// message goes into it. A message without any submessage is sent all the same.
     pub fn message(&mut self, source: GuidPrefix, to: &[Locator]) -> MessageWriter<'_> {
+        self.message_of(&Header::new(source), to)
+    }
+
+    /// The same with a header that somebody else has written, to pass on what he says.
+    pub(crate) fn message_of(&mut self, header: &Header, to: &[Locator]) -> MessageWriter<'_> {
         self.datagrams.push(Datagram {
             bytes_start: self.bytes.len(),
             locators_start: self.locators.len(),
-            source,
+            source: header.prefix,
             destination: None,
         });
         self.locators.extend_from_slice(to);
-        MessageWriter::new(&mut self.bytes, source)
+        MessageWriter::with_header(&mut self.bytes, header)
     }
 
     /// Continues the newest datagram if it goes from `source` to `destination` at `to` and has room

@@ -98,6 +98,9 @@ impl ParticipantData {
     /// The standard's lease for those who announce none (RTPS 2.5 §9.6.3.2).
     pub const DEFAULT_LEASE: Duration = Duration::from_secs(100);
 
+    /// The property that a [`Rendezvous`](crate::rendezvous::Rendezvous) announces.
+    pub const RENDEZVOUS_PROPERTY: &str = "tickwire.rendezvous";
+
     /// One of ours, not reachable yet.
     pub fn new(guid_prefix: GuidPrefix) -> Self {
         Self {
@@ -117,6 +120,12 @@ impl ParticipantData {
             properties: Vec::new(),
             user_data: Vec::new(),
         }
+    }
+
+    /// Whether it is a [`Rendezvous`](crate::rendezvous::Rendezvous), which has no endpoints.
+    pub fn is_rendezvous(&self) -> bool {
+        let mut names = self.properties.iter().map(|(name, _)| name);
+        names.any(|name| name == Self::RENDEZVOUS_PROPERTY)
     }
 
     /// Its GUID.

@@ -27,8 +27,13 @@ pub struct MessageWriter<'a> {
 impl<'a> MessageWriter<'a> {
     /// Starts a message from the participant `source` at the end of `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>, source: GuidPrefix) -> Self {
+        Self::with_header(bytes, &Header::new(source))
+    }
+
+    /// Starts a message with that header at the end of `bytes`.
+    pub fn with_header(bytes: &'a mut Vec<u8>, header: &Header) -> Self {
         let start = bytes.len();
-        Header::new(source).write(bytes);
+        header.write(bytes);
         Self {
             bytes,
             start,

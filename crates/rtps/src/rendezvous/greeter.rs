@@ -1,0 +1,147 @@
+//! How a rendezvous speaks of itself, and how an address proves that it hears.
+//!
+//! The name under which the rendezvous speaks to an address can be known only there: it comes from a
+//! secret, and a participant that answers, as every DDS does, puts it into INFO_DST. So nothing needs to be
+//! remembered of those who have not answered. Who is not registered sees a new name every few seconds, since
+//! a DDS answers one name but once. Knows nobody.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hash::BuildHasher;
+
+use tickwire_base::{Duration, Instant, Locator};
+
+use crate::discovery::{BuiltinEndpoints, ParticipantData};
+use crate::outbox::Outbox;
+use crate::wire::{
+    Data, EntityId, GuidPrefix, InlineQos, SequenceNumber, SerializedPayload, VendorId,
+};
+
+/// Announces the rendezvous to one address at a time.
+pub(super) struct Greeter<S> {
+    secret: S,
+    locators: Vec<Locator>,
+}
+
+/// To whom, and as what, the rendezvous announces itself.
+pub(super) struct Greeting<'a> {
+    /// The name under which it speaks.
+    pub(super) name: GuidPrefix,
+    /// What INFO_DST says. A participant that is named there takes itself for known.
+    pub(super) destination: GuidPrefix,
+    pub(super) at: Locator,
+    /// The domain that it is to count to, and its tag.
+    pub(super) domain: Option<(u32, &'a str)>,
+    /// How long the other one may take for silence.
+    pub(super) lease: Duration,
+    /// The most bytes that may be sent.
+    pub(super) max_len: usize,
+}
+
+impl<S: BuildHasher> Greeter<S> {
+    pub(super) fn new(secret: S, locators: Vec<Locator>) -> Self {
+        Self { secret, locators }
+    }
+
+    /// Whether an address is the rendezvous' own.
+    pub(super) fn is_own(&self, at: &Locator) -> bool {
+        self.locators.contains(at)
+    }
+
+    /// The name under which the rendezvous speaks now to a participant at an address, or to another
+    /// rendezvous, which is an unknown participant.
+    pub(super) fn name_for(
+        &self,
+        now: Instant,
+        participant: GuidPrefix,
+        at: &Locator,
+    ) -> GuidPrefix {
+        self.name_in(now.as_nanos() / WINDOW_NS, participant, at)
+    }
+
+    /// Whether that was its name lately.
+    pub(super) fn is_name_for(
+        &self,
+        now: Instant,
+        participant: GuidPrefix,
+        at: &Locator,
+        name: GuidPrefix,
+    ) -> bool {
+        let window = now.as_nanos() / WINDOW_NS;
+        let windows = [window, window.saturating_sub(1)];
+        let mut names = windows
+            .map(|window| self.name_in(window, participant, at))
+            .into_iter();
+        names.any(|known| known == name)
+    }
+
+    /// ```text
+    ///  0                   1                   2                   3
+    /// +-------+-------+-------+-------+
+    /// |   vendor id   |     zero      |
+    /// +   8 bytes of keyed hash of    +
+    /// |   window, prefix and locator  |
+    /// +-------------------------------+
+    /// ```
+    fn name_in(&self, window: u64, participant: GuidPrefix, at: &Locator) -> GuidPrefix {
+        let VendorId([a, b]) = VendorId::TICKWIRE;
+        let hash = self.secret.hash_one((window, participant, at));
+        let [c, d, e, f, g, h, i, j] = hash.to_be_bytes();
+        GuidPrefix([a, b, 0, 0, c, d, e, f, g, h, i, j])
+    }
+
+    /// Announces the rendezvous; says how many bytes that took, 0 if more than may be sent.
+    pub(super) fn greet(&self, greeting: &Greeting<'_>, outbox: &mut Outbox) -> usize {
+        let name = greeting.name;
+        let data = ParticipantData {
+            domain_id: greeting.domain.map(|(id, _)| id),
+            domain_tag: greeting.domain.map_or("", |(_, tag)| tag).into(),
+            builtin_endpoints: BuiltinEndpoints::PARTICIPANT_ANNOUNCER
+                .and(BuiltinEndpoints::PARTICIPANT_DETECTOR),
+            metatraffic_unicast: self.locators.clone(),
+            lease_duration: greeting.lease,
+            entity_name: NAME.into(),
+            properties: vec![(ParticipantData::RENDEZVOUS_PROPERTY.into(), String::new())],
+            ..ParticipantData::new(name)
+        };
+        let mut payload = Vec::new();
+        let len = match data.write(&mut payload) {
+            Ok(()) => ENVELOPE_LEN + payload.len(),
+            // Only the tag is not ours, and it came in a parameter.
+            Err(_) => return 0,
+        };
+        if len > greeting.max_len {
+            return 0;
+        }
+        outbox
+            .message(name, &[greeting.at])
+            .info_dst(greeting.destination)
+            .data(&Data {
+                payload: SerializedPayload::Data(&payload),
+                ..ANNOUNCEMENT
+            });
+        len
+    }
+}
+
+/// What rendezvous are called.
+const NAME: &str = "tickwire rendezvous";
+
+/// An announcement without content.
+pub(super) const ANNOUNCEMENT: Data<'static> = Data {
+    reader: EntityId::SPDP_READER,
+    writer: EntityId::SPDP_WRITER,
+    sequence_number: SequenceNumber::FIRST,
+    inline_qos: InlineQos {
+        bytes: &[],
+        little_endian: true,
+    },
+    payload: SerializedPayload::None,
+};
+
+/// Header, INFO_DST, and DATA up to its payload.
+const ENVELOPE_LEN: usize = 20 + 16 + 24;
+
+/// How long a name is given to those who are not registered; it is understood for as long again.
+const WINDOW_NS: u64 = 8_000_000_000;
