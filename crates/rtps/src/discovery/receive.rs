@@ -181,7 +181,7 @@ impl Discovery {
         if !received.kind.is_alive() {
             return self.handle_endpoint_gone(now, received);
         }
-        let data = match EndpointData::read(role, &received.payload, received.key_hash) {
+        let mut data = match EndpointData::read(role, &received.payload, received.key_hash) {
             Ok(data) => data,
             Err(error) => return self.unusable(source, error),
         };
@@ -192,6 +192,10 @@ impl Discovery {
         if data.guid.prefix != source || !right_kind {
             self.counters.misbehaved += 1;
             return;
+        }
+        if data.group.take_if(|group| group.prefix != source).is_some() {
+            // It cannot join another participant's publisher, whose sets would wait for it.
+            self.counters.misbehaved += 1;
         }
         let known = self.endpoints.get(data.guid);
         if known.is_some_and(|known| **known == data) {

@@ -738,6 +738,26 @@ fn a_participant_speaks_only_for_itself() {
 }
 
 #[test]
+fn an_endpoint_belongs_to_no_publisher_of_another_participant() {
+    let mut net = Net::new([config(1), config(2)]);
+    net.run(MOMENT);
+    let own = Guid::new(prefix(1), EntityId::user_publisher(3));
+    let foreign = Guid::new(prefix(2), EntityId::user_publisher(3));
+    for (group, believed) in [(own, Some(own)), (foreign, None)] {
+        let data = EndpointData {
+            group: Some(group),
+            ..writer(1, "Quote")
+        };
+        let guid = data.guid;
+        net.add(0, data);
+        net.run(MOMENT);
+        let heard = net.nodes[1].discovery.endpoint(guid);
+        assert_eq!(heard.map(|data| data.group), Some(believed));
+    }
+    assert_eq!(net.nodes[1].discovery.counters().misbehaved, 1);
+}
+
+#[test]
 fn a_slip_in_a_topic_name_is_found() {
     let mut net = pair();
     net.add(1, reader(2, "MarketData"));
