@@ -263,6 +263,9 @@ impl SubscriberGroup {
                     let member = member(reader, writer);
                     state.sets.passed(member, number, group_number);
                 }
+                GroupEvent::Begun(writer, set) => {
+                    state.sets.begun(member(reader, writer), set);
+                }
                 GroupEvent::Ended(writer, end, count) => {
                     let member = member(reader, writer);
                     if !state.sets.ended(member, &end, count)
@@ -281,27 +284,41 @@ impl SubscriberGroup {
     /// go of those that never will be.
     pub(crate) fn release(&self) {
         let mut state = lock(&self.state);
-        while state.accesses == 0
-            && let Some(decision) = state.sets.poll()
-        {
-            let Decision {
-                publisher,
-                set,
-                mut is_whole,
-            } = decision;
-            let readers = self.readers();
-            if is_whole {
-                match room_for(&readers, publisher, set) {
-                    Room::Enough => {}
-                    Room::NotYet(_) => break,
-                    Room::Never(_) => is_whole = false,
+        loop {
+            let decisions: Vec<_> = state.sets.decisions().collect();
+            let mut is_over = true;
+            for decision in decisions {
+                if self.carry_out(decision, state.accesses > 0) {
+                    state.sets.done(&decision);
+                    is_over = false;
                 }
             }
-            for reader in readers {
-                reader.decide(publisher, set, is_whole);
+            if is_over {
+                return;
             }
-            state.sets.done(&decision);
         }
+    }
+
+    /// Shows or discards a set; false if it has to wait.
+    fn carry_out(&self, decision: Decision, is_looked_at: bool) -> bool {
+        let Decision {
+            publisher,
+            set,
+            mut is_whole,
+        } = decision;
+        let readers = self.readers();
+        if is_whole {
+            match room_for(&readers, publisher, set) {
+                Room::Never(_) => is_whole = false,
+                Room::NotYet(_) => return false,
+                Room::Enough if is_looked_at => return false,
+                Room::Enough => {}
+            }
+        }
+        for reader in readers {
+            reader.decide(publisher, set, is_whole);
+        }
+        true
     }
 }
 

@@ -69,6 +69,15 @@ pub struct Change {
 
 /// Where a change stands among those that belong together (RTPS 2.5 §8.7.5 and §8.7.6).
 /// [`SequenceNumber::ZERO`] is nowhere.
+///
+/// A DATA without payload that is in no set of its writer ends one:
+///
+/// ```text
+/// COHERENT_SET   GROUP_COHERENT_SET   ends
+/// unknown        -                    the writer's set
+/// unknown        its number           the writer's part in a set of its publisher
+/// -              its number           a set of the publisher in which the writer has no part
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Place {
     /// The number of the first change of the coherent set that it is part of.
@@ -76,6 +85,17 @@ pub struct Place {
     pub coherent_set: SequenceNumber,
     /// The same among the writers of a publisher.
     pub group: GroupPlace,
+}
+
+impl Place {
+    /// Whether a change without payload that stands here is the end of a set.
+    pub(crate) fn is_end(&self) -> bool {
+        match self.coherent_set {
+            SequenceNumber::UNKNOWN => true,
+            SequenceNumber::ZERO => self.group.coherent_set >= SequenceNumber::FIRST,
+            _ => false,
+        }
+    }
 }
 
 /// Where a change stands among those of all writers of its publisher.

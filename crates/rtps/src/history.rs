@@ -29,6 +29,22 @@ pub(crate) struct CacheChange {
     present: bool,
 }
 
+impl CacheChange {
+    /// Where readers are told that it stands. An end without changes before it ends no set of the
+    /// writer, only one of its publisher.
+    pub(crate) fn announced_place(&self) -> Place {
+        let coherent_set = match self.is_end {
+            false => self.place.coherent_set,
+            true if self.place.coherent_set == self.sequence_number => SequenceNumber::ZERO,
+            true => SequenceNumber::UNKNOWN,
+        };
+        Place {
+            coherent_set,
+            ..self.place
+        }
+    }
+}
+
 /// A ring of changes in ascending order.
 ///
 /// Numbers without holes are found by subtraction, with holes by bisection. Each instance is a chain
@@ -177,11 +193,6 @@ impl History {
     /// Changes here.
     pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Ends of coherent sets here.
-    pub(crate) fn end_count(&self) -> usize {
-        self.end_count
     }
 
     /// Instances that have changes here.

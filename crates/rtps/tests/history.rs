@@ -241,7 +241,7 @@ fn restarts_under_new_names_are_new_matches() {
 
     let old = world.writers[writer].writer.guid();
     world.writers[writer].up = false;
-    assert!(world.readers[second].reader.unmatch_writer(old));
+    assert!(world.unmatch_writer(second, old));
     let reborn = world.add_writer(keep_last(1));
     world.connect(reborn, second, true, false);
     world.write_blocking(reborn, 40);

@@ -305,7 +305,7 @@ fn what_a_writer_leaves_behind_undelivered_is_counted() {
         script.data(number);
     }
     script.data_frag(7, 1, 1, 8);
-    assert!(script.reader.unmatch_writer(WRITER));
+    assert!(script.reader.unmatch_writer(WRITER, &mut script.cache));
     assert_eq!(script.reader.counters().abandoned, 3);
 }
 

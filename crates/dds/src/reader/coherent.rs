@@ -31,6 +31,8 @@ struct Part<T> {
 /// What a reader tells its subscriber.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GroupEvent {
+    /// A set began in a writer.
+    Begun(Guid, SequenceNumber),
     /// A set ended in a writer whose part has so many changes.
     Ended(Guid, SetEnd, usize),
     /// A change in no set: its writer, its number there and in the publisher.
@@ -112,6 +114,13 @@ impl<T: TopicSupport> Inbox<T> {
                 self.lost(writer, staged.len() as u64);
                 Delivery::Accepted
             }
+        }
+    }
+
+    /// A set of a publisher has begun in a writer.
+    pub(super) fn part_begun(&mut self, writer: Guid, set: SequenceNumber) {
+        if let Some(group) = &mut self.group {
+            group.events.push(GroupEvent::Begun(writer, set));
         }
     }
 

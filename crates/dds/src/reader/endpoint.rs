@@ -410,7 +410,8 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
     fn unmatch_writer(&self, writer: Guid) -> bool {
         let has_news = self.update(|state| {
-            state.machine.unmatch_writer(writer);
+            let ReaderState { machine, inbox, .. } = state;
+            machine.unmatch_writer(writer, inbox);
             let Some(was_alive) = state.writers.remove(&writer) else {
                 return StatusMask::NONE;
             };

@@ -412,6 +412,10 @@ impl<T: TopicSupport> Sink for Inbox<T> {
         self.take_set(&set)
     }
 
+    fn set_begun(&mut self, writer: Guid, group_set: SequenceNumber) {
+        self.part_begun(writer, group_set);
+    }
+
     fn set_ended(&mut self, writer: Guid, end: SetEnd) {
         self.part_ended(writer, end);
     }

@@ -134,7 +134,8 @@ impl BuiltinTopic {
     pub(super) fn unmatch_participant(&mut self, prefix: GuidPrefix) {
         let (writer, reader) = (self.writer.guid().entity, self.reader.guid().entity);
         self.writer.unmatch_reader(Guid::new(prefix, reader));
-        self.reader.unmatch_writer(Guid::new(prefix, writer));
+        let writer = Guid::new(prefix, writer);
+        self.reader.unmatch_writer(writer, &mut self.inbox);
     }
 
     /// Takes a submessage if it is about this topic; gives what came with it, in order.

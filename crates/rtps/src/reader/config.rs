@@ -91,6 +91,12 @@ pub trait Sink {
         Delivery::Accepted
     }
 
+    /// The first change of a writer's part in a coherent set of its publisher has come; `group_set`
+    /// is the publisher's number for the set. By default nothing.
+    fn set_begun(&mut self, writer: Guid, group_set: SequenceNumber) {
+        let _ = (writer, group_set);
+    }
+
     /// A coherent set has ended in this writer, delivered or not; see [`SetEnd`]. Called where the
     /// set is one of the publisher's, also if the writer had no part in it. By default nothing.
     fn set_ended(&mut self, writer: Guid, end: SetEnd) {
@@ -105,6 +111,8 @@ pub struct CoherentSet<'a> {
     pub writer: Guid,
     /// The publisher's number for the set; [`SequenceNumber::ZERO`] if it is the writer's alone.
     pub group_set: SequenceNumber,
+    /// Whether it was refused before, as it is.
+    pub was_refused: bool,
     pub(super) changes: &'a [(SequenceNumber, HeldChange)],
 }
 
@@ -139,8 +147,11 @@ pub struct SetEnd {
 /// What a writer contributed to a coherent set of its publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetPart {
-    /// Nothing.
+    /// Nothing, as the writer says.
     Empty,
+    /// Nothing that has come. Whether there was anything shows in whether numbers before the end are
+    /// missing.
+    Unheard,
     /// Changes that have been delivered as a set.
     Delivered,
     /// Changes of which some are missing, or too many.
@@ -175,6 +186,13 @@ pub struct ReceivedChange<'a> {
     /// The serialized value or key with its encapsulation header. It may be followed by up to three
     /// bytes of padding.
     pub payload: SerializedPayload<'a>,
+}
+
+impl ReceivedChange<'_> {
+    /// Whether it only says that a coherent set has ended.
+    pub(super) fn is_end_of_set(&self) -> bool {
+        self.kind.is_alive() && self.payload == SerializedPayload::None && self.place.is_end()
+    }
 }
 
 /// What a reader has seen, in samples unless said otherwise.

@@ -11,7 +11,13 @@ use crate::wire::{Heartbeat, SequenceNumber};
 impl Reader {
     /// Whether a heartbeat is newer than the last one. A writer that counts or numbers anew has been
     /// restarted under its old name, which two heartbeats must agree on as one may be a straggler.
-    pub(super) fn is_news(&mut self, now: Instant, index: usize, heartbeat: &Heartbeat) -> bool {
+    pub(super) fn is_news(
+        &mut self,
+        now: Instant,
+        index: usize,
+        heartbeat: &Heartbeat,
+        sink: &mut impl Sink,
+    ) -> bool {
         let writer = &mut self.writers[index];
         let older = heartbeat.last < writer.heartbeat_last;
         if older && writer.heartbeat_count.would_accept(now, heartbeat.count) {
@@ -22,6 +28,8 @@ impl Reader {
                 writer.restart_count = Some(heartbeat.count);
                 return false;
             }
+            let (pool, counters) = (&mut self.pool, &mut self.counters);
+            writer.set.abandon(writer.proxy.guid, pool, counters, sink);
             writer.restart();
             writer.heartbeat_count.restart(now, heartbeat.count);
             self.counters.restarts += 1;
@@ -135,7 +143,8 @@ impl Reader {
         }
     }
 
-    /// Passes over irrelevant numbers from `start` up to but without `end`.
+    /// Passes over irrelevant numbers from `start` up to but without `end`, and delivers what comes
+    /// after them.
     pub(super) fn skip(
         &mut self,
         index: usize,
@@ -143,18 +152,31 @@ impl Reader {
         end: SequenceNumber,
         sink: &mut impl Sink,
     ) {
+        if self.pass(index, start, end) {
+            self.drain(index, sink);
+        }
+    }
+
+    /// Notes that numbers from `start` up to but without `end` are irrelevant; false if they are
+    /// past. Delivers nothing.
+    pub(super) fn pass(
+        &mut self,
+        index: usize,
+        start: SequenceNumber,
+        end: SequenceNumber,
+    ) -> bool {
         let writer = &mut self.writers[index];
         if end <= writer.expected {
-            return;
+            return false;
         }
         let start = start.max(writer.expected);
         if writer.proxy.reliable {
             writer.reorder.skip(start, end);
-            self.drain(index, sink);
         } else if start == writer.expected {
             writer.expected = end;
             writer.reassembly.remove_below(end);
         }
+        true
     }
 
     /// Drops a change that says what must be understood but is not (RTPS 2.5 §9.6.3). It would be the

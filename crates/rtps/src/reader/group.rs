@@ -34,29 +34,35 @@ pub struct Decision {
 /// The sets under way in the readers of one subscriber. Each publisher's are decided in order.
 #[derive(Debug, Default)]
 pub struct GroupSets {
+    publishers: BTreeMap<Guid, PublisherSets>,
+    publisher_of: BTreeMap<Member, Guid>,
+}
+
+/// The members that a publisher has here, and its sets that are not decided yet.
+#[derive(Debug, Default)]
+struct PublisherSets {
     members: BTreeMap<Member, Progress>,
-    publishers: BTreeMap<Guid, Pending>,
+    pending: BTreeMap<SequenceNumber, PendingSet>,
+    /// Of all pending sets.
+    change_count: usize,
+    /// The last set that was decided.
+    decided: SequenceNumber,
+    /// The highest number that anything has been heard of.
+    heard: SequenceNumber,
+    /// A writer has left that had said all up to the first number when the second had been heard of:
+    /// no set between the two is whole.
+    left: Option<(SequenceNumber, SequenceNumber)>,
 }
 
 /// How far a member has got.
 #[derive(Debug)]
 struct Progress {
-    publisher: Guid,
     /// The writer's next change, if none is missing.
     next: SequenceNumber,
     /// All that the writer has to say up to this number of the publisher has come.
     settled: SequenceNumber,
     /// Between which numbers of the publisher changes of the writer are missing.
     holes: Vec<(SequenceNumber, SequenceNumber)>,
-}
-
-/// The sets of a publisher that are not decided yet, by number.
-#[derive(Debug, Default)]
-struct Pending {
-    sets: BTreeMap<SequenceNumber, PendingSet>,
-    change_count: usize,
-    /// The last set that was decided.
-    decided: SequenceNumber,
 }
 
 #[derive(Debug)]
@@ -68,96 +74,92 @@ struct PendingSet {
 }
 
 impl GroupSets {
-    /// A reader is matched with a writer of `publisher`. Nothing changes if it was already.
+    /// A reader is matched with a writer of `publisher`. Nothing changes if it was already; a writer
+    /// that had another publisher has left that one.
     pub fn matched(&mut self, member: Member, publisher: Guid) {
-        self.members.entry(member).or_insert(Progress {
-            publisher,
+        match self.publisher_of.insert(member, publisher) {
+            Some(before) if before == publisher => return,
+            Some(before) => self.left(member, before),
+            None => {}
+        }
+        let progress = Progress {
             next: SequenceNumber::FIRST,
             settled: SequenceNumber::ZERO,
             holes: Vec::new(),
-        });
-        self.publishers.entry(publisher).or_default();
+        };
+        let sets = self.publishers.entry(publisher).or_default();
+        sets.members.insert(member, progress);
     }
 
-    /// A writer is gone. Sets of which it had not told the end will never be whole.
+    /// A writer is gone. Sets that had begun and of which it had not told the end will never be
+    /// whole.
     pub fn unmatched(&mut self, member: Member) {
-        let Some(progress) = self.members.remove(&member) else {
-            return;
-        };
-        let publisher = progress.publisher;
-        let is_last = !self.members.values().any(|one| one.publisher == publisher);
-        let Some(pending) = self.publishers.get_mut(&publisher) else {
-            return;
-        };
-        for set in pending.sets.values_mut() {
-            set.is_broken |= progress.settled < set.end;
+        if let Some(publisher) = self.publisher_of.remove(&member) {
+            self.left(member, publisher);
         }
-        if is_last && pending.sets.is_empty() {
-            self.publishers.remove(&publisher);
+    }
+
+    fn left(&mut self, member: Member, publisher: Guid) {
+        if let Some(sets) = self.publishers.get_mut(&publisher)
+            && let Some(progress) = sets.members.remove(&member)
+        {
+            sets.broken_by(progress.settled);
         }
+        self.forget_if_over(publisher);
+    }
+
+    /// A reader is gone. Sets are whole without it.
+    pub fn remove_reader(&mut self, reader: Guid) {
+        self.publisher_of
+            .retain(|member, _| member.reader != reader);
+        for sets in self.publishers.values_mut() {
+            sets.members.retain(|member, _| member.reader != reader);
+        }
+        self.publishers.retain(|_, sets| !sets.is_over());
     }
 
     /// Whose writer a member is matched with.
     pub fn publisher_of(&self, member: Member) -> Option<Guid> {
-        self.members.get(&member).map(|progress| progress.publisher)
+        self.publisher_of.get(&member).copied()
+    }
+
+    /// A set has begun in a member.
+    pub fn begun(&mut self, member: Member, set: SequenceNumber) {
+        if let Some(sets) = self.of(member) {
+            sets.heard = sets.heard.max(set);
+        }
     }
 
     /// A set has ended in a member, whose part has `change_count` changes. False if the set was
     /// decided before: then the part is to be discarded.
     #[must_use]
     pub fn ended(&mut self, member: Member, end: &SetEnd, change_count: usize) -> bool {
-        let Some(progress) = self.members.get_mut(&member) else {
-            return false;
-        };
-        let set = end.group.coherent_set;
-        let settled = end.group.number.max(set);
-        // What an empty part lacks before its end may have been changes of the set.
-        let covered = match end.part {
-            SetPart::Empty => settled.next(),
-            SetPart::Delivered | SetPart::Discarded => set,
-        };
-        progress.advance(end.first, end.last, covered, settled);
-        let Some(pending) = self.publishers.get_mut(&progress.publisher) else {
-            return false;
-        };
-        if set < SequenceNumber::FIRST {
-            return true;
-        }
-        if set <= pending.decided {
-            return false;
-        }
-        let pending_set = pending.sets.entry(set).or_insert(PendingSet {
-            end: settled,
-            change_count: 0,
-            is_broken: false,
-        });
-        pending_set.end = pending_set.end.max(settled);
-        pending_set.change_count += change_count;
-        pending_set.is_broken |= end.part == SetPart::Discarded;
-        pending.change_count += change_count;
-        pending.bound();
-        true
+        let sets = self.of(member);
+        sets.is_some_and(|sets| sets.ended(member, end, change_count))
     }
 
     /// A change that is in no set has come, with its number in the writer and in the publisher.
     pub fn passed(&mut self, member: Member, number: SequenceNumber, group_number: SequenceNumber) {
-        if let Some(progress) = self.members.get_mut(&member) {
+        if let Some(sets) = self.of(member)
+            && let Some(progress) = sets.members.get_mut(&member)
+        {
             progress.advance(number, number, group_number, group_number);
+            sets.heard = sets.heard.max(group_number);
         }
     }
 
-    /// The next decision that can be taken. It comes again until it is [done](Self::done).
-    pub fn poll(&self) -> Option<Decision> {
-        self.publishers.iter().find_map(|(&publisher, pending)| {
-            let (&set, state) = pending.sets.first_key_value()?;
-            let members = || {
-                let members = self.members.values();
-                members.filter(|member| member.publisher == publisher)
-            };
-            let is_whole =
-                !state.is_broken && !members().any(|member| member.lacks(set, state.end));
-            let is_over = !is_whole || members().all(|member| member.settled >= state.end);
-            is_over.then_some(Decision {
+    fn of(&mut self, member: Member) -> Option<&mut PublisherSets> {
+        let publisher = self.publisher_of.get(&member)?;
+        self.publishers.get_mut(publisher)
+    }
+
+    /// The next decision on the sets of each publisher, where one can be taken. It comes again until
+    /// it is [done](Self::done).
+    pub fn decisions(&self) -> impl Iterator<Item = Decision> {
+        let publishers = self.publishers.iter();
+        publishers.filter_map(|(&publisher, sets)| {
+            let (set, is_whole) = sets.decision()?;
+            Some(Decision {
                 publisher,
                 set,
                 is_whole,
@@ -167,17 +169,104 @@ impl GroupSets {
 
     /// A decision has been carried out.
     pub fn done(&mut self, decision: &Decision) {
-        let Some(pending) = self.publishers.get_mut(&decision.publisher) else {
-            return;
-        };
-        if let Some(set) = pending.sets.remove(&decision.set) {
-            pending.change_count -= set.change_count;
+        if let Some(sets) = self.publishers.get_mut(&decision.publisher) {
+            sets.done(decision.set);
         }
-        pending.decided = pending.decided.max(decision.set);
-        let publisher = decision.publisher;
-        let is_over = pending.sets.is_empty();
-        if is_over && !self.members.values().any(|one| one.publisher == publisher) {
+        self.forget_if_over(decision.publisher);
+    }
+
+    fn forget_if_over(&mut self, publisher: Guid) {
+        if self
+            .publishers
+            .get(&publisher)
+            .is_some_and(PublisherSets::is_over)
+        {
             self.publishers.remove(&publisher);
+        }
+    }
+}
+
+impl PublisherSets {
+    /// No member will say anything more, and nothing waits.
+    fn is_over(&self) -> bool {
+        self.members.is_empty() && self.pending.is_empty()
+    }
+
+    fn ended(&mut self, member: Member, end: &SetEnd, change_count: usize) -> bool {
+        let Some(progress) = self.members.get_mut(&member) else {
+            return false;
+        };
+        let set = end.group.coherent_set;
+        let settled = end.group.number.max(set);
+        // Whoever is silent on a set may have had changes of it among those that are missing.
+        let covered = match end.part {
+            SetPart::Unheard => settled.next(),
+            SetPart::Empty | SetPart::Delivered | SetPart::Discarded => set,
+        };
+        progress.advance(end.first, end.last, covered, settled);
+        self.heard = self.heard.max(settled);
+        if set < SequenceNumber::FIRST {
+            return true;
+        }
+        if set <= self.decided {
+            return false;
+        }
+        let pending = self.pending.entry(set).or_insert(PendingSet {
+            end: settled,
+            change_count: 0,
+            is_broken: false,
+        });
+        pending.end = pending.end.max(settled);
+        pending.change_count += change_count;
+        let has_lost = |&(from, to): &_| set <= to && from < pending.end;
+        pending.is_broken |=
+            end.part == SetPart::Discarded || self.left.as_ref().is_some_and(has_lost);
+        self.change_count += change_count;
+        self.bound();
+        true
+    }
+
+    /// The first set, if it can be decided, and whether it is whole.
+    fn decision(&self) -> Option<(SequenceNumber, bool)> {
+        let (&set, state) = self.pending.first_key_value()?;
+        let mut members = self.members.values();
+        let is_whole = !state.is_broken && !members.any(|member| member.lacks(set, state.end));
+        let mut members = self.members.values();
+        let is_over = !is_whole || members.all(|member| member.settled >= state.end);
+        is_over.then_some((set, is_whole))
+    }
+
+    fn done(&mut self, set: SequenceNumber) {
+        if let Some(pending) = self.pending.remove(&set) {
+            self.change_count -= pending.change_count;
+        }
+        self.decided = self.decided.max(set);
+        self.left = self.left.filter(|&(_, heard)| heard > self.decided);
+    }
+
+    /// A writer that had said all up to `settled` has left.
+    fn broken_by(&mut self, settled: SequenceNumber) {
+        if settled >= self.heard {
+            return;
+        }
+        for pending in self.pending.values_mut() {
+            pending.is_broken |= settled < pending.end;
+        }
+        let from = self.left.map_or(settled, |(from, _)| from.min(settled));
+        self.left = Some((from, self.heard));
+    }
+
+    /// Gives up the oldest sets where too much waits.
+    fn bound(&mut self) {
+        let mut excess = self.pending.len().saturating_sub(MAX_SETS);
+        let mut changes = self.change_count;
+        for set in self.pending.values_mut() {
+            if excess == 0 && changes <= MAX_CHANGES {
+                break;
+            }
+            set.is_broken = true;
+            excess = excess.saturating_sub(1);
+            changes -= set.change_count;
         }
     }
 }
@@ -211,22 +300,6 @@ impl Progress {
     }
 }
 
-impl Pending {
-    /// Gives up the oldest sets where too much waits.
-    fn bound(&mut self) {
-        let mut excess = self.sets.len().saturating_sub(MAX_SETS);
-        let mut changes = self.change_count;
-        for set in self.sets.values_mut() {
-            if excess == 0 && changes <= MAX_CHANGES {
-                break;
-            }
-            set.is_broken = true;
-            excess = excess.saturating_sub(1);
-            changes -= set.change_count;
-        }
-    }
-}
-
 /// Sets of a publisher that may wait for their end in some writer.
 const MAX_SETS: usize = 1024;
 /// Changes of those.
@@ -235,148 +308,5 @@ const MAX_CHANGES: usize = 1 << 20;
 const MAX_HOLES: usize = 64;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::change::GroupPlace;
-    use crate::wire::{EntityId, GuidPrefix};
-
-    const PUBLISHER: Guid = Guid::new(GuidPrefix([9; 12]), EntityId::PARTICIPANT);
-
-    fn member(number: u32) -> Member {
-        let guid = |entity| Guid::new(GuidPrefix([1; 12]), entity);
-        Member {
-            reader: guid(EntityId::user_reader(number, true)),
-            writer: guid(EntityId::user_writer(number, true)),
-        }
-    }
-
-    fn sets(members: u32) -> GroupSets {
-        let mut sets = GroupSets::default();
-        for number in 1..=members {
-            sets.matched(member(number), PUBLISHER);
-        }
-        sets
-    }
-
-    /// The end of set `set..end` in numbers `first` to `last` of the writer.
-    fn end(set: i64, end: i64, first: i64, last: i64, part: SetPart) -> SetEnd {
-        SetEnd {
-            group: GroupPlace {
-                number: SequenceNumber(end),
-                coherent_set: SequenceNumber(set),
-            },
-            first: SequenceNumber(first),
-            last: SequenceNumber(last),
-            part,
-        }
-    }
-
-    fn decisions(sets: &mut GroupSets) -> Vec<(i64, bool)> {
-        let mut decisions = Vec::new();
-        while let Some(decision) = sets.poll() {
-            sets.done(&decision);
-            decisions.push((decision.set.0, decision.is_whole));
-        }
-        decisions
-    }
-
-    #[test]
-    fn a_set_is_whole_when_it_has_ended_in_every_writer() {
-        let mut sets = sets(2);
-        assert!(sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2));
-        assert_eq!(decisions(&mut sets), []);
-        assert!(sets.ended(member(2), &end(1, 3, 1, 1, SetPart::Empty), 0));
-        assert_eq!(decisions(&mut sets), [(1, true)]);
-    }
-
-    #[test]
-    fn one_broken_part_breaks_the_set_and_what_comes_later_of_it() {
-        let mut sets = sets(2);
-        assert!(sets.ended(member(1), &end(1, 5, 1, 3, SetPart::Discarded), 0));
-        assert_eq!(decisions(&mut sets), [(1, false)]);
-        assert!(!sets.ended(member(2), &end(1, 5, 1, 3, SetPart::Delivered), 2));
-        assert_eq!(decisions(&mut sets), []);
-    }
-
-    #[test]
-    fn sets_are_decided_in_order() {
-        let mut sets = sets(2);
-        assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-        assert!(sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1));
-        assert!(sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0));
-        assert_eq!(decisions(&mut sets), [(1, true)]);
-        assert!(sets.ended(member(2), &end(3, 4, 2, 2, SetPart::Empty), 0));
-        assert_eq!(decisions(&mut sets), [(3, true)]);
-    }
-
-    #[test]
-    fn a_set_that_ended_before_a_writer_was_heard_is_not_whole() {
-        let mut sets = sets(2);
-        assert!(sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2));
-        // Its first nine changes are unknown, and may have been of the set.
-        assert!(sets.ended(member(2), &end(1, 3, 10, 10, SetPart::Empty), 0));
-        assert_eq!(decisions(&mut sets), [(1, false)]);
-        assert!(sets.ended(member(1), &end(4, 6, 4, 6, SetPart::Delivered), 2));
-        assert!(sets.ended(member(2), &end(4, 6, 11, 11, SetPart::Empty), 0));
-        assert_eq!(decisions(&mut sets), [(4, true)]);
-    }
-
-    #[test]
-    fn a_hole_in_a_writer_breaks_the_sets_around_it_alone() {
-        let mut sets = sets(2);
-        for set in [1, 3, 5, 7] {
-            let part = end(set, set + 1, set, set + 1, SetPart::Delivered);
-            assert!(sets.ended(member(1), &part, 1));
-        }
-        assert!(sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-        assert!(sets.ended(member(2), &end(7, 8, 9, 10, SetPart::Delivered), 1));
-        let expected = [(1, true), (3, false), (5, false), (7, true)];
-        assert_eq!(decisions(&mut sets), expected);
-    }
-
-    #[test]
-    fn changes_outside_sets_show_how_far_a_writer_has_got() {
-        let mut sets = sets(2);
-        assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-        sets.passed(member(2), SequenceNumber::FIRST, SequenceNumber(3));
-        assert_eq!(decisions(&mut sets), [(1, true)]);
-    }
-
-    #[test]
-    fn a_writer_that_leaves_breaks_the_sets_that_it_has_not_ended() {
-        let mut sets = sets(2);
-        assert!(sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0));
-        assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-        assert!(sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1));
-        sets.unmatched(member(2));
-        assert_eq!(decisions(&mut sets), [(1, true), (3, false)]);
-        sets.unmatched(member(1));
-        assert!(sets.publishers.is_empty());
-    }
-
-    #[test]
-    fn what_waits_is_bounded() {
-        let mut sets = sets(2);
-        for set in 1..=5000 {
-            let _ = sets.ended(
-                member(1),
-                &end(2 * set, 2 * set + 1, set, set, SetPart::Delivered),
-                1,
-            );
-            decisions(&mut sets);
-        }
-        let pending = &sets.publishers[&PUBLISHER];
-        assert_eq!(
-            (pending.sets.len(), pending.change_count),
-            (MAX_SETS, MAX_SETS)
-        );
-        for hole in 1..=1000 {
-            sets.passed(
-                member(2),
-                SequenceNumber(2 * hole),
-                SequenceNumber(10 * hole),
-            );
-        }
-        assert_eq!(sets.members[&member(2)].holes.len(), MAX_HOLES);
-    }
-}
+#[path = "group_tests.rs"]
+mod tests;

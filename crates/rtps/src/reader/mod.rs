@@ -96,13 +96,15 @@ impl Reader {
     }
 
     /// Stops listening to a writer; false if it was not matched. What came before its turn and was
-    /// not delivered yet is gone, and [counted](ReaderCounters::abandoned).
-    pub fn unmatch_writer(&mut self, guid: Guid) -> bool {
+    /// not delivered yet is gone, and [counted](ReaderCounters::abandoned); of a coherent set that
+    /// has not ended the sink is told that it is lost.
+    pub fn unmatch_writer(&mut self, guid: Guid, sink: &mut impl Sink) -> bool {
         let Ok(index) = self.find(guid) else {
             return false;
         };
         let mut writer = self.writers.remove(index);
-        writer.set.abandon(&mut self.pool, &mut self.counters);
+        let (pool, counters) = (&mut self.pool, &mut self.counters);
+        writer.set.abandon(guid, pool, counters, sink);
         let abandoned = writer.reorder.held() + writer.reassembly.len();
         self.counters.abandoned += abandoned as u64;
         true
@@ -127,14 +129,11 @@ impl Reader {
             let number = data.sequence_number;
             return self.skip(index, number, number.next(), sink);
         }
-        let place = match self.config.places || self.config.coherent {
+        let says_nothing = data.payload == SerializedPayload::None;
+        let place = match self.config.places || self.config.coherent || says_nothing {
             true => data.inline_qos.place(),
             false => Place::default(),
         };
-        if !self.config.coherent && is_end_of_set(data) {
-            let number = data.sequence_number;
-            return self.skip(index, number, number.next(), sink);
-        }
         let change = ReceivedChange {
             writer: self.writers[index].proxy.guid,
             sequence_number: data.sequence_number,
@@ -144,6 +143,10 @@ impl Reader {
             place,
             payload: data.payload,
         };
+        if !self.config.coherent && change.is_end_of_set() {
+            let number = data.sequence_number;
+            return self.skip(index, number, number.next(), sink);
+        }
         if self.offer(index, &change, sink) == Offer::Keep {
             let held = HeldChange::copy(&change, &mut self.pool);
             self.hold(now, index, change.sequence_number, held);
@@ -208,7 +211,7 @@ impl Reader {
             self.counters.misbehaved += 1;
             return;
         }
-        if !self.writers[index].proxy.reliable || !self.is_news(now, index, heartbeat) {
+        if !self.writers[index].proxy.reliable || !self.is_news(now, index, heartbeat, sink) {
             return;
         }
         self.counters.heartbeats += 1;
@@ -269,9 +272,12 @@ impl Reader {
             return;
         }
         self.counters.gaps += 1;
-        self.skip(index, gap.start, gap.list.base, sink);
+        let mut is_news = self.pass(index, gap.start, gap.list.base);
         for number in gap.list.iter() {
-            self.skip(index, number, number.next(), sink);
+            is_news |= self.pass(index, number, number.next());
+        }
+        if is_news {
+            self.drain(index, sink);
         }
     }
 
@@ -330,12 +336,6 @@ impl Reader {
         self.writers
             .binary_search_by_key(&guid, |writer| writer.proxy.guid)
     }
-}
-
-/// Whether a DATA only says that a coherent set has ended.
-fn is_end_of_set(data: &Data<'_>) -> bool {
-    data.payload == SerializedPayload::None
-        && data.inline_qos.place().coherent_set == SequenceNumber::UNKNOWN
 }
 
 impl core::fmt::Debug for Reader {

@@ -12,7 +12,7 @@ use super::reorder::HeldChange;
 use super::{Delivery, ReaderCounters, ReceivedChange, Sink};
 use crate::change::GroupPlace;
 use crate::pool::BufferPool;
-use crate::wire::SequenceNumber;
+use crate::wire::{Guid, SequenceNumber};
 
 /// The set of a writer that has begun and not ended. Without one, `first` is zero.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub(super) struct SetBuffer {
     /// Bytes of those.
     len: usize,
     is_too_long: bool,
+    /// The sink had no room for it, whole as it is.
+    was_refused: bool,
 }
 
 /// Hands the next change of a writer on, if it is in no set; else keeps it, and delivers the set
@@ -53,35 +55,36 @@ impl SetBuffer {
         change: &ReceivedChange<'_>,
         sink: &mut impl Sink,
     ) -> Delivery {
-        let place = change.place;
-        let is_end = place.coherent_set == SequenceNumber::UNKNOWN;
-        if self.is_open() && place.coherent_set != self.first {
+        let set = change.place.coherent_set;
+        let ends = change.is_end_of_set().then(|| self.is_ended_by(change));
+        if self.is_open() && (ends.is_some() || set != self.first) {
             if self.deliver(change, sink) == Delivery::Full {
                 return Delivery::Full;
             }
-            self.finish(change, pool, counters, sink);
-        } else if is_end && place.group.coherent_set != SequenceNumber::ZERO {
-            let number = change.sequence_number;
-            let end = SetEnd {
-                group: place.group,
-                first: number,
-                last: number,
-                part: SetPart::Empty,
-            };
-            sink.set_ended(change.writer, end);
+            self.finish(change, ends, pool, counters, sink);
+        } else if ends.is_some() {
+            tell_of_end(change, sink);
         }
-        if is_end {
-            return Delivery::Accepted;
+        match ends {
+            Some(_) => Delivery::Accepted,
+            None if set < SequenceNumber::FIRST => sink.deliver(*change),
+            None => {
+                self.keep(config, pool, change, sink);
+                Delivery::Accepted
+            }
         }
-        if place.coherent_set < SequenceNumber::FIRST {
-            return sink.deliver(*change);
-        }
-        self.keep(config, pool, change);
-        Delivery::Accepted
     }
 
     fn is_open(&self) -> bool {
         self.first != SequenceNumber::ZERO
+    }
+
+    /// Whether the end of a set is that of this one: its own may be lost.
+    fn is_ended_by(&self, end: &ReceivedChange<'_>) -> bool {
+        let group_set = end.place.group.coherent_set;
+        self.is_open()
+            && end.place.coherent_set == SequenceNumber::UNKNOWN
+            && (group_set == self.group_set || group_set < SequenceNumber::FIRST)
     }
 
     /// Whether the set has all its changes if `end` is the first number beyond it.
@@ -91,39 +94,49 @@ impl SetBuffer {
     }
 
     /// Delivers the set, if it is whole, now that `next` shows its end.
-    fn deliver(&self, next: &ReceivedChange<'_>, sink: &mut impl Sink) -> Delivery {
-        match self.is_whole(next.sequence_number) {
-            true => sink.deliver_set(CoherentSet {
-                writer: next.writer,
-                group_set: self.group_set,
-                changes: &self.changes,
-            }),
-            false => Delivery::Accepted,
+    fn deliver(&mut self, next: &ReceivedChange<'_>, sink: &mut impl Sink) -> Delivery {
+        if !self.is_whole(next.sequence_number) {
+            return Delivery::Accepted;
         }
+        let delivery = sink.deliver_set(CoherentSet {
+            writer: next.writer,
+            group_set: self.group_set,
+            was_refused: self.was_refused,
+            changes: &self.changes,
+        });
+        self.was_refused = delivery == Delivery::Full;
+        delivery
     }
 
-    /// Forgets the set once it has been delivered, or because it never will be.
+    /// Forgets the set once it has been delivered, or because it never will be. `ends` says of an end
+    /// of a set whether it is that of this one.
     fn finish(
         &mut self,
         next: &ReceivedChange<'_>,
+        ends: Option<bool>,
         pool: &mut BufferPool,
         counters: &mut ReaderCounters,
         sink: &mut impl Sink,
     ) {
         let is_whole = self.is_whole(next.sequence_number);
+        let group = next.place.group;
+        let (number, last) = match ends {
+            Some(true) => (group.number, next.sequence_number),
+            // The set that the other end is of may have begun with any number from its first on.
+            Some(false) => (
+                group.coherent_set.previous(),
+                next.sequence_number.previous(),
+            ),
+            None => (group.number.previous(), next.sequence_number.previous()),
+        };
         if self.group_set != SequenceNumber::ZERO {
-            let is_end = next.place.coherent_set == SequenceNumber::UNKNOWN;
-            let before = |number: SequenceNumber| match is_end {
-                true => number,
-                false => number.previous(),
-            };
             let end = SetEnd {
                 group: GroupPlace {
-                    number: before(next.place.group.number),
+                    number,
                     coherent_set: self.group_set,
                 },
                 first: self.first,
-                last: before(next.sequence_number),
+                last,
                 part: match is_whole {
                     true => SetPart::Delivered,
                     false => SetPart::Discarded,
@@ -133,17 +146,28 @@ impl SetBuffer {
         }
         match is_whole {
             true => self.clear(pool),
-            false => {
-                sink.lost(next.writer, self.received);
-                self.abandon(pool, counters);
-            }
+            false => self.abandon(next.writer, pool, counters, sink),
+        }
+        if ends == Some(false) {
+            tell_of_end(next, sink);
         }
     }
 
     /// Keeps a change of the set, which it may begin.
-    fn keep(&mut self, config: &ReaderConfig, pool: &mut BufferPool, change: &ReceivedChange<'_>) {
-        self.first = change.place.coherent_set;
-        self.group_set = change.place.group.coherent_set.max(SequenceNumber::ZERO);
+    fn keep(
+        &mut self,
+        config: &ReaderConfig,
+        pool: &mut BufferPool,
+        change: &ReceivedChange<'_>,
+        sink: &mut impl Sink,
+    ) {
+        if !self.is_open() {
+            self.first = change.place.coherent_set;
+            self.group_set = change.place.group.coherent_set.max(SequenceNumber::ZERO);
+            if self.group_set != SequenceNumber::ZERO {
+                sink.set_begun(change.writer, self.group_set);
+            }
+        }
         self.received += 1;
         let held = HeldChange::copy(change, pool);
         self.len += held.bytes.len();
@@ -155,11 +179,18 @@ impl SetBuffer {
         }
     }
 
-    /// Forgets the set, if there is one, and counts it.
-    pub(super) fn abandon(&mut self, pool: &mut BufferPool, counters: &mut ReaderCounters) {
+    /// Forgets the set, if there is one; counts its changes, which are lost.
+    pub(super) fn abandon(
+        &mut self,
+        writer: Guid,
+        pool: &mut BufferPool,
+        counters: &mut ReaderCounters,
+        sink: &mut impl Sink,
+    ) {
         if self.is_open() {
             counters.sets_discarded += 1;
             counters.set_changes_discarded += self.received;
+            sink.lost(writer, self.received);
             self.clear(pool);
         }
     }
@@ -170,6 +201,7 @@ impl SetBuffer {
         self.group_set = SequenceNumber::ZERO;
         self.received = 0;
         self.is_too_long = false;
+        self.was_refused = false;
     }
 
     fn recycle(&mut self, pool: &mut BufferPool) {
@@ -178,4 +210,26 @@ impl SetBuffer {
         }
         self.len = 0;
     }
+}
+
+/// Says that a set of the publisher has ended of which nothing is kept here.
+fn tell_of_end(end: &ReceivedChange<'_>, sink: &mut impl Sink) {
+    let group = end.place.group;
+    if group.coherent_set < SequenceNumber::FIRST {
+        return;
+    }
+    let part = match end.place.coherent_set {
+        SequenceNumber::ZERO => SetPart::Empty,
+        _ => SetPart::Unheard,
+    };
+    let number = end.sequence_number;
+    sink.set_ended(
+        end.writer,
+        SetEnd {
+            group,
+            first: number,
+            last: number,
+            part,
+        },
+    );
 }

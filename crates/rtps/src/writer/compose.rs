@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use tickwire_base::Locator;
 
 use super::WriterConfig;
-use crate::change::Place;
 use crate::history::CacheChange;
 use crate::outbox::Outbox;
 use crate::wire::{
@@ -204,14 +203,7 @@ impl Composer {
             list.status_info(StatusInfo(kind.status_info()));
         }
         if self.presents {
-            let place = change.place;
-            list.place(&match change.is_end {
-                true => Place {
-                    coherent_set: SequenceNumber::UNKNOWN,
-                    ..place
-                },
-                false => place,
-            });
+            list.place(&change.announced_place());
         }
         list.finish();
     }

@@ -17,6 +17,7 @@ mod send;
 mod sets;
 mod window;
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use tickwire_base::{Duration, Instant};
@@ -65,6 +66,8 @@ pub struct Writer {
     destinations: Destinations,
     composer: Composer,
     open_set: Option<OpenSet>,
+    /// Ends in the history whose sets have no changes there.
+    spared_ends: BTreeSet<SequenceNumber>,
     counters: WriterCounters,
 }
 
@@ -104,6 +107,7 @@ impl Writer {
             destinations: Destinations::default(),
             composer: Composer::new(&config),
             open_set: None,
+            spared_ends: BTreeSet::new(),
             counters: WriterCounters::default(),
             config,
         }

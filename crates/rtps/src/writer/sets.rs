@@ -85,27 +85,41 @@ impl Writer {
         }
     }
 
-    /// Removes the end of a set that has no changes left, if that is what `number` is. Not before
-    /// it is acknowledged, and not the newest, which tells late joiners how far their publisher has
-    /// got.
+    /// Removes the end of a set that has no changes left, if that is what `number` is. It is spared
+    /// for a while where somebody may still want it: until it is acknowledged; while it is the
+    /// newest, which tells late joiners how far their publisher has got; and, where the writer had no
+    /// part in the set, as long as other writers may hold changes of it for late joiners.
     pub(super) fn forget_end(&mut self, number: SequenceNumber) {
         let Some(end) = self.history.get(number).filter(|change| change.is_end) else {
             return;
         };
         let (set, is_empty) = (end.place.coherent_set, end.place.coherent_set == number);
-        let has_changes = self.history.at_or_after(set).is_some_and(|at| at < number);
-        let is_needed = has_changes || is_empty && self.keeps_empty_ends();
-        if number <= self.released && number < self.last && !is_needed {
-            self.history.remove_end(number);
+        if self.history.at_or_after(set).is_some_and(|at| at < number) {
+            return;
+        }
+        let is_wanted = number > self.released
+            || number == self.last
+            || is_empty && self.config.transient_local;
+        match is_wanted {
+            true => self.spare_end(number),
+            false => {
+                self.spared_ends.remove(&number);
+                self.history.remove_end(number);
+            }
         }
     }
 
-    /// Whether to remember that this writer had no part in a set: late joiners need it as long as
-    /// other writers may hold changes of the set.
-    fn keeps_empty_ends(&self) -> bool {
-        self.config.transient_local && self.history.end_count() <= MAX_EMPTY_ENDS
+    /// Keeps an end whose set has no changes, and lets go of the oldest of too many: a reader that
+    /// has not acknowledged it by now gets a GAP, and does without the set.
+    fn spare_end(&mut self, number: SequenceNumber) {
+        self.spared_ends.insert(number);
+        if self.spared_ends.len() > MAX_SPARED_ENDS
+            && let Some(oldest) = self.spared_ends.pop_first()
+        {
+            self.history.remove_end(oldest);
+        }
     }
 }
 
-/// Sets without changes that are remembered at most.
-const MAX_EMPTY_ENDS: usize = 1024;
+/// Ends of sets without changes that are kept at most.
+const MAX_SPARED_ENDS: usize = 1024;

@@ -1,13 +1,14 @@
 //! Writers and readers on a simulated network, in virtual time.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod group;
 pub mod script;
 
 use std::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::reader::{
-    CoherentSet, Delivery, Reader, ReaderConfig, ReceivedChange, SetEnd, Sink, WriterProxy,
+    CoherentSet, Delivery, Reader, ReaderConfig, ReceivedChange, SetEnd, SetPart, Sink, WriterProxy,
 };
 use tickwire_rtps::wire::{
     Context, EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload,
@@ -39,7 +40,20 @@ pub struct Cache {
     pub room: usize,
     /// What came together: how many samples each time.
     pub sets: Vec<usize>,
-    pub ends: Vec<(Guid, SetEnd)>,
+    /// Sets that were offered, each time: whether they were refused before.
+    pub offers: Vec<bool>,
+    /// What a subscriber would be told, in order.
+    pub told: Vec<(Guid, Told)>,
+}
+
+/// What a reader tells of the sets of a publisher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    Begun(SequenceNumber),
+    /// With the changes that were delivered.
+    Ended(SetEnd, usize),
+    /// A change in no set: its number in the writer and in the publisher.
+    Passed(SequenceNumber, SequenceNumber),
 }
 
 impl Default for Cache {
@@ -49,7 +63,8 @@ impl Default for Cache {
             lost: 0,
             room: usize::MAX,
             sets: Vec::new(),
-            ends: Vec::new(),
+            offers: Vec::new(),
+            told: Vec::new(),
         }
     }
 }
@@ -78,6 +93,12 @@ impl Sink for Cache {
             payload: payload.to_vec(),
             place: change.place,
         });
+        let place = change.place;
+        if place.coherent_set < SequenceNumber::FIRST && place.group.number >= SequenceNumber::FIRST
+        {
+            let passed = Told::Passed(change.sequence_number, place.group.number);
+            self.told.push((change.writer, passed));
+        }
         Delivery::Accepted
     }
 
@@ -86,6 +107,7 @@ impl Sink for Cache {
     }
 
     fn deliver_set(&mut self, set: CoherentSet<'_>) -> Delivery {
+        self.offers.push(set.was_refused);
         if self.samples.len() + set.len() > self.room {
             return Delivery::Full;
         }
@@ -96,8 +118,16 @@ impl Sink for Cache {
         Delivery::Accepted
     }
 
+    fn set_begun(&mut self, writer: Guid, group_set: SequenceNumber) {
+        self.told.push((writer, Told::Begun(group_set)));
+    }
+
     fn set_ended(&mut self, writer: Guid, end: SetEnd) {
-        self.ends.push((writer, end));
+        let count = match end.part {
+            SetPart::Delivered => self.sets.last().copied().unwrap_or(0),
+            _ => 0,
+        };
+        self.told.push((writer, Told::Ended(end, count)));
     }
 }
 
@@ -106,6 +136,13 @@ pub struct WriterNode {
     pub locator: Locator,
     pub writer: Writer,
     pub up: bool,
+}
+
+impl WriterNode {
+    /// Whether all of its changes are acknowledged.
+    pub fn acknowledged(&self) -> bool {
+        self.writer.is_acknowledged(self.writer.last())
+    }
 }
 
 pub struct ReaderNode {
@@ -254,6 +291,12 @@ impl World {
         self.flush(node);
     }
 
+    /// Tells a reader that a writer is gone; false if it did not know it.
+    pub fn unmatch_writer(&mut self, reader: usize, writer: Guid) -> bool {
+        let node = &mut self.readers[reader];
+        node.reader.unmatch_writer(writer, &mut node.cache)
+    }
+
     /// Writes the next sample with a payload of `len` bytes.
     pub fn write(&mut self, writer: usize, len: usize) -> Result<i64, WriteError<()>> {
         self.write_change(writer, len, Change::default())
@@ -322,7 +365,7 @@ impl World {
         self.writers
             .iter()
             .filter(|node| node.up)
-            .all(|node| node.writer.is_acknowledged(node.writer.last()))
+            .all(WriterNode::acknowledged)
     }
 
     /// Runs until all is acknowledged; panics if that takes longer than `limit`.

@@ -184,6 +184,15 @@ impl ReaderScript {
 
     /// With a little-endian list as its inline QoS.
     pub fn data_with_qos(&mut self, number: i64, qos: &[u8]) -> Vec<Said> {
+        self.data_of(number, qos, SerializedPayload::Data(&[0; 8]))
+    }
+
+    /// A DATA without payload.
+    pub fn end_of_set(&mut self, number: i64, qos: &[u8]) -> Vec<Said> {
+        self.data_of(number, qos, SerializedPayload::None)
+    }
+
+    fn data_of(&mut self, number: i64, qos: &[u8], payload: SerializedPayload<'_>) -> Vec<Said> {
         let data = Data {
             reader: EntityId::UNKNOWN,
             writer: WRITER.entity,
@@ -192,7 +201,7 @@ impl ReaderScript {
                 bytes: qos,
                 little_endian: true,
             },
-            payload: SerializedPayload::Data(&[0; 8]),
+            payload,
         };
         self.hear(&Submessage::Data(data))
     }
