@@ -303,7 +303,7 @@ module test {
   @appendable
   struct Quote {
     @key string symbol;
-    long long price;
+    int64 price;
   };
 };
 ";
