@@ -51,7 +51,7 @@ impl Templates {
         }
     }
 
-    /// The same templates with one for the messages that have no template id where none is known to copy (§10.5.1): the
+    /// The same templates with one for the messages that have no template id where none is known to copy (§10): the
     /// first of this name, with or without an id of its own. For feeds whose messages never have ids, as those of OPRA,
     /// whose template has none either. `None` if no template has the name.
     ///

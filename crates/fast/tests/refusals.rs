@@ -67,7 +67,7 @@ fn parts_have_entries_of_their_own() {
     check(&(decimal("P") + field), &[("F0 81 FE 85", "D5")]);
 }
 
-/// §10.5.1: the template id is a copy in the global dictionary. A reset of the session forgets it, so that the next
+/// §10: the template id is a copy in the global dictionary. A reset of the session forgets it, so that the next
 /// message has it again; a template's own reset does not, or the id of its message would be lost at once.
 #[test]
 fn template_ids_are_copied_until_a_reset() {

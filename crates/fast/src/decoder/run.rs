@@ -67,7 +67,7 @@ impl<'a, V: Visitor> Run<'a, V> {
     }
 
     /// The template of the segment that begins: its id has an implicit copy operator in the global dictionary
-    /// (§10.5.1). `None`: the session's reset message, which is none within a message.
+    /// (§10). `None`: the session's reset message, which is none within a message.
     fn next_template(
         &mut self,
         map: &mut PresenceMap<'_>,

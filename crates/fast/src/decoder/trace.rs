@@ -37,7 +37,7 @@ pub struct Step {
 pub enum Part {
     /// The presence map of a message, group, element or inner template.
     PresenceMap,
-    /// The id of a message's or inner template's template (§10.5.1).
+    /// The id of a message's or inner template's template (§10).
     TemplateId,
     /// A field's value, or the presence bit of a group.
     Value,

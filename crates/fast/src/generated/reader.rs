@@ -219,7 +219,7 @@ impl<'a, E: Entries> Reader<'a, E> {
         }
     }
 
-    /// The id of the template that follows, by its implicit copy operator (§10.5.1).
+    /// The id of the template that follows, by its implicit copy operator (§10).
     #[inline(always)]
     pub(super) fn template_id(&mut self, map: &mut Bits<'_>) -> Result<u32, Fault> {
         self.at_id = self.input.offset();

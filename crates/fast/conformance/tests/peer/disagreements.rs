@@ -241,7 +241,7 @@ fn a_static_reference_changes_the_current_template() {
     );
 }
 
-/// §10.5.1: the template id's entry is in the global dictionary, whatever the template's own is.
+/// §10: the template id's entry is in the global dictionary, whatever the template's own is.
 #[test]
 fn template_ids_are_in_the_global_dictionary() {
     let xml = r#"<templates><template id="1" name="T" dictionary="mine"><templateRef/></template>
