@@ -271,7 +271,10 @@ impl Dispatch<'_> {
                 true => reader.call_listener(),
             }
         }
-        if self.routes.leased.contains(&writer) && writer.prefix != GuidPrefix::UNKNOWN {
+        if self.routes.leased.contains(&writer)
+            && submessage.asserts_liveliness()
+            && writer.prefix != GuidPrefix::UNKNOWN
+        {
             self.core.on_discovery(self.outbox, |discovery, _| {
                 discovery.writer_heard(self.now, writer);
             });
