@@ -1,8 +1,9 @@
 //! What all parts of a participant share: sockets, discovery, routes and timers. It routes; the
 //! state is in discovery and in the endpoints.
 //!
-//! Locks are taken in the order discovery, routes, publisher or subscriber, endpoint, and none is
-//! held while a datagram is sent or a listener is called.
+//! Locks are taken in the order QoS of an entity, discovery, routes, publisher or subscriber,
+//! endpoint. While a datagram is sent or a listener is called none is held but, by who changes it, an
+//! entity's QoS.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,7 @@ use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_transport::{UdpSocket, clock};
 
-use crate::error::EndpointError;
+use crate::error::{EndpointError, SetQosError};
 use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
@@ -201,19 +202,46 @@ impl Core {
         self.view(|discovery| discovery.endpoint(guid).map(|data| data.qos.clone()))
     }
 
-    /// Announces an endpoint of ours with other policies, and matches it anew. Nothing changes if it
-    /// is gone.
+    /// Announces an endpoint of ours with other policies, matches it anew, and has them `apply`. All
+    /// under discovery's lock, so that of several changes the last one announced is the one in force.
+    /// Nothing changes if the endpoint is gone.
     pub(crate) fn change_policies(
         &self,
         guid: Guid,
-        change: impl FnOnce(&mut EndpointQos),
-    ) -> Result<(), AddError> {
+        change: impl FnOnce(&mut EndpointQos) -> Result<(), SetQosError>,
+        apply: impl FnOnce(&EndpointQos),
+    ) -> Result<(), SetQosError> {
         self.with_discovery(|discovery, outbox| {
             let Some(mut data) = discovery.endpoint(guid).map(|data| (**data).clone()) else {
                 return Ok(());
             };
-            change(&mut data.qos);
-            discovery.add(clock::now(), data, outbox)
+            change(&mut data.qos)?;
+            let qos = data.qos.clone();
+            discovery
+                .add(clock::now(), data, outbox)
+                .map_err(SetQosError::Announcement)?;
+            apply(&qos);
+            Ok(())
+        })
+    }
+
+    /// Announces several endpoints of ours with other policies: all of them, or none if that is
+    /// refused for one.
+    pub(crate) fn change_all(
+        &self,
+        guids: &[Guid],
+        change: impl Fn(&mut EndpointQos),
+    ) -> Result<(), AddError> {
+        self.with_discovery(|discovery, outbox| {
+            let known = guids.iter().filter_map(|&guid| discovery.endpoint(guid));
+            let mut all: Vec<EndpointData> = known.map(|data| (**data).clone()).collect();
+            for data in &mut all {
+                change(&mut data.qos);
+                discovery.check(data)?;
+            }
+            let now = clock::now();
+            all.into_iter()
+                .try_for_each(|data| discovery.add(now, data, outbox))
         })
     }
 

@@ -98,7 +98,8 @@ pub(crate) fn reader<T: TopicSupport>(
     ))
 }
 
-/// Takes over those policies of an endpoint that may change, and has it announced anew.
+/// Takes over those policies of an endpoint that may change, has it announced anew, and has them
+/// `apply`.
 ///
 /// `wanted` keeps what the endpoint has of its publisher or subscriber.
 pub(crate) fn change(
@@ -106,38 +107,35 @@ pub(crate) fn change(
     role: Role,
     guid: Guid,
     mut wanted: EndpointQos,
-) -> Result<Option<EndpointQos>, SetQosError> {
-    let Some(current) = core.policies_of(guid) else {
-        return Ok(None);
+    apply: impl FnOnce(&EndpointQos),
+) -> Result<(), SetQosError> {
+    let change = |current: &mut EndpointQos| {
+        wanted.presentation = current.presentation;
+        wanted.partition.clone_from(&current.partition);
+        wanted.group_data.clone_from(&current.group_data);
+        wanted
+            .check_consistency()
+            .map_err(SetQosError::InconsistentQos)?;
+        if let Some(unimplemented) = UnimplementedQos::find(role, &wanted) {
+            return Err(SetQosError::UnimplementedQos(unimplemented));
+        }
+        if let Some(policy) = current.immutable_difference(&wanted) {
+            return Err(SetQosError::Immutable(policy));
+        }
+        *current = wanted;
+        Ok(())
     };
-    wanted.presentation = current.presentation;
-    wanted.partition.clone_from(&current.partition);
-    wanted.group_data.clone_from(&current.group_data);
-    wanted
-        .check_consistency()
-        .map_err(SetQosError::InconsistentQos)?;
-    if let Some(unimplemented) = UnimplementedQos::find(role, &wanted) {
-        return Err(SetQosError::UnimplementedQos(unimplemented));
-    }
-    if let Some(policy) = current.immutable_difference(&wanted) {
-        return Err(SetQosError::Immutable(policy));
-    }
-    core.change_policies(guid, |policies| policies.clone_from(&wanted))
-        .map_err(SetQosError::Announcement)?;
-    Ok(Some(wanted))
+    core.change_policies(guid, change, apply)
 }
 
 /// Gives endpoints another partition and other data of their publisher or subscriber.
 pub(crate) fn change_group(
     core: &Core,
-    endpoints: impl Iterator<Item = Guid>,
+    endpoints: &[Guid],
     qos: &GroupQos,
 ) -> Result<(), SetQosError> {
-    for guid in endpoints {
-        core.change_policies(guid, |policies| qos.apply(policies))
-            .map_err(SetQosError::Announcement)?;
-    }
-    Ok(())
+    core.change_all(endpoints, |policies| qos.apply(policies))
+        .map_err(SetQosError::Announcement)
 }
 
 fn check(role: Role, policies: &EndpointQos) -> Result<(), EndpointError> {

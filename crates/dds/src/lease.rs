@@ -13,6 +13,8 @@ pub(crate) struct Lease {
     kind: LivelinessKind,
     duration: Duration,
     asserted_at: Instant,
+    /// When readers were last told by more than samples.
+    told_at: Option<Instant>,
     is_lost: bool,
 }
 
@@ -24,6 +26,7 @@ impl Lease {
             kind: liveliness.kind,
             duration,
             asserted_at: now,
+            told_at: None,
             is_lost: false,
         })
     }
@@ -32,6 +35,19 @@ impl Lease {
     pub(crate) fn assert(&mut self, now: Instant) {
         self.asserted_at = now;
         self.is_lost = false;
+    }
+
+    /// Whether readers that are not sent the sample just written are to be told that the writer
+    /// lives: four times in each lease at most, and only where nobody else tells them.
+    pub(crate) fn is_to_tell(&mut self, now: Instant) -> bool {
+        let is_to_tell = self.kind == LivelinessKind::ManualByTopic
+            && self
+                .told_at
+                .is_none_or(|told_at| now >= told_at + self.duration / 4);
+        if is_to_tell {
+            self.told_at = Some(now);
+        }
+        is_to_tell
     }
 
     /// When [`check`](Self::check) is to be called.
@@ -103,6 +119,15 @@ mod tests {
             assert_eq!(lease.poll_timeout(), Some(at(60)));
             assert!(lease.check(at(60)));
         }
+    }
+
+    #[test]
+    fn readers_that_filter_are_told_four_times_in_a_lease() {
+        let mut by_topic = lease(LivelinessKind::ManualByTopic);
+        let told = (0..20).filter(|&ms| by_topic.is_to_tell(at(ms))).count();
+        assert_eq!(told, 7, "at 0, 3, 6 ...");
+        let mut by_participant = lease(LivelinessKind::ManualByParticipant);
+        assert!(!by_participant.is_to_tell(at(0)), "its participant does");
     }
 
     #[test]

@@ -180,6 +180,12 @@ impl Network {
 
     /// Sends all datagrams from `socket`. Every one is tried; the first failure is the result.
     pub(crate) fn send(socket: &UdpSocket, outbox: &Outbox) -> Result<(), SendError> {
+        if outbox.has_marks() {
+            return socket.send_each_marked(outbox.marked().flat_map(|(dscp, bytes, to)| {
+                let addresses = to.iter().filter_map(Locator::to_udp);
+                addresses.map(move |address| (dscp, bytes, address))
+            }));
+        }
         socket.send_each(outbox.datagrams().flat_map(|(bytes, to)| {
             let addresses = to.iter().filter_map(Locator::to_udp);
             addresses.map(move |address| (bytes, address))

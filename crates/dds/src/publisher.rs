@@ -57,7 +57,9 @@ impl Publisher {
         topic: &Topic<T>,
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, EndpointError> {
-        let qos = qos.with(|policies| lock(&self.qos).apply(policies));
+        // Held until the writer is known, lest a change passes it by.
+        let own = lock(&self.qos);
+        let qos = qos.with(|policies| own.apply(policies));
         endpoints::writer(&self.lifeline, topic, &qos, Some(&self.group))
     }
 
@@ -70,15 +72,14 @@ impl Publisher {
     /// §2.2.3.3). Readers that match only the old or only the new ones leave or come.
     ///
     /// # Errors
-    /// When PRESENTATION differs, or the QoS is too long to announce; in the latter case some
-    /// writers may have the new one.
+    /// When PRESENTATION differs, or the QoS is too long to announce. Then nothing changes.
     pub fn set_qos(&self, qos: PublisherQos) -> Result<(), SetQosError> {
         let mut own = lock(&self.qos);
         if qos.presentation_qos() != own.presentation_qos() {
             return Err(SetQosError::Immutable("PRESENTATION"));
         }
         let writers = self.group.writers();
-        endpoints::change_group(&self.lifeline.core, writers.into_iter(), &qos)?;
+        endpoints::change_group(&self.lifeline.core, &writers, &qos)?;
         *own = qos;
         Ok(())
     }

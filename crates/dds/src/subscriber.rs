@@ -54,7 +54,9 @@ impl Subscriber {
         topic: &impl TopicDescription<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
-        let qos = qos.with(|policies| lock(&self.qos).apply(policies));
+        // Held until the reader is known, lest a change passes it by.
+        let own = lock(&self.qos);
+        let qos = qos.with(|policies| own.apply(policies));
         endpoints::reader(&self.lifeline, topic, &qos, Some(&self.group))
     }
 
@@ -67,16 +69,15 @@ impl Subscriber {
     /// §2.2.3.3). Writers that match only the old or only the new ones leave or come.
     ///
     /// # Errors
-    /// When PRESENTATION differs, or the QoS is too long to announce; in the latter case some
-    /// readers may have the new one.
+    /// When PRESENTATION differs, or the QoS is too long to announce. Then nothing changes.
     pub fn set_qos(&self, qos: SubscriberQos) -> Result<(), SetQosError> {
         let mut own = lock(&self.qos);
         if qos.presentation_qos() != own.presentation_qos() {
             return Err(SetQosError::Immutable("PRESENTATION"));
         }
         let readers = self.group.readers();
-        let readers = readers.iter().map(|reader| reader.guid());
-        endpoints::change_group(&self.lifeline.core, readers, &qos)?;
+        let readers: Vec<_> = readers.iter().map(|reader| reader.guid()).collect();
+        endpoints::change_group(&self.lifeline.core, &readers, &qos)?;
         *own = qos;
         Ok(())
     }

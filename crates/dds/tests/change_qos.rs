@@ -1,14 +1,19 @@
 //! Policies that change while endpoints live.
 
+use std::sync::Barrier;
+use std::thread;
 use std::time::Duration;
 
-use tickwire::error::SetQosError;
+use tickwire::error::{AddError, SetQosError};
 use tickwire::{
     DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, PublisherQos, SubscriberQos, Topic,
 };
 
 /// Long enough that only a fault reaches it.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Octets that fill a parameter.
+const FULL: usize = 65_528;
 
 #[derive(Topic, Clone, Debug, PartialEq)]
 #[topic(name = "test::Quote")]
@@ -135,4 +140,72 @@ fn what_decides_how_samples_are_kept_does_not_change() {
     let refused = reader.set_qos(DataReaderQos::default().reliable());
     assert_eq!(refused, Err(SetQosError::Immutable("RELIABILITY")));
     assert_eq!(reader.qos(), participant.reader(&topic).expect("one").qos());
+}
+
+#[test]
+fn of_changes_at_the_same_time_none_undoes_another() {
+    let (one, two) = (participant(164), participant(164));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let publisher = one.publisher(PublisherQos::default());
+    let make = || publisher.writer(&topic, DataWriterQos::default());
+    let writer = make().expect("a writer");
+    for round in 0..200_u8 {
+        let together = Barrier::new(3);
+        let later = thread::scope(|scope| {
+            scope.spawn(|| {
+                together.wait();
+                let qos = PublisherQos::default().partition([round.to_string()]);
+                publisher.set_qos(qos).expect("a partition may change");
+            });
+            scope.spawn(|| {
+                together.wait();
+                let qos = DataWriterQos::default().user_data([round]);
+                writer.set_qos(qos).expect("user data may change");
+            });
+            together.wait();
+            make().expect("a writer")
+        });
+        for writer in [&writer, &later] {
+            let policies = writer.qos().policies().clone();
+            assert_eq!(policies.partition, [round.to_string()], "round {round}");
+        }
+        assert_eq!(writer.qos().policies().user_data, [round]);
+    }
+    let announced = || {
+        let publications = two.discovery().publications().into_iter();
+        let found = publications.map(|data| (data.guid, data.qos.clone()));
+        let found = found.filter(|(guid, _)| *guid == writer.guid());
+        found
+            .map(|(_, qos)| qos)
+            .find(|qos| qos == writer.qos().policies())
+    };
+    two.discovery()
+        .wait_for(PATIENCE, announced)
+        .expect("what is in force is announced");
+}
+
+#[test]
+fn a_partition_that_cannot_be_announced_changes_nothing() {
+    let participant = participant(165);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let publisher = participant.publisher(PublisherQos::default().partition(["a"]));
+    // A parameter holds 64 KiB, an announcement 256: the second writer alone says too much.
+    let writers = [0, FULL].map(|len| {
+        let qos = DataWriterQos::default().user_data(vec![0; len]);
+        let qos = qos.with(|qos| qos.topic_data = vec![0; len]);
+        publisher.writer(&topic, qos).expect("a writer")
+    });
+    let names = (0..31).map(|number| format!("{number:02}{}", "x".repeat(2_098)));
+    let wanted = PublisherQos::default()
+        .partition(names)
+        .group_data(vec![0; FULL]);
+    let refused = publisher.set_qos(wanted);
+    let too_large = matches!(
+        refused,
+        Err(SetQosError::Announcement(AddError::TooLarge { .. }))
+    );
+    assert!(too_large, "{refused:?}");
+    for writer in writers {
+        assert_eq!(writer.qos().policies().partition, ["a"]);
+    }
 }

@@ -87,17 +87,20 @@ fn the_end_of_an_instance_that_is_not_wanted_is_not_heard_of() {
         writer.write(&quote(symbol, 1)).expect("room");
         writer.dispose(&quote(symbol, 1)).expect("room");
     }
-    let mut states = Vec::new();
-    while states.last() != Some(&InstanceState::Disposed) {
-        reader.wait_for_data(PATIENCE).expect("more samples");
-        states.extend(
-            reader
-                .take()
-                .iter()
-                .map(|sample| sample.info().instance_state),
-        );
-    }
-    assert!(states.len() <= 2, "{states:?}");
+    // Acknowledged, hence filtered or in the reader.
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("acknowledged");
+    let euro = reader.lookup_instance(&quote("EURUSD", 0));
+    assert_eq!(reader.lookup_instance(&quote("GBPUSD", 0)), None);
+    let samples = reader.take();
+    let infos = samples.iter().map(|sample| sample.info());
+    let seen: Vec<_> = infos
+        .map(|info| (Some(info.instance), info.valid_data, info.instance_state))
+        .collect();
+    let disposed = InstanceState::Disposed;
+    assert_eq!(seen, [(euro, true, disposed), (euro, false, disposed)]);
+    assert_eq!(writer.counters().filtered, 2, "a value and its end");
 }
 
 #[test]

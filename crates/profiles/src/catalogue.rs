@@ -134,7 +134,7 @@ const SETTINGS: &[Setting] = &[
     // Writers.
     Setting::new(&[Writer], "ownership_strength", ANY_I32, "0", "OWNERSHIP_STRENGTH: who wins exclusive ownership, the greatest")
         .xml("ownership_strength/value", "qos/ownershipStrength/value"),
-    Setting::new(&[Writer], "transport_priority", ANY_I32, "0", "TRANSPORT_PRIORITY: a hint to the transport")
+    Setting::new(&[Writer], "transport_priority", ANY_I32, "0", "TRANSPORT_PRIORITY: the DSCP of the datagrams, 0 to 63")
         .xml("transport_priority/value", ""),
     Setting::new(&[Writer], "lifespan", Kind::Duration, "\"infinite\"", "LIFESPAN: how long a sample is worth reading")
         .xml("lifespan/duration", "qos/lifespan/duration"),

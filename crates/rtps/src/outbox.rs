@@ -17,6 +17,8 @@ pub struct Outbox {
     bytes: Vec<u8>,
     locators: Vec<Locator>,
     datagrams: Vec<Datagram>,
+    mark: u8,
+    has_marks: bool,
 }
 
 /// Where a datagram begins in the arenas; it ends where the next one begins.
@@ -24,6 +26,7 @@ struct Datagram {
     bytes_start: usize,
     locators_start: usize,
     source: GuidPrefix,
+    mark: u8,
     /// Whom the machine that began it writes to; unknown to us if others may have changed that.
     destination: Option<GuidPrefix>,
 }
@@ -35,7 +38,16 @@ impl Outbox {
             bytes: Vec::new(),
             locators: Vec::new(),
             datagrams: Vec::new(),
+            mark: 0,
+            has_marks: false,
         }
+    }
+
+    /// Marks the datagrams that begin from here on, for whoever sends them: TRANSPORT_PRIORITY has
+    /// them treated in another way on the road. 0, which is no mark, until this is called and after
+    /// [`clear`](Self::clear). Differently marked submessages share no datagram.
+    pub fn mark(&mut self, mark: u8) {
+        self.mark = mark;
     }
 
     /// Begins a datagram from the participant `source` to all of `to`; what is written to the
@@ -50,8 +62,10 @@ impl Outbox {
             bytes_start: self.bytes.len(),
             locators_start: self.locators.len(),
             source: header.prefix,
+            mark: self.mark,
             destination: None,
         });
+        self.has_marks |= self.mark != 0;
         self.locators.extend_from_slice(to);
         MessageWriter::with_header(&mut self.bytes, header)
     }
@@ -69,6 +83,7 @@ impl Outbox {
     ) -> MessageWriter<'_> {
         let open = self.datagrams.last().is_some_and(|last| {
             last.source == source
+                && last.mark == self.mark
                 && last.destination == Some(destination)
                 && self.locators.get(last.locators_start..) == Some(to)
                 && self.bytes.len() - last.bytes_start + len <= max_len
@@ -89,11 +104,22 @@ impl Outbox {
 
     /// The datagrams and where each goes, oldest first.
     pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], &[Locator])> {
+        self.marked().map(|(_, bytes, locators)| (bytes, locators))
+    }
+
+    /// Whether any datagram is marked.
+    pub fn has_marks(&self) -> bool {
+        self.has_marks
+    }
+
+    /// The datagrams with their [marks](Self::mark).
+    pub fn marked(&self) -> impl Iterator<Item = (u8, &[u8], &[Locator])> {
         self.datagrams.iter().enumerate().map(|(i, datagram)| {
             let next = self.datagrams.get(i + 1);
             let bytes_end = next.map_or(self.bytes.len(), |next| next.bytes_start);
             let locators_end = next.map_or(self.locators.len(), |next| next.locators_start);
             (
+                datagram.mark,
                 self.bytes
                     .get(datagram.bytes_start..bytes_end)
                     .unwrap_or_default(),
@@ -124,6 +150,8 @@ impl Outbox {
         self.bytes.clear();
         self.locators.clear();
         self.datagrams.clear();
+        self.mark = 0;
+        self.has_marks = false;
     }
 }
 
@@ -194,5 +222,21 @@ mod tests {
             .append(US, GuidPrefix::UNKNOWN, &[HERE], 4, 100)
             .info_ts(None);
         assert_eq!(outbox.len(), 2);
+    }
+
+    #[test]
+    fn differently_marked_submessages_share_no_datagram() {
+        let mut outbox = Outbox::new();
+        for mark in [0, 46, 46, 0] {
+            outbox.mark(mark);
+            outbox.append(US, THEM, &[HERE], 4, 100).info_ts(None);
+        }
+        let marks: Vec<_> = outbox.marked().map(|(mark, ..)| mark).collect();
+        assert_eq!(marks, [0, 46, 0]);
+        assert!(outbox.has_marks());
+        outbox.mark(46);
+        outbox.clear();
+        outbox.message(US, &[HERE]).info_dst(THEM);
+        assert!(!outbox.has_marks(), "the mark ends with what it was for");
     }
 }

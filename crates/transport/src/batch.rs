@@ -5,9 +5,11 @@ use std::io::{IoSlice, IoSliceMut};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 
+use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike, recvmmsg, sendmmsg,
+    ControlMessage, MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike, recvmmsg,
+    sendmmsg,
 };
 
 use crate::{ReceiveError, SendError, UdpSocket};
@@ -106,10 +108,18 @@ thread_local! {
     static RECEIVE_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
     static SEND_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
     static SEND_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
+    static SEND_MARKED_V4: RefCell<MultiHeaders<SockaddrIn>> = marked_headers();
+    static SEND_MARKED_V6: RefCell<MultiHeaders<SockaddrIn6>> = marked_headers();
 }
 
 fn headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
     RefCell::new(MultiHeaders::preallocate(BATCH, None))
+}
+
+/// With room for the type of service, which is an octet over IPv4 and an integer over IPv6.
+fn marked_headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
+    let room = cmsg_space!(i32);
+    RefCell::new(MultiHeaders::preallocate(BATCH, Some(room)))
 }
 
 fn receive_into<S: SockaddrLike + Copy>(
@@ -151,12 +161,28 @@ pub(crate) fn send_to_each<'a>(
     };
     match datagrams.next() {
         None => socket.send_to(first.0, first.1),
-        Some(second) => send_all(socket, [first, second].into_iter().chain(datagrams)),
+        Some(second) => send_all(socket, 0, [first, second].into_iter().chain(datagrams)),
     }
+}
+
+/// The same with a DSCP for each. Those in a row that have the same share system calls.
+pub(crate) fn send_to_each_marked<'a>(
+    socket: &UdpSocket,
+    datagrams: impl Iterator<Item = (u8, &'a [u8], SocketAddr)>,
+) -> Result<(), SendError> {
+    let mut datagrams = datagrams.peekable();
+    let mut first_error = Ok(());
+    while let Some(&(dscp, ..)) = datagrams.peek() {
+        let same = std::iter::from_fn(|| datagrams.next_if(|next| next.0 == dscp));
+        let sent = send_all(socket, dscp, same.map(|(_, bytes, to)| (bytes, to)));
+        first_error = first_error.and(sent);
+    }
+    first_error
 }
 
 fn send_all<'a>(
     socket: &UdpSocket,
+    dscp: u8,
     mut datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
 ) -> Result<(), SendError> {
     let mut first_error = Ok(());
@@ -169,30 +195,24 @@ fn send_all<'a>(
         }
         let sent = match batch.get(..count) {
             None | Some([]) => return first_error,
-            Some(&[(bytes, Some(to))]) => socket.send_to(bytes, to),
-            Some(batch) => send_batch(socket, batch),
+            Some(&[(bytes, Some(to))]) if dscp == 0 => socket.send_to(bytes, to),
+            Some(batch) => send_batch(socket, dscp, batch),
         };
         first_error = first_error.and(sent);
     }
 }
 
-fn send_batch(socket: &UdpSocket, batch: &[(&[u8], Option<SocketAddr>)]) -> Result<(), SendError> {
+fn send_batch(
+    socket: &UdpSocket,
+    dscp: u8,
+    batch: &[(&[u8], Option<SocketAddr>)],
+) -> Result<(), SendError> {
     let mut first_error = Ok(());
     let mut rest = batch;
     while let Some(&(bytes, destination)) = rest.first() {
         let sent = match socket.local_address() {
-            SocketAddr::V4(_) => SEND_V4.with_borrow_mut(|headers| {
-                send_some(socket, headers, rest, |to| match to {
-                    SocketAddr::V4(v4) => Some(v4.into()),
-                    SocketAddr::V6(_) => None,
-                })
-            }),
-            SocketAddr::V6(_) => SEND_V6.with_borrow_mut(|headers| {
-                send_some(socket, headers, rest, |to| match to {
-                    SocketAddr::V4(_) => None,
-                    SocketAddr::V6(v6) => Some(v6.into()),
-                })
-            }),
+            SocketAddr::V4(_) => send_some_v4(socket, dscp, rest),
+            SocketAddr::V6(_) => send_some_v6(socket, dscp, rest),
         };
         match (sent, destination) {
             (Ok(sent), _) if sent > 0 => rest = rest.get(sent..).unwrap_or_default(),
@@ -207,11 +227,51 @@ fn send_batch(socket: &UdpSocket, batch: &[(&[u8], Option<SocketAddr>)]) -> Resu
     first_error
 }
 
+fn send_some_v4(
+    socket: &UdpSocket,
+    dscp: u8,
+    batch: &[(&[u8], Option<SocketAddr>)],
+) -> nix::Result<usize> {
+    let address = |to| match to {
+        SocketAddr::V4(v4) => Some(v4.into()),
+        SocketAddr::V6(_) => None,
+    };
+    if dscp == 0 {
+        return SEND_V4.with_borrow_mut(|headers| send_some(socket, headers, batch, &[], address));
+    }
+    let tos = type_of_service(dscp);
+    let mark = [ControlMessage::Ipv4Tos(&tos)];
+    SEND_MARKED_V4.with_borrow_mut(|headers| send_some(socket, headers, batch, &mark, address))
+}
+
+fn send_some_v6(
+    socket: &UdpSocket,
+    dscp: u8,
+    batch: &[(&[u8], Option<SocketAddr>)],
+) -> nix::Result<usize> {
+    let address = |to| match to {
+        SocketAddr::V4(_) => None,
+        SocketAddr::V6(v6) => Some(v6.into()),
+    };
+    if dscp == 0 {
+        return SEND_V6.with_borrow_mut(|headers| send_some(socket, headers, batch, &[], address));
+    }
+    let class = type_of_service(dscp).into();
+    let mark = [ControlMessage::Ipv6TClass(&class)];
+    SEND_MARKED_V6.with_borrow_mut(|headers| send_some(socket, headers, batch, &mark, address))
+}
+
+/// The octet of the IP header that begins with the DSCP (RFC 2474 §3); the rest belongs to routers.
+fn type_of_service(dscp: u8) -> u8 {
+    dscp.min(MAX_DSCP) << 2
+}
+
 /// Sends a leading part of `batch` and says how many datagrams that was.
 fn send_some<S: SockaddrLike + Copy>(
     socket: &UdpSocket,
     headers: &mut MultiHeaders<S>,
     batch: &[(&[u8], Option<SocketAddr>)],
+    mark: &[ControlMessage<'_>],
     address: impl Fn(SocketAddr) -> Option<S>,
 ) -> nix::Result<usize> {
     let slices: [[IoSlice<'_>; 1]; BATCH] = std::array::from_fn(|i| {
@@ -237,8 +297,11 @@ fn send_some<S: SockaddrLike + Copy>(
         headers,
         slices,
         &addresses[..],
-        [],
+        mark,
         MsgFlags::empty(),
     )
     .map(Iterator::count)
 }
+
+/// A DSCP has six bits.
+const MAX_DSCP: u8 = 63;

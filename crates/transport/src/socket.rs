@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
-use crate::batch::send_to_each;
+use crate::batch::{send_to_each, send_to_each_marked};
 use crate::{Interface, SendError, SocketError};
 
 /// What to ask of the kernel for a socket.
@@ -136,6 +136,15 @@ impl UdpSocket {
         datagrams: impl IntoIterator<Item = (&'a [u8], SocketAddr)>,
     ) -> Result<(), SendError> {
         send_to_each(self, datagrams.into_iter())
+    }
+
+    /// The same with a DSCP for each (RFC 2474; IP_TOS over IPv4, IPV6_TCLASS over IPv6), 0 to 63;
+    /// what is above counts as 63. System calls are shared by datagrams in a row that have the same.
+    pub fn send_each_marked<'a>(
+        &self,
+        datagrams: impl IntoIterator<Item = (u8, &'a [u8], SocketAddr)>,
+    ) -> Result<(), SendError> {
+        send_to_each_marked(self, datagrams.into_iter())
     }
 
     /// Wakes all threads that wait to receive from the socket; from now on they get empty datagrams

@@ -1,9 +1,15 @@
 //! The sockets against the kernel, over the loopback interface.
 
+use std::io::IoSliceMut;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::time::Duration;
 
+use nix::cmsg_space;
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt,
+};
 use tickwire_transport::{
     Interface, Poller, Ready, ReceiveBatch, SocketError, UdpOptions, UdpSocket, Waker, clock,
 };
@@ -255,4 +261,56 @@ fn the_granted_buffer_is_reported() {
     };
     let socket = UdpSocket::unicast(LOCAL, &options).expect("a free port");
     assert!(socket.receive_buffer_bytes() >= 64 << 10);
+}
+
+/// Receives datagrams and the octets of their headers that begin with the DSCP.
+fn receive_marked(socket: &UdpSocket, count: usize) -> Vec<(Vec<u8>, u8)> {
+    let mut room = cmsg_space!(i32);
+    let mut all = Vec::new();
+    while all.len() < count {
+        let mut bytes = [0; 100];
+        let mut slices = [IoSliceMut::new(&mut bytes)];
+        let (fd, flags) = (socket.as_raw_fd(), MsgFlags::empty());
+        let message = recvmsg::<SockaddrStorage>(fd, &mut slices, Some(&mut room), flags);
+        let message = message.expect("a datagram");
+        let mark = message.cmsgs().expect("whole").find_map(|cmsg| match cmsg {
+            ControlMessageOwned::Ipv4Tos(tos) => Some(tos),
+            ControlMessageOwned::Ipv6TClass(class) => u8::try_from(class).ok(),
+            _ => None,
+        });
+        let (len, mark) = (message.bytes, mark.expect("the kernel tells"));
+        all.push((bytes[..len].to_vec(), mark));
+    }
+    all
+}
+
+#[test]
+fn datagrams_carry_the_dscp_that_they_are_given() {
+    let v6 = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0);
+    for address in [LOCAL, v6] {
+        let open = || UdpSocket::unicast(address, &UdpOptions::default()).expect("a port");
+        let (sender, receiver) = (open(), open());
+        let told = match address {
+            SocketAddr::V4(_) => setsockopt(&receiver, sockopt::IpRecvTos, &true),
+            SocketAddr::V6(_) => setsockopt(&receiver, sockopt::Ipv6RecvTClass, &true),
+        };
+        told.expect("Linux can tell");
+        let marks = [0, 46, 46, 0, 0, 8, 200];
+        let payloads: Vec<[u8; 1]> = (0..7).map(|number| [number]).collect();
+        let to = receiver.local_address();
+        let datagrams = marks.into_iter().zip(&payloads);
+        sender
+            .send_each_marked(datagrams.map(|(mark, payload)| (mark, &payload[..], to)))
+            .expect("loopback takes them");
+        // A mark does not stick to the socket.
+        sender.send_to(&[7], to).expect("loopback takes it");
+        sender
+            .send_each([(&[8][..], to), (&[9][..], to)])
+            .expect("loopback takes them");
+        let received = receive_marked(&receiver, 10);
+        let (payloads, marks): (Vec<_>, Vec<_>) = received.into_iter().unzip();
+        assert!(payloads.iter().enumerate().all(|(i, p)| p[..] == [i as u8]));
+        let dscp = [0, 46, 46, 0, 0, 8, 63, 0, 0, 0];
+        assert_eq!(marks, dscp.map(|dscp| dscp << 2));
+    }
 }

@@ -296,10 +296,13 @@ impl<T: TopicSupport> DataReader<T> {
         let shared = &self.handle.shared;
         let mut own = lock(&self.handle.qos);
         let policies = qos.resolved();
-        let changed = endpoints::change(&shared.core, Role::Reader, shared.guid, policies)?;
-        if let Some(policies) = changed {
-            shared.change(&policies);
-        }
+        endpoints::change(
+            &shared.core,
+            Role::Reader,
+            shared.guid,
+            policies,
+            |policies| shared.change(policies),
+        )?;
         *own = qos;
         Ok(())
     }

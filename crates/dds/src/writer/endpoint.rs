@@ -1,6 +1,6 @@
 //! A writer's machine behind its lock, whatever the type of its samples.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::lease::Lease;
 use crate::listeners::Listeners;
 use crate::outgoing::{self, Scratch};
 use crate::publisher::PublisherGroup;
-use crate::qos::{DataWriterQos, History, Liveliness, LivelinessKind};
+use crate::qos::{DataWriterQos, History, Liveliness, LivelinessKind, dscp};
 use crate::reader::InstanceHandle;
 use crate::signal::{Observers, lock};
 use crate::status::{
@@ -36,6 +36,8 @@ pub(crate) struct WriterEndpoint {
     pub(crate) guid: Guid,
     pub(crate) representation: Representation,
     autodispose: AtomicBool,
+    /// TRANSPORT_PRIORITY of its datagrams.
+    dscp: AtomicU8,
     pub(crate) listeners: Listeners,
     pub(crate) topic_name: String,
     pub(crate) observers: Observers,
@@ -81,6 +83,7 @@ impl WriterEndpoint {
             guid,
             representation,
             autodispose: AtomicBool::new(qos.autodispose_unregistered_instances),
+            dscp: AtomicU8::new(dscp(policies.transport_priority)),
             listeners: Listeners::new(vec![Arc::clone(&core.listener)]),
             topic_name,
             observers: Observers::default(),
@@ -176,6 +179,8 @@ impl WriterEndpoint {
     /// Takes over what may change of the QoS.
     pub(crate) fn change(&self, policies: &EndpointQos, autodispose: bool) {
         self.autodispose.store(autodispose, Ordering::Relaxed);
+        self.dscp
+            .store(dscp(policies.transport_priority), Ordering::Relaxed);
         Scratch::lend(|scratch| {
             self.on_state(clock::now(), &mut scratch.outbox, |state, now, _| {
                 state.machine.set_lifespan(policies.lifespan);
@@ -226,6 +231,9 @@ impl WriterEndpoint {
                     && result.is_ok()
                 {
                     lease.assert(now);
+                    if state.machine.has_filters() && lease.is_to_tell(now) {
+                        state.machine.assert_liveliness(outbox);
+                    }
                 }
                 if let Some(deadline) = &mut state.deadline
                     && result.is_ok()
@@ -273,7 +281,9 @@ impl WriterEndpoint {
         call: impl FnOnce(&mut WriterState, Instant, &mut Outbox) -> R,
     ) -> R {
         let mut state = lock(&self.state);
+        outbox.mark(self.dscp.load(Ordering::Relaxed));
         let result = call(&mut state, now, outbox);
+        outbox.mark(0);
         let deadline = state.deadline.as_ref();
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
         let lease = state.lease.as_ref().and_then(Lease::poll_timeout);

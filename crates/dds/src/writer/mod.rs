@@ -3,6 +3,8 @@
 mod any;
 pub(crate) mod endpoint;
 mod listener;
+#[cfg(test)]
+mod priority_tests;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
@@ -293,10 +295,14 @@ impl<T: TopicSupport> DataWriter<T> {
             return Err(SetQosError::Immutable("max_unacknowledged_bytes"));
         }
         let policies = qos.resolved(T::extensibility(topic.ty()));
-        let changed = endpoints::change(&endpoint.core, Role::Writer, endpoint.guid, policies)?;
-        if let Some(policies) = changed {
-            endpoint.change(&policies, qos.autodispose_unregistered_instances);
-        }
+        let autodispose = qos.autodispose_unregistered_instances;
+        endpoints::change(
+            &endpoint.core,
+            Role::Writer,
+            endpoint.guid,
+            policies,
+            |policies| endpoint.change(policies, autodispose),
+        )?;
         *own = qos;
         Ok(())
     }

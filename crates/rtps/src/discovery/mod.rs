@@ -148,6 +148,17 @@ impl Discovery {
         Ok(())
     }
 
+    /// Whether [`add`](Self::add) would take the endpoint, or its changed data.
+    ///
+    /// # Errors
+    /// Those of `add`.
+    pub fn check(&self, data: &EndpointData) -> Result<(), AddError> {
+        if data.guid.prefix != self.prefix() {
+            return Err(AddError::Foreign);
+        }
+        write_endpoint(data, &mut Vec::new())
+    }
+
     /// Takes a local endpoint back and unmatches it; false if it was not there.
     pub fn remove(&mut self, now: Instant, guid: Guid, outbox: &mut Outbox) -> bool {
         let Some(data) = self

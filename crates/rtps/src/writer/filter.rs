@@ -24,7 +24,7 @@ pub(super) struct Destinations {
     /// Those of all readers.
     pub(super) all: Vec<Locator>,
     /// Whether any reader has a content filter.
-    filters: bool,
+    pub(super) filters: bool,
     /// With filters, those of the readers that want the change `chosen_for`.
     chosen: Vec<Locator>,
     chosen_for: SequenceNumber,

@@ -275,6 +275,11 @@ impl Writer {
         }
     }
 
+    /// Whether any reader filters, and so may not be sent what is written.
+    pub fn has_filters(&self) -> bool {
+        self.destinations.filters
+    }
+
     /// Says that the writer is alive without writing (MANUAL_BY_TOPIC; RTPS 2.5 §8.4.13).
     pub fn assert_liveliness(&mut self, outbox: &mut Outbox) {
         self.send_heartbeat_to_all(true, true, outbox);
