@@ -287,3 +287,31 @@ fn gaps_are_sent_in_bursts_as_samples_are() {
     let said = script.wait(Duration::from_millis(1));
     assert_eq!(said[0], Said::Gap(256, 257), "the last request is pending");
 }
+
+#[test]
+fn filters_beyond_what_a_writer_evaluates_are_left_to_their_readers() {
+    let mut script = WriterScript::new(WriterConfig {
+        max_filters: 3,
+        max_filter_comparisons: 5,
+        ..keep_all()
+    });
+    let mut match_reader = |key, expression| {
+        let guid = tickwire_rtps::wire::EntityId::user_reader(key, true);
+        let proxy = ReaderProxy {
+            guid: tickwire_rtps::wire::Guid::new(READER.prefix, guid),
+            reliable: true,
+            filter: Some(filter(expression)),
+            unicast: vec![WHERE],
+            ..ReaderProxy::default()
+        };
+        let (now, outbox) = (script.now, &mut script.outbox);
+        script.writer.match_reader(now, proxy, outbox);
+        script.writer.counters().filters_refused
+    };
+    assert_eq!(match_reader(1, "number = 1 OR number = 2"), 0);
+    assert_eq!(match_reader(2, "number = 1 OR NOT number = 2"), 0);
+    assert_eq!(match_reader(3, "number > 1 AND number < 3"), 1, "six");
+    assert_eq!(match_reader(3, "number > 1"), 1);
+    assert_eq!(match_reader(4, "number > 1"), 2, "four filters");
+    assert_eq!(match_reader(2, "number > 1"), 2, "in place of its own");
+}

@@ -28,6 +28,16 @@ pub(super) enum Operand {
 }
 
 impl Condition {
+    pub(super) fn comparisons(&self) -> usize {
+        match self {
+            Self::Comparison { .. } => 1,
+            Self::Not(condition) => condition.comparisons(),
+            Self::All(conditions) | Self::Any(conditions) => {
+                conditions.iter().map(Self::comparisons).sum()
+            }
+        }
+    }
+
     /// `None` when a member that decides is absent.
     pub(super) fn holds(&self, slots: &[Slot]) -> Option<bool> {
         match self {

@@ -87,6 +87,11 @@ impl Filter {
         bind::bind(&syntax, &parameters, ty)
     }
 
+    /// How many comparisons it makes of a sample, at most.
+    pub fn comparisons(&self) -> usize {
+        self.condition.comparisons()
+    }
+
     /// Whether a sample is wanted, or the end of an instance (`form` is then [`Form::Key`]): that
     /// passes unless the key alone makes the condition false.
     ///

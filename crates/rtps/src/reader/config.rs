@@ -6,7 +6,8 @@ use super::reorder::HeldChange;
 use crate::change::{ChangeKind, GroupPlace, KeyHash, Place};
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
-/// Settings of a [`Reader`](super::Reader). All bounds are per matched writer.
+/// Settings of a [`Reader`](super::Reader). Bounds are per matched writer, unless they say that they
+/// are for [all](ReaderLimits).
 #[derive(Clone, Debug)]
 pub struct ReaderConfig {
     /// The reader itself.
@@ -33,6 +34,8 @@ pub struct ReaderConfig {
     pub max_partial: usize,
     /// Bytes of those, counting each at its full length. Default 128 MiB.
     pub max_partial_len: usize,
+    /// Bounds for all matched writers together.
+    pub limits: ReaderLimits,
     /// A partial sample is dropped when no fragment has come for as long. Default 10 s.
     pub fragment_timeout: Duration,
     /// How long to wait for what may only be out of order before asking for it. Default 1 ms.
@@ -59,11 +62,50 @@ impl ReaderConfig {
             max_sample_len: 64 << 20,
             max_partial: 16,
             max_partial_len: 128 << 20,
+            limits: ReaderLimits::new(),
             fragment_timeout: Duration::from_secs(10),
             nack_delay: Duration::from_millis(1),
             nack_interval: Duration::from_millis(20),
             greeting_interval: Duration::from_millis(100),
         }
+    }
+}
+
+/// Bounds on what writers, honest or not, make one reader keep, all of them together, and on what it
+/// believes. What goes beyond is refused, and counted in [`ReaderCounters`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReaderLimits {
+    /// Samples kept that came before their turn. Default 65,536.
+    pub max_held: usize,
+    /// Bytes of those. Default 64 MiB.
+    pub max_held_len: usize,
+    /// Samples of which some fragments have arrived. Default 1,024.
+    pub max_partial: usize,
+    /// Bytes of those, counting each at its full length. Default 512 MiB.
+    pub max_partial_len: usize,
+    /// How many sequence numbers a writer may go ahead at once. Default 16,777,216. A longer jump is
+    /// only believed when the next submessage confirms it, as a single broken or forged one would
+    /// otherwise make all samples before it count as lost.
+    pub max_jump: u64,
+}
+
+impl ReaderLimits {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self {
+            max_held: 1 << 16,
+            max_held_len: 64 << 20,
+            max_partial: 1 << 10,
+            max_partial_len: 512 << 20,
+            max_jump: 1 << 24,
+        }
+    }
+}
+
+impl Default for ReaderLimits {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -241,4 +283,7 @@ pub struct ReaderCounters {
     pub misbehaved: u64,
     /// Writers that began to count anew.
     pub restarts: u64,
+    /// Submessages that were not believed, as they go further ahead than
+    /// [`max_jump`](ReaderLimits::max_jump).
+    pub jumps: u64,
 }

@@ -127,10 +127,15 @@ impl Reader {
         number: SequenceNumber,
         change: HeldChange,
     ) {
+        let (all, all_len) = self.held_by_all();
+        let limits = &self.config.limits;
         let writer = &mut self.writers[index];
         let reorder = &mut writer.reorder;
         let len = reorder.held_len() + change.bytes.len();
-        let room = reorder.held() < self.config.max_held && len <= self.config.max_held_len;
+        let room = reorder.held() < self.config.max_held
+            && len <= self.config.max_held_len
+            && all < limits.max_held
+            && all_len + change.bytes.len() <= limits.max_held_len;
         if room || reorder.held() == 0 {
             reorder.hold(number, change);
             self.counters.held += 1;

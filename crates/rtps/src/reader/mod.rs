@@ -8,6 +8,7 @@ mod answer;
 mod config;
 mod deliver;
 mod group;
+mod limits;
 mod reassembly;
 mod reorder;
 mod sets;
@@ -26,7 +27,8 @@ use crate::wire::{
 };
 
 pub use config::{
-    CoherentSet, Delivery, ReaderConfig, ReaderCounters, ReceivedChange, SetEnd, SetPart, Sink,
+    CoherentSet, Delivery, ReaderConfig, ReaderCounters, ReaderLimits, ReceivedChange, SetEnd,
+    SetPart, Sink,
 };
 pub use group::{Decision, GroupSets, Member};
 pub use writer_proxy::{WriterProxy, WriterStatus};
@@ -121,6 +123,9 @@ impl Reader {
         let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) else {
             return;
         };
+        if !self.believes(index, data.sequence_number) {
+            return;
+        }
         if !data.inline_qos.is_understood() {
             return self.pass_over(index, data.sequence_number, sink);
         }
@@ -165,6 +170,10 @@ impl Reader {
         let Some(index) = self.writer_of(context.source(data.writer), number) else {
             return;
         };
+        if !self.believes(index, number) {
+            return;
+        }
+        let room = self.room_for_fragments(index, number);
         let writer = &mut self.writers[index];
         let known = number < writer.expected || writer.reorder.contains(number);
         if known && (writer.proxy.reliable || writer.synchronized) {
@@ -177,9 +186,10 @@ impl Reader {
         let timestamp = context.source_timestamp;
         let newest_first = !writer.proxy.reliable;
         let evicted = writer.reassembly.evicted();
-        let inserted = writer
-            .reassembly
-            .insert(now, data, timestamp, newest_first, &self.config);
+        let inserted =
+            writer
+                .reassembly
+                .insert(now, data, timestamp, newest_first, room, &self.config);
         self.counters.partial_dropped += writer.reassembly.evicted() - evicted;
         match inserted {
             Ok(None) => {}
@@ -211,7 +221,10 @@ impl Reader {
             self.counters.misbehaved += 1;
             return;
         }
-        if !self.writers[index].proxy.reliable || !self.is_news(now, index, heartbeat, sink) {
+        if !self.writers[index].proxy.reliable
+            || !self.believes(index, heartbeat.last)
+            || !self.is_news(now, index, heartbeat, sink)
+        {
             return;
         }
         self.counters.heartbeats += 1;
@@ -269,6 +282,9 @@ impl Reader {
         };
         if gap.list.base < gap.start {
             self.counters.misbehaved += 1;
+            return;
+        }
+        if !self.believes(index, gap.list.base) {
             return;
         }
         self.counters.gaps += 1;

@@ -20,6 +20,13 @@ pub(super) enum FragmentError {
     NoRoom,
 }
 
+/// What the partial samples of one writer may take of what all may.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
+    pub(super) count: usize,
+    pub(super) len: usize,
+}
+
 /// The partial samples of one writer, in ascending order.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
@@ -62,6 +69,11 @@ impl Reassembly {
         self.partials.len()
     }
 
+    /// Bytes reserved.
+    pub(super) fn bytes(&self) -> usize {
+        self.len
+    }
+
     pub(super) fn get_mut(&mut self, number: SequenceNumber) -> Option<&mut Partial> {
         let at = self.find(number).ok()?;
         self.partials.get_mut(at)
@@ -79,13 +91,18 @@ impl Reassembly {
         data: &DataFrag<'_>,
         source_timestamp: Option<Timestamp>,
         newest_first: bool,
+        room: Room,
         config: &ReaderConfig,
     ) -> Result<Option<HeldChange>, FragmentError> {
         let at = match self.find(data.sequence_number) {
             Ok(at) => at,
             Err(_) => {
                 let partial = Partial::new(now, data, source_timestamp, config)?;
-                self.make_room(&partial, newest_first, config)?;
+                let room = Room {
+                    count: room.count.min(config.max_partial.max(1)),
+                    len: room.len.min(config.max_partial_len),
+                };
+                self.make_room(&partial, newest_first, room)?;
                 let at = match self.find(partial.number) {
                     Ok(at) | Err(at) => at,
                 };
@@ -137,10 +154,10 @@ impl Reassembly {
         &mut self,
         partial: &Partial,
         newest_first: bool,
-        config: &ReaderConfig,
+        room: Room,
     ) -> Result<(), FragmentError> {
-        while self.partials.len() >= config.max_partial.max(1)
-            || self.len + partial.bytes.len() > config.max_partial_len
+        while self.partials.len() >= room.count
+            || self.len.saturating_add(partial.bytes.len()) > room.len
         {
             let at = match newest_first {
                 true => 0,

@@ -204,7 +204,7 @@ impl Reorder {
 }
 
 /// More knowledge than that is not kept; what is forgotten is asked for again.
-const MAX_SPANS: usize = 16 * 1024;
+const MAX_SPANS: usize = 4 * 1024;
 
 #[cfg(test)]
 mod tests {

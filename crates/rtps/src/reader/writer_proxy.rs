@@ -64,6 +64,8 @@ pub(super) struct MatchedWriter {
     pub(super) heartbeat_last: SequenceNumber,
     /// The count of a heartbeat that only a restarted writer can have sent.
     pub(super) restart_count: Option<u32>,
+    /// A number that was too far ahead to be believed.
+    pub(super) jump_to: Option<SequenceNumber>,
     pub(super) acknack_count: u32,
     pub(super) nack_frag_count: u32,
     pub(super) answer_at: Option<Instant>,
@@ -93,6 +95,7 @@ impl MatchedWriter {
             heartbeat_frag_count: CountFilter::default(),
             heartbeat_last: SequenceNumber::ZERO,
             restart_count: None,
+            jump_to: None,
             acknack_count: 0,
             nack_frag_count: 0,
             answer_at: None,
@@ -118,6 +121,7 @@ impl MatchedWriter {
         self.heartbeat_frag_count = CountFilter::default();
         self.heartbeat_last = SequenceNumber::ZERO;
         self.restart_count = None;
+        self.jump_to = None;
         self.asked = None;
     }
 

@@ -29,6 +29,11 @@ pub struct WriterConfig {
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
     /// spare readers computing it. Dispose and unregister always carry it. Default true.
     pub key_hash_with_data: bool,
+    /// Readers whose content filters the writer looks at; it sends everything to others, and they
+    /// filter. Default 64.
+    pub max_filters: usize,
+    /// Comparisons in all those filters, each of which is made for every sample. Default 1,024.
+    pub max_filter_comparisons: usize,
     /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
     /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
     pub max_message_len: usize,
@@ -61,6 +66,8 @@ impl WriterConfig {
             lifespan: Duration::MAX,
             presents: false,
             key_hash_with_data: true,
+            max_filters: 64,
+            max_filter_comparisons: 1_024,
             max_message_len: 14_720,
             max_unacknowledged_len: 1 << 20,
             heartbeat_period: Duration::from_millis(100),
@@ -151,6 +158,9 @@ pub struct WriterCounters {
     pub suppressed: u64,
     /// Not sent to a reader because its content filter does not pass them, counted per reader.
     pub filtered: u64,
+    /// Content filters that are left to their readers, as they go beyond
+    /// [`max_filters`](WriterConfig::max_filters) or what these may compare.
+    pub filters_refused: u64,
     /// GAP submessages.
     pub gaps: u64,
     /// HEARTBEAT submessages.

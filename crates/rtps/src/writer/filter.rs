@@ -6,17 +6,19 @@
 //! change that it wants, so that it does not count as lost what was kept back. Readers filter in any case: a writer that cannot
 //! tell sends.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use tickwire_base::Locator;
 use tickwire_cdr::dynamic::Form;
+use tickwire_cdr::filter::Filter;
 
 use super::Writer;
 use super::reader_proxy::{MatchedReader, ReaderProxy};
 use super::send::target_of;
 use crate::history::CacheChange;
 use crate::outbox::Outbox;
-use crate::wire::SequenceNumber;
+use crate::wire::{Guid, SequenceNumber};
 
 /// Where changes and heartbeats go.
 #[derive(Default)]
@@ -74,6 +76,24 @@ impl ReaderProxy {
 }
 
 impl Writer {
+    /// The filter of a reader, unless that is more than all readers may have us evaluate.
+    pub(super) fn admit_filter(
+        &mut self,
+        reader: Guid,
+        filter: Option<Box<Filter>>,
+    ) -> Option<Box<Filter>> {
+        let filter = filter?;
+        let others = self.readers.iter().filter(|one| one.proxy.guid != reader);
+        let others = others.filter_map(|one| one.proxy.filter.as_ref());
+        let (count, comparisons) = others.fold((0, 0), |(count, comparisons), filter| {
+            (count + 1, comparisons + filter.comparisons())
+        });
+        let fits = count < self.config.max_filters
+            && comparisons + filter.comparisons() <= self.config.max_filter_comparisons;
+        self.counters.filters_refused += u64::from(!fits);
+        fits.then_some(filter)
+    }
+
     /// Chooses where the change under the cursor goes, and tells the others that it does not come.
     pub(super) fn choose_destinations(&mut self, outbox: &mut Outbox) {
         let number = self.cursor.number;

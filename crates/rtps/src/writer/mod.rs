@@ -153,7 +153,12 @@ impl Writer {
     pub fn match_reader(&mut self, now: Instant, proxy: ReaderProxy, outbox: &mut Outbox) {
         let reliable = proxy.reliable && self.config.reliable;
         let wants_history = proxy.wants_history && self.config.transient_local && reliable;
-        let proxy = ReaderProxy { reliable, ..proxy };
+        let filter = self.admit_filter(proxy.guid, proxy.filter);
+        let proxy = ReaderProxy {
+            reliable,
+            filter,
+            ..proxy
+        };
         match self.find(proxy.guid) {
             Ok(index) => {
                 self.readers[index].proxy = proxy;
