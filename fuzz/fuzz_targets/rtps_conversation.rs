@@ -1,7 +1,8 @@
-//! Whole conversations: a participant's discovery talks to another one's, while somebody in between
-//! drops, repeats, reorders, cuts and changes what is said, adds participants and datagrams of his
-//! own, and lets time pass. Nothing panics, nobody sends without bound, what is kept stays within the
-//! limits, and once the network is honest again the two find each other's endpoints.
+//! Whole conversations about who is there: a participant's discovery talks to another one's, of
+//! participants, endpoints, liveliness and types, while somebody in between drops, repeats, reorders,
+//! cuts and changes what is said, adds participants and datagrams of his own, and lets time pass.
+//! Nothing panics, nobody sends without bound, what is kept stays within the limits, and once the
+//! network is honest again the two find each other's endpoints.
 #![no_main]
 
 use std::collections::VecDeque;
@@ -9,6 +10,8 @@ use std::net::Ipv4Addr;
 
 use libfuzzer_sys::fuzz_target;
 use tickwire_base::{Duration, Instant, Locator};
+use tickwire_cdr::xtypes::TypeObjects;
+use tickwire_cdr::{Extensibility, Member, Type, TypeDescription};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{Discovery, DiscoveryConfig, EndpointData, ParticipantData, Role};
 use tickwire_rtps::qos::{Durability, LivelinessKind, Ownership, ReliabilityKind};
@@ -45,7 +48,22 @@ fn discovery(id: u8) -> Discovery {
     config.limits.max_bytes = 1 << 20;
     config.limits.max_bytes_per_participant = 1 << 18;
     config.limits.max_type_bytes = 1 << 16;
-    Discovery::new(config).expect("short names")
+    config.limits.max_types_per_participant = 8;
+    let mut discovery = Discovery::new(config).expect("short names");
+    for key in 0..4 {
+        let added = discovery.types_mut().add(&quote(key));
+        added.expect("a small type");
+    }
+    discovery
+}
+
+/// The type of endpoints with that key: nobody announces the first, and the last is not assignable
+/// to the others.
+fn quote(key: u32) -> TypeDescription {
+    let price = [Type::F64, Type::F64, Type::F64, Type::I32][key as usize % 4].clone();
+    let mut members = vec![Member::new("price", 0, price)];
+    members.extend((key % 4 == 2).then(|| Member::new("size", 1, Type::U32)));
+    TypeDescription::new("Quote", Extensibility::Appendable, members).expect("two members")
 }
 
 /// An endpoint whose policies are those bits.
@@ -61,6 +79,11 @@ fn endpoint(id: u8, key: u32, role: Role, bits: u8) -> EndpointData {
         0 => ReliabilityKind::Reliable,
         _ => ReliabilityKind::BestEffort,
     };
+    if key % 4 != 0 {
+        let information = TypeObjects::new().add(&quote(key));
+        let encoded = information.map(|one| one.encode(&mut data.type_information));
+        assert!(matches!(encoded, Ok(Ok(()))), "a small type");
+    }
     if bits & 8 != 0 {
         data.qos.durability = Durability::TransientLocal;
     }

@@ -70,14 +70,28 @@ fn check(description: &TypeDescription, payload: &[u8]) {
     for representation in [Representation::Xcdr1, Representation::Xcdr2] {
         let mut bytes = Vec::new();
         // Not all that can be read can be written: keys may be absent, maps may have a key twice, ...
-        if from_json(description, &text, Omissions::Refused, representation, &mut bytes).is_err() {
+        if from_json(
+            description,
+            &text,
+            Omissions::Refused,
+            representation,
+            &mut bytes,
+        )
+        .is_err()
+        {
             continue;
         }
         let mut again = String::new();
         to_json(description, &bytes, Form::Sample, &mut again).expect("our own payload is read");
         let mut third = Vec::new();
-        from_json(description, &again, Omissions::Refused, representation, &mut third)
-            .expect("what we wrote is written");
+        from_json(
+            description,
+            &again,
+            Omissions::Refused,
+            representation,
+            &mut third,
+        )
+        .expect("what we wrote is written");
         assert_eq!(bytes, third);
     }
 }

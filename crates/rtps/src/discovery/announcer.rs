@@ -79,6 +79,11 @@ impl Announcer {
         self.send(prefix, to, outbox);
     }
 
+    /// Bytes of an announcement to one participant.
+    pub(super) fn answer_len(&self) -> usize {
+        HEADERS_LEN + self.payload.len()
+    }
+
     /// Takes the announcement back.
     pub(super) fn say_goodbye(&self, to: &[Locator], outbox: &mut Outbox) {
         let mut key = Vec::new();
@@ -141,5 +146,7 @@ const EMPTY: Data<'static> = Data {
     payload: SerializedPayload::None,
 };
 
+/// The message header, INFO_DST, and DATA without its payload.
+const HEADERS_LEN: usize = 20 + 16 + 24;
 /// Whatever the settings say, there is a pause.
 const MIN_PERIOD: Duration = Duration::from_millis(1);

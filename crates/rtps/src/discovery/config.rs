@@ -132,6 +132,8 @@ pub struct DiscoveryCounters {
     pub type_objects_refused: u64,
     /// Comparisons of a writer with a reader.
     pub pairs_compared: u64,
+    /// Participants that made way for others before they had shown that they hear us.
+    pub participants_displaced: u64,
     /// Participants that said good-bye.
     pub participants_left: u64,
     /// Participants whose lease ended.

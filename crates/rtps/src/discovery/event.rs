@@ -98,4 +98,7 @@ pub enum LostReason {
     Left,
     /// Nothing was heard of it for as long as it promised to speak.
     LeaseExpired,
+    /// It is not: it had not shown that it hears us, and made way for another one when there were as
+    /// many as [`max_participants`](super::DiscoveryLimits::max_participants).
+    Displaced,
 }

@@ -222,7 +222,7 @@ impl Discovery {
             return;
         }
         let mut to = self.config.announce_to.clone();
-        for participant in self.participants.iter() {
+        for participant in self.participants.iter().filter(|one| one.knows_us()) {
             to.extend_from_slice(&participant.metatraffic);
         }
         to.sort_unstable();
@@ -369,7 +369,8 @@ impl Discovery {
             self.counters.announcements_sent += 1;
         }
         let announce_to = &self.config.announce_to;
-        for participant in self.participants.due_answers(now, due, announce_to) {
+        let round = (due, self.announcer.answer_len());
+        for participant in self.participants.due_answers(now, round, announce_to) {
             let (prefix, to) = (participant.data.guid_prefix, &participant.metatraffic);
             self.announcer.answer(prefix, to, outbox);
             self.counters.answers_sent += 1;

@@ -24,6 +24,8 @@ pub(super) struct Participant {
     knows_us: bool,
     /// Quick repetitions of the answer that are left while it does not.
     answers_left: u8,
+    /// Bytes that may be sent to it while it does not.
+    credit: usize,
 }
 
 /// All of them.
@@ -32,6 +34,10 @@ pub(super) struct Participants {
     by_prefix: BTreeMap<GuidPrefix, Participant>,
     /// Memory for what all of them announced.
     bytes: usize,
+    /// Endpoints of all of them.
+    endpoint_count: usize,
+    /// Those that did not know us when they came, oldest first; some may by now, or be gone.
+    newcomers: VecDeque<GuidPrefix>,
     /// No lease ends before.
     next_expiry: Option<Instant>,
     /// When those that do not know us are answered again.
@@ -69,10 +75,6 @@ impl Participants {
         self.by_prefix.get(&prefix)
     }
 
-    pub(super) fn get_mut(&mut self, prefix: GuidPrefix) -> Option<&mut Participant> {
-        self.by_prefix.get_mut(&prefix)
-    }
-
     /// Notes that something a participant announced takes `new` bytes of memory instead of `old`;
     /// false, and nothing is noted, if that goes beyond a bound of `limits`.
     pub(super) fn charge(
@@ -94,6 +96,56 @@ impl Participants {
         fits || new <= old
     }
 
+    /// Counts one more endpoint of a participant; false, and nothing is counted, if that goes beyond
+    /// a bound of `limits`.
+    pub(super) fn add_endpoint(&mut self, prefix: GuidPrefix, limits: &DiscoveryLimits) -> bool {
+        let Some(participant) = self.by_prefix.get_mut(&prefix) else {
+            return false;
+        };
+        let fits = participant.endpoint_count < limits.max_endpoints_per_participant
+            && self.endpoint_count < limits.max_endpoints;
+        if fits {
+            participant.endpoint_count += 1;
+            self.endpoint_count += 1;
+        }
+        fits
+    }
+
+    /// Counts one endpoint less.
+    pub(super) fn remove_endpoint(&mut self, prefix: GuidPrefix) {
+        if let Some(participant) = self.by_prefix.get_mut(&prefix) {
+            participant.endpoint_count = participant.endpoint_count.saturating_sub(1);
+            self.endpoint_count = self.endpoint_count.saturating_sub(1);
+        }
+    }
+
+    /// The oldest participant that has not shown that it hears us: it makes way where room lacks.
+    pub(super) fn next_to_displace(&mut self) -> Option<GuidPrefix> {
+        while let Some(prefix) = self.newcomers.pop_front() {
+            let is_new = |participant: &Participant| !participant.knows_us;
+            if self.by_prefix.get(&prefix).is_some_and(is_new) {
+                return Some(prefix);
+            }
+        }
+        None
+    }
+
+    /// A participant has announced itself in `len` bytes, which allows some to be sent to it even if
+    /// it should not know us.
+    pub(super) fn allow(&mut self, prefix: GuidPrefix, len: usize, limits: &DiscoveryLimits) {
+        if let Some(participant) = self.by_prefix.get_mut(&prefix) {
+            let more = len.saturating_mul(limits.max_amplification);
+            participant.credit = participant.credit.saturating_add(more);
+        }
+    }
+
+    /// Whether a participant may be sent `len` bytes at each of its addresses now; if so, they are
+    /// charged.
+    pub(super) fn may_send(&mut self, prefix: GuidPrefix, len: usize) -> bool {
+        let participant = self.by_prefix.get_mut(&prefix);
+        participant.is_some_and(|participant| participant.may_be_sent(len))
+    }
+
     /// Whether a participant that is not known yet may announce so much of itself.
     pub(super) fn has_room_for(&self, bytes: usize, limits: &DiscoveryLimits) -> bool {
         self.len() < limits.max_participants
@@ -113,6 +165,7 @@ impl Participants {
         let bytes = data.footprint();
         let participant = self.by_prefix.entry(data.guid_prefix).or_insert_with(|| {
             self.bytes += bytes;
+            self.newcomers.push_back(data.guid_prefix);
             Participant {
                 data: Arc::clone(&data),
                 metatraffic: Vec::new(),
@@ -121,6 +174,7 @@ impl Participants {
                 expires_at,
                 knows_us: false,
                 answers_left: QUICK_ANSWERS,
+                credit: 0,
             }
         });
         participant.data = data;
@@ -136,16 +190,22 @@ impl Participants {
     pub(super) fn remove(&mut self, prefix: GuidPrefix) -> Option<Participant> {
         let participant = self.by_prefix.remove(&prefix)?;
         self.bytes = self.bytes.saturating_sub(participant.bytes);
+        self.endpoint_count -= participant.endpoint_count;
+        if self.newcomers.len() > 2 * self.by_prefix.len() + SPARE_NEWCOMERS {
+            let known = &self.by_prefix;
+            self.newcomers.retain(|prefix| known.contains_key(prefix));
+        }
         Some(participant)
     }
 
     /// Renews the lease. Anything that a participant sends shows that it is there; what is sent to
-    /// us alone shows that it knows us.
-    pub(super) fn heard(&mut self, now: Instant, prefix: GuidPrefix, to_us: bool) {
-        if let Some(participant) = self.by_prefix.get_mut(&prefix) {
-            participant.expires_at = now + participant.data.lease_duration;
-            participant.knows_us |= to_us;
-        }
+    /// us alone shows that it knows us. True if that is new.
+    pub(super) fn heard(&mut self, now: Instant, prefix: GuidPrefix, to_us: bool) -> bool {
+        let Some(participant) = self.by_prefix.get_mut(&prefix) else {
+            return false;
+        };
+        participant.expires_at = now + participant.data.lease_duration;
+        to_us && !core::mem::replace(&mut participant.knows_us, true)
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
@@ -168,12 +228,12 @@ impl Participants {
         expired.into_iter().map(|(prefix, _)| *prefix).collect()
     }
 
-    /// Those to whom we must announce ourselves alone now: they do not know us yet, or, when
-    /// everybody is told (`is_round`), they do not listen where we tell it.
+    /// Those to whom we must announce ourselves alone now, in `len` bytes: they do not know us yet,
+    /// or, when everybody is told (`is_round`), they do not listen where we tell it.
     pub(super) fn due_answers<'a>(
         &'a mut self,
         now: Instant,
-        is_round: bool,
+        (is_round, len): (bool, usize),
         announce_to: &'a [Locator],
     ) -> impl Iterator<Item = &'a Participant> {
         let is_quick = self.answer_at.is_some_and(|at| at <= now);
@@ -189,12 +249,28 @@ impl Participants {
                 participant.answers_left -= 1;
             }
             let round = is_round && !(participant.knows_us && participant.listens_at(announce_to));
-            (quick || round).then_some(&*participant)
+            ((quick || round) && participant.may_be_sent(len)).then_some(&*participant)
         })
     }
 }
 
 impl Participant {
+    /// Whether it has shown that it hears us.
+    pub(super) fn knows_us(&self) -> bool {
+        self.knows_us
+    }
+
+    /// Its address may be somebody else's until it has shown that it hears us there: until then it
+    /// is sent a multiple of what came from it at most.
+    fn may_be_sent(&mut self, len: usize) -> bool {
+        if self.knows_us {
+            return true;
+        }
+        let left = self.credit.checked_sub(len * self.metatraffic.len());
+        self.credit = left.unwrap_or(self.credit);
+        left.is_some()
+    }
+
     /// Whether one of `announce_to` reaches its discovery. Where peers are named beside groups,
     /// groups are not relied on.
     fn listens_at(&self, announce_to: &[Locator]) -> bool {
@@ -207,6 +283,8 @@ impl Participant {
 }
 
 const MAX_DEPARTED: usize = 256;
+/// Stale ones that are always tolerated.
+const SPARE_NEWCOMERS: usize = 64;
 const DEPARTED_FOR: Duration = Duration::from_secs(10);
 const QUICK_ANSWERS: u8 = 5;
 const QUICK_ANSWER_PERIOD: Duration = Duration::from_millis(100);

@@ -30,12 +30,13 @@ impl Discovery {
             return;
         }
         let to_us = context.destination_prefix == self.prefix();
-        self.participants.heard(now, source, to_us);
         if let Submessage::Data(data) = submessage
             && data.writer == EntityId::SPDP_WRITER
         {
-            return self.handle_announcement(now, source, data, outbox);
+            self.handle_announcement(now, source, data, outbox);
+            return self.heard(now, source, to_us, outbox);
         }
+        self.heard(now, source, to_us, outbox);
         for received in self.publications.handle(now, context, submessage, outbox) {
             self.handle_endpoint(now, Role::Writer, &received);
         }
@@ -61,6 +62,15 @@ impl Discovery {
         self.ask_for_types(now, outbox);
     }
 
+    /// Anything from a participant renews its lease. The first that names us shows that it hears us
+    /// where it says it does: from then on the built-in topics are spoken with it, which sends it
+    /// far more than it has sent itself.
+    fn heard(&mut self, now: Instant, source: GuidPrefix, to_us: bool, outbox: &mut Outbox) {
+        if self.participants.heard(now, source, to_us) {
+            self.match_builtin_topics(now, source, outbox);
+        }
+    }
+
     /// A participant says that it is there, or that it goes (RTPS 2.5 §8.5.3.2).
     fn handle_announcement(
         &mut self,
@@ -78,7 +88,13 @@ impl Discovery {
         };
         match read {
             Ok(participant) if participant.guid_prefix != source => self.counters.misbehaved += 1,
-            Ok(participant) => self.handle_participant(now, participant, outbox),
+            Ok(participant) => {
+                let len = match data.payload {
+                    SerializedPayload::Data(payload) => payload.len(),
+                    _ => 0,
+                };
+                self.handle_participant(now, participant, len, outbox);
+            }
             Err(error) => self.unusable(source, error),
         }
     }
@@ -102,8 +118,14 @@ impl Discovery {
         }
     }
 
-    /// A participant says who and where it is.
-    fn handle_participant(&mut self, now: Instant, data: ParticipantData, outbox: &mut Outbox) {
+    /// A participant says who and where it is, in `len` bytes.
+    fn handle_participant(
+        &mut self,
+        now: Instant,
+        data: ParticipantData,
+        len: usize,
+        outbox: &mut Outbox,
+    ) {
         let own = &self.config.participant;
         let same_id = match (data.domain_id, own.domain_id) {
             (Some(theirs), Some(ours)) => theirs == ours,
@@ -113,24 +135,18 @@ impl Discovery {
             self.counters.other_domain += 1;
             return;
         }
-        let known = self.participants.get(data.guid_prefix);
+        let prefix = data.guid_prefix;
+        self.participants.allow(prefix, len, &self.config.limits);
+        let known = self.participants.get(prefix);
         if known.is_some_and(|known| *known.data == data) {
             return;
         }
         let is_new = known.is_none();
-        if is_new && self.participants.has_departed(now, data.guid_prefix) {
+        if is_new && self.participants.has_departed(now, prefix) {
             self.counters.announcements_overtaken += 1;
             return;
         }
-        let (prefix, bytes) = (data.guid_prefix, data.footprint());
-        let before = known.map_or(0, |known| known.data.footprint());
-        let has_room = match is_new {
-            true => self.participants.has_room_for(bytes, &self.config.limits),
-            false => self
-                .participants
-                .charge(prefix, (before, bytes), &self.config.limits),
-        };
-        if !has_room {
+        if !self.admit_participant(now, &data) {
             self.counters.participants_refused += 1;
             return;
         }
@@ -140,21 +156,49 @@ impl Discovery {
             .insert(now, Arc::clone(&data), metatraffic);
         match is_new {
             true => {
-                self.events
-                    .push_back(Event::ParticipantFound(Arc::clone(&data)));
-                self.greet(data.guid_prefix, outbox);
+                self.participants.allow(prefix, len, &self.config.limits);
+                self.events.push_back(Event::ParticipantFound(data));
+                self.greet(prefix, outbox);
             }
             false => {
-                self.events
-                    .push_back(Event::ParticipantChanged(Arc::clone(&data)));
-                self.compare_again(now, data.guid_prefix);
+                self.events.push_back(Event::ParticipantChanged(data));
+                self.compare_again(now, prefix);
+                self.match_builtin_topics(now, prefix, outbox);
             }
         }
-        self.match_builtin_topics(now, &data, outbox);
+    }
+
+    /// Whether there is room for what a participant, new or changed, announces of itself. Those that
+    /// have not shown that they hear us make way for a new one, the oldest first.
+    fn admit_participant(&mut self, now: Instant, data: &ParticipantData) -> bool {
+        let (prefix, bytes) = (data.guid_prefix, data.footprint());
+        let known = self.participants.get(prefix);
+        if let Some(before) = known.map(|known| known.data.footprint()) {
+            let fits = bytes <= self.config.limits.max_announcement_bytes.max(before);
+            let charge = (before, bytes);
+            return fits
+                && self
+                    .participants
+                    .charge(prefix, charge, &self.config.limits);
+        }
+        if bytes > self.config.limits.max_announcement_bytes {
+            return false;
+        }
+        while !self.participants.has_room_for(bytes, &self.config.limits) {
+            let Some(displaced) = self.participants.next_to_displace() else {
+                return false;
+            };
+            self.forget(now, displaced, LostReason::Displaced);
+        }
+        true
     }
 
     /// Answers a new participant at once, lest it wait for our next announcement.
     fn greet(&mut self, prefix: GuidPrefix, outbox: &mut Outbox) {
+        let len = self.announcer.answer_len();
+        if !self.participants.may_send(prefix, len) {
+            return;
+        }
         if let Some(participant) = self.participants.get(prefix) {
             self.announcer
                 .answer(prefix, &participant.metatraffic, outbox);
@@ -162,13 +206,15 @@ impl Discovery {
         }
     }
 
-    fn match_builtin_topics(&mut self, now: Instant, data: &ParticipantData, outbox: &mut Outbox) {
-        let prefix = data.guid_prefix;
+    fn match_builtin_topics(&mut self, now: Instant, prefix: GuidPrefix, outbox: &mut Outbox) {
         let Some(participant) = self.participants.get(prefix) else {
             return;
         };
+        if !participant.knows_us() {
+            return;
+        }
         let unicast = participant.metatraffic.clone();
-        let endpoints = data.builtin_endpoints;
+        let endpoints = participant.data.builtin_endpoints;
         for (topic, writer, reader) in self.topics_mut() {
             let has = (endpoints.contains(writer), endpoints.contains(reader));
             topic.match_participant(now, prefix, has, &unicast, outbox);
@@ -218,19 +264,16 @@ impl Discovery {
 
     /// Whether its participant may announce this endpoint, new or changed, too.
     fn admit(&mut self, data: &EndpointData) -> bool {
-        let prefix = data.guid.prefix;
-        let known = self.endpoints.get(data.guid);
-        let Some(count) = self.participants.get(prefix).map(|one| one.endpoint_count) else {
-            return false;
-        };
-        let is_one_more = usize::from(known.is_none());
-        let bytes = (known.map_or(0, |known| known.footprint()), data.footprint());
-        let admitted = count + is_one_more <= self.config.limits.max_endpoints_per_participant
-            && self.participants.charge(prefix, bytes, &self.config.limits);
-        match self.participants.get_mut(prefix) {
-            Some(participant) if admitted => participant.endpoint_count += is_one_more,
-            _ => self.counters.endpoints_refused += 1,
+        let (prefix, limits) = (data.guid.prefix, &self.config.limits);
+        let known = self.endpoints.get(data.guid).map(|known| known.footprint());
+        let (before, bytes) = (known.unwrap_or(0), data.footprint());
+        let fits = bytes <= limits.max_announcement_bytes.max(before)
+            && (known.is_some() || self.participants.add_endpoint(prefix, limits));
+        let admitted = fits && self.participants.charge(prefix, (before, bytes), limits);
+        if fits && !admitted && known.is_none() {
+            self.participants.remove_endpoint(prefix);
         }
+        self.counters.endpoints_refused += u64::from(!admitted);
         admitted
     }
 
@@ -272,6 +315,7 @@ impl Discovery {
         match reason {
             LostReason::Left => self.counters.participants_left += 1,
             LostReason::LeaseExpired => self.counters.leases_expired += 1,
+            LostReason::Displaced => self.counters.participants_displaced += 1,
         }
         let guids: Vec<_> = self.endpoints.of(prefix).map(|data| data.guid).collect();
         for guid in guids {
@@ -289,12 +333,9 @@ impl Discovery {
         let Some(data) = self.endpoints.get(guid).cloned() else {
             return;
         };
-        if let Some(participant) = self.participants.get_mut(guid.prefix) {
-            participant.endpoint_count = participant.endpoint_count.saturating_sub(1);
-            let bytes = (data.footprint(), 0);
-            self.participants
-                .charge(guid.prefix, bytes, &self.config.limits);
-        }
+        let (bytes, limits) = ((data.footprint(), 0), &self.config.limits);
+        self.participants.charge(guid.prefix, bytes, limits);
+        self.participants.remove_endpoint(guid.prefix);
         self.tracker.remove(guid);
         let changes = self.endpoints.remove(guid);
         self.report(now, changes);
