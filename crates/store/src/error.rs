@@ -1,0 +1,176 @@
+//! What can go wrong with a store. Every error names the path, and says what to do about it.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a store or a log cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The system refused.
+    Io {
+        /// What was to be done.
+        operation: Operation,
+        /// With what.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The directory belongs to another user, or others may write into it.
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The file is no log, or its header is damaged.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where and how.
+        damage: Damage,
+    },
+    /// A writer or a durability service has the log.
+    Taken {
+        /// Its directory.
+        path: PathBuf,
+    },
+    /// Each of the slots of a topic has a writer.
+    TooManyWriters {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The key, the QoS or the type does not fit a log's header, or the sample no record.
+    TooLarge {
+        /// The log.
+        path: PathBuf,
+    },
+    /// The environment names no place for the store.
+    NoPlace,
+}
+
+/// What was to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Make a directory.
+    CreateDirectory,
+    /// Look at a file or directory.
+    Read,
+    /// Make or open a file.
+    Open,
+    /// Lock a log.
+    Lock,
+    /// Add to a log.
+    Append,
+    /// Bring a log to the disk.
+    Sync,
+    /// Replace a log by a shorter one.
+    Compact,
+}
+
+/// Bytes that are no header or record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: {}", self.offset, self.what)
+    }
+}
+
+impl StoreError {
+    pub(crate) fn io(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io {
+            operation,
+            path: path.to_owned(),
+            error,
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, damage: Damage) -> Self {
+        Self::Damaged {
+            path: path.to_owned(),
+            damage,
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io {
+                operation,
+                path,
+                error,
+            } => {
+                let remedy = match error.kind() {
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                        "free some space there, or name another place by TICKWIRE_STORE"
+                    }
+                    _ => "name a directory of yours by TICKWIRE_STORE",
+                };
+                let path = path.display();
+                write!(f, "cannot {operation} {path}: {error}; {remedy}")
+            }
+            Self::NotOurs { path } => write!(
+                f,
+                "the durability store {} belongs to another user, or others may write into it; name \
+                 a directory of yours by TICKWIRE_STORE",
+                path.display()
+            ),
+            Self::Damaged { path, damage } => write!(
+                f,
+                "{} is no log that can be read, {damage}; move its directory out of the way",
+                path.display()
+            ),
+            Self::Taken { path } => write!(
+                f,
+                "{} belongs to a writer or service that runs",
+                path.display()
+            ),
+            Self::TooManyWriters { path } => write!(
+                f,
+                "every slot for this topic in {} has a writer; name another directory by \
+                 TICKWIRE_STORE",
+                path.display()
+            ),
+            Self::TooLarge { path } => write!(
+                f,
+                "topic, QoS and type, or the sample, are more than 4 GiB long, which {} cannot hold",
+                path.display()
+            ),
+            Self::NoPlace => f.write_str(
+                "there is no place for a durability store: set HOME, or name a directory by \
+                 TICKWIRE_STORE",
+            ),
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CreateDirectory => "make the directory",
+            Self::Read => "read",
+            Self::Open => "open",
+            Self::Lock => "lock",
+            Self::Append => "append to",
+            Self::Sync => "bring to the disk",
+            Self::Compact => "compact",
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! A directory of logs.
+
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use nix::unistd::geteuid;
+use tickwire_base::Timestamp;
+
+use crate::error::{Operation, StoreError};
+use crate::key::Description;
+use crate::lock::{Lock, Owner};
+use crate::log::{self, LOG, Log, SyncPolicy};
+use crate::retention::Retention;
+
+/// A directory of logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    directory: PathBuf,
+}
+
+impl Store {
+    /// Opens a store; its directory is made if it is not there, for this user alone.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is not this user's alone to write into.
+    pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        create_directory(directory)?;
+        let metadata = fs::metadata(directory);
+        let metadata = metadata.map_err(StoreError::io(Operation::Read, directory))?;
+        let is_ours = metadata.uid() == geteuid().as_raw();
+        if !is_ours || metadata.permissions().mode() & 0o022 != 0 {
+            let path = directory.to_owned();
+            return Err(StoreError::NotOurs { path });
+        }
+        Ok(Self {
+            directory: directory.to_owned(),
+        })
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Takes a log for a writer: the first of its key that nobody has, or a new one. Waits up to a
+    /// second for a [service](Owner::Service) to let go of one.
+    ///
+    /// # Errors
+    /// When the directory cannot be written, a log of the key is damaged, or there are 256 such
+    /// writers.
+    pub fn adopt(
+        &self,
+        description: Description,
+        retention: Retention,
+        sync: SyncPolicy,
+        now: Timestamp,
+    ) -> Result<Log, StoreError> {
+        for slot in 0..MAX_SLOTS {
+            let directory = self.directory.join(description.key.directory_name(slot));
+            create_directory(&directory)?;
+            if let Some(lock) = acquire(&directory)? {
+                if !is_of(&directory, &description)? {
+                    continue;
+                }
+                let description = Some(description);
+                return Log::open(directory, lock, description, retention, sync, now);
+            }
+        }
+        let path = self.directory.clone();
+        Err(StoreError::TooManyWriters { path })
+    }
+
+    /// Takes the log in `directory` for a durability service, as it is.
+    ///
+    /// # Errors
+    /// When somebody has it, it is damaged, or it cannot be written.
+    pub fn adopt_as_service(
+        directory: &Path,
+        retention: Retention,
+        now: Timestamp,
+    ) -> Result<Log, StoreError> {
+        let path = directory.join(LOCK);
+        let lock = Lock::open(&path)?;
+        let is_owned = lock.try_own(true);
+        match is_owned.map_err(StoreError::io(Operation::Lock, &path))? {
+            true => {
+                let directory = directory.to_owned();
+                Log::open(directory, lock, None, retention, SyncPolicy::Never, now)
+            }
+            false => Err(StoreError::Taken {
+                path: directory.to_owned(),
+            }),
+        }
+    }
+}
+
+/// The lock of a log, once it is ours; `None` if a writer has it.
+fn acquire(directory: &Path) -> Result<Option<Lock>, StoreError> {
+    let path = directory.join(LOCK);
+    let failed = || StoreError::io(Operation::Lock, &path);
+    let lock = Lock::open(&path)?;
+    for _ in 0..HANDOVER_TRIES {
+        if lock.try_own(false).map_err(failed())? {
+            return Ok(Some(lock));
+        }
+        if lock.owner().map_err(failed())? == Owner::Writer || !lock.want().map_err(failed())? {
+            return Ok(None);
+        }
+        // A lock cannot be waited for with a limit.
+        #[allow(clippy::disallowed_methods)]
+        thread::sleep(HANDOVER_PAUSE);
+    }
+    Ok(None)
+}
+
+/// Whether the log in a directory, if there is one, has this key. Keys whose checksums collide share
+/// directories' names.
+fn is_of(directory: &Path, description: &Description) -> Result<bool, StoreError> {
+    let path = directory.join(LOG);
+    match File::open(&path) {
+        Ok(file) => Ok(log::description(&file, &path)?.key == description.key),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(StoreError::io(Operation::Open, &path)(error)),
+    }
+}
+
+/// Makes a directory and those above it.
+fn create_directory(directory: &Path) -> Result<(), StoreError> {
+    let created = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory);
+    created.map_err(StoreError::io(Operation::CreateDirectory, directory))
+}
+
+/// The name of the file with the locks.
+pub(crate) const LOCK: &str = "lock";
+/// Logs of one key.
+const MAX_SLOTS: u32 = 256;
+/// Between looks at a service's lock.
+const HANDOVER_PAUSE: Duration = Duration::from_millis(5);
+/// How many of those.
+const HANDOVER_TRIES: u32 = 200;

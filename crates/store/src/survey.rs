@@ -1,0 +1,84 @@
+//! A look at the logs of a store from outside, which changes nothing and takes no lock.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Damage, Operation, StoreError};
+use crate::key::Description;
+use crate::lock::{self, Owner};
+use crate::log::{self, LOG};
+use crate::store::{LOCK, Store};
+
+/// A log as it looks from outside.
+#[derive(Debug)]
+pub struct LogSummary {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// Who has it.
+    pub owner: Owner,
+    /// What its header says.
+    pub description: Description,
+    /// Records, kept or not.
+    pub records: u64,
+    /// Length of the file.
+    pub bytes: u64,
+    /// What is wrong at its end, if anything is. A writer that is just appending looks like that, too.
+    pub damage: Option<Damage>,
+}
+
+impl Store {
+    /// The directories of all logs, sorted. None if the store does not exist.
+    ///
+    /// # Errors
+    /// When the store's directory cannot be read.
+    pub fn logs(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
+        let failed = || StoreError::io(Operation::Read, directory);
+        let entries = match fs::read_dir(directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(failed())?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(failed())?.path();
+            if path.join(LOG).is_file() {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+impl LogSummary {
+    /// Looks at the log in `directory`, all of which it reads.
+    ///
+    /// # Errors
+    /// When it cannot be read, or its header is damaged.
+    pub fn of(directory: &Path) -> Result<Self, StoreError> {
+        let path = directory.join(LOG);
+        let failed = |operation| StoreError::io(operation, &path);
+        let file = File::open(&path).map_err(failed(Operation::Open))?;
+        let description = log::description(&file, &path)?;
+        let (records, damage) = log::count(&file, &path)?;
+        let metadata = file.metadata().map_err(failed(Operation::Read))?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            owner: owner_of(directory)?,
+            description,
+            records,
+            bytes: metadata.len(),
+            damage,
+        })
+    }
+}
+
+/// Who has the log in `directory`.
+fn owner_of(directory: &Path) -> Result<Owner, StoreError> {
+    let path = directory.join(LOCK);
+    let owner = File::open(&path).and_then(|file| lock::owner(&file));
+    match owner {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Owner::Nobody),
+        owner => owner.map_err(StoreError::io(Operation::Lock, &path)),
+    }
+}
