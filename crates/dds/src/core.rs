@@ -1,7 +1,7 @@
 //! What all parts of a participant share: sockets, discovery, routes and timers. It routes; the
 //! state is in discovery and in the endpoints.
 //!
-//! Locks are taken in the order QoS of an entity, discovery, routes, publisher or subscriber,
+//! Locks are taken in the order QoS of an entity, log, discovery, routes, publisher or subscriber,
 //! endpoint. While a datagram is sent or a listener is called none is held but, by who changes it, an
 //! entity's QoS.
 
@@ -15,6 +15,7 @@ use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{AddError, Discovery, EndpointData};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
+use tickwire_store::StoreOptions;
 use tickwire_transport::{UdpSocket, clock};
 
 use crate::error::{EndpointError, SetQosError};
@@ -36,6 +37,8 @@ pub(crate) struct Core {
     pub(crate) network: Network,
     pub(crate) busy_poll: Duration,
     pub(crate) announces_types: bool,
+    /// Where writers leave what is to outlive them, if anywhere.
+    pub(crate) store: Option<StoreOptions>,
     pub(crate) directory: Directory,
     pub(crate) topics: Registry,
     /// Timers of discovery and writers.
@@ -86,6 +89,7 @@ pub(crate) struct CoreParts {
     pub(crate) discovery: Discovery,
     pub(crate) busy_poll: Duration,
     pub(crate) announces_types: bool,
+    pub(crate) store: Option<StoreOptions>,
     pub(crate) control: Timer,
     pub(crate) data: Timer,
     pub(crate) polled: Option<Polled>,
@@ -99,6 +103,7 @@ impl Core {
             discovery,
             busy_poll,
             announces_types,
+            store,
             control,
             data,
             polled,
@@ -109,6 +114,7 @@ impl Core {
             network,
             busy_poll,
             announces_types,
+            store,
             directory: Directory::default(),
             topics: Registry::default(),
             control,

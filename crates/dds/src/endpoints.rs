@@ -16,6 +16,7 @@ use crate::reader::endpoint::{ReaderEndpoint, ReaderShared};
 use crate::subscriber::SubscriberGroup;
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
+use crate::writer::durable::Durable;
 use crate::writer::endpoint::WriterEndpoint;
 use crate::{DataReader, DataWriter};
 
@@ -46,11 +47,15 @@ pub(crate) fn writer<T: TopicSupport>(
     if let Some(group) = group {
         endpoint = endpoint.in_group(group);
     }
+    let mut announced = announcement(Role::Writer, guid, topic, policies);
+    let durable = Durable::open(core, &announced).map_err(EndpointError::Store)?;
+    if let Some(durable) = durable {
+        endpoint = endpoint.with_log(durable).map_err(EndpointError::Store)?;
+    }
     let endpoint = Arc::new(endpoint);
     if let Some(group) = group {
         group.add(&endpoint);
     }
-    let mut announced = announcement(Role::Writer, guid, topic, policies);
     announced.data.group = group.and_then(|group| group.announced());
     // Acknowledgements come to the thread that no listener can hold up.
     announced.data.unicast_locators = vec![core.network.metatraffic_unicast()];

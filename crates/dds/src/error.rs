@@ -14,6 +14,7 @@ pub use tickwire_rtps::discovery::AddError;
 use tickwire_rtps::discovery::RequestError;
 use tickwire_rtps::qos::{Inconsistent, RepresentationId};
 use tickwire_rtps::wire::ParameterTooLong;
+pub use tickwire_store::StoreError;
 use tickwire_transport::{InterfaceError, ReceiveError, SocketError, WaitError};
 
 /// Why there is no participant.
@@ -136,6 +137,8 @@ pub enum EndpointError {
     Type(EncodeError),
     /// The participant has made 2^24 endpoints and has no name left for another.
     TooManyEndpoints,
+    /// What a TRANSIENT or PERSISTENT writer is to leave behind has no place.
+    Store(StoreError),
 }
 
 impl fmt::Display for EndpointError {
@@ -152,6 +155,7 @@ impl fmt::Display for EndpointError {
             Self::TooManyEndpoints => {
                 f.write_str("the participant has named 2^24 endpoints; make another participant")
             }
+            Self::Store(error) => error.fmt(f),
         }
     }
 }
@@ -163,6 +167,7 @@ impl Error for EndpointError {
             Self::UnimplementedQos(unimplemented) => Some(unimplemented),
             Self::Announcement(error) => Some(error),
             Self::Type(error) => Some(error),
+            Self::Store(error) => Some(error),
             Self::Representation { .. } | Self::TooManyEndpoints => None,
         }
     }
@@ -225,6 +230,9 @@ pub enum WriteError {
     Sample(SampleError),
     /// The type has no key, hence no instances to speak of.
     NoKey,
+    /// The sample was sent, but is not in the log of the TRANSIENT or PERSISTENT writer: it does not
+    /// outlive the process.
+    Store(StoreError),
 }
 
 impl fmt::Display for WriteError {
@@ -241,6 +249,7 @@ impl fmt::Display for WriteError {
             Self::TooLarge => f.write_str("the sample takes more than 2^32 - 1 bytes"),
             Self::Sample(error) => write!(f, "the sample cannot be encoded: {error}"),
             Self::NoKey => f.write_str("the type has no key, so there is no instance to end"),
+            Self::Store(error) => write!(f, "the sample is sent but not stored: {error}"),
         }
     }
 }
@@ -249,6 +258,7 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Sample(error) => Some(error),
+            Self::Store(error) => Some(error),
             _ => None,
         }
     }

@@ -97,17 +97,24 @@ macro_rules! common_policies {
                 self.with(|qos| qos.durability = Durability::TransientLocal)
             }
 
-            /// DURABILITY: samples outlive their writer, in the memory of a durability service.
-            /// Where none runs, this is [`transient_local`](Self::transient_local) in all but
-            /// matching: a reader that asks for it matches writers that offer it or
-            /// [`persistent`](Self::persistent) (DDS 1.4 §2.2.3.4).
+            /// DURABILITY: samples outlive their writer and its process, in the machine's memory
+            /// (DDS 1.4 §2.2.3.4). A reader that asks for it matches writers that offer it or
+            /// [`persistent`](Self::persistent), and gets each sample once, whoever gives it.
+            ///
+            /// Before a write returns, the sample is in the writer's log. The next writer of the
+            /// topic, with the same type's name and partition, takes the log over and offers what
+            /// DURABILITY_SERVICE keeps of it, as does `tickwire durability serve` until there is
+            /// one. Where the logs are:
+            /// [`DomainParticipantBuilder::store`](crate::DomainParticipantBuilder::store).
+            /// Coherent sets are not restored as sets.
             pub fn transient(self) -> Self {
                 self.with(|qos| qos.durability = Durability::Transient)
             }
 
-            /// DURABILITY: samples outlive the system, in the files of a durability service. Where
-            /// none runs, this is [`transient_local`](Self::transient_local) in all but matching: a
-            /// reader that asks for it matches only writers that offer it.
+            /// DURABILITY: the same on disk, so that samples outlive the machine's running, too. A
+            /// loss of power loses what the kernel has not yet brought to the disk, see
+            /// [`StoreOptions::sync`](crate::store::StoreOptions). A reader that asks for it matches
+            /// only writers that offer it.
             pub fn persistent(self) -> Self {
                 self.with(|qos| qos.durability = Durability::Persistent)
             }
@@ -165,9 +172,11 @@ impl DataWriterQos {
         })
     }
 
-    /// DURABILITY_SERVICE: what a durability service keeps of a [transient](Self::transient) or
-    /// [persistent](Self::persistent) writer (DDS 1.4 §2.2.3.5). The writer's own history obeys
-    /// HISTORY. The default is the last sample of each instance, and none of unregistered ones.
+    /// DURABILITY_SERVICE: what the log of a [transient](Self::transient) or
+    /// [persistent](Self::persistent) writer keeps (DDS 1.4 §2.2.3.5). Where there is too much for
+    /// its limits, the oldest make way. While the writer lives, late readers get what HISTORY or
+    /// DURABILITY_SERVICE keeps, whichever is more. The default is the last sample of each instance,
+    /// and nothing of instances that are disposed and unregistered.
     pub fn durability_service(self, service: DurabilityService) -> Self {
         self.with(|qos| qos.durability_service = service)
     }

@@ -4,6 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use tickwire::store::StoreOptions;
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Topic,
 };
@@ -107,6 +108,35 @@ where
     );
 }
 
+/// Neither does a durable writer, whose samples go to its log as well.
+fn assert_warm_durable_writes_allocate_nothing<T>(domain: u32, sample: &T)
+where
+    T: tickwire::cdr::Topic + Sync,
+{
+    let tag = std::process::id().to_string();
+    let directory = std::env::temp_dir().join(format!("tickwire-allocation-{tag}"));
+    let participant = DomainParticipant::builder(domain)
+        .domain_tag(&tag)
+        .driving(Driving::Polled)
+        .store(StoreOptions::below(&directory))
+        .build()
+        .expect("a participant");
+    let topic = participant.topic::<T>("Samples").expect("a topic");
+    let qos = DataWriterQos::default().transient();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let write = || {
+        for _ in 0..SAMPLES {
+            writer.write(sample).expect("room");
+        }
+    };
+    write();
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    write();
+    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    std::fs::remove_dir_all(&directory).expect("a store");
+    assert_eq!(allocations, 0);
+}
+
 /// One test, as the count is of the whole process.
 #[test]
 fn a_warm_exchange_allocates_nothing() {
@@ -121,4 +151,5 @@ fn a_warm_exchange_allocates_nothing() {
         assert_warm_exchange_allocates_nothing(120, driving, &raw);
         assert_warm_exchange_allocates_nothing(121, driving, &quote);
     }
+    assert_warm_durable_writes_allocate_nothing(122, &quote);
 }

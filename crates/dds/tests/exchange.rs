@@ -143,8 +143,8 @@ fn a_late_joiner_gets_the_history_and_then_what_follows() {
 }
 
 #[test]
-fn durability_above_transient_local_gives_the_writers_history_where_no_service_runs() {
-    let participant = participant(131);
+fn durability_above_transient_local_gives_the_writers_history_where_there_is_no_store() {
+    let participant = builder(131).store(None).build().expect("a participant");
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
     let qos = DataWriterQos::default().persistent().keep_all();
     let writer = participant.writer_with(&topic, qos).expect("a writer");

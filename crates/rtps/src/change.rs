@@ -2,7 +2,7 @@
 
 use tickwire_base::Timestamp;
 
-use crate::wire::SequenceNumber;
+use crate::wire::{Guid, SequenceNumber};
 
 /// The 16 bytes that stand for an instance's key (RTPS 2.5 §9.6.4.8).
 pub type KeyHash = [u8; 16];
@@ -65,6 +65,18 @@ pub struct Change {
     /// Its number among all changes of its publisher, if these have an order
     /// ([`SequenceNumber::ZERO`] if not).
     pub group_number: SequenceNumber,
+    /// Who wrote it first, if it was another writer. Sent only if the writer
+    /// [relays](crate::writer::WriterConfig::relays).
+    pub original: Option<OriginalWriter>,
+}
+
+/// Who wrote a change first that another writer gives (RTPS 2.5 §8.7.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct OriginalWriter {
+    /// That writer.
+    pub guid: Guid,
+    /// The change's number there.
+    pub sequence_number: SequenceNumber,
 }
 
 /// Where a change stands among those that belong together (RTPS 2.5 §8.7.5 and §8.7.6).

@@ -22,6 +22,6 @@ mod window;
 pub mod wire;
 pub mod writer;
 
-pub use change::{Change, ChangeKind, GroupPlace, KeyHash, Place};
+pub use change::{Change, ChangeKind, GroupPlace, KeyHash, OriginalWriter, Place};
 pub use outbox::Outbox;
 pub use schedule::Schedule;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a store or a log cannot be used.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The system refused.
@@ -16,7 +16,9 @@ pub enum StoreError {
         /// With what.
         path: PathBuf,
         /// Why not.
-        error: io::Error,
+        kind: io::ErrorKind,
+        /// The same, as the system says it.
+        reason: String,
     },
     /// The directory belongs to another user, or others may write into it.
     NotOurs {
@@ -88,7 +90,8 @@ impl StoreError {
         move |error| Self::Io {
             operation,
             path: path.to_owned(),
-            error,
+            kind: error.kind(),
+            reason: error.to_string(),
         }
     }
 
@@ -106,16 +109,19 @@ impl fmt::Display for StoreError {
             Self::Io {
                 operation,
                 path,
-                error,
+                kind,
+                reason,
             } => {
-                let remedy = match error.kind() {
-                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                let remedy = match kind {
+                    io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge => {
                         "free some space there, or name another place by TICKWIRE_STORE"
                     }
                     _ => "name a directory of yours by TICKWIRE_STORE",
                 };
                 let path = path.display();
-                write!(f, "cannot {operation} {path}: {error}; {remedy}")
+                write!(f, "cannot {operation} {path}: {reason}; {remedy}")
             }
             Self::NotOurs { path } => write!(
                 f,
@@ -152,14 +158,7 @@ impl fmt::Display for StoreError {
     }
 }
 
-impl Error for StoreError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Io { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
+impl Error for StoreError {}
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

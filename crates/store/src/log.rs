@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, BufWriter, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tickwire_base::Timestamp;
 
@@ -22,6 +23,9 @@ pub enum SyncPolicy {
     Never,
     /// Before each write returns: `fdatasync`, which takes as long as the disk does.
     EachWrite,
+    /// At most so long after a write, by whoever calls [`Log::sync`]: a loss of power loses no more
+    /// than the writes of that time.
+    Interval(Duration),
 }
 
 /// A log and the right to append to it; others may have it when this is dropped.
@@ -49,6 +53,8 @@ pub struct LogCounters {
     pub appended: u64,
     /// Bytes of those.
     pub appended_bytes: u64,
+    /// Times that the log was brought to the disk.
+    pub syncs: u64,
     /// Times that the log was replaced by a shorter one.
     pub compactions: u64,
     /// Times that this failed, for want of room; the log goes on, and is longer.
@@ -181,8 +187,7 @@ impl Log {
             return Err(StoreError::io(Operation::Append, &self.path)(error));
         }
         if self.sync == SyncPolicy::EachWrite {
-            let synced = self.file.sync_data();
-            synced.map_err(StoreError::io(Operation::Sync, &self.path))?;
+            self.sync()?;
         }
         let len = self.buffer.len() as u64;
         self.len += len;
@@ -191,6 +196,17 @@ impl Log {
         if self.len > self.compact_at {
             self.compact(now);
         }
+        Ok(())
+    }
+
+    /// Brings what has been appended to the disk (`fdatasync`).
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        let synced = self.file.sync_data();
+        synced.map_err(StoreError::io(Operation::Sync, &self.path))?;
+        self.counters.syncs += 1;
         Ok(())
     }
 

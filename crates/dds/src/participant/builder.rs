@@ -10,6 +10,7 @@ use std::time::Duration;
 use tickwire_base::Locator;
 use tickwire_rtps::discovery::{Discovery, DiscoveryConfig, ParticipantData};
 use tickwire_rtps::wire::{GuidPrefix, VendorId};
+use tickwire_store::{StoreOptions, StoreVariable};
 use tickwire_transport::{Interface, Waker, clock};
 
 use super::{DomainParticipant, Driving};
@@ -38,6 +39,7 @@ pub struct DomainParticipantBuilder {
     lease_duration: Duration,
     receive_buffer_bytes: usize,
     user_data: Vec<u8>,
+    store: Option<Option<StoreOptions>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,7 @@ impl DomainParticipantBuilder {
             lease_duration: Duration::from_secs(20),
             receive_buffer_bytes: 4 << 20,
             user_data: Vec::new(),
+            store: None,
         }
     }
 
@@ -158,6 +161,17 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Where TRANSIENT and PERSISTENT writers leave what is to outlive them; with `None` they leave
+    /// nothing, and are TRANSIENT_LOCAL in all but matching.
+    ///
+    /// Default what the environment's TICKWIRE_STORE says: `off`, or a directory for both, in
+    /// `transient` and `persistent`. Without it `/dev/shm/tickwire-UID` and
+    /// `$XDG_STATE_HOME/tickwire`, see [`StoreOptions::usual`].
+    pub fn store(mut self, store: impl Into<Option<StoreOptions>>) -> Self {
+        self.store = Some(store.into());
+        self
+    }
+
     /// Joins the domain.
     ///
     /// # Errors
@@ -195,6 +209,7 @@ impl DomainParticipantBuilder {
             discovery,
             busy_poll: self.busy_poll,
             announces_types: self.announces_types,
+            store: self.store.clone().unwrap_or_else(store_of_environment),
             control: Timer::new(control),
             data: Timer::new(data),
             polled,
@@ -249,6 +264,16 @@ fn start(core: Arc<Core>, driving: Driving) -> Result<DomainParticipant, Partici
         }
     }
     Ok(DomainParticipant::from(lifeline))
+}
+
+/// Where the environment has writers leave what is to outlive them.
+fn store_of_environment() -> Option<StoreOptions> {
+    let usual = || StoreOptions::usual(|name| env::var_os(name));
+    match StoreVariable::parse(env::var_os("TICKWIRE_STORE")) {
+        StoreVariable::Unset => Some(usual()),
+        StoreVariable::Off => None,
+        StoreVariable::Directory(directory) => Some(StoreOptions::below(&directory)),
+    }
 }
 
 /// The process, for people who look at the network: the properties that RTI Connext has for it, as

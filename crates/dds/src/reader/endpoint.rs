@@ -10,7 +10,8 @@ use tickwire_cdr::filter::Filter;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{
-    DestinationOrder, EndpointQos, History, Ownership, PresentationScope, RepresentationId, Verdict,
+    DestinationOrder, Durability, EndpointQos, History, Ownership, PresentationScope,
+    RepresentationId, Verdict,
 };
 use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
 use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
@@ -146,6 +147,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         let config = ReaderConfig {
             reliable: policies.is_reliable(),
             coherent: presentation.coherent_access,
+            originals: policies.durability >= Durability::TransientLocal,
             places: presentation.access_scope == PresentationScope::Group,
             ..ReaderConfig::new(guid)
         };

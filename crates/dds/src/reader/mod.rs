@@ -146,6 +146,22 @@ impl<T: TopicSupport> DataReader<T> {
         })
     }
 
+    /// Waits until what the writers that match now had written before they matched has come, or never
+    /// will (DDS 1.4 §2.2.2.5.3.32). A writer that discovery has not found yet does not match yet:
+    /// [`wait_for_matched`](Self::wait_for_matched) waits for that. Volatile readers, and those of
+    /// volatile writers, have no history to wait for.
+    ///
+    /// # Errors
+    /// When that takes longer than `timeout`.
+    pub fn wait_for_historical_data(&self, timeout: Duration) -> Result<(), Timeout> {
+        let shared = &self.handle.shared;
+        let has_history = || shared.with_state(|state| state.machine.has_history().then_some(()));
+        shared.core.wait(timeout, has_history).ok_or(Timeout {
+            awaited: "historical data has not come",
+            waited: timeout,
+        })
+    }
+
     /// The writers matched now, and how far each has got.
     pub fn matched_publications(&self) -> Vec<WriterStatus> {
         let shared = &self.handle.shared;

@@ -1,7 +1,7 @@
 //! A writer's machine behind its lock, whatever the type of its samples.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tickwire_base::Instant;
@@ -10,18 +10,19 @@ use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
-use tickwire_rtps::writer::{self, HistoryKind, ReaderProxy, Writer, WriterConfig};
+use tickwire_rtps::writer::{self, ReaderProxy, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::clock;
 
+use super::durable::{self, Durable};
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
-use crate::error::WriteError;
+use crate::error::{StoreError, WriteError};
 use crate::lease::Lease;
 use crate::listeners::Listeners;
 use crate::outgoing::{self, Scratch};
 use crate::publisher::PublisherGroup;
-use crate::qos::{DataWriterQos, History, Liveliness, LivelinessKind, dscp};
+use crate::qos::{DataWriterQos, Liveliness, LivelinessKind, dscp};
 use crate::reader::InstanceHandle;
 use crate::signal::{Observers, lock};
 use crate::status::{
@@ -48,6 +49,8 @@ pub(crate) struct WriterEndpoint {
     description: Option<TypeDescription>,
     /// Where the numbers of changes come from, if they have an order across writers.
     group: Option<Arc<PublisherGroup>>,
+    /// What outlives the writer.
+    pub(crate) durable: Option<Durable>,
     state: Mutex<WriterState>,
     due: Due,
     changes: AtomicU32,
@@ -91,6 +94,7 @@ impl WriterEndpoint {
             asserts_participant: asserts_participant(&policies.liveliness),
             description: description.cloned(),
             group: None,
+            durable: None,
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
                 deadline: DeadlineTracker::new(policies.deadline),
@@ -109,6 +113,14 @@ impl WriterEndpoint {
         self.listeners = Listeners::new(above);
         self.group = Some(Arc::clone(group)).filter(|group| group.is_group);
         self
+    }
+
+    /// Has what is written outlive the writer, which takes over what is in the log.
+    pub(crate) fn with_log(mut self, durable: Durable) -> Result<Self, StoreError> {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        durable.restore(&mut state.machine)?;
+        self.durable = Some(durable);
+        Ok(self)
     }
 
     /// Tells the listeners.
@@ -135,8 +147,9 @@ impl WriterEndpoint {
         payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
     ) -> Result<SequenceNumber, WriteError> {
         let result = match self.try_write(change, &payload) {
-            Err(writer::WriteError::WouldBlock) => self.write_blocked(change, &payload),
-            result => result.map_err(write_error),
+            Err(Refused::Full) => self.write_blocked(change, &payload),
+            Err(Refused::Error(error)) => Err(error),
+            Ok(number) => Ok(number),
         };
         if self.asserts_participant {
             self.core.assert_liveliness();
@@ -203,50 +216,68 @@ impl WriterEndpoint {
         let result = self
             .core
             .wait(waited, || match self.try_write(change, payload) {
-                Err(writer::WriteError::WouldBlock) => {
+                Err(Refused::Full) => {
                     // Room comes from acknowledgements: of held samples, and of those asked for.
                     outgoing::flush();
                     None
                 }
-                result => Some(result),
+                Err(Refused::Error(error)) => Some(Err(error)),
+                Ok(number) => Some(Ok(number)),
             });
-        result.map_or(Err(WriteError::Timeout { waited }), |result| {
-            result.map_err(write_error)
-        })
+        result.unwrap_or(Err(WriteError::Timeout { waited }))
     }
 
     fn try_write(
         &self,
         change: Change,
         payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
-    ) -> Result<SequenceNumber, writer::WriteError<SampleError>> {
+    ) -> Result<SequenceNumber, Refused> {
         outgoing::publish(&self.core, |outbox| {
-            self.on_state(clock::now(), outbox, |state, now, outbox| {
-                let mut change = change;
-                if let Some(group) = &self.group {
-                    change.group_number = group.next_number();
+            let Some(durable) = &self.durable else {
+                return Ok(self.write_change(change, payload, outbox)?);
+            };
+            let written = durable.write(self.guid, &change, clock::now(), |copy| {
+                let payload = |buffer: &mut Vec<u8>| {
+                    payload(buffer)?;
+                    copy.extend_from_slice(buffer);
+                    Ok(())
+                };
+                self.write_change(change, payload, outbox)
+            });
+            Ok(written.map_err(WriteError::Store)??)
+        })
+    }
+
+    fn write_change(
+        &self,
+        mut change: Change,
+        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), SampleError>,
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, writer::WriteError<SampleError>> {
+        self.on_state(clock::now(), outbox, |state, now, outbox| {
+            if let Some(group) = &self.group {
+                change.group_number = group.next_number();
+            }
+            let result = state.machine.write(now, change, payload, outbox);
+            if let Some(lease) = &mut state.lease
+                && result.is_ok()
+            {
+                lease.assert(now);
+                if state.machine.has_filters() && lease.is_to_tell(now) {
+                    state.machine.assert_liveliness(outbox);
                 }
-                let result = state.machine.write(now, change, payload, outbox);
-                if let Some(lease) = &mut state.lease
-                    && result.is_ok()
-                {
-                    lease.assert(now);
-                    if state.machine.has_filters() && lease.is_to_tell(now) {
-                        state.machine.assert_liveliness(outbox);
-                    }
+            }
+            if let Some(deadline) = &mut state.deadline
+                && result.is_ok()
+            {
+                let hash = change.key_hash;
+                let instance = hash.map_or(InstanceHandle::KEYLESS, InstanceHandle);
+                match change.kind.is_alive() {
+                    true => deadline.written(instance, now),
+                    false => deadline.ended(instance),
                 }
-                if let Some(deadline) = &mut state.deadline
-                    && result.is_ok()
-                {
-                    let hash = change.key_hash;
-                    let instance = hash.map_or(InstanceHandle::KEYLESS, InstanceHandle);
-                    match change.kind.is_alive() {
-                        true => deadline.written(instance, now),
-                        false => deadline.ended(instance),
-                    }
-                }
-                result
-            })
+            }
+            result
         })
     }
 
@@ -287,7 +318,8 @@ impl WriterEndpoint {
         let deadline = state.deadline.as_ref();
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
         let lease = state.lease.as_ref().and_then(Lease::poll_timeout);
-        let due = [state.machine.poll_timeout(), deadline, lease];
+        let sync = self.durable.as_ref().and_then(Durable::sync_at);
+        let due = [state.machine.poll_timeout(), deadline, lease, sync];
         self.due
             .set(due.into_iter().flatten().min(), &self.core.control);
         result
@@ -317,6 +349,9 @@ impl WriterEndpoint {
     /// Does what is due; says whether the listener has something to hear.
     pub(crate) fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
         let mut news = StatusMask::NONE;
+        if let Some(durable) = &self.durable {
+            durable.sync(now);
+        }
         self.on_state(now, outbox, |state, now, outbox| {
             state.machine.handle_timeout(now, outbox);
             if let Some(deadline) = &mut state.deadline {
@@ -435,10 +470,8 @@ fn config(
     WriterConfig {
         reliable: policies.is_reliable(),
         transient_local: policies.durability != tickwire_rtps::qos::Durability::Volatile,
-        history: match policies.history {
-            History::KeepLast(depth) => HistoryKind::KeepLast(depth),
-            History::KeepAll => HistoryKind::KeepAll,
-        },
+        history: durable::history(policies),
+        relays: durable::is_durable(policies),
         limits: writer::ResourceLimits {
             max_samples: limit(limits.max_samples),
             max_instances: limit(limits.max_instances),
@@ -458,13 +491,25 @@ fn asserts_participant(liveliness: &Liveliness) -> bool {
         && liveliness.lease_duration != Duration::MAX
 }
 
-fn write_error(error: writer::WriteError<SampleError>) -> WriteError {
-    match error {
-        writer::WriteError::WouldBlock => WriteError::Timeout {
-            waited: Duration::ZERO,
-        },
-        writer::WriteError::TooManyInstances => WriteError::TooManyInstances,
-        writer::WriteError::TooLarge => WriteError::TooLarge,
-        writer::WriteError::Payload(error) => WriteError::Sample(error),
+/// Why a write must wait, or cannot be.
+enum Refused {
+    Full,
+    Error(WriteError),
+}
+
+impl From<WriteError> for Refused {
+    fn from(error: WriteError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<writer::WriteError<SampleError>> for Refused {
+    fn from(error: writer::WriteError<SampleError>) -> Self {
+        Self::Error(match error {
+            writer::WriteError::WouldBlock => return Self::Full,
+            writer::WriteError::TooManyInstances => WriteError::TooManyInstances,
+            writer::WriteError::TooLarge => WriteError::TooLarge,
+            writer::WriteError::Payload(error) => WriteError::Sample(error),
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The writer's side of the API.
 
 mod any;
+pub(crate) mod durable;
 pub(crate) mod endpoint;
 mod listener;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use tickwire_transport::clock;
 pub use any::AnyDataWriter;
 pub use listener::DataWriterListener;
 pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
+pub use tickwire_store::LogCounters;
 
 use crate::endpoints;
 use crate::error::{SetQosError, Timeout, WriteError};
@@ -197,6 +199,11 @@ impl<T: TopicSupport> DataWriter<T> {
     pub fn counters(&self) -> WriterCounters {
         let endpoint = &self.handle.endpoint;
         endpoint.with_machine(|machine, _, _| *machine.counters())
+    }
+
+    /// What the log of a TRANSIENT or PERSISTENT writer has done; `None` for others.
+    pub fn log_counters(&self) -> Option<LogCounters> {
+        self.handle.endpoint.durable.as_ref()?.counters()
     }
 
     /// The readers that matched, and clears the change.
@@ -388,6 +395,9 @@ impl<T: TopicSupport> Drop for Handle<T> {
         self.endpoint.listeners.own.set(None, StatusMask::NONE);
         let _ = self.endpoint.wait_for_acknowledgments(LINGER);
         self.endpoint.core.remove_writer(self.endpoint.guid);
+        if let Some(durable) = &self.endpoint.durable {
+            durable.close();
+        }
     }
 }
 

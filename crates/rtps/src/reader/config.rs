@@ -3,7 +3,7 @@
 use tickwire_base::{Duration, Timestamp};
 
 use super::reorder::HeldChange;
-use crate::change::{ChangeKind, GroupPlace, KeyHash, Place};
+use crate::change::{ChangeKind, GroupPlace, KeyHash, OriginalWriter, Place};
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
 /// Settings of a [`Reader`](super::Reader). Bounds are per matched writer, unless they say that they
@@ -20,6 +20,10 @@ pub struct ReaderConfig {
     /// Whether to look where changes stand among those of their publisher, for
     /// [`ReceivedChange::place`]. Always if [`coherent`](Self::coherent). Default false.
     pub places: bool,
+    /// Whether to drop changes that have come before from their
+    /// [original writer](ReceivedChange::original), or from another that gave them. For readers that
+    /// ask for history. Default false.
+    pub originals: bool,
     /// Changes of a set; longer ones are discarded. Default 65,536.
     pub max_set: usize,
     /// Bytes of those. Default 64 MiB.
@@ -55,6 +59,7 @@ impl ReaderConfig {
             reliable: true,
             coherent: false,
             places: false,
+            originals: false,
             max_set: 1 << 16,
             max_set_len: 64 << 20,
             max_held: 4096,
@@ -225,6 +230,8 @@ pub struct ReceivedChange<'a> {
     pub key_hash: Option<KeyHash>,
     /// Where it stands among others, as far as the reader [looks](ReaderConfig::places).
     pub place: Place,
+    /// Who wrote it first, if it was another writer and the reader [looks](ReaderConfig::originals).
+    pub original: Option<OriginalWriter>,
     /// The serialized value or key with its encapsulation header. It may be followed by up to three
     /// bytes of padding.
     pub payload: SerializedPayload<'a>,
@@ -250,6 +257,8 @@ pub struct ReaderCounters {
     pub set_changes_discarded: u64,
     /// Came again, or too late for a best-effort reader.
     pub duplicates: u64,
+    /// Dropped because they had come before from their original writer, or from another that gave them.
+    pub known: u64,
     /// Came before their turn and were kept.
     pub held: u64,
     /// Came before their turn when no more could be kept; they are asked for again.

@@ -53,6 +53,7 @@ impl Reader {
     ) {
         let writer = &mut self.writers[index];
         writer.synchronized = true;
+        writer.history_last = heartbeat.last;
         writer.greet_at = None;
         writer.greeting_interval = self.config.greeting_interval;
         let told = writer.expected > SequenceNumber::FIRST;
@@ -90,19 +91,27 @@ impl Reader {
         if begun && missed > 0 {
             self.lose(index, missed.unsigned_abs(), sink);
         }
-        let delivery = present(
-            &self.config,
-            &mut self.writers[index].set,
-            &mut self.pool,
-            &mut self.counters,
-            change,
-            sink,
-        );
+        let is_known = self.is_known(index, number, change.original);
+        let delivery = match is_known {
+            true => Delivery::Accepted,
+            false => present(
+                &self.config,
+                &mut self.writers[index].set,
+                &mut self.pool,
+                &mut self.counters,
+                change,
+                sink,
+            ),
+        };
         let writer = &mut self.writers[index];
         match delivery {
+            Delivery::Accepted if is_known => self.counters.known += 1,
             Delivery::Accepted => {
                 writer.delivered += 1;
                 self.counters.delivered += 1;
+                if let Some(original) = change.original {
+                    self.note_original(original);
+                }
             }
             Delivery::Full => {
                 self.counters.refused += 1;
@@ -193,24 +202,34 @@ impl Reader {
 
     /// Delivers what has come early and is next now, as far as the sink takes it.
     pub(super) fn drain(&mut self, index: usize, sink: &mut impl Sink) {
-        let writer = &mut self.writers[index];
-        let (config, pool, counters) = (&self.config, &mut self.pool, &mut self.counters);
-        while let Some(span) = writer.reorder.front()
-            && span.first <= writer.expected
+        while let Some(span) = self.writers[index].reorder.front()
+            && span.first <= self.writers[index].expected
         {
-            if let Some(change) = &span.change
+            let original = span.change.as_ref().and_then(|change| change.original);
+            let is_known = self.is_known(index, span.first, original);
+            let writer = &mut self.writers[index];
+            let (config, pool, counters) = (&self.config, &mut self.pool, &mut self.counters);
+            if let Some(span) = writer.reorder.front()
+                && let Some(change) = &span.change
                 && span.first == writer.expected
             {
                 let received = change.as_received(writer.proxy.guid, span.first);
                 let set = &mut writer.set;
-                if present(config, set, pool, counters, &received, sink) == Delivery::Full {
+                if is_known {
+                    counters.known += 1;
+                } else if present(config, set, pool, counters, &received, sink) == Delivery::Full {
                     counters.refused += 1;
                     break;
+                } else {
+                    writer.delivered += 1;
+                    counters.delivered += 1;
+                    if let Some(original) = original {
+                        self.note_original(original);
+                    }
                 }
-                writer.delivered += 1;
-                counters.delivered += 1;
             }
-            writer.patience = config.nack_interval;
+            let (writer, pool) = (&mut self.writers[index], &mut self.pool);
+            writer.patience = self.config.nack_interval;
             if let Some(span) = writer.reorder.pop_front() {
                 writer.expected = writer.expected.max(span.end);
                 if let Some(change) = span.change {
@@ -218,6 +237,7 @@ impl Reader {
                 }
             }
         }
+        let writer = &mut self.writers[index];
         writer.reassembly.remove_below(writer.expected);
     }
 

@@ -9,6 +9,7 @@ mod config;
 mod deliver;
 mod group;
 mod limits;
+mod originals;
 mod reassembly;
 mod reorder;
 mod sets;
@@ -34,6 +35,7 @@ pub use group::{Decision, GroupSets, Member};
 pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;
+use originals::Originals;
 use reassembly::FragmentError;
 use reorder::HeldChange;
 use writer_proxy::MatchedWriter;
@@ -43,6 +45,7 @@ pub struct Reader {
     config: ReaderConfig,
     /// Sorted by GUID.
     writers: Vec<MatchedWriter>,
+    originals: Originals,
     pool: BufferPool,
     counters: ReaderCounters,
 }
@@ -53,6 +56,7 @@ impl Reader {
         Self {
             config,
             writers: Vec::new(),
+            originals: Originals::default(),
             pool: BufferPool::default(),
             counters: ReaderCounters::default(),
         }
@@ -97,6 +101,15 @@ impl Reader {
         }
     }
 
+    /// Whether everything has come that the matched reliable writers had when they first answered, or
+    /// never will. Best-effort writers have no history to give.
+    pub fn has_history(&self) -> bool {
+        let has =
+            |writer: &MatchedWriter| writer.synchronized && writer.expected > writer.history_last;
+        let mut reliable = self.writers.iter().filter(|writer| writer.proxy.reliable);
+        reliable.all(has)
+    }
+
     /// Stops listening to a writer; false if it was not matched. What came before its turn and was
     /// not delivered yet is gone, and [counted](ReaderCounters::abandoned); of a coherent set that
     /// has not ended the sink is told that it is lost.
@@ -105,6 +118,7 @@ impl Reader {
             return false;
         };
         let mut writer = self.writers.remove(index);
+        self.note_end(guid, writer.relayed.max(writer.passed().previous()));
         let (pool, counters) = (&mut self.pool, &mut self.counters);
         writer.set.abandon(guid, pool, counters, sink);
         let abandoned = writer.reorder.held() + writer.reassembly.len();
@@ -146,6 +160,10 @@ impl Reader {
             source_timestamp: context.source_timestamp,
             key_hash: data.inline_qos.key_hash(),
             place,
+            original: match self.config.originals {
+                true => data.inline_qos.original_writer(),
+                false => None,
+            },
             payload: data.payload,
         };
         if !self.config.coherent && change.is_end_of_set() {

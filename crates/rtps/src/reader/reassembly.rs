@@ -8,7 +8,7 @@ use tickwire_base::{Instant, Timestamp};
 
 use super::ReaderConfig;
 use super::reorder::{Content, HeldChange};
-use crate::change::{ChangeKind, KeyHash, Place};
+use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place};
 use crate::wire::{DataFrag, FragmentNumberSet, SequenceNumber};
 
 /// Why a fragment was not taken.
@@ -44,6 +44,7 @@ pub(super) struct Partial {
     source_timestamp: Option<Timestamp>,
     key_hash: Option<KeyHash>,
     place: Place,
+    original: Option<OriginalWriter>,
     is_key: bool,
     fragment_len: usize,
     fragment_count: u32,
@@ -208,6 +209,7 @@ impl Partial {
             source_timestamp,
             key_hash: None,
             place: Place::default(),
+            original: None,
             is_key: data.is_key,
             fragment_len,
             fragment_count,
@@ -236,6 +238,7 @@ impl Partial {
             self.kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
             self.key_hash = data.inline_qos.key_hash();
             self.place = data.inline_qos.place();
+            self.original = data.inline_qos.original_writer();
         }
         let mut rest = data.payload;
         for fragment in first..end {
@@ -301,6 +304,7 @@ impl Partial {
             source_timestamp: self.source_timestamp,
             key_hash: self.key_hash,
             place: self.place,
+            original: self.original,
             content: match self.is_key {
                 true => Content::Key,
                 false => Content::Value,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use tickwire_base::Timestamp;
 
 use super::ReceivedChange;
-use crate::change::{ChangeKind, KeyHash, Place};
+use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place};
 use crate::pool::BufferPool;
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
@@ -18,6 +18,7 @@ pub(super) struct HeldChange {
     pub(super) source_timestamp: Option<Timestamp>,
     pub(super) key_hash: Option<KeyHash>,
     pub(super) place: Place,
+    pub(super) original: Option<OriginalWriter>,
     pub(super) content: Content,
     pub(super) bytes: Vec<u8>,
 }
@@ -44,6 +45,7 @@ impl HeldChange {
             source_timestamp: change.source_timestamp,
             key_hash: change.key_hash,
             place: change.place,
+            original: change.original,
             content,
             bytes,
         }
@@ -57,6 +59,7 @@ impl HeldChange {
             source_timestamp: self.source_timestamp,
             key_hash: self.key_hash,
             place: self.place,
+            original: self.original,
             payload: match self.content {
                 Content::None => SerializedPayload::None,
                 Content::Value => SerializedPayload::Data(&self.bytes),
@@ -216,6 +219,7 @@ mod tests {
             source_timestamp: None,
             key_hash: None,
             place: Place::default(),
+            original: None,
             content: Content::Value,
             bytes: Vec::from([1, 2]),
         };

@@ -75,6 +75,11 @@ impl SetBuffer {
         }
     }
 
+    /// The first change of the set that has begun.
+    pub(super) fn first_kept(&self) -> Option<SequenceNumber> {
+        self.is_open().then_some(self.first)
+    }
+
     fn is_open(&self) -> bool {
         self.first != SequenceNumber::ZERO
     }

@@ -55,6 +55,10 @@ pub(super) struct MatchedWriter {
     complete: SequenceNumber,
     /// A heartbeat has come (reliable), or a sample (best effort): `expected` is a true number.
     pub(super) synchronized: bool,
+    /// What was the newest change then.
+    pub(super) history_last: SequenceNumber,
+    /// The newest of its changes that another writer has given.
+    pub(super) relayed: SequenceNumber,
     pub(super) reorder: Reorder,
     pub(super) reassembly: Reassembly,
     pub(super) set: SetBuffer,
@@ -88,6 +92,8 @@ impl MatchedWriter {
             announced: SequenceNumber::ZERO,
             complete: SequenceNumber::FIRST,
             synchronized: false,
+            history_last: SequenceNumber::ZERO,
+            relayed: SequenceNumber::ZERO,
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
             set: SetBuffer::default(),
@@ -115,6 +121,7 @@ impl MatchedWriter {
         self.announced = SequenceNumber::ZERO;
         self.complete = SequenceNumber::FIRST;
         self.synchronized = false;
+        self.relayed = SequenceNumber::ZERO;
         self.reorder = Reorder::default();
         self.reassembly = Reassembly::default();
         self.set = SetBuffer::default();
@@ -123,6 +130,12 @@ impl MatchedWriter {
         self.restart_count = None;
         self.jump_to = None;
         self.asked = None;
+    }
+
+    /// The first change that the sink has not been told of: the next, or the first of a coherent set
+    /// that has not ended.
+    pub(super) fn passed(&self) -> SequenceNumber {
+        self.set.first_kept().unwrap_or(self.expected)
     }
 
     /// The lowest change that is known to exist and lacks.
@@ -173,6 +186,7 @@ mod tests {
             source_timestamp: None,
             key_hash: None,
             place: crate::change::Place::default(),
+            original: None,
             content: Content::None,
             bytes: Vec::new(),
         }

@@ -5,10 +5,10 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::SequenceNumber;
 use super::cursor::{Cursor, Malformed, Out};
 use super::submessage::InlineQos;
-use crate::change::{GroupPlace, Place};
+use super::{Guid, SequenceNumber};
+use crate::change::{GroupPlace, OriginalWriter, Place};
 
 /// What a parameter is about (RTPS 2.5 §9.6.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -331,6 +331,28 @@ impl<'a> ParameterListWriter<'a> {
         }
     }
 
+    /// ORIGINAL_WRITER_INFO (RTPS 2.5 §9.6.4.6), without QoS of that writer.
+    ///
+    /// ```text
+    /// +---------------+---------------+
+    /// |      61       |      28       |
+    /// +---------------+---------------+
+    /// ~          writer GUID          ~  16 bytes
+    /// +-------------------------------+
+    /// ~        sequence number        ~  high, low
+    /// +---------------+---------------+
+    /// |       1       |       0       |  an empty parameter list
+    /// +---------------+---------------+
+    /// ```
+    pub fn original_writer(&mut self, original: &OriginalWriter) {
+        let written = self.parameter_with(ParameterId::ORIGINAL_WRITER_INFO, |out| {
+            out.raw(&original.guid.to_bytes());
+            original.sequence_number.write(out);
+            out.raw(&[1, 0, 0, 0]);
+        });
+        debug_assert_eq!(written, Ok(()));
+    }
+
     /// Ends the list.
     pub fn finish(self) {
         self.bytes.extend_from_slice(&[1, 0, 0, 0]);
@@ -405,6 +427,20 @@ impl<'a> InlineQos<'a> {
             coherent_set: coherent_set.unwrap_or_default(),
             group,
         }
+    }
+
+    /// Who wrote the sample first, if it was another writer. Numbers that no change can have count as
+    /// absent; that writer's QoS, if it is there, is not read.
+    pub fn original_writer(&self) -> Option<OriginalWriter> {
+        let what = "ORIGINAL_WRITER_INFO";
+        let mut from = self.find(ParameterId::ORIGINAL_WRITER_INFO)?;
+        let guid = Guid::from_bytes(from.array(what).ok()?);
+        let sequence_number = SequenceNumber::read(&mut from, what).ok()?;
+        let is_possible = sequence_number >= SequenceNumber::FIRST && sequence_number.0 < i64::MAX;
+        is_possible.then_some(OriginalWriter {
+            guid,
+            sequence_number,
+        })
     }
 
     /// Whether every parameter that must be understood is one of those above; if not, the sample

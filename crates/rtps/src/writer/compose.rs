@@ -31,6 +31,8 @@ pub(super) struct Composer {
     pub(super) key_hash: bool,
     /// Whether it carries the place.
     presents: bool,
+    /// Whether it carries the original writer.
+    relays: bool,
     heartbeat_frag_count: u32,
     /// Scratch memory.
     inline_qos: Vec<u8>,
@@ -43,6 +45,7 @@ impl Composer {
             max_message_len: config.max_message_len.clamp(512, 65_000),
             key_hash: config.key_hash_with_data,
             presents: config.presents,
+            relays: config.relays,
             heartbeat_frag_count: 0,
             inline_qos: Vec::new(),
         }
@@ -178,21 +181,27 @@ impl Composer {
 
     /// What a datagram needs for DATA or DATA_FRAG beside the payload.
     fn submessages_len(&self) -> usize {
-        match self.presents {
-            true => SUBMESSAGES_LEN + PLACE_LEN,
-            false => SUBMESSAGES_LEN,
-        }
+        let place = match self.presents {
+            true => PLACE_LEN,
+            false => 0,
+        };
+        let original = match self.relays {
+            true => ORIGINAL_LEN,
+            false => 0,
+        };
+        SUBMESSAGES_LEN + place + original
     }
 
     /// Lists the inline QoS that the change needs (RTPS 2.5 §8.7): the key hash where there is no
-    /// value to compute it from, the status where it is not plainly alive, and its place if it has
-    /// one.
+    /// value to compute it from, the status where it is not plainly alive, its place if it has one,
+    /// and who wrote it first if that was another writer.
     fn list_inline_qos(&mut self, change: &CacheChange) {
         self.inline_qos.clear();
         let kind = change.change.kind;
         let key_hash = change.change.key_hash;
         let key_hash = key_hash.filter(|_| self.key_hash || !kind.is_alive());
-        if key_hash.is_none() && kind.is_alive() && !self.presents {
+        let original = change.change.original.filter(|_| self.relays);
+        if key_hash.is_none() && kind.is_alive() && !self.presents && original.is_none() {
             return;
         }
         let mut list = ParameterListWriter::new(&mut self.inline_qos);
@@ -204,6 +213,9 @@ impl Composer {
         }
         if self.presents {
             list.place(&change.announced_place());
+        }
+        if let Some(original) = original {
+            list.original_writer(&original);
         }
         list.finish();
     }
@@ -241,6 +253,8 @@ const HEADERS_LEN: usize = 20 + 16;
 const SUBMESSAGES_LEN: usize = 12 + 36 + 32 + HEARTBEAT_LEN + 4;
 /// COHERENT_SET, GROUP_SEQ_NUM, GROUP_COHERENT_SET.
 const PLACE_LEN: usize = 3 * 12;
+/// ORIGINAL_WRITER_INFO.
+const ORIGINAL_LEN: usize = 32;
 const HEARTBEAT_LEN: usize = 32;
 const HEARTBEAT_FRAG_LEN: usize = 28;
 const GAP_LEN: usize = 32;

@@ -26,6 +26,9 @@ pub struct WriterConfig {
     /// up to 36 bytes each: PRESENTATION with coherent access or GROUP scope (DDS 1.4 §2.2.3.6).
     /// Default false.
     pub presents: bool,
+    /// Whether changes say who wrote them first if it was another writer, 32 bytes each (RTPS 2.5
+    /// §8.7.9), so that readers do not take twice what they had from that one. Default false.
+    pub relays: bool,
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
     /// spare readers computing it. Dispose and unregister always carry it. Default true.
     pub key_hash_with_data: bool,
@@ -65,6 +68,7 @@ impl WriterConfig {
             limits: ResourceLimits::NONE,
             lifespan: Duration::MAX,
             presents: false,
+            relays: false,
             key_hash_with_data: true,
             max_filters: 64,
             max_filter_comparisons: 1_024,
@@ -144,6 +148,8 @@ impl<E: core::error::Error> core::error::Error for WriteError<E> {}
 pub struct WriterCounters {
     /// Written by the application.
     pub written: u64,
+    /// Taken over from another writer's history.
+    pub restored: u64,
     /// Writes refused because the history was full.
     pub would_block: u64,
     /// Sent for the first time, fragmented ones when their last fragment is.

@@ -13,6 +13,7 @@ mod heartbeat;
 mod pacer;
 mod reader_proxy;
 mod repair;
+mod restore;
 mod send;
 mod sets;
 mod window;
@@ -233,10 +234,7 @@ impl Writer {
         let before = self.last;
         self.last = before.next();
         self.unreleased_len += cost(bytes.len());
-        let lifespan = Some(self.config.lifespan).filter(|&lifespan| lifespan < Duration::MAX);
-        // What tells of an instance's end does not go stale.
-        let lifespan = lifespan.filter(|_| change.kind.is_alive());
-        let expires_at = lifespan.map(|lifespan| now + lifespan);
+        let expires_at = self.lifespan_of(change).map(|lifespan| now + lifespan);
         let place = self.place(change.group_number);
         self.history
             .push(self.last, change, bytes, expires_at, place);
@@ -246,6 +244,13 @@ impl Writer {
         self.counters.written += 1;
         self.send_new(now, outbox);
         Ok(self.last)
+    }
+
+    /// How long a change is worth keeping, if not for ever.
+    fn lifespan_of(&self, change: Change) -> Option<Duration> {
+        let lifespan = Some(self.config.lifespan).filter(|&lifespan| lifespan < Duration::MAX);
+        // What tells of an instance's end does not go stale.
+        lifespan.filter(|_| change.kind.is_alive())
     }
 
     /// Changes [`WriterConfig::lifespan`] for what is written from here on.

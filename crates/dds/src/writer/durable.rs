@@ -1,0 +1,278 @@
+//! What a TRANSIENT or PERSISTENT writer leaves behind (DDS 1.4 §2.2.3.4): its log, to which every change
+//! is appended before the write returns, and from which the next writer of the topic begins. Knows
+//! neither readers nor the network.
+//!
+//! The log has a lock of its own, which a write holds from before its change gets its number until the
+//! change is appended, so that the log has the order of the numbers. Only writes of the same writer wait
+//! for it; acknowledgements, repairs and timers need the machine's lock alone, which is not held while
+//! the kernel is called.
+
+use std::mem;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tickwire_base::Instant;
+use tickwire_cdr::TypeDescription;
+use tickwire_cdr::xtypes::TypeObjects;
+use tickwire_rtps::discovery::EndpointData;
+use tickwire_rtps::qos::EndpointQos;
+use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
+use tickwire_rtps::writer::{HistoryKind, Writer};
+use tickwire_rtps::{Change, ChangeKind, OriginalWriter};
+use tickwire_store::{
+    Description, Log, LogCounters, LogKey, Record, RecordKind, Retention, Store, StoreError,
+    SyncPolicy,
+};
+use tickwire_transport::clock;
+
+use crate::core::{Announcement, Core};
+use crate::qos::{Durability, DurabilityService, History};
+use crate::signal::lock;
+
+/// The log of a writer, until the writer ends.
+pub(crate) struct Durable {
+    /// How long after a write it goes to the disk.
+    sync_interval: Option<Duration>,
+    sync_at: AtomicU64,
+    state: Mutex<Option<State>>,
+}
+
+struct State {
+    log: Log,
+    /// What is to be appended.
+    payload: Vec<u8>,
+    /// What has gone wrong since the last write.
+    failed: Option<StoreError>,
+}
+
+impl Durable {
+    /// Opens the log of a writer that is about to be announced; `None` if nothing of it is to outlive
+    /// it.
+    pub(crate) fn open(
+        core: &Core,
+        announced: &Announcement<'_>,
+    ) -> Result<Option<Self>, StoreError> {
+        let qos = &announced.data.qos;
+        let Some(options) = core.store.as_ref().filter(|_| is_durable(qos)) else {
+            return Ok(None);
+        };
+        let (directory, sync) = match qos.durability {
+            Durability::Persistent => (&options.persistent, options.sync),
+            _ => (&options.transient, SyncPolicy::Never),
+        };
+        let store = Store::open(directory.as_ref().ok_or(StoreError::NoPlace)?)?;
+        let retention = retention(&qos.durability_service);
+        let log = store.adopt(
+            describe(core, announced),
+            retention,
+            sync,
+            clock::timestamp(),
+        )?;
+        Ok(Some(Self::new(log, sync)))
+    }
+
+    fn new(log: Log, sync: SyncPolicy) -> Self {
+        Self {
+            sync_interval: match sync {
+                SyncPolicy::Interval(interval) => Some(interval),
+                SyncPolicy::Never | SyncPolicy::EachWrite => None,
+            },
+            sync_at: AtomicU64::new(u64::MAX),
+            state: Mutex::new(Some(State {
+                log,
+                payload: Vec::new(),
+                failed: None,
+            })),
+        }
+    }
+
+    /// Gives a machine that has no readers yet what the log keeps.
+    pub(crate) fn restore(&self, machine: &mut Writer) -> Result<(), StoreError> {
+        match &*lock(&self.state) {
+            Some(state) => restore(&state.log, machine),
+            None => Ok(()),
+        }
+    }
+
+    /// Appends a change once `write` has written it, which copies its payload to where it is told.
+    pub(crate) fn write<E>(
+        &self,
+        writer: Guid,
+        change: &Change,
+        now: Instant,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<SequenceNumber, E>,
+    ) -> Result<Result<SequenceNumber, E>, StoreError> {
+        let mut state = lock(&self.state);
+        let Some(state) = &mut *state else {
+            return Ok(write(&mut Vec::new()));
+        };
+        if let Some(interval) = self.sync_interval {
+            let at = (now + interval).as_nanos();
+            self.sync_at.fetch_min(at, Ordering::AcqRel);
+        }
+        state.payload.clear();
+        let number = match write(&mut state.payload) {
+            Ok(number) => number,
+            Err(error) => return Ok(Err(error)),
+        };
+        let timestamp = clock::timestamp();
+        let record = Record {
+            kind: record_kind(change.kind),
+            writer: writer.to_bytes(),
+            sequence_number: number.0,
+            source_timestamp: change.source_timestamp.unwrap_or(timestamp),
+            key_hash: change.key_hash,
+            payload: &state.payload,
+        };
+        state.log.append(&record, timestamp)?;
+        match state.failed.take() {
+            None => Ok(Ok(number)),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// When [`sync`](Self::sync) is to be called.
+    pub(crate) fn sync_at(&self) -> Option<Instant> {
+        let at = self.sync_at.load(Ordering::Acquire);
+        (at != u64::MAX).then(|| Instant::from_nanos(at))
+    }
+
+    /// Brings what was written to the disk if that is due. The next write tells if that failed.
+    pub(crate) fn sync(&self, now: Instant) {
+        if self.sync_at().is_none_or(|at| now < at) {
+            return;
+        }
+        let mut state = lock(&self.state);
+        self.sync_at.store(u64::MAX, Ordering::Release);
+        if let Some(state) = &mut *state {
+            state.failed = state.log.sync().err();
+        }
+    }
+
+    pub(crate) fn counters(&self) -> Option<LogCounters> {
+        lock(&self.state).as_ref().map(|state| state.log.counters())
+    }
+
+    /// Lets go of the log.
+    pub(crate) fn close(&self) {
+        let state = mem::take(&mut *lock(&self.state));
+        if let (Some(mut state), Some(_)) = (state, self.sync_at()) {
+            // There is nobody left to tell of a failure.
+            let _ = state.log.sync();
+        }
+    }
+}
+
+/// Whether the policies ask for samples that outlive their writer.
+pub(crate) fn is_durable(qos: &EndpointQos) -> bool {
+    qos.durability >= Durability::Transient
+}
+
+/// What a writer keeps in memory: what HISTORY says, and of a durable one also what DURABILITY_SERVICE
+/// does, since it is its own durability service.
+pub(crate) fn history(qos: &EndpointQos) -> HistoryKind {
+    let service = match qos.durability_service.history {
+        History::KeepLast(depth) => depth,
+        History::KeepAll => u32::MAX,
+    };
+    match qos.history {
+        History::KeepAll => HistoryKind::KeepAll,
+        History::KeepLast(depth) if is_durable(qos) => HistoryKind::KeepLast(depth.max(service)),
+        History::KeepLast(depth) => HistoryKind::KeepLast(depth),
+    }
+}
+
+/// Gives a machine that has no readers yet what a log keeps.
+fn restore(log: &Log, machine: &mut Writer) -> Result<(), StoreError> {
+    let (now, timestamp) = (clock::now(), clock::timestamp());
+    log.read(timestamp, |record| {
+        let change = Change {
+            kind: change_kind(record.kind),
+            source_timestamp: Some(record.source_timestamp),
+            key_hash: record.key_hash,
+            group_number: SequenceNumber::ZERO,
+            original: Some(OriginalWriter {
+                guid: Guid::from_bytes(record.writer),
+                sequence_number: SequenceNumber(record.sequence_number),
+            }),
+        };
+        let age = timestamp.since(record.source_timestamp);
+        machine.restore(now, change, age, record.payload);
+    })
+}
+
+/// What a log says of its writer.
+fn describe(core: &Core, announced: &Announcement<'_>) -> Description {
+    let data = &announced.data;
+    let key = LogKey {
+        domain: core.domain,
+        domain_tag: core.view(|discovery| discovery.participant().domain_tag.clone()),
+        topic: data.topic_name.clone(),
+        type_name: data.type_name.clone(),
+        partition: data.qos.partition.clone(),
+    };
+    let entity = EntityId::user_writer(1, data.guid.entity.is_keyed());
+    let unnamed = EndpointData {
+        guid: Guid::new(GuidPrefix::UNKNOWN, entity),
+        ..data.clone()
+    };
+    let mut announcement = Vec::new();
+    // What is too long to announce is refused when it is announced.
+    let _ = unnamed.write(&mut announcement);
+    Description {
+        key,
+        announcement,
+        types: announced.ty.map(type_objects).unwrap_or_default(),
+    }
+}
+
+/// The complete type objects of a type, its own first, each after its length as a little-endian u32.
+/// Empty if the type cannot be described.
+fn type_objects(ty: &TypeDescription) -> Vec<u8> {
+    let mut objects = TypeObjects::new();
+    let complete = objects.add(ty).ok().and_then(|all| all.complete);
+    let Some(complete) = complete else {
+        return Vec::new();
+    };
+    let dependencies = complete.dependencies.iter().map(|(id, _)| *id);
+    let mut bytes = Vec::new();
+    for id in std::iter::once(complete.id).chain(dependencies) {
+        let object = objects.get(id).unwrap_or_default();
+        bytes.extend_from_slice(&u32::try_from(object.len()).unwrap_or(0).to_le_bytes());
+        bytes.extend_from_slice(object);
+    }
+    bytes
+}
+
+fn retention(service: &DurabilityService) -> Retention {
+    let limits = service.resource_limits;
+    Retention {
+        depth: match service.history {
+            History::KeepLast(depth) => Some(depth),
+            History::KeepAll => None,
+        },
+        max_samples: limits.max_samples,
+        max_instances: limits.max_instances,
+        max_samples_per_instance: limits.max_samples_per_instance,
+        cleanup_delay: service.cleanup_delay,
+    }
+}
+
+fn record_kind(kind: ChangeKind) -> RecordKind {
+    match kind {
+        ChangeKind::Alive => RecordKind::Alive,
+        ChangeKind::Disposed => RecordKind::Disposed,
+        ChangeKind::Unregistered => RecordKind::Unregistered,
+        ChangeKind::DisposedUnregistered => RecordKind::DisposedUnregistered,
+    }
+}
+
+fn change_kind(kind: RecordKind) -> ChangeKind {
+    match kind {
+        RecordKind::Alive => ChangeKind::Alive,
+        RecordKind::Disposed => ChangeKind::Disposed,
+        RecordKind::Unregistered => ChangeKind::Unregistered,
+        RecordKind::DisposedUnregistered => ChangeKind::DisposedUnregistered,
+    }
+}

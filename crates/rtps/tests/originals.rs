@@ -1,0 +1,216 @@
+//! What a writer has written comes once, whoever gives it again: writers die and others take their place
+//! with what they had written (RTPS 2.5 §8.7.9).
+
+mod common;
+
+use common::{World, keep_all, number, payload, reader_config};
+use tickwire_base::{Duration, Timestamp};
+use tickwire_rtps::reader::ReaderConfig;
+use tickwire_rtps::wire::Guid;
+use tickwire_rtps::writer::WriterConfig;
+use tickwire_rtps::{Change, OriginalWriter};
+use tickwire_simnet::{Link, Rng};
+
+/// What has been written by whom: a durability store.
+#[derive(Default)]
+struct Log(Vec<(OriginalWriter, i64, usize)>);
+
+impl Log {
+    /// A writer that has what is in the log.
+    fn start(&self, world: &mut World, lifespan: Duration) -> usize {
+        let writer = world.add_writer(WriterConfig {
+            relays: true,
+            transient_local: true,
+            max_message_len: 1024,
+            lifespan,
+            ..keep_all()
+        });
+        for &(original, id, len) in &self.0 {
+            let change = Change {
+                original: Some(original),
+                source_timestamp: Some(Timestamp::from_nanos(id)),
+                ..Change::default()
+            };
+            let (now, age) = (world.now(), Duration::from_secs(id.unsigned_abs()));
+            let machine = &mut world.writers[writer].writer;
+            machine.restore(now, change, age, &payload(id, len));
+        }
+        writer
+    }
+
+    /// Writes the next sample, whose id is its place in the log.
+    fn write(&mut self, world: &mut World, writer: usize, len: usize) {
+        let id = i64::try_from(self.0.len()).unwrap() + 1;
+        let change = Change {
+            source_timestamp: Some(Timestamp::from_nanos(id)),
+            ..Change::default()
+        };
+        let written = world.write_payload(writer, change, &payload(id, len));
+        let original = OriginalWriter {
+            guid: world.writers[writer].writer.guid(),
+            sequence_number: number(written.unwrap()),
+        };
+        self.0.push((original, id, len));
+    }
+}
+
+fn reader(world: &mut World) -> usize {
+    let config = ReaderConfig {
+        originals: true,
+        ..reader_config()
+    };
+    world.add_reader(config, false)
+}
+
+fn unmatch(world: &mut World, reader: usize, writer: Guid) -> bool {
+    let node = &mut world.readers[reader];
+    node.reader.unmatch_writer(writer, &mut node.cache)
+}
+
+/// The ids of what a reader has been given.
+fn ids(world: &World, reader: usize) -> Vec<i64> {
+    let samples = world.readers[reader].cache.samples.iter();
+    samples
+        .map(|sample| {
+            let id = sample.source_timestamp.unwrap().as_nanos();
+            let expected = payload(id, sample.payload.len());
+            assert_eq!(sample.payload[..8], expected[..8]);
+            id
+        })
+        .collect()
+}
+
+const FOR_EVER: Duration = Duration::MAX;
+
+#[test]
+fn a_writers_successor_gives_only_what_the_reader_lacks() {
+    let mut world = World::new(1, Link::PERFECT);
+    let mut log = Log::default();
+    let reader = reader(&mut world);
+    let first = log.start(&mut world, FOR_EVER);
+    world.connect(first, reader, true, true);
+    for _ in 0..3 {
+        log.write(&mut world, first, 40);
+    }
+    world.settle(Duration::from_secs(1));
+    world.writers[first].up = false;
+    // Written, but not heard by the reader any more.
+    for (id, len) in [(4, 40), (5, 4000)] {
+        let original = OriginalWriter {
+            sequence_number: number(id),
+            ..log.0[0].0
+        };
+        log.0.push((original, id, len));
+    }
+
+    let second = log.start(&mut world, FOR_EVER);
+    world.connect(second, reader, true, true);
+    log.write(&mut world, second, 40);
+    world.settle(Duration::from_secs(1));
+    assert_eq!(ids(&world, reader), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(world.readers[reader].reader.counters().known, 3);
+    assert!(world.readers[reader].reader.has_history());
+}
+
+#[test]
+fn one_that_was_unmatched_is_remembered() {
+    let mut world = World::new(1, Link::PERFECT);
+    let mut log = Log::default();
+    let reader = reader(&mut world);
+    for incarnation in 0..5 {
+        let writer = log.start(&mut world, FOR_EVER);
+        world.connect(writer, reader, true, true);
+        log.write(&mut world, writer, 40);
+        world.settle(Duration::from_secs(1));
+        world.writers[writer].up = false;
+        let guid = world.writers[writer].writer.guid();
+        assert!(unmatch(&mut world, reader, guid));
+        let known = world.readers[reader].reader.counters().known;
+        assert_eq!(known, (0..=incarnation).sum());
+    }
+    assert_eq!(ids(&world, reader), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_coherent_set_that_died_with_its_writer_comes_from_the_successor() {
+    let mut world = World::new(1, Link::PERFECT);
+    let mut log = Log::default();
+    let config = ReaderConfig {
+        originals: true,
+        coherent: true,
+        ..reader_config()
+    };
+    let reader = world.add_reader(config, false);
+    let first = world.add_writer(WriterConfig {
+        presents: true,
+        transient_local: true,
+        ..keep_all()
+    });
+    world.connect(first, reader, true, true);
+    log.write(&mut world, first, 40);
+    world.begin_set(first, 0);
+    log.write(&mut world, first, 40);
+    log.write(&mut world, first, 40);
+    world.settle(Duration::from_secs(1));
+    assert_eq!(ids(&world, reader), [1]);
+    world.writers[first].up = false;
+    for unmatched in [false, true] {
+        if unmatched {
+            let guid = world.writers[first].writer.guid();
+            assert!(unmatch(&mut world, reader, guid));
+        }
+        let successor = log.start(&mut world, FOR_EVER);
+        world.connect(successor, reader, true, true);
+        world.settle(Duration::from_secs(1));
+        assert_eq!(ids(&world, reader), [1, 2, 3], "{unmatched}");
+    }
+}
+
+#[test]
+fn lifespan_counts_from_the_first_writing() {
+    let mut world = World::new(1, Link::PERFECT);
+    let mut log = Log::default();
+    let first = log.start(&mut world, FOR_EVER);
+    for _ in 0..4 {
+        log.write(&mut world, first, 40);
+    }
+    // Sample n is n seconds old.
+    let second = log.start(&mut world, Duration::from_secs(3));
+    let machine = &mut world.writers[second].writer;
+    assert_eq!((machine.counters().expired, machine.history_len()), (2, 2));
+    world.run(Duration::from_millis(2500));
+    let machine = &world.writers[second].writer;
+    assert_eq!(machine.history_len(), 0);
+}
+
+#[test]
+fn a_hundred_lines_of_succession_give_each_sample_once_and_in_order() {
+    for seed in 0..100 {
+        let mut rng = Rng::new(seed);
+        let mut world = World::new(seed, Link::lossy(200));
+        let mut log = Log::default();
+        let reader = reader(&mut world);
+        let mut writer = log.start(&mut world, FOR_EVER);
+        world.connect(writer, reader, true, true);
+        for _ in 0..4 {
+            for _ in 0..rng.below(12) {
+                let len = if rng.chance(200) { 3001 } else { 40 };
+                log.write(&mut world, writer, len);
+                let pause = Duration::from_micros(rng.below(3000));
+                world.run(pause);
+            }
+            let dead = writer;
+            world.writers[dead].up = false;
+            writer = log.start(&mut world, FOR_EVER);
+            world.connect(writer, reader, true, true);
+            if rng.chance(500) {
+                world.run(Duration::from_millis(rng.below(100)));
+                let guid = world.writers[dead].writer.guid();
+                unmatch(&mut world, reader, guid);
+            }
+        }
+        world.settle(Duration::from_secs(60));
+        let all = 1..=i64::try_from(log.0.len()).unwrap();
+        assert_eq!(ids(&world, reader), all.collect::<Vec<_>>(), "seed {seed}");
+    }
+}
