@@ -110,6 +110,17 @@ impl Place {
     }
 }
 
+impl Place {
+    /// What of it can be true of the change with that number: a set does not begin after one of its
+    /// changes.
+    pub(crate) fn of(self, number: SequenceNumber) -> Self {
+        match self.coherent_set > number {
+            true => Self::default(),
+            false => self,
+        }
+    }
+}
+
 /// Where a change stands among those of all writers of its publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct GroupPlace {

@@ -64,6 +64,16 @@ fn a_change_that_says_that_it_is_in_no_set_ends_the_last_and_is_seen() {
 }
 
 #[test]
+fn a_set_does_not_begin_after_one_of_its_changes() {
+    let mut script = ReaderScript::new(coherent());
+    script.match_writer(true, false);
+    script.data_with_qos(1, &in_set(5, 7));
+    assert_eq!(script.cache.numbers(), [1], "it is in no set");
+    script.data_with_qos(2, &in_set(2, 7));
+    assert_eq!(script.cache.numbers(), [1]);
+}
+
+#[test]
 fn a_set_that_found_no_room_is_marked_when_it_is_offered_again() {
     let mut script = ReaderScript::new(coherent());
     script.match_writer(true, false);

@@ -150,7 +150,7 @@ impl Reader {
         }
         let says_nothing = data.payload == SerializedPayload::None;
         let place = match self.config.places || self.config.coherent || says_nothing {
-            true => data.inline_qos.place(),
+            true => data.inline_qos.place().of(data.sequence_number),
             false => Place::default(),
         };
         let change = ReceivedChange {

@@ -237,7 +237,7 @@ impl Partial {
         if !data.inline_qos.bytes.is_empty() {
             self.kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
             self.key_hash = data.inline_qos.key_hash();
-            self.place = data.inline_qos.place();
+            self.place = data.inline_qos.place().of(self.number);
             self.original = data.inline_qos.original_writer();
         }
         let mut rest = data.payload;
