@@ -22,6 +22,7 @@ use crate::error::{EndpointError, SetQosError};
 use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
+use crate::participant::{FilterLimits, ReaderLimits};
 use crate::polled::Polled;
 use crate::reader::endpoint::ReaderEndpoint;
 use crate::routes::{Directory, Routes};
@@ -39,6 +40,8 @@ pub(crate) struct Core {
     pub(crate) announces_types: bool,
     /// Where writers leave what is to outlive them, if anywhere.
     pub(crate) store: Option<StoreOptions>,
+    pub(crate) reader_limits: ReaderLimits,
+    pub(crate) filter_limits: FilterLimits,
     pub(crate) directory: Directory,
     pub(crate) topics: Registry,
     /// Timers of discovery and writers.
@@ -90,6 +93,8 @@ pub(crate) struct CoreParts {
     pub(crate) busy_poll: Duration,
     pub(crate) announces_types: bool,
     pub(crate) store: Option<StoreOptions>,
+    pub(crate) reader_limits: ReaderLimits,
+    pub(crate) filter_limits: FilterLimits,
     pub(crate) control: Timer,
     pub(crate) data: Timer,
     pub(crate) polled: Option<Polled>,
@@ -104,6 +109,8 @@ impl Core {
             busy_poll,
             announces_types,
             store,
+            reader_limits,
+            filter_limits,
             control,
             data,
             polled,
@@ -115,6 +122,8 @@ impl Core {
             busy_poll,
             announces_types,
             store,
+            reader_limits,
+            filter_limits,
             directory: Directory::default(),
             topics: Registry::default(),
             control,

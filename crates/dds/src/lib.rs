@@ -69,7 +69,10 @@ pub mod writer;
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use group_listener::{DomainParticipantListener, PublisherListener, SubscriberListener};
 pub use outgoing::SuspendedPublications;
-pub use participant::{DomainParticipant, DomainParticipantBuilder, Driving, ParticipantCounters};
+pub use participant::{
+    DiscoveryLimits, DomainParticipant, DomainParticipantBuilder, Driving, FilterLimits,
+    ParticipantCounters, ParticipantLimits, ReaderLimits,
+};
 pub use publisher::{CoherentChanges, Publisher, PublisherQos};
 pub use qos::{DataReaderQos, DataWriterQos};
 pub use reader::{

@@ -51,6 +51,10 @@ const ANY_I32: Kind = Kind::Integer {
     min: i32::MIN as i64,
     max: i32::MAX as i64,
 };
+const COUNT: Kind = Kind::Integer {
+    min: 1,
+    max: i32::MAX as i64,
+};
 const DEPTH: Kind = Kind::Integer {
     min: 1,
     max: i32::MAX as i64,
@@ -79,6 +83,25 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "announce_process", Kind::Bool, "true", "whether to tell others the host's name, the process id and the program's path"),
     Setting::new(&[Participant], "user_data", Kind::Octets, "\"\"", "USER_DATA: octets that discovery carries along")
         .xml("user_data/value", "rtps/userData/value"),
+    // What others may have it keep and send.
+    Setting::new(&[Participant], "limits.max_participants", COUNT, "1000", "participants of others; one that has not shown that it hears us makes way for a new one"),
+    Setting::new(&[Participant], "limits.max_endpoints_per_participant", COUNT, "10000", "writers and readers of one other participant"),
+    Setting::new(&[Participant], "limits.max_endpoints", COUNT, "100000", "writers and readers of all others"),
+    Setting::new(&[Participant], "limits.max_announcement_bytes", Kind::Size, "\"512KiB\"", "memory for one announcement: names, properties, user data, filter, type information"),
+    Setting::new(&[Participant], "limits.max_bytes_per_participant", Kind::Size, "\"16MiB\"", "memory for all that one participant announces"),
+    Setting::new(&[Participant], "limits.max_bytes", Kind::Size, "\"256MiB\"", "memory for all that others announce"),
+    Setting::new(&[Participant], "limits.max_types_per_participant", COUNT, "4096", "type objects asked of one participant; beyond, types are compared by name"),
+    Setting::new(&[Participant], "limits.max_types", COUNT, "65536", "type objects asked of all participants"),
+    Setting::new(&[Participant], "limits.max_type_bytes_per_participant", Kind::Size, "\"4MiB\"", "memory for type objects from one participant"),
+    Setting::new(&[Participant], "limits.max_type_bytes", Kind::Size, "\"16MiB\"", "memory for type objects of all others; the oldest are forgotten"),
+    Setting::new(&[Participant], "limits.max_amplification", COUNT, "10", "bytes sent for each byte of an announcement until its sender has named us"),
+    Setting::new(&[Participant], "limits.max_held", COUNT, "65536", "samples of all writers that wait in a reader for earlier ones"),
+    Setting::new(&[Participant], "limits.max_held_bytes", Kind::Size, "\"64MiB\"", "memory for those"),
+    Setting::new(&[Participant], "limits.max_partial", COUNT, "1024", "samples of all writers of which a reader has some fragments"),
+    Setting::new(&[Participant], "limits.max_partial_bytes", Kind::Size, "\"512MiB\"", "memory for those, each at its full length"),
+    Setting::new(&[Participant], "limits.max_jump", COUNT, "16777216", "sequence numbers that a writer may go ahead before a reader wants it confirmed"),
+    Setting::new(&[Participant], "limits.max_filters", COUNT, "64", "content filters that a writer evaluates for its readers"),
+    Setting::new(&[Participant], "limits.max_filter_comparisons", COUNT, "1024", "comparisons in all those filters"),
     // What a topic gives both its ends.
     Setting::new(&[Topic], "topic_data", Kind::Octets, "\"\"", "TOPIC_DATA: octets that discovery carries along, from writers and readers of the topic")
         .xml("topic_data/value", "qos/topicData/value"),

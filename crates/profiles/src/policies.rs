@@ -1,11 +1,10 @@
 //! Values of settings as QoS policies. Knows neither files nor where a value comes from.
 
-use tickwire::DomainParticipantBuilder;
-use tickwire::Driving;
 use tickwire::qos::{
     DestinationOrder, Durability, EndpointQos, History, LivelinessKind, Ownership,
     PresentationScope, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistencyKind,
 };
+use tickwire::{DomainParticipantBuilder, Driving, ParticipantLimits};
 
 use crate::resolve::Effective;
 use crate::value::{Peer, Value};
@@ -174,8 +173,47 @@ pub(crate) fn build(
         ("announce_types", Value::Bool(announce)) => builder.announce_types(*announce),
         ("announce_process", Value::Bool(announce)) => builder.announce_process(*announce),
         ("user_data", Value::Octets(octets)) => builder.user_data(octets.as_slice()),
+        (key, Value::Integer(_) | Value::Size(_)) => match key.strip_prefix("limits.") {
+            Some(key) => builder.limits(|limits| limit(limits, key, value)),
+            None => builder,
+        },
         _ => builder,
     }
+}
+
+/// Obeys a bound on what others may have a participant keep and send.
+fn limit(limits: &mut ParticipantLimits, key: &str, value: &Value) {
+    let number = match value {
+        Value::Integer(number) => usize::try_from(*number).unwrap_or_default(),
+        Value::Size(bytes) => *bytes,
+        _ => return,
+    };
+    let (discovery, reader) = (&mut limits.discovery, &mut limits.reader);
+    let limit = match key {
+        "max_participants" => &mut discovery.max_participants,
+        "max_endpoints_per_participant" => &mut discovery.max_endpoints_per_participant,
+        "max_endpoints" => &mut discovery.max_endpoints,
+        "max_announcement_bytes" => &mut discovery.max_announcement_bytes,
+        "max_bytes_per_participant" => &mut discovery.max_bytes_per_participant,
+        "max_bytes" => &mut discovery.max_bytes,
+        "max_types_per_participant" => &mut discovery.max_types_per_participant,
+        "max_types" => &mut discovery.max_types,
+        "max_type_bytes_per_participant" => &mut discovery.max_type_bytes_per_participant,
+        "max_type_bytes" => &mut discovery.max_type_bytes,
+        "max_amplification" => &mut discovery.max_amplification,
+        "max_held" => &mut reader.max_held,
+        "max_held_bytes" => &mut reader.max_held_bytes,
+        "max_partial" => &mut reader.max_partial,
+        "max_partial_bytes" => &mut reader.max_partial_bytes,
+        "max_jump" => {
+            reader.max_jump = number as u64;
+            return;
+        }
+        "max_filters" => &mut limits.filters.max_filters,
+        "max_filter_comparisons" => &mut limits.filters.max_comparisons,
+        _ => return,
+    };
+    *limit = number;
 }
 
 /// The number of its word.

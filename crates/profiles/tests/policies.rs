@@ -142,7 +142,27 @@ fn every_setting_in_toml() {
         .busy_poll(Duration::from_micros(50))
         .announce_types(false)
         .announce_process(false)
-        .user_data(*b"p");
+        .user_data(*b"p")
+        .limits(|limits| {
+            limits.discovery.max_participants = 1;
+            limits.discovery.max_endpoints_per_participant = 2;
+            limits.discovery.max_endpoints = 3;
+            limits.discovery.max_announcement_bytes = 4 << 10;
+            limits.discovery.max_bytes_per_participant = 5 << 10;
+            limits.discovery.max_bytes = 6 << 10;
+            limits.discovery.max_types_per_participant = 7;
+            limits.discovery.max_types = 8;
+            limits.discovery.max_type_bytes_per_participant = 9 << 10;
+            limits.discovery.max_type_bytes = 10 << 10;
+            limits.discovery.max_amplification = 11;
+            limits.reader.max_held = 12;
+            limits.reader.max_held_bytes = 13 << 10;
+            limits.reader.max_partial = 14;
+            limits.reader.max_partial_bytes = 15 << 10;
+            limits.reader.max_jump = 16;
+            limits.filters.max_filters = 17;
+            limits.filters.max_comparisons = 18;
+        });
     assert_eq!(debug(profile.participant()), debug(expected));
 }
 

@@ -408,7 +408,7 @@ fn say(script: &mut ReaderScript, from: Guid, say: impl FnOnce(&mut ReaderScript
 fn fragments_of_all_writers_take_bounded_memory() {
     let mut limits = ReaderLimits::default();
     limits.max_partial = 200;
-    limits.max_partial_len = 2 << 20;
+    limits.max_partial_bytes = 2 << 20;
     let config = ReaderConfig {
         limits,
         ..reader_config()

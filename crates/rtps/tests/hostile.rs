@@ -9,7 +9,7 @@ use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{Extensibility, Member, Type, TypeDescription};
 use tickwire_rtps::reader::ReaderConfig;
 use tickwire_rtps::wire::{GuidPrefix, MessageWriter};
-use tickwire_rtps::writer::{ReaderProxy, WriterConfig};
+use tickwire_rtps::writer::{FilterLimits, ReaderProxy, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_simnet::Rng;
 
@@ -290,9 +290,11 @@ fn gaps_are_sent_in_bursts_as_samples_are() {
 
 #[test]
 fn filters_beyond_what_a_writer_evaluates_are_left_to_their_readers() {
+    let mut filter_limits = FilterLimits::default();
+    filter_limits.max_filters = 3;
+    filter_limits.max_comparisons = 5;
     let mut script = WriterScript::new(WriterConfig {
-        max_filters: 3,
-        max_filter_comparisons: 5,
+        filter_limits,
         ..keep_all()
     });
     let mut match_reader = |key, expression| {

@@ -83,7 +83,15 @@ fn announcements(counters: &DiscoveryCounters) -> Finding {
             counters.participants_refused,
             "of participants beyond a limit",
         ),
+        (
+            counters.participants_displaced,
+            "of participants that do not hear us and made way for others",
+        ),
         (counters.endpoints_refused, "of endpoints beyond a limit"),
+        (
+            counters.types_refused + counters.type_objects_refused,
+            "of types beyond a limit",
+        ),
         (
             counters.other_domain,
             "of another domain at this one's ports",

@@ -55,6 +55,7 @@ impl Losses {
                 "with what must be understood but is not",
             ),
             (protocol.abandoned, "cut off when their writer went"),
+            (protocol.jumps, "too far ahead to be believed at once"),
         ];
         report_trouble(reader);
     }

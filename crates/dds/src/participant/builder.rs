@@ -13,7 +13,7 @@ use tickwire_rtps::wire::{GuidPrefix, VendorId};
 use tickwire_store::{StoreOptions, StoreVariable};
 use tickwire_transport::{Interface, Waker, clock};
 
-use super::{DomainParticipant, Driving};
+use super::{DomainParticipant, Driving, ParticipantLimits};
 use crate::core::{Core, CoreParts};
 use crate::error::ParticipantError;
 use crate::lane::{Lane, LaneKind};
@@ -40,6 +40,7 @@ pub struct DomainParticipantBuilder {
     receive_buffer_bytes: usize,
     user_data: Vec<u8>,
     store: Option<Option<StoreOptions>>,
+    limits: ParticipantLimits,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,7 @@ impl DomainParticipantBuilder {
             receive_buffer_bytes: 4 << 20,
             user_data: Vec::new(),
             store: None,
+            limits: ParticipantLimits::default(),
         }
     }
 
@@ -172,6 +174,12 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Changes what other participants may have this one keep and send.
+    pub fn limits(mut self, change: impl FnOnce(&mut ParticipantLimits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
     /// Joins the domain.
     ///
     /// # Errors
@@ -210,6 +218,8 @@ impl DomainParticipantBuilder {
             busy_poll: self.busy_poll,
             announces_types: self.announces_types,
             store: self.store.clone().unwrap_or_else(store_of_environment),
+            reader_limits: self.limits.reader.clone(),
+            filter_limits: self.limits.filters.clone(),
             control: Timer::new(control),
             data: Timer::new(data),
             polled,
@@ -243,6 +253,7 @@ impl DomainParticipantBuilder {
         DiscoveryConfig {
             announce_to: network.announced_to(&peers),
             networks: network.interface.ipv4_networks.clone(),
+            limits: self.limits.discovery.clone(),
             ..DiscoveryConfig::new(participant)
         }
     }

@@ -1,6 +1,7 @@
 //! The participant: an application's membership in a domain.
 
 mod builder;
+mod limits;
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_transport::clock;
 
 pub use builder::DomainParticipantBuilder;
+pub use limits::{DiscoveryLimits, FilterLimits, ParticipantLimits, ReaderLimits};
 
 use crate::content_filter::TopicDescription;
 use crate::core::Core;

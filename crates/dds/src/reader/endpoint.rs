@@ -149,6 +149,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             coherent: presentation.coherent_access,
             originals: policies.durability >= Durability::TransientLocal,
             places: presentation.access_scope == PresentationScope::Group,
+            limits: core.reader_limits.clone(),
             ..ReaderConfig::new(guid)
         };
         let state = ReaderState {

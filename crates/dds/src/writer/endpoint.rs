@@ -81,7 +81,11 @@ impl WriterEndpoint {
         representation: Representation,
         description: Option<&TypeDescription>,
     ) -> Self {
-        let config = config(guid, qos, policies, core.network.max_datagram_len());
+        let config = WriterConfig {
+            max_message_len: core.network.max_datagram_len(),
+            filter_limits: core.filter_limits.clone(),
+            ..config(guid, qos, policies)
+        };
         Self {
             guid,
             representation,
@@ -457,12 +461,7 @@ impl WriterEndpoint {
     }
 }
 
-fn config(
-    guid: Guid,
-    qos: &DataWriterQos,
-    policies: &EndpointQos,
-    max_message_len: usize,
-) -> WriterConfig {
+fn config(guid: Guid, qos: &DataWriterQos, policies: &EndpointQos) -> WriterConfig {
     let limit =
         |limit: Option<u32>| limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let limits = policies.resource_limits;
@@ -480,7 +479,6 @@ fn config(
         lifespan: policies.lifespan,
         presents: presentation.coherent_access
             || presentation.access_scope == PresentationScope::Group,
-        max_message_len,
         max_unacknowledged_len: qos.max_unacknowledged_bytes,
         ..WriterConfig::new(guid)
     }

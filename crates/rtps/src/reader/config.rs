@@ -84,11 +84,11 @@ pub struct ReaderLimits {
     /// Samples kept that came before their turn. Default 65,536.
     pub max_held: usize,
     /// Bytes of those. Default 64 MiB.
-    pub max_held_len: usize,
+    pub max_held_bytes: usize,
     /// Samples of which some fragments have arrived. Default 1,024.
     pub max_partial: usize,
     /// Bytes of those, counting each at its full length. Default 512 MiB.
-    pub max_partial_len: usize,
+    pub max_partial_bytes: usize,
     /// How many sequence numbers a writer may go ahead at once. Default 16,777,216. A longer jump is
     /// only believed when the next submessage confirms it, as a single broken or forged one would
     /// otherwise make all samples before it count as lost.
@@ -100,9 +100,9 @@ impl ReaderLimits {
     pub const fn new() -> Self {
         Self {
             max_held: 1 << 16,
-            max_held_len: 64 << 20,
+            max_held_bytes: 64 << 20,
             max_partial: 1 << 10,
-            max_partial_len: 512 << 20,
+            max_partial_bytes: 512 << 20,
             max_jump: 1 << 24,
         }
     }

@@ -144,7 +144,7 @@ impl Reader {
         let room = reorder.held() < self.config.max_held
             && len <= self.config.max_held_len
             && all < limits.max_held
-            && all_len + change.bytes.len() <= limits.max_held_len;
+            && all_len + change.bytes.len() <= limits.max_held_bytes;
         if room || reorder.held() == 0 {
             reorder.hold(number, change);
             self.counters.held += 1;

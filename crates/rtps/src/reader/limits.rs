@@ -35,7 +35,7 @@ impl Reader {
         let limits = &self.config.limits;
         let mut room = Room {
             count: limits.max_partial,
-            len: limits.max_partial_len,
+            len: limits.max_partial_bytes,
         };
         for (at, writer) in self.writers.iter().enumerate() {
             if at != index {

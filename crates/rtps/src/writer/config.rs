@@ -32,11 +32,8 @@ pub struct WriterConfig {
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
     /// spare readers computing it. Dispose and unregister always carry it. Default true.
     pub key_hash_with_data: bool,
-    /// Readers whose content filters the writer looks at; it sends everything to others, and they
-    /// filter. Default 64.
-    pub max_filters: usize,
-    /// Comparisons in all those filters, each of which is made for every sample. Default 1,024.
-    pub max_filter_comparisons: usize,
+    /// Bounds on the content filters that the writer evaluates for its readers.
+    pub filter_limits: FilterLimits,
     /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
     /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
     pub max_message_len: usize,
@@ -70,8 +67,7 @@ impl WriterConfig {
             presents: false,
             relays: false,
             key_hash_with_data: true,
-            max_filters: 64,
-            max_filter_comparisons: 1_024,
+            filter_limits: FilterLimits::new(),
             max_message_len: 14_720,
             max_unacknowledged_len: 1 << 20,
             heartbeat_period: Duration::from_millis(100),
@@ -79,6 +75,33 @@ impl WriterConfig {
             burst_len: 64 << 10,
             burst_interval: Duration::from_micros(500),
         }
+    }
+}
+
+/// Bounds on the content filters that a writer evaluates for its readers. Beyond them it sends
+/// everything, and readers filter for themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FilterLimits {
+    /// Readers with a filter. Default 64.
+    pub max_filters: usize,
+    /// Comparisons in all filters, each of which is made for every sample. Default 1,024.
+    pub max_comparisons: usize,
+}
+
+impl FilterLimits {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self {
+            max_filters: 64,
+            max_comparisons: 1_024,
+        }
+    }
+}
+
+impl Default for FilterLimits {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -165,7 +188,7 @@ pub struct WriterCounters {
     /// Not sent to a reader because its content filter does not pass them, counted per reader.
     pub filtered: u64,
     /// Content filters that are left to their readers, as they go beyond
-    /// [`max_filters`](WriterConfig::max_filters) or what these may compare.
+    /// [`FilterLimits`].
     pub filters_refused: u64,
     /// GAP submessages.
     pub gaps: u64,

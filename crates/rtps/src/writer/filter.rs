@@ -88,8 +88,9 @@ impl Writer {
         let (count, comparisons) = others.fold((0, 0), |(count, comparisons), filter| {
             (count + 1, comparisons + filter.comparisons())
         });
-        let fits = count < self.config.max_filters
-            && comparisons + filter.comparisons() <= self.config.max_filter_comparisons;
+        let limits = &self.config.filter_limits;
+        let fits = count < limits.max_filters
+            && comparisons + filter.comparisons() <= limits.max_comparisons;
         self.counters.filters_refused += u64::from(!fits);
         fits.then_some(filter)
     }

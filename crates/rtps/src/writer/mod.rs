@@ -29,7 +29,8 @@ use crate::outbox::Outbox;
 use crate::wire::{Guid, SequenceNumber};
 
 pub use config::{
-    HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, WriteError, WriterConfig, WriterCounters,
+    FilterLimits, HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, WriteError, WriterConfig,
+    WriterCounters,
 };
 pub use reader_proxy::{ReaderProxy, ReaderStatus};
 
