@@ -189,3 +189,35 @@ fn a_query_picks_samples_and_leaves_the_others() {
     let error = reader.query_condition(StateMask::ANY, "price > 'x'", &[]);
     assert!(matches!(error, Err(ContentFilterError::Filter(_))));
 }
+
+#[test]
+fn a_query_orders_samples_by_their_members() {
+    let participant = participant(126);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    let ordered = reader.query_condition(StateMask::ANY, "price < 9 ORDER BY symbol, price", &[]);
+    let ordered = ordered.expect("a query");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for (symbol, price) in [("B", 3), ("A", 9), ("C", 1), ("B", 2), ("A", 8), ("B", 1)] {
+        writer.write(&quote(symbol, price)).expect("room");
+    }
+    writer.dispose(&quote("A", 0)).expect("room");
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all is acknowledged");
+    let select = || reader.select().query(&ordered);
+    let first = select().max_samples(2).read();
+    assert!(first.data().eq([&quote("A", 8), &quote("B", 1)]));
+    let all = select().take();
+    let quotes: Vec<_> = all.iter().map(|sample| sample.data().cloned()).collect();
+    let expected = [("A", 8), ("B", 1), ("B", 2), ("B", 3), ("C", 1)];
+    let expected = expected.map(|(symbol, price)| Some(quote(symbol, price)));
+    assert_eq!(quotes[..5], expected, "ascending, and the end of A behind");
+    assert_eq!((quotes.len(), &quotes[5]), (6, &None));
+    let ranks: Vec<_> = all.iter().map(|sample| sample.info().sample_rank).collect();
+    assert_eq!(ranks, [1, 2, 1, 0, 0, 0]);
+    assert!(reader.take().data().eq([&quote("A", 9)]));
+}

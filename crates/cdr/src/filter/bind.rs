@@ -16,12 +16,13 @@ use super::token::{Token, TokenKind};
 use super::{Filter, FilterError, FilterProblem};
 use crate::{Describe, Member, Shared, Type, TypeDescription};
 
-/// The filter that an expression is for a type.
+/// The filter that an expression is for a type, and the slots of the members in `order`.
 pub(super) fn bind(
     syntax: &Syntax<'_>,
+    order: &[Token<'_>],
     parameters: &[&str],
     ty: &TypeDescription,
-) -> Result<Filter, FilterError> {
+) -> Result<(Filter, Vec<usize>), FilterError> {
     let mut binder = Binder {
         ty: Type::Struct(Shared::from(ty.clone())),
         parameters,
@@ -29,11 +30,17 @@ pub(super) fn bind(
         slots: Vec::new(),
     };
     let condition = binder.condition(syntax)?;
-    Ok(Filter {
+    let order: Result<Vec<_>, _> = order
+        .iter()
+        .map(|member| Ok(binder.field(*member)?.slot))
+        .collect();
+    let order = order?;
+    let filter = Filter {
         condition,
         paths: binder.paths,
         slots: binder.slots,
-    })
+    };
+    Ok((filter, order))
 }
 
 struct Binder<'a> {

@@ -56,6 +56,8 @@ pub enum FilterProblem {
     TooManyComparisons,
     /// Parentheses or NOT within each other beyond reason.
     TooDeep,
+    /// ORDER BY, which is for queries.
+    Order,
 }
 
 impl fmt::Display for FilterError {
@@ -101,6 +103,9 @@ impl fmt::Display for FilterProblem {
                 Filter::MAX_COMPARISONS
             ),
             Self::TooDeep => f.write_str("parentheses or NOT nest too deeply"),
+            Self::Order => {
+                f.write_str("a filter keeps the order of writing; ORDER BY is for query conditions")
+            }
         }
     }
 }

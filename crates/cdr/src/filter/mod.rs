@@ -28,12 +28,14 @@ mod error;
 mod evaluate;
 mod held;
 mod paths;
+mod query;
 mod syntax;
 mod token;
 
 use alloc::vec::Vec;
 
 pub use error::{FilterError, FilterProblem};
+pub use query::{Query, SortKey};
 
 use crate::TypeDescription;
 use crate::dynamic::{self, Form};
@@ -84,7 +86,8 @@ impl Filter {
     ) -> Result<Self, FilterError> {
         let parameters: Vec<&str> = parameters.iter().map(AsRef::as_ref).collect();
         let syntax = syntax::parse(expression)?;
-        bind::bind(&syntax, &parameters, ty)
+        let (filter, _) = bind::bind(&syntax, &[], &parameters, ty)?;
+        Ok(filter)
     }
 
     /// How many comparisons it makes of a sample, at most.

@@ -46,20 +46,33 @@ impl Relation {
     }
 }
 
-/// Reads a whole expression.
+/// Reads a whole filter.
 pub(super) fn parse(source: &str) -> Result<Syntax<'_>, FilterError> {
-    let (token, position) = token::next(source, 0)?;
-    let mut parser = Parser {
-        source,
-        token,
-        position,
-        depth: 0,
-        comparisons: 0,
-    };
+    let mut parser = Parser::new(source)?;
     let condition = parser.condition()?;
     match parser.token.kind {
         TokenKind::End => Ok(condition),
+        _ if parser.is_order()? => Err(parser.error(FilterProblem::Order)),
         _ => Err(parser.unexpected("AND, OR or the end")),
+    }
+}
+
+/// Reads a whole query: its condition, and the members to order by.
+pub(super) fn parse_query(source: &str) -> Result<(Syntax<'_>, Vec<Token<'_>>), FilterError> {
+    let mut parser = Parser::new(source)?;
+    let condition = match parser.is_order()? {
+        // No condition is one that always holds.
+        true => Syntax::All(Vec::new()),
+        false => parser.condition()?,
+    };
+    let order = match parser.is_order()? {
+        true => parser.order()?,
+        false => Vec::new(),
+    };
+    match parser.token.kind {
+        TokenKind::End => Ok((condition, order)),
+        _ if order.is_empty() => Err(parser.unexpected("AND, OR, ORDER BY or the end")),
+        _ => Err(parser.unexpected("a comma or the end")),
     }
 }
 
@@ -74,6 +87,43 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    fn new(source: &'a str) -> Result<Self, FilterError> {
+        let (token, position) = token::next(source, 0)?;
+        Ok(Self {
+            source,
+            token,
+            position,
+            depth: 0,
+            comparisons: 0,
+        })
+    }
+
+    /// Whether ORDER BY comes next. ORDER alone may be a member.
+    fn is_order(&self) -> Result<bool, FilterError> {
+        let (next, _) = token::next(self.source, self.position)?;
+        Ok(self.is_word("ORDER") && is_word(next, "BY"))
+    }
+
+    /// ORDER BY and its members.
+    fn order(&mut self) -> Result<Vec<Token<'a>>, FilterError> {
+        self.advance()?;
+        self.advance()?;
+        let mut members = Vec::new();
+        loop {
+            if members.len() == Filter::MAX_COMPARISONS {
+                return Err(self.error(FilterProblem::TooManyComparisons));
+            }
+            if self.token.kind != TokenKind::Word {
+                return Err(self.unexpected("a member"));
+            }
+            members.push(self.token);
+            self.advance()?;
+            if !self.take_sign(",")? {
+                return Ok(members);
+            }
+        }
+    }
+
     fn condition(&mut self) -> Result<Syntax<'a>, FilterError> {
         self.list("OR", Self::conjunction, Syntax::Any)
     }
@@ -194,7 +244,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is_word(&self, word: &str) -> bool {
-        self.token.kind == TokenKind::Word && self.token.text.eq_ignore_ascii_case(word)
+        is_word(self.token, word)
     }
 
     fn take_word(&mut self, word: &str) -> Result<bool, FilterError> {
@@ -227,6 +277,10 @@ impl<'a> Parser<'a> {
         let offset = self.token.offset;
         FilterError { offset, problem }
     }
+}
+
+fn is_word(token: Token<'_>, word: &str) -> bool {
+    token.kind == TokenKind::Word && token.text.eq_ignore_ascii_case(word)
 }
 
 fn negate(syntax: Syntax<'_>, negated: bool) -> Syntax<'_> {

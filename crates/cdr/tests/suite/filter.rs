@@ -2,7 +2,7 @@
 
 use tickwire_base::Decimal;
 use tickwire_cdr::dynamic::Form;
-use tickwire_cdr::filter::{Filter, FilterError, FilterProblem};
+use tickwire_cdr::filter::{Filter, FilterError, FilterProblem, Query};
 use tickwire_cdr::{
     Describe, Representation, Topic, Type, TypeDescription, key_to_payload, to_payload,
 };
@@ -299,4 +299,116 @@ fn hostile_expressions_are_bounded() {
     );
     let most = vec!["venue = 8"; Filter::MAX_COMPARISONS].join(" OR ");
     assert!(!passes(&most, &[]));
+}
+
+fn query(expression: &str) -> Result<Query, FilterError> {
+    let Type::Struct(ty) = Quote::TYPE else {
+        unreachable!("a struct")
+    };
+    Query::new(expression, &["7"], &ty)
+}
+
+/// The numbers of the quotes in the order that the expression asks for.
+fn ordered(expression: &str, quotes: &[Quote]) -> Vec<usize> {
+    let mut query = query(expression).expect("a query");
+    let mut keyed = Vec::new();
+    for (number, quote) in quotes.iter().enumerate() {
+        let mut payload = Vec::new();
+        to_payload(quote, Representation::Xcdr2, &mut payload).expect("it has an encoding");
+        if query
+            .passes(&payload, Form::Sample)
+            .expect("one of the type")
+        {
+            keyed.push((query.sort_key(&payload).expect("one of the type"), number));
+        }
+    }
+    keyed.sort();
+    keyed.into_iter().map(|(_, number)| number).collect()
+}
+
+#[test]
+fn a_query_orders_by_members_of_any_kind() {
+    let quotes = [
+        (1.5, "b", None, 30),
+        (f64::NAN, "a", Some("y"), 10),
+        (-2.0, "b", Some("x"), 20),
+        (1.5, "a", None, 40),
+    ]
+    .map(|(last, symbol, note, mantissa)| Quote {
+        last,
+        symbol: symbol.to_string(),
+        note: note.map(str::to_string),
+        best: Level {
+            price: Decimal::new(mantissa, -1).expect("an exponent in range"),
+            size: 1,
+        },
+        ..quote()
+    });
+    for (expression, expected) in [
+        ("venue = %0 ORDER BY last", vec![2, 0, 3, 1]),
+        ("order by symbol, last", vec![3, 1, 2, 0]),
+        ("ORDER BY note", vec![2, 1, 0, 3]),
+        (
+            "symbol = 'b' OR last > 1 ORDER BY best.price",
+            vec![2, 0, 3],
+        ),
+        ("venue = 7", vec![0, 1, 2, 3]),
+    ] {
+        assert_eq!(ordered(expression, &quotes), expected, "{expression}");
+    }
+    assert!(query("ORDER BY last").expect("a query").is_ordered());
+    assert!(!query("last > 0").expect("a query").is_ordered());
+}
+
+#[test]
+fn what_is_wrong_with_an_order_is_told() {
+    for (expression, expected) in [
+        (
+            "ORDER BY",
+            "at byte 8 of the filter: a member is missing at the end",
+        ),
+        (
+            "ORDER BY 1",
+            "at byte 9 of the filter: expected a member, found `1`",
+        ),
+        (
+            "ORDER BY price",
+            "at byte 9 of the filter: test::Quote has no member `price`; text stands in single quotes",
+        ),
+        (
+            "ORDER BY last DESC",
+            "at byte 14 of the filter: expected a comma or the end, found `DESC`",
+        ),
+        (
+            "last > 1 ORDER last",
+            "at byte 9 of the filter: expected AND, OR, ORDER BY or the end, found `ORDER`",
+        ),
+        (
+            "ORDER BY best",
+            "at byte 9 of the filter: `best` has parts; compare one of them, as `name.part` or `name[0]`",
+        ),
+        (
+            "",
+            "at byte 0 of the filter: a member or a literal is missing at the end",
+        ),
+    ] {
+        let error = query(expression).expect_err("no query").to_string();
+        let name = error.find(" has no member").map(|_| "test::Quote");
+        let expected = match name {
+            Some(_) => expected.replace("test::Quote", quote_name()),
+            None => expected.to_string(),
+        };
+        assert_eq!(error, expected);
+    }
+    let Type::Struct(ty) = Quote::TYPE else {
+        unreachable!("a struct")
+    };
+    let refused = Filter::new("last > 1 ORDER BY last", &[""; 0], &ty);
+    let problem = refused.expect_err("no order in a filter").problem;
+    assert_eq!(problem, FilterProblem::Order);
+}
+
+/// What the type is called in messages.
+fn quote_name() -> &'static str {
+    <Quote as Topic>::TYPE_NAME
 }

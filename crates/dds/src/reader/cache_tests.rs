@@ -83,7 +83,8 @@ impl Fixture {
 
     fn collect(&mut self, query: Query, take: bool) -> Vec<Sample<u64>> {
         let mut samples = Vec::new();
-        self.cache.collect(&query, None, take, NOW, &mut samples);
+        self.cache
+            .collect(&query, None, None, take, NOW, &mut samples);
         samples
     }
 
@@ -357,6 +358,28 @@ fn the_strongest_writer_owns_an_instance_until_it_leaves() {
     fixture.cache.remove_writer(writer(2), Timestamp::default());
     assert_eq!(fixture.change(ChangeKind::Alive, 1, 1), Insertion::Stored);
     assert_eq!(fixture.take_values(), [1, 2, 4, 6]);
+}
+
+#[test]
+fn a_writer_that_is_not_heard_keeps_the_instance_alive() {
+    let mut fixture = Fixture::new(CachePolicy {
+        exclusive: true,
+        ..KEEP_ALL
+    });
+    for (number, strength) in [(1, 20), (2, 10)] {
+        let policy = WriterPolicy {
+            strength,
+            ..WriterPolicy::default()
+        };
+        fixture.cache.set_writer(writer(number), policy);
+    }
+    let now = Timestamp::from_nanos(1_000);
+    fixture.write(1);
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Filtered);
+    assert!(!fixture.cache.silence_writer(writer(1), now));
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Stored);
+    assert_eq!(fixture.take_values(), [1, 3]);
+    assert!(fixture.cache.silence_writer(writer(2), now));
 }
 
 #[test]

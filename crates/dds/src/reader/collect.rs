@@ -1,11 +1,13 @@
 //! Reading and taking: which samples, in which order, with which ranks.
 
 use tickwire_base::Instant;
+use tickwire_cdr::filter::SortKey;
 use tickwire_rtps::wire::Guid;
 
 use super::cache::{Cache, Order};
 use super::endpoint::Listed;
 use super::info::{InstanceHandle, SampleInfo, SampleState, StateMask, ViewState};
+use super::instance::Rank;
 use super::sample::Sample;
 use super::slots::Slot;
 
@@ -37,6 +39,9 @@ impl Query {
 
 /// Says of a value whether it is wanted.
 pub(crate) type Accepts<'a, T> = &'a dyn Fn(&T) -> bool;
+
+/// Says of a value where it belongs; `None` comes last.
+pub(crate) type SortBy<'a, T> = &'a dyn Fn(&T) -> Option<SortKey>;
 
 impl<T> Cache<T> {
     /// Whether there are samples in these states, with a value that is accepted.
@@ -71,17 +76,22 @@ impl<T> Cache<T> {
         }
     }
 
-    /// Appends the samples that the query is after to `samples`, in the order of the cache.
+    /// Appends the samples that the query is after to `samples`, in the order of the cache or in
+    /// `order`.
     pub(crate) fn collect(
         &mut self,
         query: &Query,
         accepts: Option<Accepts<'_, T>>,
+        order: Option<SortBy<'_, T>>,
         take: bool,
         now: Instant,
         samples: &mut Vec<Sample<T>>,
     ) {
         self.expire(now);
-        self.choose(query, accepts);
+        match order {
+            Some(order) => self.choose_in_order(query, accepts, order),
+            None => self.choose(query, accepts),
+        }
         let mut chosen = std::mem::take(&mut self.chosen);
         samples.extend(chosen.drain(..).filter_map(|slot| self.sample(slot, take)));
         self.chosen = chosen;
@@ -96,6 +106,29 @@ impl<T> Cache<T> {
                 self.forget_if_over(sample.instance_index);
             }
         }
+    }
+
+    /// The same in another order. Of all that the query is after, the first `max_samples` by it.
+    fn choose_in_order(
+        &mut self,
+        query: &Query,
+        accepts: Option<Accepts<'_, T>>,
+        order: SortBy<'_, T>,
+    ) {
+        let all = Query {
+            max_samples: usize::MAX,
+            ..*query
+        };
+        self.choose(&all, accepts);
+        let mut chosen = std::mem::take(&mut self.chosen);
+        chosen.sort_by_cached_key(|&slot| {
+            let entry = self.entries.get(slot).filter(|entry| entry.valid);
+            let key = entry.and_then(|entry| order(entry.value.as_deref()?));
+            // What has no value tells of an end, and comes last.
+            (key.is_none(), key)
+        });
+        chosen.truncate(query.max_samples);
+        self.chosen = chosen;
     }
 
     /// Lists the samples that the query is after in `chosen`.
@@ -242,6 +275,20 @@ impl<T> Cache<T> {
     /// Fills in the ranks (DDS 1.4 §2.2.2.5.1.6 to §2.2.2.5.1.8), from the last sample to the first.
     fn rank(&mut self, samples: &mut [Sample<T>]) {
         self.collections += 1;
+        for sample in samples.iter() {
+            let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) else {
+                continue;
+            };
+            let (generation, rank) = (sample.info.generation(), &mut instance.rank);
+            let is_first = rank.collection != self.collections;
+            if is_first {
+                *rank = Rank {
+                    collection: self.collections,
+                    ..Rank::default()
+                };
+            }
+            rank.newest_generation = rank.newest_generation.max(generation);
+        }
         for sample in samples.iter_mut().rev() {
             let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) else {
                 continue;
@@ -249,11 +296,6 @@ impl<T> Cache<T> {
             let generation = sample.info.generation();
             let current = instance.generation();
             let rank = &mut instance.rank;
-            if rank.collection != self.collections {
-                rank.collection = self.collections;
-                rank.count = 0;
-                rank.newest_generation = generation;
-            }
             sample.info.sample_rank = rank.count;
             sample.info.generation_rank = rank.newest_generation.saturating_sub(generation);
             sample.info.absolute_generation_rank = current.saturating_sub(generation);

@@ -19,7 +19,7 @@ use tickwire_transport::clock;
 
 use super::cache::{CachePolicy, Order, WriterPolicy};
 use super::coherent::GroupInbox;
-use super::collect::{Accepts, Query};
+use super::collect::{Accepts, Query, SortBy};
 use super::inbox::Inbox;
 use super::info::StateMask;
 use super::query_condition::Matcher;
@@ -209,6 +209,9 @@ impl<T: TopicSupport> ReaderShared<T> {
     ) -> Vec<Sample<T>> {
         let accepts = |value: &T| matcher.is_none_or(|matcher| matcher.accepts(value));
         let accepts: Option<Accepts<'_, T>> = matcher.is_some().then_some(&accepts);
+        let sort_key = |value: &T| matcher.and_then(|matcher| matcher.sort_key(value));
+        let is_ordered = matcher.is_some_and(|matcher| matcher.is_ordered);
+        let order: Option<SortBy<'_, T>> = is_ordered.then_some(&sort_key);
         let mut state = lock(&self.state);
         // Cleared under the lock: what arrives later is news again.
         self.clear(StatusMask::DATA_AVAILABLE);
@@ -216,7 +219,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         state
             .inbox
             .cache
-            .collect(query, accepts, take, clock::now(), &mut samples);
+            .collect(query, accepts, order, take, clock::now(), &mut samples);
         let has_room = take && state.inbox.is_stalled && !samples.is_empty();
         drop(state);
         if has_room {

@@ -161,6 +161,8 @@ impl<T> Cache<T> {
             let strength = policy.map_or(0, |policy| policy.strength);
             let leaves = arrival.kind == ChangeKind::Unregistered;
             if !leaves && !instance.yields_to(arrival.writer, strength) {
+                // It keeps the instance alive all the same (DDS 1.4 §2.2.2.5.1.3).
+                instance.register(arrival.writer);
                 return Err(Insertion::Filtered);
             }
         }

@@ -249,6 +249,9 @@ impl<T: TopicSupport> DataReader<T> {
     /// # }
     /// ```
     ///
+    /// The expression may end in ORDER BY and members: samples are then read and taken in ascending
+    /// order of these, of all that the condition is after, and the ends of instances behind them.
+    ///
     /// # Errors
     /// When the expression does not fit the type, or the members of the type are not known.
     pub fn query_condition(

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tickwire_cdr::Representation;
 use tickwire_cdr::dynamic::Form;
-use tickwire_cdr::filter::Filter;
+use tickwire_cdr::filter::{self, SortKey};
 
 use super::endpoint::ReaderShared;
 use super::info::StateMask;
@@ -21,7 +21,8 @@ use crate::wait_set::{Condition, Trigger};
 /// [`DataReader::query_condition`](crate::DataReader::query_condition); clones are the same one.
 ///
 /// Unlike a [`ContentFilteredTopic`](crate::ContentFilteredTopic) it leaves the other samples in the
-/// reader. Each look at it costs encoding and filtering the samples in the right states.
+/// reader. Each look at it costs encoding and filtering the samples in the right states, and with
+/// ORDER BY sorting those that pass.
 pub struct QueryCondition<T: TopicSupport> {
     condition: Condition,
     matcher: Arc<Matcher<T>>,
@@ -36,11 +37,12 @@ impl<T: TopicSupport> QueryCondition<T> {
         parameters: &[&str],
     ) -> Result<Self, ContentFilterError> {
         let description = T::description(topic.ty()).ok_or(ContentFilterError::OpaqueType)?;
-        let filter = Filter::new(expression, parameters, description)?;
+        let query = filter::Query::new(expression, parameters, description)?;
         let matcher = Arc::new(Matcher {
             mask,
             ty: topic.ty().clone(),
-            state: Mutex::new((filter, Vec::new())),
+            is_ordered: query.is_ordered(),
+            state: Mutex::new((query, Vec::new())),
         });
         let condition = Condition::new(Query {
             reader: Arc::clone(reader),
@@ -80,15 +82,33 @@ impl<T: TopicSupport> fmt::Debug for QueryCondition<T> {
 pub(crate) struct Matcher<T: TopicSupport> {
     pub(super) mask: StateMask,
     ty: T::Type,
-    /// The filter, and where it gets its payloads.
-    state: Mutex<(Filter, Vec<u8>)>,
+    /// Whether samples are wanted in another order than that of the reader.
+    pub(super) is_ordered: bool,
+    /// The query, and where it gets its payloads.
+    state: Mutex<(filter::Query, Vec<u8>)>,
 }
 
 impl<T: TopicSupport> Matcher<T> {
     /// A value that cannot be encoded is not wanted.
     pub(super) fn accepts(&self, value: &T) -> bool {
+        let passes = self.ask(value, |query, payload| {
+            query.passes(payload, Form::Sample).ok()
+        });
+        passes.unwrap_or(false)
+    }
+
+    /// What a value is ordered by; `None` if it cannot be encoded.
+    pub(super) fn sort_key(&self, value: &T) -> Option<SortKey> {
+        self.ask(value, |query, payload| query.sort_key(payload).ok())
+    }
+
+    fn ask<R>(
+        &self,
+        value: &T,
+        ask: impl FnOnce(&mut filter::Query, &[u8]) -> Option<R>,
+    ) -> Option<R> {
         let mut state = lock(&self.state);
-        let (filter, payload) = &mut *state;
+        let (query, payload) = &mut *state;
         // Samples that are kept serialized have one representation only.
         let encoded = [Representation::Xcdr2, Representation::Xcdr1]
             .into_iter()
@@ -97,7 +117,7 @@ impl<T: TopicSupport> Matcher<T> {
                 let written = value.write_payload(&self.ty, representation, payload);
                 written.is_ok()
             });
-        encoded && filter.passes(payload, Form::Sample).unwrap_or(false)
+        encoded.then(|| ask(query, payload)).flatten()
     }
 }
 

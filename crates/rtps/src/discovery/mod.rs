@@ -12,6 +12,8 @@
 
 mod announcer;
 mod builtin_topic;
+#[cfg(test)]
+mod compatibility_tests;
 mod config;
 mod content_filter;
 mod data_error;

@@ -40,12 +40,12 @@ pub(super) fn config(id: u8) -> DiscoveryConfig {
     config
 }
 
-fn writer(id: u8, topic: &str) -> EndpointData {
+pub(super) fn writer(id: u8, topic: &str) -> EndpointData {
     let guid = Guid::new(prefix(id), EntityId::user_writer(1, true));
     EndpointData::new(Role::Writer, guid, topic.to_string(), "T".to_string())
 }
 
-fn reader(id: u8, topic: &str) -> EndpointData {
+pub(super) fn reader(id: u8, topic: &str) -> EndpointData {
     let guid = Guid::new(prefix(id), EntityId::user_reader(2, true));
     EndpointData::new(Role::Reader, guid, topic.to_string(), "T".to_string())
 }
@@ -186,7 +186,7 @@ impl Net {
     }
 }
 
-fn is_match(event: &Event) -> bool {
+pub(super) fn is_match(event: &Event) -> bool {
     matches!(
         event,
         Event::ReaderMatched { .. } | Event::WriterMatched { .. }
