@@ -43,10 +43,11 @@ impl NetworkOptions {
     }
 
     /// A participant, under that name if the profile has none. Whatever the profile says, it is driven by
-    /// threads of its own.
+    /// threads of its own, and what is made of it takes part at once.
     pub(crate) fn join(&self, name: &str) -> Result<DomainParticipant> {
         let participant = DomainParticipant::builder(self.domain).name(name);
         let participant = self.profile.adjust_participant(participant);
+        let participant = participant.autoenable_created_entities(true);
         let participant = participant.interface(&self.interface);
         let participant = participant.driving(Driving::Threaded).build();
         participant.map_err(|error| match error {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hashbrown::HashMap;
 use tickwire_base::{Counter, Instant};
 use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
@@ -18,6 +19,7 @@ use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
 use tickwire_transport::{UdpSocket, clock};
 
+use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
 use crate::listeners::GroupListener;
 use crate::network::Network;
@@ -56,7 +58,11 @@ pub(crate) struct Core {
     /// What the application drives, unless threads do.
     pub(crate) polled: Option<Polled>,
     pub(crate) is_stopping: AtomicBool,
+    /// Whether the participant takes part.
+    pub(crate) enabling: Arc<Enabling>,
     discovery: Mutex<Discovery>,
+    /// What endpoints that are not enabled are going to announce. Its lock is taken after discovery's.
+    drafts: Mutex<HashMap<Guid, EndpointData>>,
     discovery_due: Due,
     next_entity: AtomicU32,
     /// Endpoints whose listeners are to be called, by the thread that delivers data.
@@ -78,13 +84,6 @@ pub(crate) struct CoreCounters {
     pub(crate) listener_panics: Counter,
 }
 
-/// What is told of an endpoint.
-pub(crate) struct Announcement<'a> {
-    pub(crate) data: EndpointData,
-    /// Its type, if it is known.
-    pub(crate) ty: Option<&'a TypeDescription>,
-}
-
 /// What a core is made of.
 pub(crate) struct CoreParts {
     pub(crate) domain: u32,
@@ -98,6 +97,7 @@ pub(crate) struct CoreParts {
     pub(crate) control: Timer,
     pub(crate) data: Timer,
     pub(crate) polled: Option<Polled>,
+    pub(crate) autoenables: bool,
 }
 
 impl Core {
@@ -114,6 +114,7 @@ impl Core {
             control,
             data,
             polled,
+            autoenables,
         } = parts;
         let core = Self {
             domain,
@@ -133,7 +134,9 @@ impl Core {
             listener: Arc::default(),
             polled,
             is_stopping: AtomicBool::new(false),
+            enabling: Enabling::new(None, autoenables, Box::new(|| Ok(()))),
             discovery_due: Due::default(),
+            drafts: Mutex::default(),
             discovery: Mutex::new(discovery),
             next_entity: AtomicU32::new(1),
             to_call: Mutex::default(),
@@ -156,13 +159,13 @@ impl Core {
     pub(crate) fn add_writer(
         &self,
         endpoint: &Arc<WriterEndpoint>,
-        announced: Announcement<'_>,
+        ty: Option<&TypeDescription>,
     ) -> Result<(), EndpointError> {
-        let entity = announced.data.guid.entity;
+        let (guid, entity) = (endpoint.guid, endpoint.guid.entity);
         let endpoint = Arc::clone(endpoint);
         self.directory
             .change(|routes| routes.writers.insert(entity, endpoint));
-        let added = self.announce(announced);
+        let added = self.announce(guid, ty);
         if added.is_err() {
             self.directory
                 .change(|routes| routes.writers.remove(&entity));
@@ -174,12 +177,12 @@ impl Core {
     pub(crate) fn add_reader(
         &self,
         endpoint: Arc<dyn ReaderEndpoint>,
-        announced: Announcement<'_>,
+        ty: Option<&TypeDescription>,
     ) -> Result<(), EndpointError> {
-        let guid = announced.data.guid;
+        let guid = endpoint.guid();
         self.directory
             .change(|routes| routes.readers.insert(guid.entity, endpoint));
-        let added = self.announce(announced);
+        let added = self.announce(guid, ty);
         if added.is_err() {
             self.directory.change(|routes| routes.remove_reader(guid));
         }
@@ -198,9 +201,17 @@ impl Core {
         self.withdraw(guid);
     }
 
-    fn announce(&self, announced: Announcement<'_>) -> Result<(), EndpointError> {
-        let Announcement { mut data, ty } = announced;
+    /// Keeps what an endpoint is going to announce until it is added.
+    pub(crate) fn draft(&self, data: EndpointData) {
+        lock(&self.drafts).insert(data.guid, data);
+    }
+
+    /// Announces an endpoint by its draft, which stays if that is refused.
+    fn announce(&self, guid: Guid, ty: Option<&TypeDescription>) -> Result<(), EndpointError> {
         self.with_discovery(|discovery, outbox| {
+            let Some(mut data) = lock(&self.drafts).get(&guid).cloned() else {
+                return Ok(());
+            };
             if let Some(ty) = ty.filter(|_| self.announces_types) {
                 let types = discovery.types_mut();
                 let information = types.add(ty).map_err(EndpointError::Type)?;
@@ -208,13 +219,35 @@ impl Core {
                 encoded.map_err(EndpointError::Type)?;
             }
             let added = discovery.add(clock::now(), data, outbox);
-            added.map_err(EndpointError::Announcement)
+            added.map_err(EndpointError::Announcement)?;
+            lock(&self.drafts).remove(&guid);
+            Ok(())
         })
     }
 
-    /// The policies that an endpoint of ours has announced.
+    /// The policies that an endpoint of ours has announced, or is going to.
     pub(crate) fn policies_of(&self, guid: Guid) -> Option<EndpointQos> {
-        self.view(|discovery| discovery.endpoint(guid).map(|data| data.qos.clone()))
+        self.view(|discovery| self.data_of(discovery, guid).map(|data| data.qos))
+    }
+
+    fn data_of(&self, discovery: &Discovery, guid: Guid) -> Option<EndpointData> {
+        let announced = discovery.endpoint(guid).map(|data| (**data).clone());
+        announced.or_else(|| lock(&self.drafts).get(&guid).cloned())
+    }
+
+    /// Takes over the changed data of an endpoint of ours, announced or not.
+    fn put_data(
+        &self,
+        discovery: &mut Discovery,
+        data: EndpointData,
+        outbox: &mut Outbox,
+    ) -> Result<(), AddError> {
+        if discovery.endpoint(data.guid).is_some() {
+            return discovery.add(clock::now(), data, outbox);
+        }
+        discovery.check(&data)?;
+        self.draft(data);
+        Ok(())
     }
 
     /// Announces an endpoint of ours with other policies, matches it anew, and has them `apply`. All
@@ -227,13 +260,12 @@ impl Core {
         apply: impl FnOnce(&EndpointQos),
     ) -> Result<(), SetQosError> {
         self.with_discovery(|discovery, outbox| {
-            let Some(mut data) = discovery.endpoint(guid).map(|data| (**data).clone()) else {
+            let Some(mut data) = self.data_of(discovery, guid) else {
                 return Ok(());
             };
             change(&mut data.qos)?;
             let qos = data.qos.clone();
-            discovery
-                .add(clock::now(), data, outbox)
+            self.put_data(discovery, data, outbox)
                 .map_err(SetQosError::Announcement)?;
             apply(&qos);
             Ok(())
@@ -248,19 +280,20 @@ impl Core {
         change: impl Fn(&mut EndpointQos),
     ) -> Result<(), AddError> {
         self.with_discovery(|discovery, outbox| {
-            let known = guids.iter().filter_map(|&guid| discovery.endpoint(guid));
-            let mut all: Vec<EndpointData> = known.map(|data| (**data).clone()).collect();
+            let known = guids.iter();
+            let known = known.filter_map(|&guid| self.data_of(discovery, guid));
+            let mut all: Vec<EndpointData> = known.collect();
             for data in &mut all {
                 change(&mut data.qos);
                 discovery.check(data)?;
             }
-            let now = clock::now();
             all.into_iter()
-                .try_for_each(|data| discovery.add(now, data, outbox))
+                .try_for_each(|data| self.put_data(discovery, data, outbox))
         })
     }
 
     fn withdraw(&self, guid: Guid) {
+        lock(&self.drafts).remove(&guid);
         self.with_discovery(|discovery, outbox| discovery.remove(clock::now(), guid, outbox));
     }
 
@@ -409,7 +442,9 @@ impl Core {
         mut ready: impl FnMut() -> Option<R>,
     ) -> Option<R> {
         outgoing::flush();
-        let Some(polled) = &self.polled else {
+        // Who takes no part does nothing while he waits.
+        let polled = self.polled.as_ref();
+        let Some(polled) = polled.filter(|_| self.enabling.is_enabled()) else {
             return self.signal.wait(timeout, ready);
         };
         let deadline = clock::now() + timeout;

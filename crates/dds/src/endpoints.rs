@@ -7,8 +7,9 @@ use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 
 use crate::content_filter::TopicDescription;
-use crate::core::{Announcement, Core};
-use crate::error::{EndpointError, SetQosError, UnimplementedQos};
+use crate::core::Core;
+use crate::enabling::Enabling;
+use crate::error::{EnableError, EndpointError, SetQosError, UnimplementedQos};
 use crate::lifeline::Lifeline;
 use crate::publisher::PublisherGroup;
 use crate::qos::{DataReaderQos, DataWriterQos, GroupQos, offered_representation};
@@ -20,13 +21,29 @@ use crate::writer::durable::Durable;
 use crate::writer::endpoint::WriterEndpoint;
 use crate::{DataReader, DataWriter};
 
+/// What makes an endpoint: the participant, or a publisher or subscriber of it.
+pub(crate) enum Factory<'a, G> {
+    Participant,
+    Group(&'a Arc<G>, &'a Arc<Enabling>),
+}
+
+impl<'a, G> Factory<'a, G> {
+    fn parts(&self, core: &'a Core) -> (Option<&'a Arc<G>>, &'a Arc<Enabling>) {
+        match *self {
+            Self::Participant => (None, &core.enabling),
+            Self::Group(group, enabling) => (Some(group), enabling),
+        }
+    }
+}
+
 pub(crate) fn writer<T: TopicSupport>(
     lifeline: &Arc<Lifeline>,
     topic: &Topic<T>,
     qos: &DataWriterQos,
-    group: Option<&Arc<PublisherGroup>>,
+    factory: Factory<'_, PublisherGroup>,
 ) -> Result<DataWriter<T>, EndpointError> {
     let core = &lifeline.core;
+    let (group, factory) = factory.parts(core);
     let policies = qos.resolved(T::extensibility(topic.ty()));
     check(Role::Writer, &policies)?;
     let wanted = policies.offered_representation();
@@ -48,7 +65,7 @@ pub(crate) fn writer<T: TopicSupport>(
         endpoint = endpoint.in_group(group);
     }
     let mut announced = announcement(Role::Writer, guid, topic, policies);
-    let durable = Durable::open(core, &announced).map_err(EndpointError::Store)?;
+    let durable = Durable::open(core, &announced, description).map_err(EndpointError::Store)?;
     if let Some(durable) = durable {
         endpoint = endpoint.with_log(durable).map_err(EndpointError::Store)?;
     }
@@ -56,28 +73,40 @@ pub(crate) fn writer<T: TopicSupport>(
     if let Some(group) = group {
         group.add(&endpoint);
     }
-    announced.data.group = group.and_then(|group| group.announced());
+    announced.group = group.and_then(|group| group.announced());
     // Acknowledgements come to the thread that no listener can hold up.
-    announced.data.unicast_locators = vec![core.network.metatraffic_unicast()];
-    core.add_writer(&endpoint, announced)?;
-    endpoint.start();
-    Ok(DataWriter::new(
+    announced.unicast_locators = vec![core.network.metatraffic_unicast()];
+    core.draft(announced);
+    let (own, own_topic) = (Arc::clone(&endpoint), topic.clone());
+    let start = move || {
+        let added = own.core.add_writer(&own, T::description(own_topic.ty()));
+        added.map_err(EnableError::Endpoint)?;
+        own.start();
+        Ok(())
+    };
+    let enabling = Enabling::new(Some(factory), true, Box::new(start));
+    // From here on it is withdrawn with the writer.
+    let writer = DataWriter::new(
         endpoint,
         topic.clone(),
         qos.clone(),
+        Arc::clone(&enabling),
         Arc::clone(lifeline),
-    ))
+    );
+    begin(&enabling)?;
+    Ok(writer)
 }
 
 pub(crate) fn reader<T: TopicSupport>(
     lifeline: &Arc<Lifeline>,
     wanted: &impl TopicDescription<T>,
     qos: &DataReaderQos,
-    group: Option<&Arc<SubscriberGroup>>,
+    factory: Factory<'_, SubscriberGroup>,
 ) -> Result<DataReader<T>, EndpointError> {
     let topic = wanted.topic();
     let (filter, content_filter) = wanted.filter().unzip();
     let core = &lifeline.core;
+    let (group, factory) = factory.parts(core);
     let policies = qos.resolved();
     check(Role::Reader, &policies)?;
     let entity = EntityId::user_reader(core.next_entity_key()?, T::has_key(topic.ty()));
@@ -92,15 +121,38 @@ pub(crate) fn reader<T: TopicSupport>(
     if let Some(group) = group {
         group.add(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>);
     }
-    let mut announced = announcement(Role::Reader, guid, topic, policies);
-    announced.data.content_filter = content_filter;
-    core.add_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>, announced)?;
-    Ok(DataReader::new(
+    core.draft(EndpointData {
+        content_filter,
+        ..announcement(Role::Reader, guid, topic, policies)
+    });
+    let (own, own_topic) = (Arc::clone(&shared), topic.clone());
+    let start = move || {
+        let endpoint = Arc::clone(&own) as Arc<dyn ReaderEndpoint>;
+        let added = own
+            .core
+            .add_reader(endpoint, T::description(own_topic.ty()));
+        added.map_err(EnableError::Endpoint)
+    };
+    let enabling = Enabling::new(Some(factory), true, Box::new(start));
+    // From here on it is withdrawn with the reader.
+    let reader = DataReader::new(
         shared,
         topic.clone(),
         qos.clone(),
+        Arc::clone(&enabling),
         Arc::clone(lifeline),
-    ))
+    );
+    begin(&enabling)?;
+    Ok(reader)
+}
+
+/// Enables a new endpoint if its factory says so.
+fn begin(enabling: &Enabling) -> Result<(), EndpointError> {
+    match enabling.begin() {
+        Err(EnableError::Endpoint(error)) => Err(error),
+        // Its factory is enabled, and no thread is needed.
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Takes over those policies of an endpoint that may change, has it announced anew, and has them
@@ -158,14 +210,11 @@ fn announcement<T: TopicSupport>(
     guid: Guid,
     topic: &Topic<T>,
     policies: EndpointQos,
-) -> Announcement<'_> {
+) -> EndpointData {
     let (name, ty) = (topic.name().to_owned(), topic.type_name().to_owned());
-    Announcement {
-        data: EndpointData {
-            qos: policies,
-            extensibility: Some(T::extensibility(topic.ty())),
-            ..EndpointData::new(role, guid, name, ty)
-        },
-        ty: T::description(topic.ty()),
+    EndpointData {
+        qos: policies,
+        extensibility: Some(T::extensibility(topic.ty())),
+        ..EndpointData::new(role, guid, name, ty)
     }
 }

@@ -77,6 +77,40 @@ impl Error for ParticipantError {
     }
 }
 
+/// Why an entity was not enabled.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EnableError {
+    /// What made it is not enabled itself (DDS 1.4 §2.2.2.1.1.7 calls that PRECONDITION_NOT_MET).
+    FactoryNotEnabled,
+    /// A writer or reader cannot be announced.
+    Endpoint(EndpointError),
+    /// The kernel gave no thread.
+    Thread(io::Error),
+}
+
+impl fmt::Display for EnableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FactoryNotEnabled => {
+                f.write_str("what made it is not enabled; enable that first")
+            }
+            Self::Endpoint(error) => error.fmt(f),
+            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
+        }
+    }
+}
+
+impl Error for EnableError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::FactoryNotEnabled => None,
+            Self::Endpoint(error) => Some(error),
+            Self::Thread(error) => Some(error),
+        }
+    }
+}
+
 /// Why there is no topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -233,6 +267,8 @@ pub enum WriteError {
     /// The sample was sent, but is not in the log of the TRANSIENT or PERSISTENT writer: it does not
     /// outlive the process.
     Store(StoreError),
+    /// The writer takes no part yet.
+    NotEnabled,
 }
 
 impl fmt::Display for WriteError {
@@ -250,6 +286,7 @@ impl fmt::Display for WriteError {
             Self::Sample(error) => write!(f, "the sample cannot be encoded: {error}"),
             Self::NoKey => f.write_str("the type has no key, so there is no instance to end"),
             Self::Store(error) => write!(f, "the sample is sent but not stored: {error}"),
+            Self::NotEnabled => f.write_str("the writer is not enabled; enable it first"),
         }
     }
 }
@@ -287,6 +324,8 @@ impl Error for Timeout {}
 pub enum PollError {
     /// The participant drives itself with threads of its own.
     Threaded,
+    /// The participant takes no part yet.
+    NotEnabled,
     /// Waiting is not possible.
     Wait(WaitError),
     /// A socket does not work.
@@ -299,6 +338,7 @@ impl fmt::Display for PollError {
             Self::Threaded => f.write_str(
                 "the participant has threads of its own; build it with Driving::Polled to poll it",
             ),
+            Self::NotEnabled => f.write_str("the participant is not enabled; enable it first"),
             Self::Wait(error) => error.fmt(f),
             Self::Receive(error) => error.fmt(f),
         }
@@ -308,7 +348,7 @@ impl fmt::Display for PollError {
 impl Error for PollError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Threaded => None,
+            Self::Threaded | Self::NotEnabled => None,
             Self::Wait(error) => Some(error),
             Self::Receive(error) => Some(error),
         }

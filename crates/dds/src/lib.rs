@@ -38,6 +38,7 @@ pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 mod content_filter;
 mod core;
 mod deadline;
+mod enabling;
 mod endpoints;
 pub mod error;
 mod events;

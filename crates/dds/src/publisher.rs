@@ -9,8 +9,9 @@ use tickwire_rtps::qos::PresentationScope;
 use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber};
 
 use crate::DataWriter;
-use crate::endpoints;
-use crate::error::{EndpointError, SetQosError};
+use crate::enabling::Enabling;
+use crate::endpoints::{self, Factory};
+use crate::error::{EnableError, EndpointError, SetQosError};
 use crate::group_listener::{PublisherListener, listeners_of_writers};
 use crate::lifeline::Lifeline;
 use crate::listeners::GroupListener;
@@ -31,6 +32,7 @@ pub struct Publisher {
     lifeline: Arc<Lifeline>,
     qos: Arc<Mutex<PublisherQos>>,
     group: Arc<PublisherGroup>,
+    enabling: Arc<Enabling>,
 }
 
 impl Publisher {
@@ -40,11 +42,29 @@ impl Publisher {
         let key = core.next_entity_key().unwrap_or_default();
         let guid = Guid::new(core.prefix, EntityId::user_publisher(key));
         let group = Arc::new(PublisherGroup::new(guid, qos.presentation_qos()));
+        let nothing = Box::new(|| Ok(()));
+        let enabling = Enabling::new(Some(&lifeline.core.enabling), qos.autoenables(), nothing);
+        // There is nothing to do that could fail.
+        let _ = enabling.begin();
         Self {
             lifeline,
             qos: Arc::new(Mutex::new(qos)),
             group,
+            enabling,
         }
+    }
+
+    /// Has the publisher take part, where the participant does not
+    /// [enable](crate::DomainParticipantBuilder::autoenable_created_entities) it, and with it what it
+    /// has made unless its own
+    /// [ENTITY_FACTORY](GroupQos::autoenable_created_entities) says otherwise. Nothing changes if it is
+    /// enabled already.
+    ///
+    /// # Errors
+    /// When the participant is not enabled, or a writer cannot be announced; then the others are
+    /// enabled all the same.
+    pub fn enable(&self) -> Result<(), EnableError> {
+        self.enabling.enable()
     }
 
     /// A writer.
@@ -60,7 +80,8 @@ impl Publisher {
         // Held until the writer is known, lest a change passes it by.
         let own = lock(&self.qos);
         let qos = qos.with(|policies| own.apply(policies));
-        endpoints::writer(&self.lifeline, topic, &qos, Some(&self.group))
+        let factory = Factory::Group(&self.group, &self.enabling);
+        endpoints::writer(&self.lifeline, topic, &qos, factory)
     }
 
     /// The QoS that the publisher has now.
@@ -68,7 +89,7 @@ impl Publisher {
         lock(&self.qos).clone()
     }
 
-    /// Changes PARTITION and GROUP_DATA of the publisher and all its writers (DDS 1.4 §2.2.3.13 and
+    /// Changes ENTITY_FACTORY, and PARTITION and GROUP_DATA of the publisher and all its writers (DDS 1.4 §2.2.3.13 and
     /// §2.2.3.3). Readers that match only the old or only the new ones leave or come.
     ///
     /// # Errors
@@ -80,6 +101,7 @@ impl Publisher {
         }
         let writers = self.group.writers();
         endpoints::change_group(&self.lifeline.core, &writers, &qos)?;
+        self.enabling.set_autoenables(qos.autoenables());
         *own = qos;
         Ok(())
     }

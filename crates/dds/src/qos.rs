@@ -265,11 +265,23 @@ impl DataReaderQos {
 }
 
 /// The QoS of a [`Publisher`](crate::Publisher) or a [`Subscriber`](crate::Subscriber).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupQos {
     partition: Vec<String>,
     presentation: Presentation,
     group_data: Vec<u8>,
+    autoenable_created_entities: bool,
+}
+
+impl Default for GroupQos {
+    fn default() -> Self {
+        Self {
+            partition: Vec::new(),
+            presentation: Presentation::default(),
+            group_data: Vec::new(),
+            autoenable_created_entities: true,
+        }
+    }
 }
 
 impl GroupQos {
@@ -301,6 +313,18 @@ impl GroupQos {
     pub fn group_data(mut self, octets: impl Into<Vec<u8>>) -> Self {
         self.group_data = octets.into();
         self
+    }
+
+    /// ENTITY_FACTORY (DDS 1.4 §2.2.3.20): whether writers and readers take part as soon as they are
+    /// made, or, if what makes them is not enabled, together with it. Default yes; else each has to be
+    /// enabled by itself.
+    pub fn autoenable_created_entities(mut self, autoenable: bool) -> Self {
+        self.autoenable_created_entities = autoenable;
+        self
+    }
+
+    pub(crate) fn autoenables(&self) -> bool {
+        self.autoenable_created_entities
     }
 
     pub(crate) fn presentation_qos(&self) -> Presentation {

@@ -9,8 +9,9 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use crate::DataReader;
 use crate::content_filter::TopicDescription;
-use crate::endpoints;
-use crate::error::{EndpointError, SetQosError};
+use crate::enabling::Enabling;
+use crate::endpoints::{self, Factory};
+use crate::error::{EnableError, EndpointError, SetQosError};
 use crate::group_listener::{SubscriberListener, listeners_of_readers};
 use crate::lifeline::Lifeline;
 use crate::listeners::GroupListener;
@@ -32,16 +33,35 @@ pub struct Subscriber {
     lifeline: Arc<Lifeline>,
     qos: Arc<Mutex<SubscriberQos>>,
     group: Arc<SubscriberGroup>,
+    enabling: Arc<Enabling>,
 }
 
 impl Subscriber {
     pub(crate) fn new(lifeline: Arc<Lifeline>, qos: SubscriberQos) -> Self {
         let group = Arc::new(SubscriberGroup::new(qos.presentation_qos()));
+        let nothing = Box::new(|| Ok(()));
+        let enabling = Enabling::new(Some(&lifeline.core.enabling), qos.autoenables(), nothing);
+        // There is nothing to do that could fail.
+        let _ = enabling.begin();
         Self {
             lifeline,
             qos: Arc::new(Mutex::new(qos)),
             group,
+            enabling,
         }
+    }
+
+    /// Has the subscriber take part, where the participant does not
+    /// [enable](crate::DomainParticipantBuilder::autoenable_created_entities) it, and with it what it
+    /// has made unless its own
+    /// [ENTITY_FACTORY](GroupQos::autoenable_created_entities) says otherwise. Nothing changes if it is
+    /// enabled already.
+    ///
+    /// # Errors
+    /// When the participant is not enabled, or a reader cannot be announced; then the others are
+    /// enabled all the same.
+    pub fn enable(&self) -> Result<(), EnableError> {
+        self.enabling.enable()
     }
 
     /// A reader.
@@ -57,7 +77,8 @@ impl Subscriber {
         // Held until the reader is known, lest a change passes it by.
         let own = lock(&self.qos);
         let qos = qos.with(|policies| own.apply(policies));
-        endpoints::reader(&self.lifeline, topic, &qos, Some(&self.group))
+        let factory = Factory::Group(&self.group, &self.enabling);
+        endpoints::reader(&self.lifeline, topic, &qos, factory)
     }
 
     /// The QoS that the subscriber has now.
@@ -65,7 +86,7 @@ impl Subscriber {
         lock(&self.qos).clone()
     }
 
-    /// Changes PARTITION and GROUP_DATA of the subscriber and all its readers (DDS 1.4 §2.2.3.13 and
+    /// Changes ENTITY_FACTORY, and PARTITION and GROUP_DATA of the subscriber and all its readers (DDS 1.4 §2.2.3.13 and
     /// §2.2.3.3). Writers that match only the old or only the new ones leave or come.
     ///
     /// # Errors
@@ -78,6 +99,7 @@ impl Subscriber {
         let readers = self.group.readers();
         let readers: Vec<_> = readers.iter().map(|reader| reader.guid()).collect();
         endpoints::change_group(&self.lifeline.core, &readers, &qos)?;
+        self.enabling.set_autoenables(qos.autoenables());
         *own = qos;
         Ok(())
     }

@@ -117,8 +117,7 @@ const SETTINGS: &[Setting] = &[
     Setting::new(GROUPS, "group_data", Kind::Octets, "\"\"", "GROUP_DATA: octets that discovery carries along")
         .xml("group_data/value", "qos/groupData/value"),
     Setting::new(&[Participant, Publisher, Subscriber], "entity_factory.autoenable_created_entities", Kind::Bool, "true", "ENTITY_FACTORY: what is made takes part at once")
-        .xml("entity_factory/autoenable_created_entities", "")
-        .only_default(),
+        .xml("entity_factory/autoenable_created_entities", ""),
     // Writers and readers.
     Setting::new(BOTH, "durability", Kind::Choice(DURABILITY), "\"volatile\"", "DURABILITY: what a reader that comes late gets")
         .xml("durability/kind", "qos/durability/kind"),

@@ -173,6 +173,7 @@ pub(crate) fn build(
         ("announce_types", Value::Bool(announce)) => builder.announce_types(*announce),
         ("announce_process", Value::Bool(announce)) => builder.announce_process(*announce),
         ("user_data", Value::Octets(octets)) => builder.user_data(octets.as_slice()),
+        (AUTOENABLE, Value::Bool(autoenable)) => builder.autoenable_created_entities(*autoenable),
         (key, Value::Integer(_) | Value::Size(_)) => match key.strip_prefix("limits.") {
             Some(key) => builder.limits(|limits| limit(limits, key, value)),
             None => builder,
@@ -216,6 +217,8 @@ fn limit(limits: &mut ParticipantLimits, key: &str, value: &Value) {
     *limit = number;
 }
 
+/// ENTITY_FACTORY, of participants, publishers and subscribers.
+pub(crate) const AUTOENABLE: &str = "entity_factory.autoenable_created_entities";
 /// The number of its word.
 const KEEP_ALL: u32 = 1;
 /// The number of its word.

@@ -163,11 +163,15 @@ impl Profile {
 
     fn group(&self, entity: Entity) -> GroupQos {
         let mut policies = EndpointQos::writer();
-        policies::apply_all(&mut policies, &self.effective(entity, None));
+        let effective = self.effective(entity, None);
+        policies::apply_all(&mut policies, &effective);
+        let said = effective.get(policies::AUTOENABLE);
+        let is_off = said.is_some_and(|(_, said)| said.value == Value::Bool(false));
         GroupQos::default()
             .partition(policies.partition)
             .presentation(policies.presentation)
             .group_data(policies.group_data)
+            .autoenable_created_entities(!is_off)
     }
 
     fn apply(&self, policies: &mut EndpointQos, own: Entity, group: Entity, topic: &str) {

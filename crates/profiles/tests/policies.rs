@@ -113,7 +113,9 @@ fn reader() -> DataReaderQos {
 
 fn group() -> GroupQos {
     let qos = GroupQos::default().partition(partition());
-    qos.presentation(PRESENTATION).group_data(*b"g")
+    qos.presentation(PRESENTATION)
+        .group_data(*b"g")
+        .autoenable_created_entities(false)
 }
 
 /// The settings of a participant, of which the builder tells no other way.
@@ -162,7 +164,8 @@ fn every_setting_in_toml() {
             limits.reader.max_jump = 16;
             limits.filters.max_filters = 17;
             limits.filters.max_comparisons = 18;
-        });
+        })
+        .autoenable_created_entities(false);
     assert_eq!(debug(profile.participant()), debug(expected));
 }
 
@@ -176,7 +179,9 @@ fn every_policy_in_dds_xml() {
     assert_eq!(profile.reader("Quotes"), reader());
     assert_eq!(profile.publisher(), group());
     assert_eq!(profile.subscriber(), group());
-    let expected = DomainParticipant::builder(0).user_data(*b"p");
+    let expected = DomainParticipant::builder(0)
+        .user_data(*b"p")
+        .autoenable_created_entities(false);
     assert_eq!(debug(profile.participant()), debug(expected));
 }
 
@@ -199,8 +204,9 @@ fn every_policy_in_fast_dds_xml() {
         qos.type_consistency = TypeConsistency::default();
     });
     assert_eq!(profile.reader("Quotes"), expected);
-    assert_eq!(profile.publisher(), group());
-    assert_eq!(profile.subscriber(), group());
+    let group = group().autoenable_created_entities(true);
+    assert_eq!(profile.publisher(), group);
+    assert_eq!(profile.subscriber(), group);
     let expected = DomainParticipant::builder(7)
         .name("the feed handler")
         .interface("eth0")

@@ -2,9 +2,9 @@
 
 use std::env;
 use std::fs;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use tickwire_base::Locator;
@@ -15,8 +15,7 @@ use tickwire_transport::{Interface, Waker, clock};
 
 use super::{DomainParticipant, Driving, ParticipantLimits};
 use crate::core::{Core, CoreParts};
-use crate::error::ParticipantError;
-use crate::lane::{Lane, LaneKind};
+use crate::error::{EnableError, ParticipantError};
 use crate::lifeline::Lifeline;
 use crate::network::{Network, NetworkOptions, Ports};
 use crate::polled::Polled;
@@ -41,6 +40,8 @@ pub struct DomainParticipantBuilder {
     user_data: Vec<u8>,
     store: Option<Option<StoreOptions>>,
     limits: ParticipantLimits,
+    enabled: bool,
+    autoenable_created_entities: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +69,8 @@ impl DomainParticipantBuilder {
             user_data: Vec::new(),
             store: None,
             limits: ParticipantLimits::default(),
+            enabled: true,
+            autoenable_created_entities: true,
         }
     }
 
@@ -180,6 +183,22 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether the participant takes part as soon as it is built (ENTITY_FACTORY of what makes
+    /// participants, DDS 1.4 §2.2.3.20). Default yes; else it is silent and deaf until it is
+    /// [enabled](DomainParticipant::enable).
+    pub fn enabled(mut self, enabled: bool) -> Self {
+        self.enabled = enabled;
+        self
+    }
+
+    /// ENTITY_FACTORY: whether publishers, subscribers, writers and readers of the participant take
+    /// part as soon as they are made, or, where it is not enabled, together with it. Default yes; else
+    /// each has to be enabled by itself.
+    pub fn autoenable_created_entities(mut self, autoenable: bool) -> Self {
+        self.autoenable_created_entities = autoenable;
+        self
+    }
+
     /// Joins the domain.
     ///
     /// # Errors
@@ -223,8 +242,17 @@ impl DomainParticipantBuilder {
             control: Timer::new(control),
             data: Timer::new(data),
             polled,
+            autoenables: self.autoenable_created_entities,
         }));
-        start(core, self.driving)
+        let participant = DomainParticipant::from(Lifeline::new(core));
+        if self.enabled {
+            participant.enable().map_err(|error| match error {
+                EnableError::Thread(error) => ParticipantError::Thread(error),
+                // Only writers and readers are announced, and there are none.
+                other => ParticipantError::Thread(io::Error::other(other)),
+            })?;
+        }
+        Ok(participant)
     }
 
     fn discovery_config(&self, network: &Network, ports: Ports) -> DiscoveryConfig {
@@ -257,24 +285,6 @@ impl DomainParticipantBuilder {
             ..DiscoveryConfig::new(participant)
         }
     }
-}
-
-/// Starts the threads, if any, and announces the participant.
-fn start(core: Arc<Core>, driving: Driving) -> Result<DomainParticipant, ParticipantError> {
-    let mut lifeline = Lifeline::new(Arc::clone(&core));
-    if driving == Driving::Threaded {
-        for (kind, name) in [
-            (LaneKind::Control, "tickwire-ctl"),
-            (LaneKind::Data, "tickwire-data"),
-            (LaneKind::Aside, "tickwire-aside"),
-        ] {
-            let core = Arc::clone(&core);
-            let run = move || Lane::new(kind).run(&core);
-            let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
-            lifeline.adopt(thread.map_err(ParticipantError::Thread)?);
-        }
-    }
-    Ok(DomainParticipant::from(lifeline))
 }
 
 /// Where the environment has writers leave what is to outlive them.

@@ -15,8 +15,8 @@ pub use limits::{DiscoveryLimits, FilterLimits, ParticipantLimits, ReaderLimits}
 
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
-use crate::endpoints;
-use crate::error::{EndpointError, ParticipantError, PollError, TopicError};
+use crate::endpoints::{self, Factory};
+use crate::error::{EnableError, EndpointError, ParticipantError, PollError, TopicError};
 use crate::group_listener::{DomainParticipantListener, listeners_of_all};
 use crate::lifeline::Lifeline;
 use crate::outgoing;
@@ -59,6 +59,26 @@ impl DomainParticipant {
     /// Joins a domain with other than the default settings.
     pub fn builder(domain: u32) -> DomainParticipantBuilder {
         DomainParticipantBuilder::new(domain)
+    }
+
+    /// Has the participant take part in its domain, where it was [built](DomainParticipantBuilder) not
+    /// to, and with it what it has made unless its ENTITY_FACTORY says otherwise (DDS 1.4
+    /// §2.2.2.1.1.7). Until then it sends and receives nothing; publishers, subscribers, topics, writers
+    /// and readers can be made and their QoS and listeners changed, but nothing can be written. Nothing
+    /// changes if it is enabled already.
+    ///
+    /// # Errors
+    /// When the machine has no threads to give, or a writer or reader cannot be announced; then the
+    /// others are enabled all the same.
+    pub fn enable(&self) -> Result<(), EnableError> {
+        self.lifeline.start().map_err(EnableError::Thread)?;
+        self.core().enabling.enable()
+    }
+
+    /// Changes ENTITY_FACTORY, for what is made from here on; see
+    /// [`DomainParticipantBuilder::autoenable_created_entities`].
+    pub fn set_autoenable_created_entities(&self, autoenable: bool) {
+        self.core().enabling.set_autoenables(autoenable);
     }
 
     /// A topic whose type is known at compile time. The same name and type make the same topic.
@@ -112,7 +132,7 @@ impl DomainParticipant {
         topic: &Topic<T>,
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, EndpointError> {
-        endpoints::writer(&self.lifeline, topic, &qos, None)
+        endpoints::writer(&self.lifeline, topic, &qos, Factory::Participant)
     }
 
     /// A reader with the default QoS: best effort, and the last sample of each instance is kept.
@@ -136,7 +156,7 @@ impl DomainParticipant {
         topic: &impl TopicDescription<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
-        endpoints::reader(&self.lifeline, topic, &qos, None)
+        endpoints::reader(&self.lifeline, topic, &qos, Factory::Participant)
     }
 
     /// Does what is to be done: waits up to `timeout` for datagrams or a deadline, takes one batch
@@ -145,9 +165,12 @@ impl DomainParticipant {
     /// Within a listener it does nothing for readers, lest they call the listener again.
     ///
     /// # Errors
-    /// When the participant has threads of its own, or the system cannot wait.
+    /// When the participant has threads of its own or is not enabled, or the system cannot wait.
     pub fn poll(&self, timeout: Duration) -> Result<(), PollError> {
         let polled = self.core().polled.as_ref().ok_or(PollError::Threaded)?;
+        if !self.core().enabling.is_enabled() {
+            return Err(PollError::NotEnabled);
+        }
         outgoing::flush();
         polled.turn(self.core(), clock::now() + timeout)?;
         Ok(())

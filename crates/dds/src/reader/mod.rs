@@ -40,8 +40,9 @@ pub use samples::Samples;
 pub use select::Select;
 pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
 
+use crate::enabling::Enabling;
 use crate::endpoints;
-use crate::error::{ContentFilterError, SetQosError, Timeout};
+use crate::error::{ContentFilterError, EnableError, SetQosError, Timeout};
 use crate::lifeline::Lifeline;
 use crate::qos::DataReaderQos;
 use crate::signal::lock;
@@ -67,6 +68,7 @@ struct Handle<T: TopicSupport> {
     shared: Arc<ReaderShared<T>>,
     topic: Topic<T>,
     qos: Mutex<DataReaderQos>,
+    enabling: Arc<Enabling>,
     _lifeline: Arc<Lifeline>,
 }
 
@@ -75,12 +77,14 @@ impl<T: TopicSupport> DataReader<T> {
         shared: Arc<ReaderShared<T>>,
         topic: Topic<T>,
         qos: DataReaderQos,
+        enabling: Arc<Enabling>,
         lifeline: Arc<Lifeline>,
     ) -> Self {
         let handle = Handle {
             shared,
             topic,
             qos: Mutex::new(qos),
+            enabling,
             _lifeline: lifeline,
         };
         Self {
@@ -324,6 +328,16 @@ impl<T: TopicSupport> DataReader<T> {
         )?;
         *own = qos;
         Ok(())
+    }
+
+    /// Has the reader take part, where what made it does not
+    /// [enable](crate::qos::GroupQos::autoenable_created_entities) it (DDS 1.4 §2.2.2.1.1.7). There are no samples
+    /// before, and nobody knows of it. Nothing changes if it is enabled already.
+    ///
+    /// # Errors
+    /// When what made it is not enabled, or it cannot be announced.
+    pub fn enable(&self) -> Result<(), EnableError> {
+        self.handle.enabling.enable()
     }
 
     /// The topic.

@@ -26,7 +26,7 @@ use tickwire_store::{
 };
 use tickwire_transport::clock;
 
-use crate::core::{Announcement, Core};
+use crate::core::Core;
 use crate::qos::{Durability, DurabilityService, History};
 use crate::signal::lock;
 
@@ -51,9 +51,10 @@ impl Durable {
     /// it.
     pub(crate) fn open(
         core: &Core,
-        announced: &Announcement<'_>,
+        data: &EndpointData,
+        ty: Option<&TypeDescription>,
     ) -> Result<Option<Self>, StoreError> {
-        let qos = &announced.data.qos;
+        let qos = &data.qos;
         let Some(options) = core.store.as_ref().filter(|_| is_durable(qos)) else {
             return Ok(None);
         };
@@ -64,7 +65,7 @@ impl Durable {
         let store = Store::open(directory.as_ref().ok_or(StoreError::NoPlace)?)?;
         let retention = retention(&qos.durability_service);
         let log = store.adopt(
-            describe(core, announced),
+            describe(core, data, ty),
             retention,
             sync,
             clock::timestamp(),
@@ -203,8 +204,7 @@ fn restore(log: &Log, machine: &mut Writer) -> Result<(), StoreError> {
 }
 
 /// What a log says of its writer.
-fn describe(core: &Core, announced: &Announcement<'_>) -> Description {
-    let data = &announced.data;
+fn describe(core: &Core, data: &EndpointData, ty: Option<&TypeDescription>) -> Description {
     let key = LogKey {
         domain: core.domain,
         domain_tag: core.view(|discovery| discovery.participant().domain_tag.clone()),
@@ -223,7 +223,7 @@ fn describe(core: &Core, announced: &Announcement<'_>) -> Description {
     Description {
         key,
         announcement,
-        types: announced.ty.map(type_objects).unwrap_or_default(),
+        types: ty.map(type_objects).unwrap_or_default(),
     }
 }
 

@@ -208,7 +208,13 @@ impl WriterEndpoint {
 
     /// Begins to watch over deadlines and leases.
     pub(crate) fn start(&self) {
-        self.with_machine(|_, _, _| {});
+        Scratch::lend(|scratch| {
+            self.on_state(clock::now(), &mut scratch.outbox, |state, now, _| {
+                if let Some(lease) = &mut state.lease {
+                    lease.assert(now);
+                }
+            });
+        });
     }
 
     fn write_blocked(

@@ -23,8 +23,9 @@ pub use listener::DataWriterListener;
 pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
 pub use tickwire_store::LogCounters;
 
+use crate::enabling::Enabling;
 use crate::endpoints;
-use crate::error::{SetQosError, Timeout, WriteError};
+use crate::error::{EnableError, SetQosError, Timeout, WriteError};
 use crate::lifeline::Lifeline;
 use crate::outgoing::Scratch;
 use crate::qos::DataWriterQos;
@@ -53,6 +54,7 @@ struct Handle<T: TopicSupport> {
     endpoint: Arc<WriterEndpoint>,
     topic: Topic<T>,
     qos: Mutex<DataWriterQos>,
+    enabling: Arc<Enabling>,
     _lifeline: Arc<Lifeline>,
 }
 
@@ -61,12 +63,14 @@ impl<T: TopicSupport> DataWriter<T> {
         endpoint: Arc<WriterEndpoint>,
         topic: Topic<T>,
         qos: DataWriterQos,
+        enabling: Arc<Enabling>,
         lifeline: Arc<Lifeline>,
     ) -> Self {
         let handle = Handle {
             endpoint,
             topic,
             qos: Mutex::new(qos),
+            enabling,
             _lifeline: lifeline,
         };
         Self {
@@ -79,7 +83,8 @@ impl<T: TopicSupport> DataWriter<T> {
     ///
     /// # Errors
     /// [`WriteError::Timeout`] if a reliable KEEP_ALL writer found no room within its
-    /// `max_blocking_time`.
+    /// `max_blocking_time`, [`WriteError::NotEnabled`] before the writer is
+    /// [enabled](Self::enable).
     pub fn write(&self, sample: &T) -> Result<SequenceNumber, WriteError> {
         self.write_with_timestamp(sample, clock::timestamp())
     }
@@ -314,6 +319,16 @@ impl<T: TopicSupport> DataWriter<T> {
         Ok(())
     }
 
+    /// Has the writer take part, where what made it does not
+    /// [enable](crate::qos::GroupQos::autoenable_created_entities) it (DDS 1.4 §2.2.2.1.1.7). Nothing can be written
+    /// before, and nobody knows of it. Nothing changes if it is enabled already.
+    ///
+    /// # Errors
+    /// When what made it is not enabled, or it cannot be announced.
+    pub fn enable(&self) -> Result<(), EnableError> {
+        self.handle.enabling.enable()
+    }
+
     /// The topic.
     pub fn topic(&self) -> &Topic<T> {
         &self.handle.topic
@@ -343,8 +358,14 @@ impl<T: TopicSupport> DataWriter<T> {
         timestamp: Timestamp,
     ) -> Result<SequenceNumber, WriteError> {
         let Handle {
-            endpoint, topic, ..
+            endpoint,
+            topic,
+            enabling,
+            ..
         } = &*self.handle;
+        if !enabling.is_enabled() {
+            return Err(WriteError::NotEnabled);
+        }
         let representation = endpoint.representation;
         let change = Change {
             kind,
