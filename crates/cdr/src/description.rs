@@ -7,11 +7,14 @@ mod aggregate;
 mod display;
 mod enumerated;
 mod invalid;
+mod knot;
 mod shared;
 
 pub use aggregate::{Case, Member, TypeDescription, UnionDescription};
 pub use enumerated::{BitmaskDescription, EnumDescription, Flag, Literal};
 pub use invalid::InvalidDescription;
+pub(crate) use knot::Knot;
+pub use knot::Link;
 pub use shared::Shared;
 
 /// A type that has a description known at compile time.
@@ -29,7 +32,7 @@ pub trait Describe {
 }
 
 /// A type of IDL, as far as this crate encodes them.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Type {
     /// `boolean`
     Bool,
@@ -101,6 +104,9 @@ pub enum Type {
     Struct(Shared<TypeDescription>),
     /// `union`
     Union(Shared<UnionDescription>),
+    /// A struct or a union that contains the place where this stands. Only types that come from
+    /// peers refer to themselves so.
+    Recursive(Link),
 }
 
 impl Type {

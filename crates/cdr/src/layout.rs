@@ -1,6 +1,7 @@
 //! Sizes that follow from a type alone: how its values are announced, how short and how long they
 //! can be.
 
+use crate::dynamic::MAX_DEPTH;
 use crate::{
     BitmaskDescription, EnumDescription, Extensibility, Member, Representation, Type,
     TypeDescription, UnionDescription,
@@ -149,28 +150,31 @@ impl Type {
             Self::Array { element, .. } => LengthCode::of_array(element.innermost().is_primitive()),
             Self::Enum(description) => LengthCode::of_size(description.size()),
             Self::Bitmask(description) => LengthCode::of_size(description.size()),
-            Self::Struct(_) | Self::Union(_) => LengthCode::NextInt,
+            Self::Struct(_) | Self::Union(_) | Self::Recursive(_) => LengthCode::NextInt,
             primitive => LengthCode::of_size(primitive.primitive_size().unwrap_or_default()),
         }
     }
 
     /// Whether a value's bytes in the form for key hashes can depend on the representation: XCDR2
     /// aligns eight bytes to four, and gives lengths to collections of non-primitives.
-    fn hash_varies(&self) -> bool {
+    fn hash_varies(&self, depth: usize) -> bool {
+        if depth > MAX_DEPTH {
+            return true;
+        }
         match self {
             Self::Sequence { element, .. } | Self::Array { element, .. } => {
-                !element.is_primitive() || element.hash_varies()
+                !element.is_primitive() || element.hash_varies(depth + 1)
             }
-            Self::Map { .. } => true,
+            Self::Map { .. } | Self::Recursive(_) => true,
             Self::Struct(description) => {
                 let mut members = description.key_members(!description.has_key());
-                members.any(|member| member.optional || member.ty.hash_varies())
+                members.any(|member| member.optional || member.ty.hash_varies(depth + 1))
             }
             Self::Union(description) => {
                 let mut cases = description.cases.iter();
-                description.discriminator.hash_varies()
+                description.discriminator.hash_varies(depth)
                     || !description.discriminator_key
-                        && cases.any(|case| case.member.ty.hash_varies())
+                        && cases.any(|case| case.member.ty.hash_varies(depth + 1))
             }
             scalar => scalar.scalar_size() == Some(8),
         }
@@ -183,10 +187,16 @@ impl Type {
         offset: usize,
         limit: usize,
         representation: Representation,
+        depth: usize,
     ) -> Option<usize> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
         let end = match self {
             Self::String { bound: 0 } | Self::WString { bound: 0 } => return None,
-            Self::Sequence { bound: 0, .. } | Self::Map { .. } => return None,
+            Self::Sequence { bound: 0, .. } | Self::Map { .. } | Self::Recursive(_) => {
+                return None;
+            }
             Self::String { bound } => {
                 let text = usize::try_from(*bound).ok()?.checked_add(1)?;
                 align(offset, LENGTH_SIZE)
@@ -201,16 +211,22 @@ impl Type {
             }
             Self::Sequence { element, bound } => {
                 let count = usize::try_from(*bound).ok()?;
-                element.max_elements_end(offset, 1, count, limit, representation)?
+                element.max_elements_end(offset, 1, count, limit, representation, depth)?
             }
             Self::Array { element, .. } => {
                 let (element, count) = (element.innermost(), self.flat_count());
-                element.max_elements_end(offset, 0, count, limit, representation)?
+                element.max_elements_end(offset, 0, count, limit, representation, depth)?
             }
-            Self::Struct(description) => {
-                description.max_key_end(offset, limit, representation, !description.has_key())?
+            Self::Struct(description) => description.max_key_end(
+                offset,
+                limit,
+                representation,
+                !description.has_key(),
+                depth + 1,
+            )?,
+            Self::Union(description) => {
+                description.max_key_end(offset, limit, representation, depth + 1)?
             }
-            Self::Union(description) => description.max_key_end(offset, limit, representation)?,
             scalar => {
                 let size = scalar.scalar_size().unwrap_or_default();
                 aligned_end(offset, size, representation)
@@ -227,6 +243,7 @@ impl Type {
         count: usize,
         limit: usize,
         representation: Representation,
+        depth: usize,
     ) -> Option<usize> {
         let delimited = !self.is_primitive() && representation == Representation::Xcdr2;
         let mut end = match counts + usize::from(delimited) {
@@ -235,7 +252,7 @@ impl Type {
         };
         // Each element takes a byte at least, so that this ends at the limit.
         for _ in 0..count {
-            end = self.max_key_end(end, limit, representation)?;
+            end = self.max_key_end(end, limit, representation, depth + 1)?;
         }
         Some(end)
     }
@@ -261,15 +278,16 @@ impl UnionDescription {
         offset: usize,
         limit: usize,
         representation: Representation,
+        depth: usize,
     ) -> Option<usize> {
         let start = self
             .discriminator
-            .max_key_end(offset, limit, representation)?;
+            .max_key_end(offset, limit, representation, depth)?;
         let cases = self.cases.iter().filter(|_| !self.discriminator_key);
         cases
             .map(|case| &case.member.ty)
             .try_fold(start, |end, ty| {
-                ty.max_key_end(start, limit, representation)
+                ty.max_key_end(start, limit, representation, depth)
                     .map(|other| other.max(end))
             })
     }
@@ -279,7 +297,7 @@ impl TypeDescription {
     /// Whether the key hash of a sample can depend on the representation that it is sent in.
     pub fn key_hash_varies(&self) -> bool {
         self.key_members(false)
-            .any(|member| member.ty.hash_varies())
+            .any(|member| member.ty.hash_varies(0))
     }
 
     /// The most bytes that the key takes in the form that is hashed, if at most `limit`.
@@ -288,7 +306,7 @@ impl TypeDescription {
         limit: usize,
         representation: Representation,
     ) -> Option<usize> {
-        self.max_key_end(0, limit, representation, false)
+        self.max_key_end(0, limit, representation, false, 0)
     }
 
     /// The key members in order of their ids, or all members.
@@ -311,9 +329,10 @@ impl TypeDescription {
         limit: usize,
         representation: Representation,
         all: bool,
+        depth: usize,
     ) -> Option<usize> {
         self.key_members(all).try_fold(offset, |end, member| {
-            member.ty.max_key_end(end, limit, representation)
+            member.ty.max_key_end(end, limit, representation, depth)
         })
     }
 }

@@ -24,6 +24,8 @@ pub struct Reader<'a> {
     order: ByteOrder,
     /// Bytes of memory that sequences may still take.
     allowance: usize,
+    /// Structs and unions that have begun and not ended.
+    depth: usize,
 }
 
 /// A sequence or an array that is being read.
@@ -50,6 +52,7 @@ impl<'a> Reader<'a> {
             representation: encapsulation.representation,
             order: encapsulation.order,
             allowance: body.len().saturating_mul(ALLOWANCE_PER_BYTE),
+            depth: 0,
         }
     }
 

@@ -139,7 +139,8 @@ pub trait Decode: Describe + Sized {
 /// make a key short enough to be its own hash), `octet` on a `u8`, `Vec<u8>` or `[u8; N]` where
 /// peers say `octet` and not `uint8`. `Option<T>` is an optional member, `Box<T>` an `@external`
 /// one, `[[T; N]; M]` an array of two dimensions. What belongs to the key of a nested struct are its
-/// own key members, or all members if it has none.
+/// own key members, or all members if it has none. A type may contain itself behind a `Vec`, a
+/// `BTreeMap`, or a `Box` that can be absent; values that nest more than 64 deep are not read.
 ///
 /// An enum without fields is an enumeration: `bit_bound = 1..=32` (else 32), `rename` on variants.
 ///

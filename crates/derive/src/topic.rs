@@ -9,7 +9,7 @@ mod structure;
 mod variant;
 
 use md5::{Digest, Md5};
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
@@ -196,4 +196,19 @@ fn for_each_meta(
     topic
         .into_iter()
         .try_for_each(|attribute| attribute.parse_nested_meta(&mut logic))
+}
+
+/// The tokens with the type's name for `Self`, which items inside an implementation cannot say.
+fn name_self(tokens: TokenStream, ident: &Ident) -> TokenStream {
+    let tokens = tokens.into_iter().map(|token| match token {
+        TokenTree::Ident(name) if name == "Self" => TokenTree::Ident(ident.clone()),
+        TokenTree::Group(group) => {
+            let inner = name_self(group.stream(), ident);
+            let mut renamed = Group::new(group.delimiter(), inner);
+            renamed.set_span(group.span());
+            TokenTree::Group(renamed)
+        }
+        other => other,
+    });
+    tokens.collect()
 }

@@ -33,8 +33,16 @@ impl fmt::Display for Type {
             Self::Bitmask(of) => return write!(f, "bitmask {}", &*of.name),
             Self::Struct(of) => return write!(f, "struct {}", &*of.name),
             Self::Union(of) => return write!(f, "union {}", &*of.name),
+            Self::Recursive(link) => return link.fmt(f),
         };
         f.write_str(word)
+    }
+}
+
+/// As in IDL: types may contain themselves.
+impl fmt::Debug for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

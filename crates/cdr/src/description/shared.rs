@@ -5,12 +5,20 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
+use super::Knot;
+
 /// Part of a description: a constant of the program, or counted when made at run time.
 pub enum Shared<T: ?Sized + 'static> {
     /// Known at compile time.
     Static(&'static T),
+    /// Known at compile time, behind a function, so that a type can contain itself.
+    Computed(fn() -> &'static T),
     /// Made at run time.
     Counted(Arc<T>),
+    /// Made at run time, of types that refer to each other in a circle: which one, and how it is
+    /// found.
+    #[doc(hidden)]
+    Knotted(Arc<Knot>, u32, fn(&Knot, u32) -> &T),
 }
 
 impl<T: ?Sized> Deref for Shared<T> {
@@ -19,7 +27,9 @@ impl<T: ?Sized> Deref for Shared<T> {
     fn deref(&self) -> &T {
         match self {
             Self::Static(value) => value,
+            Self::Computed(value) => value(),
             Self::Counted(value) => value,
+            Self::Knotted(knot, index, get) => get(knot, *index),
         }
     }
 }
@@ -28,14 +38,17 @@ impl<T: ?Sized> Clone for Shared<T> {
     fn clone(&self) -> Self {
         match self {
             Self::Static(value) => Self::Static(value),
+            Self::Computed(value) => Self::Computed(*value),
             Self::Counted(value) => Self::Counted(Arc::clone(value)),
+            Self::Knotted(knot, index, get) => Self::Knotted(Arc::clone(knot), *index, *get),
         }
     }
 }
 
 impl<T: ?Sized + PartialEq> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        // Types of the program may contain themselves.
+        core::ptr::eq(&raw const **self, &raw const **other) || **self == **other
     }
 }
 

@@ -174,6 +174,10 @@ fn copy_value(
         }
         Type::Struct(description) => return copy_struct(description, form, reader, writer, depth),
         Type::Union(description) => return copy_union(description, form, reader, writer, depth),
+        Type::Recursive(link) => match link.target() {
+            Some(target) => return copy_value(&target, form, reader, writer, depth),
+            None => return Err(reader.error(DecodeErrorKind::TooDeep).into()),
+        },
         _ => match Elements::of(ty) {
             None => Ok(()),
             Some(elements) => {
@@ -206,6 +210,10 @@ fn skip_value(ty: &Type, form: Form, reader: &mut Reader<'_>, depth: usize) -> R
                 Part::Member(case) => skip_value(&case.member.ty, form, reader, depth + 1),
             })?;
         }
+        Type::Recursive(link) => match link.target() {
+            Some(target) => return skip_value(&target, form, reader, depth),
+            None => return Err(reader.error(DecodeErrorKind::TooDeep).into()),
+        },
         _ => match Elements::of(ty) {
             None => reader.skip_primitives(1, ty.scalar_size().unwrap_or_default())?,
             Some(elements) => match elements.element.primitive_size() {

@@ -134,6 +134,10 @@ fn visit_value(
     match ty {
         Type::Struct(description) => visit_struct(description, form, reader, visitor, depth),
         Type::Union(description) => visit_union(description, form, reader, visitor, depth),
+        Type::Recursive(link) => match link.target() {
+            Some(target) => visit_value(&target, form, reader, visitor, depth),
+            None => Err(reader.error(DecodeErrorKind::TooDeep).into()),
+        },
         _ => match Elements::of(ty) {
             Some(elements) => visit_elements(ty, &elements, form, reader, visitor, depth + 1),
             None => visit_scalar(ty, reader, visitor),

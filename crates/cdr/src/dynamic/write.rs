@@ -134,6 +134,10 @@ impl Context<'_, '_> {
         match (ty, data) {
             (Type::Struct(description), data) => self.structure(description, data),
             (Type::Union(description), data) => self.union(description, data),
+            (Type::Recursive(link), data) => match link.target() {
+                Some(target) => self.value(&target, data),
+                None => Err(self.error(Problem::TooLarge)),
+            },
             (Type::Array { .. }, data) => self.array(ty, data),
             (Type::Sequence { .. } | Type::Map { .. }, data) => self.collection(ty, data),
             (_, Some(data)) => self.scalar(ty, data),

@@ -304,6 +304,9 @@ fn resolve(ty: &Type, path: &str) -> Result<(Vec<Step>, Type), FilterProblem> {
             ty: ty.to_string(),
             nearest: nearest.map(ToString::to_string),
         };
+        if let Type::Recursive(link) = &at {
+            at = link.target().unwrap_or(Type::Bool);
+        }
         let (of, members): (_, Vec<&Member>) = match &at {
             Type::Struct(description) => (&description.name, description.members.iter().collect()),
             Type::Union(description) => {

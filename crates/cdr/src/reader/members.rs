@@ -1,6 +1,7 @@
 //! Structs and their members, with or without headers.
 
 use super::Reader;
+use crate::dynamic::MAX_DEPTH;
 use crate::layout::LENGTH_SIZE;
 use crate::writer::{MEMBER_ID_MASK, XCDR1_EXTENDED, XCDR1_LIST_END, XCDR1_MUST_UNDERSTAND};
 use crate::{
@@ -45,6 +46,11 @@ impl Reader<'_> {
         &mut self,
         extensibility: Extensibility,
     ) -> Result<StructScope, DecodeError> {
+        // A type that contains itself would nest as deep as its payload is long.
+        if self.depth > MAX_DEPTH {
+            return Err(self.error(DecodeErrorKind::TooDeep));
+        }
+        self.depth += 1;
         let outer_limit = self.limit;
         let delimited =
             extensibility != Extensibility::Final && self.representation == Representation::Xcdr2;
@@ -64,6 +70,7 @@ impl Reader<'_> {
     /// Ends a struct, skipping the members that this type does not have.
     #[inline]
     pub fn end_struct(&mut self, scope: StructScope) {
+        self.depth = self.depth.saturating_sub(1);
         if scope.delimited {
             self.position = self.limit;
             self.limit = scope.outer_limit;

@@ -8,6 +8,7 @@ mod reason;
 mod structure;
 mod union;
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -63,6 +64,7 @@ pub fn check_assignable(
         in_key: false,
         can_differ: true,
         depth: 0,
+        compared: BTreeSet::new(),
         reasons: Vec::new(),
     };
     comparison.structs(reader, writer);
@@ -81,8 +83,14 @@ struct Comparison {
     /// Whether something tells where a value ends, so that a reader who knows less can go on.
     can_differ: bool,
     depth: usize,
+    /// Structs and unions that are being compared, or were without finding a reason. Types may
+    /// contain themselves.
+    compared: BTreeSet<Compared>,
     reasons: Vec<NotAssignable>,
 }
+
+/// Two structs or unions by their addresses, and what else the comparison depends on.
+type Compared = (usize, usize, bool, bool);
 
 impl Comparison {
     fn refuse(&mut self, reason: Reason) {
@@ -147,13 +155,47 @@ impl Comparison {
             }
             (Type::Enum(one), Type::Enum(other)) => self.enums(one, other),
             (Type::Bitmask(one), Type::Bitmask(other)) => self.bitmasks(one, other),
-            (Type::Struct(one), Type::Struct(other)) => self.nested_structs(one, other),
-            (Type::Union(one), Type::Union(other)) => self.unions(one, other),
+            (Type::Recursive(one), other) => {
+                if let Some(one) = one.target() {
+                    self.types(&one, other);
+                }
+            }
+            (one, Type::Recursive(other)) => {
+                if let Some(other) = other.target() {
+                    self.types(one, &other);
+                }
+            }
+            (Type::Struct(one), Type::Struct(other)) => {
+                self.once(&**one, &**other, |at| at.nested_structs(one, other));
+            }
+            (Type::Union(one), Type::Union(other)) => {
+                self.once(&**one, &**other, |at| at.unions(one, other));
+            }
             (one, other) if are_alike(one, other) => {}
             (one, other) => self.refuse(Reason::Type {
                 reader: one.to_string(),
                 writer: other.to_string(),
             }),
+        }
+    }
+
+    /// Compares two types unless that is under way, or has been done without finding a reason.
+    fn once<T>(&mut self, reader: &T, writer: &T, compare: impl FnOnce(&mut Self)) {
+        let address = |of: &T| core::ptr::from_ref(of).addr();
+        let pair = (
+            address(reader),
+            address(writer),
+            self.in_key,
+            self.can_differ,
+        );
+        if !self.compared.insert(pair) {
+            return;
+        }
+        let reasons = self.reasons.len();
+        compare(self);
+        if self.reasons.len() > reasons {
+            // There is something to tell of it at another place, too.
+            self.compared.remove(&pair);
         }
     }
 

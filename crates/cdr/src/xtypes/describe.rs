@@ -3,6 +3,7 @@
 //! The objects are a peer's: every count is bounded by the bytes that hold it, references by the
 //! number of objects, their depth and the total number of members by constants.
 
+mod component;
 mod details;
 mod identifier;
 
@@ -10,6 +11,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
+use component::Tying;
 use details::{read_annotations, read_detail, read_name};
 
 use super::*;
@@ -66,11 +68,23 @@ pub(super) fn describe(
         kind: id.kind,
         known: BTreeMap::new(),
         open: Vec::new(),
+        tying: Vec::new(),
         members_left: MAX_MEMBERS,
         weight: 0,
     };
     match resolver.resolve(id)? {
-        Type::Struct(description) => Ok((*description).clone()),
+        Type::Struct(description) => {
+            let mut whole = (*description).clone();
+            if let Shared::Knotted(..) = description {
+                // The copy is outside of the circle, and keeps it.
+                let members = whole.members.iter().map(|member| Member {
+                    ty: member.ty.owning(),
+                    ..member.clone()
+                });
+                whole.members = Shared::from(members.collect::<Vec<_>>());
+            }
+            Ok(whole)
+        }
         _ => Err(DescribeError::NotAStruct),
     }
 }
@@ -83,6 +97,8 @@ struct Resolver<'o> {
     known: BTreeMap<TypeId, (Type, usize)>,
     /// Types that contain the one that is being resolved.
     open: Vec<TypeId>,
+    /// Circles of types that contain the one that is being resolved.
+    tying: Vec<Tying>,
     members_left: usize,
     /// Members met so far in the type that is being resolved.
     weight: usize,
@@ -117,7 +133,15 @@ impl Resolver<'_> {
         let outer = self.weight;
         if !self.known.contains_key(&id) {
             self.weight = 0;
-            let ty = self.resolve_new(id)?;
+            let ty = match id.component {
+                Some(component) => self.resolve_component(id, component)?,
+                None => self.resolve_new(id)?,
+            };
+            // References belong to the circle in which they stand.
+            if self.tying.iter().any(|tying| tying.contains(id)) {
+                self.weight = self.weight.saturating_add(outer);
+                return Ok(ty);
+            }
             self.known.insert(id, (ty, self.weight));
         }
         let (ty, weight) = self.known.get(&id).ok_or(DescribeError::Missing(id))?;
@@ -365,7 +389,6 @@ fn kind_name(kind: u8) -> &'static str {
         0x0b => "long double",
         0x50 => "annotation",
         0x53 => "bitset",
-        0xb0 => "recursive type",
         _ => "unknown kind of type",
     }
 }

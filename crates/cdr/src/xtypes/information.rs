@@ -45,7 +45,7 @@ impl TypeInformation {
 
     /// Reads the value of the discovery parameter, which is in the byte order of its list.
     ///
-    /// Identifiers that are no hashes, as those of recursive types, count as absent.
+    /// Identifiers that have no hash count as absent.
     pub fn parse(bytes: &[u8], order: ByteOrder) -> Result<Self, DecodeError> {
         let extensibility = Extensibility::Mutable;
         let representation = Representation::Xcdr2;
@@ -109,7 +109,7 @@ pub(super) fn write_with_size(
     writer: &mut Writer<'_>,
 ) -> Result<(), EncodeError> {
     let mark = writer.begin_struct(Extensibility::Appendable);
-    id.write(writer);
+    id.write(writer)?;
     writer.write_u32(size);
     writer.end_struct(mark)
 }

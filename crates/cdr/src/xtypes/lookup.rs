@@ -10,12 +10,13 @@
 //!             member complete_to_minimal: [length, count, (TypeIdentifier, TypeIdentifier)...]]]]
 //! ```
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::information::write_with_size;
-use super::{TypeId, TypeObjects};
+use super::object::component_hash;
+use super::{Component, TypeId, TypeObjects};
 use crate::{
     DecodeError, DecodeErrorKind, EncodeError, Extensibility, LengthCode, MemberHeader, Reader,
     Representation, StructMark, Writer, encapsulated, payload,
@@ -82,7 +83,7 @@ impl Request {
                 let arguments = writer.begin_struct(Extensibility::Mutable);
                 member(writer, &arguments, TYPE_IDS, |writer| {
                     let sequence = writer.begin_sequence(false);
-                    self.types.iter().for_each(|id| id.write(writer));
+                    self.types.iter().try_for_each(|id| id.write(writer))?;
                     writer.end_sequence(sequence, self.types.len())
                 })?;
                 writer.end_struct(arguments)?;
@@ -194,7 +195,7 @@ impl<'a> Reply<'a> {
             member(writer, out, TYPES, |writer| {
                 let sequence = writer.begin_sequence(false);
                 for (id, object) in &self.objects {
-                    id.write(writer);
+                    id.write(writer)?;
                     writer.write_delimited(object);
                 }
                 writer.end_sequence(sequence, self.objects.len())
@@ -202,8 +203,8 @@ impl<'a> Reply<'a> {
             member(writer, out, COMPLETE_TO_MINIMAL, |writer| {
                 let sequence = writer.begin_sequence(false);
                 for (complete, minimal) in &self.complete_to_minimal {
-                    complete.write(writer);
-                    minimal.write(writer);
+                    complete.write(writer)?;
+                    minimal.write(writer)?;
                 }
                 writer.end_sequence(sequence, self.complete_to_minimal.len())
             })
@@ -246,6 +247,26 @@ impl<'a> Reply<'a> {
         Ok(Some(reply))
     }
 
+    /// Whether an object of the reply is the one that its identifier says: the hash of its bytes,
+    /// or, of types that contain each other, of all their objects with zeros in place of that hash.
+    /// Those must be in the reply, too.
+    pub fn is_right(&self, id: TypeId, object: &[u8]) -> bool {
+        let Some(Component { length, .. }) = id.component else {
+            return TypeId::of(id.kind, object) == id;
+        };
+        let mut parts = BTreeMap::new();
+        for (other, object) in &self.objects {
+            if let Some(of) = other.component
+                && (other.kind, other.hash, of.length) == (id.kind, id.hash, length)
+            {
+                parts.insert(of.index, without_hash(id, object));
+            }
+        }
+        let is_whole = parts.keys().copied().eq(1..=length);
+        let parts = parts.values().map(Vec::as_slice);
+        is_whole && component_hash(id.kind, parts) == Ok(id.hash)
+    }
+
     fn read_objects(&mut self, reader: &mut Reader<'a>) -> Result<(), DecodeError> {
         let elements = reader.begin_sequence(0, false, MIN_OBJECT)?;
         for _ in 0..elements.count {
@@ -286,6 +307,20 @@ impl RequestIdentity {
             sequence_number: high | i64::from(reader.read_u32()?),
         })
     }
+}
+
+/// An object with zeros for the hash of its circle.
+fn without_hash(id: TypeId, object: &[u8]) -> Vec<u8> {
+    let mut object = object.to_vec();
+    let named = [&[id.kind.discriminator()][..], &id.hash].concat();
+    let mut at = 0_usize;
+    while let Some(rest) = object.get_mut(at..at.saturating_add(named.len())) {
+        if rest == named {
+            rest.iter_mut().skip(1).for_each(|byte| *byte = 0);
+        }
+        at += 1;
+    }
+    object
 }
 
 /// Writes what is around the members of an answer.

@@ -23,7 +23,9 @@ pub use describe::DescribeError;
 pub use information::{TypeInformation, TypeWithDependencies};
 pub use lookup::{Question, Reply, Request, RequestIdentity};
 
-use crate::{DecodeError, DecodeErrorKind, EncodeError, Reader, TypeDescription, Writer};
+use crate::{
+    DecodeError, DecodeErrorKind, EncodeError, Extensibility, Reader, TypeDescription, Writer,
+};
 
 /// Which of the two type objects of a type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,36 +42,81 @@ pub enum EquivalenceKind {
 pub struct TypeId {
     /// Which of the two type objects.
     pub kind: EquivalenceKind,
-    /// The hash.
+    /// The hash: of the object, or of all objects of its component.
     pub hash: [u8; 14],
+    /// Which of several types that contain each other, if it is one (XTypes 1.3 §7.3.4.9).
+    pub component: Option<Component>,
+}
+
+/// Which of the types of a strongly connected component: types that contain each other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Component {
+    /// How many types there are.
+    pub length: u32,
+    /// Which of them, from 1, in order of their names.
+    pub index: u32,
 }
 
 impl TypeId {
     fn of(kind: EquivalenceKind, object: &[u8]) -> Self {
         let [hash @ .., _, _]: [u8; 16] = Md5::digest(object).into();
-        Self { kind, hash }
+        Self {
+            kind,
+            hash,
+            component: None,
+        }
     }
 
-    fn write(self, writer: &mut Writer<'_>) {
-        writer.write_u8(self.kind.discriminator());
-        self.hash.iter().for_each(|byte| writer.write_u8(*byte));
-    }
-
-    /// Reads an identifier that is a hash; `None` for any other, of which nothing more is read.
-    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
-        let kind = match reader.read_u8()? {
-            EK_MINIMAL => EquivalenceKind::Minimal,
-            EK_COMPLETE => EquivalenceKind::Complete,
-            _ => return Ok(None),
+    fn write(self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+        let hash = |writer: &mut Writer<'_>| {
+            writer.write_u8(self.kind.discriminator());
+            self.hash.iter().for_each(|byte| writer.write_u8(*byte));
         };
-        Self::read_hash(kind, reader).map(Some)
+        let Some(component) = self.component else {
+            hash(writer);
+            return Ok(());
+        };
+        writer.write_u8(TI_STRONGLY_CONNECTED_COMPONENT);
+        let mark = writer.begin_struct(Extensibility::Appendable);
+        hash(writer);
+        writer.write_u32(component.length);
+        writer.write_u32(component.index);
+        writer.end_struct(mark)
+    }
+
+    /// Reads an identifier that has a hash; `None` for any other, of which nothing more is read.
+    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
+        match reader.read_u8()? {
+            TI_STRONGLY_CONNECTED_COMPONENT => Self::read_component(reader).map(Some),
+            kind => match EquivalenceKind::of(kind) {
+                Some(kind) => Self::read_hash(kind, reader).map(Some),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn read_component(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let scope = reader.begin_struct(Extensibility::Appendable)?;
+        let kind = EquivalenceKind::of(reader.read_u8()?);
+        let malformed = reader.error(DecodeErrorKind::MalformedMemberHeader);
+        let mut id = Self::read_hash(kind.ok_or(malformed)?, reader)?;
+        id.component = Some(Component {
+            length: reader.read_u32()?,
+            index: reader.read_u32()?,
+        });
+        reader.end_struct(scope);
+        Ok(id)
     }
 
     fn read_hash(kind: EquivalenceKind, reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut hash = [0; 14];
         hash.iter_mut()
             .try_for_each(|byte| reader.read_u8().map(|read| *byte = read))?;
-        Ok(Self { kind, hash })
+        Ok(Self {
+            kind,
+            hash,
+            component: None,
+        })
     }
 }
 
@@ -78,11 +125,23 @@ impl fmt::Debug for TypeId {
         write!(f, "{:?} ", self.kind)?;
         self.hash
             .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
+            .try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        match self.component {
+            Some(Component { length, index }) => write!(f, " ({index} of {length})"),
+            None => Ok(()),
+        }
     }
 }
 
 impl EquivalenceKind {
+    fn of(discriminator: u8) -> Option<Self> {
+        match discriminator {
+            EK_MINIMAL => Some(Self::Minimal),
+            EK_COMPLETE => Some(Self::Complete),
+            _ => None,
+        }
+    }
+
     fn discriminator(self) -> u8 {
         match self {
             Self::Minimal => EK_MINIMAL,
@@ -165,11 +224,18 @@ impl TypeObjects {
             _ => return Err(malformed),
         };
         let id = TypeId::of(kind, object);
+        self.insert_part(id, object);
+        Ok(id)
+    }
+
+    /// Adds an object that a peer sent of a type that contains others that contain it, under its
+    /// identifier: only all objects together tell whether that is right, which
+    /// [`Reply::is_right`] does.
+    pub fn insert_part(&mut self, id: TypeId, object: &[u8]) {
         if self.objects.insert(id, object.into()).is_none() {
             self.learnt.push_back(id);
             self.learnt_bytes += object.len();
         }
-        Ok(id)
     }
 
     /// Forgets objects that were inserted, the oldest first, until those that are left have at most
@@ -242,6 +308,7 @@ const TI_PLAIN_ARRAY_SMALL: u8 = 0x90;
 const TI_PLAIN_ARRAY_LARGE: u8 = 0x91;
 const TI_PLAIN_MAP_SMALL: u8 = 0xa0;
 const TI_PLAIN_MAP_LARGE: u8 = 0xa1;
+const TI_STRONGLY_CONNECTED_COMPONENT: u8 = 0xb0;
 
 // Flags of types and members (XTypes 1.3 §7.3.4.5.2).
 const IS_FINAL: u16 = 1 << 0;

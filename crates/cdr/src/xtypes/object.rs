@@ -1,7 +1,7 @@
 //! Descriptions to type objects.
 //!
 //! ```text
-//! TypeObject    = length, EK, TK, (struct | union | enum | bitmask)
+//! TypeObject    = length, EK, TK, (struct | union | enum | bitmask | collection)
 //! struct        = flags16, [length, base TypeIdentifier, (detail)], [length, count, member...]
 //! member        = length, id32, flags16, TypeIdentifier, (name + annotations | name hash)
 //! union         = flags16, [length, (detail)], [length, discriminator], [length, count, case...]
@@ -11,14 +11,21 @@
 //! flag          = length, position16, flags16, (name + annotations | name hash)
 //! enum          = flags16, [length, bit bound16, (detail)], [length, count, literal...]
 //! literal       = length, [length, value32, flags16], (name + annotations | name hash)
+//! collection    = flags16, [length, bound32 | count, dimension32..., (detail?)], element...
+//! element       = [length, flags16, TypeIdentifier, (annotations)]
 //! detail        = built-in annotations?, custom annotations?, type name       (complete only)
 //! ```
 
+mod cycles;
+
+use alloc::string::String;
 use alloc::vec::Vec;
+
+use cycles::{Subject, Vertex, collection_place, place};
 
 use super::*;
 use crate::{
-    BitmaskDescription, Case, EnumDescription, Extensibility, Member, Representation, Type,
+    BitmaskDescription, Case, EnumDescription, Member, Representation, Shared, Type,
     UnionDescription,
 };
 
@@ -27,11 +34,12 @@ pub(super) fn add(
     objects: &mut TypeObjects,
     description: &TypeDescription,
 ) -> Result<TypeInformation, EncodeError> {
-    let mut minimal = Builder::new(objects, EquivalenceKind::Minimal);
-    let minimal_id = minimal.add_struct(description)?;
+    let root = Origin::Struct(Shared::from(description.clone()));
+    let mut minimal = Builder::new(objects, EquivalenceKind::Minimal, &root);
+    let minimal_id = minimal.add(&root)?;
     let minimal_types = minimal.done;
-    let mut complete = Builder::new(objects, EquivalenceKind::Complete);
-    let complete_id = complete.add_struct(description)?;
+    let mut complete = Builder::new(objects, EquivalenceKind::Complete, &root);
+    let complete_id = complete.add(&root)?;
     let complete_types = complete.done;
     // Both walks meet the same types in the same order.
     let pairs = complete_types.iter().zip(&minimal_types);
@@ -44,7 +52,7 @@ pub(super) fn add(
     })
 }
 
-fn with_dependencies(root: TypeId, types: &[Done<'_>]) -> TypeWithDependencies {
+fn with_dependencies(root: TypeId, types: &[Done]) -> TypeWithDependencies {
     let size = |id| {
         types
             .iter()
@@ -64,181 +72,321 @@ fn with_dependencies(root: TypeId, types: &[Done<'_>]) -> TypeWithDependencies {
     }
 }
 
-/// Where a description lies, so that a type that is met again is not built again.
-enum Origin<'d> {
-    Struct(&'d TypeDescription),
-    Union(&'d UnionDescription),
-    Enum(&'d EnumDescription),
-    Bitmask(&'d BitmaskDescription),
+/// A type with a name, by which it is known when it is met again.
+#[derive(Clone)]
+enum Origin {
+    Struct(Shared<TypeDescription>),
+    Union(Shared<UnionDescription>),
+    Enum(Shared<EnumDescription>),
+    Bitmask(Shared<BitmaskDescription>),
 }
 
-impl Origin<'_> {
+impl Origin {
+    /// Of a type that has a name; `None` of any other.
+    fn of(ty: &Type) -> Option<Self> {
+        Some(match ty {
+            Type::Struct(description) => Self::Struct(description.clone()),
+            Type::Union(description) => Self::Union(description.clone()),
+            Type::Enum(description) => Self::Enum(description.clone()),
+            Type::Bitmask(description) => Self::Bitmask(description.clone()),
+            _ => return None,
+        })
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Struct(description) => &description.name,
+            Self::Union(description) => &description.name,
+            Self::Enum(description) => &description.name,
+            Self::Bitmask(description) => &description.name,
+        }
+    }
+
+    /// Whether it is the same in memory, or a copy, which the root of all is.
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Origin::Struct(one), Origin::Struct(other)) => core::ptr::eq(*one, *other),
-            (Origin::Union(one), Origin::Union(other)) => core::ptr::eq(*one, *other),
-            (Origin::Enum(one), Origin::Enum(other)) => core::ptr::eq(*one, *other),
-            (Origin::Bitmask(one), Origin::Bitmask(other)) => core::ptr::eq(*one, *other),
+            (Self::Struct(one), Self::Struct(other)) => is_one(one, other) || is_copy(one, other),
+            (Self::Union(one), Self::Union(other)) => is_one(one, other),
+            (Self::Enum(one), Self::Enum(other)) => is_one(one, other),
+            (Self::Bitmask(one), Self::Bitmask(other)) => is_one(one, other),
             _ => false,
         }
     }
 }
 
-struct Done<'d> {
-    origin: Origin<'d>,
+fn is_one<T>(one: &Shared<T>, other: &Shared<T>) -> bool {
+    core::ptr::eq(&raw const **one, &raw const **other)
+}
+
+fn is_copy(one: &TypeDescription, other: &TypeDescription) -> bool {
+    let members = |of: &TypeDescription| of.members.len();
+    let mut pairs = one.members.iter().zip(other.members.iter());
+    !one.name.is_empty()
+        && one.name == other.name
+        && members(one) == members(other)
+        && pairs.all(|(one, other)| one.id == other.id && one.name == other.name)
+}
+
+struct Done {
+    /// None for a collection in a circle of types.
+    origin: Option<Origin>,
     id: TypeId,
     size: u32,
 }
 
-struct Builder<'o, 'd> {
+struct Builder<'o> {
     objects: &'o mut TypeObjects,
     kind: EquivalenceKind,
-    done: Vec<Done<'d>>,
+    done: Vec<Done>,
+    /// Circles of types that no identifiers have been made for.
+    components: Vec<Vec<Vertex>>,
+    /// Identifiers of types in the others, by their names.
+    assigned: Vec<(String, TypeId)>,
 }
 
-impl<'o, 'd> Builder<'o, 'd> {
-    fn new(objects: &'o mut TypeObjects, kind: EquivalenceKind) -> Self {
+impl<'o> Builder<'o> {
+    fn new(objects: &'o mut TypeObjects, kind: EquivalenceKind, root: &Origin) -> Self {
         Self {
             objects,
             kind,
             done: Vec::new(),
+            components: cycles::components(root),
+            assigned: Vec::new(),
         }
     }
 
-    fn add_struct(&mut self, description: &'d TypeDescription) -> Result<TypeId, EncodeError> {
-        self.add(Origin::Struct(description), |builder, writer| {
-            writer.write_u8(TK_STRUCTURE);
-            let flags = [
-                (description.nested, IS_NESTED),
-                (description.hash_ids, IS_AUTOID_HASH),
-            ];
-            writer.write_u16(extensibility_flag(description.extensibility) | set_of(&flags));
-            let header = writer.begin_struct(Extensibility::Appendable);
-            writer.write_u8(TK_NONE);
-            builder.write_detail(&description.name, writer)?;
-            writer.end_struct(header)?;
-            let sequence = writer.begin_sequence(false);
-            for member in description.members.iter() {
-                builder.write_member(member, writer)?;
-            }
-            writer.end_sequence(sequence, description.members.len())
-        })
-    }
-
-    fn add_enum(&mut self, description: &'d EnumDescription) -> Result<TypeId, EncodeError> {
-        self.add(Origin::Enum(description), |builder, writer| {
-            writer.write_u8(TK_ENUM);
-            writer.write_u16(extensibility_flag(description.extensibility));
-            let header = writer.begin_struct(Extensibility::Appendable);
-            writer.write_u16(description.bit_bound);
-            builder.write_detail(&description.name, writer)?;
-            writer.end_struct(header)?;
-            // In order of values (XTypes 1.3 §7.3.4.5). The default is told only if it is not the
-            // least, which is what idlc of Cyclone DDS and Fast DDS-Gen take it for.
-            let mut literals: Vec<_> = description.literals.iter().collect();
-            literals.sort_by_key(|literal| literal.value);
-            let default = description.literals.first();
-            let told = default.filter(|default| literals.first() != Some(default));
-            let sequence = writer.begin_sequence(false);
-            for literal in literals {
-                let whole = writer.begin_struct(Extensibility::Appendable);
-                let common = writer.begin_struct(Extensibility::Appendable);
-                writer.write_i32(literal.value);
-                writer.write_u16(set_of(&[(told == Some(literal), IS_DEFAULT)]));
-                writer.end_struct(common)?;
-                builder.write_name(&literal.name, None, writer)?;
-                writer.end_struct(whole)?;
-            }
-            writer.end_sequence(sequence, description.literals.len())
-        })
-    }
-
-    fn add_bitmask(&mut self, description: &'d BitmaskDescription) -> Result<TypeId, EncodeError> {
-        self.add(Origin::Bitmask(description), |builder, writer| {
-            writer.write_u8(TK_BITMASK);
-            let whole = writer.begin_struct(Extensibility::Appendable);
-            writer.write_u16(extensibility_flag(description.extensibility));
-            let header = writer.begin_struct(Extensibility::Appendable);
-            writer.write_u16(description.bit_bound);
-            builder.write_detail(&description.name, writer)?;
-            writer.end_struct(header)?;
-            let mut flags: Vec<_> = description.flags.iter().collect();
-            flags.sort_by_key(|flag| flag.position);
-            let sequence = writer.begin_sequence(false);
-            for flag in flags {
-                let mark = writer.begin_struct(Extensibility::Appendable);
-                writer.write_u16(flag.position);
-                writer.write_u16(0);
-                builder.write_name(&flag.name, None, writer)?;
-                writer.end_struct(mark)?;
-            }
-            writer.end_sequence(sequence, description.flags.len())?;
-            writer.end_struct(whole)
-        })
-    }
-
-    fn add_union(&mut self, description: &'d UnionDescription) -> Result<TypeId, EncodeError> {
-        self.add(Origin::Union(description), |builder, writer| {
-            writer.write_u8(TK_UNION);
-            let flags = set_of(&[(description.nested, IS_NESTED)]);
-            writer.write_u16(extensibility_flag(description.extensibility) | flags);
-            let header = writer.begin_struct(Extensibility::Appendable);
-            builder.write_detail(&description.name, writer)?;
-            writer.end_struct(header)?;
-            let discriminator = writer.begin_struct(Extensibility::Appendable);
-            let key = set_of(&[(description.discriminator_key, IS_KEY)]);
-            writer.write_u16(TRY_CONSTRUCT_DISCARD | IS_MUST_UNDERSTAND | key);
-            builder.write_identifier(&description.discriminator, writer)?;
-            builder.write_annotations(None, writer)?;
-            writer.end_struct(discriminator)?;
-            let sequence = writer.begin_sequence(false);
-            for case in description.cases.iter() {
-                builder.write_case(case, writer)?;
-            }
-            writer.end_sequence(sequence, description.cases.len())
-        })
-    }
-
-    fn add(
-        &mut self,
-        origin: Origin<'d>,
-        write: impl FnOnce(&mut Self, &mut Writer<'_>) -> Result<(), EncodeError>,
-    ) -> Result<TypeId, EncodeError> {
-        if let Some(done) = self.done.iter().find(|done| done.origin.same(&origin)) {
+    /// Adds the object of a type and those that it needs.
+    fn add(&mut self, origin: &Origin) -> Result<TypeId, EncodeError> {
+        let done = self.done.iter();
+        let mut done = done.filter(|done| done.origin.as_ref().is_some_and(|o| o.same(origin)));
+        if let Some(done) = done.next() {
             return Ok(done.id);
         }
+        if matches!(origin, Origin::Struct(_) | Origin::Union(_))
+            && let Some(id) = self.assigned(origin.name())
+        {
+            return Ok(id);
+        }
+        let is_here = |vertex: &Vertex| match &vertex.subject {
+            Subject::Named(other) => other.same(origin),
+            Subject::Collection(_) => false,
+        };
+        let component = self
+            .components
+            .iter()
+            .position(|component| component.iter().any(is_here));
+        if let Some(component) = component {
+            let component = self.components.swap_remove(component);
+            self.add_component(&component)?;
+            return self.add(origin);
+        }
+        let object = self.object(&Subject::Named(origin.clone()), origin.name())?;
+        let id = TypeId::of(self.kind, &object);
+        self.keep(Some(origin.clone()), id, object);
+        Ok(id)
+    }
+
+    fn keep(&mut self, origin: Option<Origin>, id: TypeId, object: Vec<u8>) {
+        let size = u32::try_from(object.len()).unwrap_or(u32::MAX);
+        self.objects.objects.insert(id, object);
+        self.done.push(Done { origin, id, size });
+    }
+
+    fn assigned(&self, name: &str) -> Option<TypeId> {
+        let assigned = self.assigned.iter().find(|(other, _)| other == name);
+        assigned.map(|(_, id)| *id)
+    }
+
+    /// Adds the objects of types that contain each other. Their identifiers have a hash over all
+    /// objects, in which these identifiers have zeros for the hash (XTypes 1.3 §7.3.4.9.2).
+    fn add_component(&mut self, component: &[Vertex]) -> Result<(), EncodeError> {
+        let hash = [0; 14];
+        let before = self.assigned.len();
+        for (index, vertex) in component.iter().enumerate() {
+            let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            let id = TypeId {
+                kind: self.kind,
+                hash,
+                component: Some(Component {
+                    length: count(component.len()),
+                    index: count(index + 1),
+                }),
+            };
+            self.assigned.push((vertex.name.clone(), id));
+        }
+        let mut objects = Vec::new();
+        for vertex in component {
+            objects.push(self.object(&vertex.subject, &vertex.name)?);
+        }
+        let hash = component_hash(self.kind, objects.iter().map(Vec::as_slice))?;
+        for (_, id) in self.assigned.iter_mut().skip(before) {
+            id.hash = hash;
+        }
+        for (at, vertex) in component.iter().enumerate() {
+            let object = self.object(&vertex.subject, &vertex.name)?;
+            let origin = match &vertex.subject {
+                Subject::Named(origin) => Some(origin.clone()),
+                Subject::Collection(_) => None,
+            };
+            if let Some((_, id)) = self.assigned.get(before + at) {
+                self.keep(origin, *id, object);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of an object; its type is called so.
+    fn object(&mut self, subject: &Subject, name: &str) -> Result<Vec<u8>, EncodeError> {
         let mut object = Vec::new();
         let mut writer = Writer::new(&mut object, Representation::Xcdr2);
         let whole = writer.begin_struct(Extensibility::Appendable);
         writer.write_u8(self.kind.discriminator());
-        write(self, &mut writer)?;
+        match subject {
+            Subject::Named(Origin::Struct(description)) => {
+                self.write_struct(description, &mut writer)?;
+            }
+            Subject::Named(Origin::Union(description)) => {
+                self.write_union(description, &mut writer)?;
+            }
+            Subject::Named(Origin::Enum(description)) => {
+                self.write_enum(description, &mut writer)?
+            }
+            Subject::Named(Origin::Bitmask(description)) => {
+                self.write_bitmask(description, &mut writer)?;
+            }
+            Subject::Collection(ty) => self.write_collection(ty, name, &mut writer)?,
+        }
         writer.end_struct(whole)?;
-        let id = TypeId::of(self.kind, &object);
-        let size = u32::try_from(object.len()).unwrap_or(u32::MAX);
-        self.objects.objects.insert(id, object);
-        self.done.push(Done { origin, id, size });
-        Ok(id)
+        Ok(object)
+    }
+
+    fn write_struct(
+        &mut self,
+        description: &TypeDescription,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
+        writer.write_u8(TK_STRUCTURE);
+        let flags = [
+            (description.nested, IS_NESTED),
+            (description.hash_ids, IS_AUTOID_HASH),
+        ];
+        writer.write_u16(extensibility_flag(description.extensibility) | set_of(&flags));
+        let header = writer.begin_struct(Extensibility::Appendable);
+        writer.write_u8(TK_NONE);
+        self.write_detail(&description.name, writer)?;
+        writer.end_struct(header)?;
+        let sequence = writer.begin_sequence(false);
+        for member in description.members.iter() {
+            self.write_member(&description.name, member, writer)?;
+        }
+        writer.end_sequence(sequence, description.members.len())
+    }
+
+    fn write_enum(
+        &mut self,
+        description: &EnumDescription,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
+        writer.write_u8(TK_ENUM);
+        writer.write_u16(extensibility_flag(description.extensibility));
+        let header = writer.begin_struct(Extensibility::Appendable);
+        writer.write_u16(description.bit_bound);
+        self.write_detail(&description.name, writer)?;
+        writer.end_struct(header)?;
+        // In order of values (XTypes 1.3 §7.3.4.5). The default is told only if it is not the
+        // least, which is what idlc of Cyclone DDS and Fast DDS-Gen take it for.
+        let mut literals: Vec<_> = description.literals.iter().collect();
+        literals.sort_by_key(|literal| literal.value);
+        let default = description.literals.first();
+        let told = default.filter(|default| literals.first() != Some(default));
+        let sequence = writer.begin_sequence(false);
+        for literal in literals {
+            let whole = writer.begin_struct(Extensibility::Appendable);
+            let common = writer.begin_struct(Extensibility::Appendable);
+            writer.write_i32(literal.value);
+            writer.write_u16(set_of(&[(told == Some(literal), IS_DEFAULT)]));
+            writer.end_struct(common)?;
+            self.write_name(&literal.name, None, writer)?;
+            writer.end_struct(whole)?;
+        }
+        writer.end_sequence(sequence, description.literals.len())
+    }
+
+    fn write_bitmask(
+        &mut self,
+        description: &BitmaskDescription,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
+        writer.write_u8(TK_BITMASK);
+        let whole = writer.begin_struct(Extensibility::Appendable);
+        writer.write_u16(extensibility_flag(description.extensibility));
+        let header = writer.begin_struct(Extensibility::Appendable);
+        writer.write_u16(description.bit_bound);
+        self.write_detail(&description.name, writer)?;
+        writer.end_struct(header)?;
+        let mut flags: Vec<_> = description.flags.iter().collect();
+        flags.sort_by_key(|flag| flag.position);
+        let sequence = writer.begin_sequence(false);
+        for flag in flags {
+            let mark = writer.begin_struct(Extensibility::Appendable);
+            writer.write_u16(flag.position);
+            writer.write_u16(0);
+            self.write_name(&flag.name, None, writer)?;
+            writer.end_struct(mark)?;
+        }
+        writer.end_sequence(sequence, description.flags.len())?;
+        writer.end_struct(whole)
+    }
+
+    fn write_union(
+        &mut self,
+        description: &UnionDescription,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
+        writer.write_u8(TK_UNION);
+        let flags = set_of(&[(description.nested, IS_NESTED)]);
+        writer.write_u16(extensibility_flag(description.extensibility) | flags);
+        let header = writer.begin_struct(Extensibility::Appendable);
+        self.write_detail(&description.name, writer)?;
+        writer.end_struct(header)?;
+        let discriminator = writer.begin_struct(Extensibility::Appendable);
+        let key = set_of(&[(description.discriminator_key, IS_KEY)]);
+        writer.write_u16(TRY_CONSTRUCT_DISCARD | IS_MUST_UNDERSTAND | key);
+        self.write_identifier(&description.discriminator, "", writer)?;
+        self.write_annotations(None, writer)?;
+        writer.end_struct(discriminator)?;
+        let sequence = writer.begin_sequence(false);
+        for case in description.cases.iter() {
+            self.write_case(&description.name, case, writer)?;
+        }
+        writer.end_sequence(sequence, description.cases.len())
     }
 
     fn write_member(
         &mut self,
-        member: &'d Member,
+        of: &str,
+        member: &Member,
         writer: &mut Writer<'_>,
     ) -> Result<(), EncodeError> {
         let mark = writer.begin_struct(Extensibility::Appendable);
         writer.write_u32(member.id);
         writer.write_u16(member_flags(member));
-        self.write_identifier(&member.ty, writer)?;
+        self.write_identifier(&member.ty, &place(of, member.id), writer)?;
         self.write_name(&member.name, member.hash_id.as_deref(), writer)?;
         writer.end_struct(mark)
     }
 
-    fn write_case(&mut self, case: &'d Case, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+    fn write_case(
+        &mut self,
+        of: &str,
+        case: &Case,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
         let member = &case.member;
         let mark = writer.begin_struct(Extensibility::Appendable);
         writer.write_u32(member.id);
         writer.write_u16(member_flags(member) | set_of(&[(case.default, IS_DEFAULT)]));
-        self.write_identifier(&member.ty, writer)?;
+        self.write_identifier(&member.ty, &place(of, member.id), writer)?;
         let labels = writer.begin_sequence(true);
         case.labels
             .iter()
@@ -248,16 +396,21 @@ impl<'o, 'd> Builder<'o, 'd> {
         writer.end_struct(mark)
     }
 
+    /// The identifier of a type in that place.
     fn write_identifier(
         &mut self,
-        ty: &'d Type,
+        ty: &Type,
+        place: &str,
         writer: &mut Writer<'_>,
     ) -> Result<(), EncodeError> {
+        if let Some(origin) = Origin::of(ty) {
+            return self.add(&origin)?.write(writer);
+        }
         match ty {
-            Type::Struct(description) => self.add_struct(description)?.write(writer),
-            Type::Union(description) => self.add_union(description)?.write(writer),
-            Type::Enum(description) => self.add_enum(description)?.write(writer),
-            Type::Bitmask(description) => self.add_bitmask(description)?.write(writer),
+            Type::Recursive(link) => match link.target() {
+                Some(target) => self.write_identifier(&target, place, writer)?,
+                None => writer.write_u8(TK_NONE),
+            },
             Type::String { bound } => {
                 let small = is_small(*bound);
                 writer.write_u8(if small {
@@ -276,12 +429,32 @@ impl<'o, 'd> Builder<'o, 'd> {
                 });
                 write_bound(*bound, small, writer);
             }
+            Type::Sequence { .. } | Type::Array { .. } | Type::Map { .. } => {
+                let place = collection_place(ty, place);
+                match self.assigned(&place) {
+                    Some(id) => id.write(writer)?,
+                    None => self.write_plain(ty, &place, writer)?,
+                }
+            }
+            primitive => writer.write_u8(primitive_kind(primitive)),
+        }
+        Ok(())
+    }
+
+    /// The identifier of a collection that has no object.
+    fn write_plain(
+        &mut self,
+        ty: &Type,
+        place: &str,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
+        match ty {
             Type::Sequence { element, bound } => {
                 let small = is_small(*bound);
                 let kinds = (TI_PLAIN_SEQUENCE_SMALL, TI_PLAIN_SEQUENCE_LARGE);
                 self.write_collection_header(kinds, small, refers(element), writer);
                 write_bound(*bound, small, writer);
-                self.write_identifier(element, writer)?;
+                self.write_identifier(element, place, writer)?;
             }
             Type::Array { .. } => {
                 let element = ty.innermost();
@@ -293,18 +466,60 @@ impl<'o, 'd> Builder<'o, 'd> {
                 let lengths = dimensions.iter();
                 lengths.for_each(|length| write_bound(*length, small, writer));
                 writer.end_sequence(sequence, dimensions.len())?;
-                self.write_identifier(element, writer)?;
+                self.write_identifier(element, place, writer)?;
             }
             Type::Map { key, value, bound } => {
                 let small = is_small(*bound);
                 let kinds = (TI_PLAIN_MAP_SMALL, TI_PLAIN_MAP_LARGE);
                 self.write_collection_header(kinds, small, refers(key) || refers(value), writer);
                 write_bound(*bound, small, writer);
-                self.write_identifier(value, writer)?;
+                self.write_identifier(value, place, writer)?;
                 writer.write_u16(TRY_CONSTRUCT_DISCARD);
-                self.write_identifier(key, writer)?;
+                self.write_identifier(key, place, writer)?;
             }
-            primitive => writer.write_u8(primitive_kind(primitive)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The object of a collection in a circle of types, which is as anonymous as elsewhere.
+    fn write_collection(
+        &mut self,
+        ty: &Type,
+        place: &str,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
+        let (kind, elements): (_, [Option<&Type>; 2]) = match ty {
+            Type::Array { .. } => (TK_ARRAY, [Some(ty.innermost()), None]),
+            Type::Map { key, value, .. } => (TK_MAP, [Some(key), Some(value)]),
+            Type::Sequence { element, .. } => (TK_SEQUENCE, [Some(element), None]),
+            _ => return Ok(()),
+        };
+        writer.write_u8(kind);
+        writer.write_u16(0);
+        let header = writer.begin_struct(Extensibility::Appendable);
+        match ty {
+            Type::Sequence { bound, .. } | Type::Map { bound, .. } => writer.write_u32(*bound),
+            _ => {
+                let dimensions = dimensions(ty);
+                let sequence = writer.begin_sequence(true);
+                let mut lengths = dimensions.iter();
+                lengths
+                    .by_ref()
+                    .for_each(|length| writer.write_u32(*length));
+                writer.end_sequence(sequence, dimensions.len())?;
+            }
+        }
+        if self.kind == EquivalenceKind::Complete {
+            writer.write_bool(false);
+        }
+        writer.end_struct(header)?;
+        for element in elements.into_iter().flatten() {
+            let mark = writer.begin_struct(Extensibility::Appendable);
+            writer.write_u16(TRY_CONSTRUCT_DISCARD);
+            self.write_identifier(element, place, writer)?;
+            self.write_annotations(None, writer)?;
+            writer.end_struct(mark)?;
         }
         Ok(())
     }
@@ -375,10 +590,29 @@ impl<'o, 'd> Builder<'o, 'd> {
     }
 }
 
+/// The hash of a circle of types: of the sequence of their objects.
+pub(super) fn component_hash<'b>(
+    kind: EquivalenceKind,
+    objects: impl ExactSizeIterator<Item = &'b [u8]>,
+) -> Result<[u8; 14], EncodeError> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, Representation::Xcdr2);
+    let sequence = writer.begin_sequence(false);
+    let count = objects.len();
+    // Each begins with its length, and is aligned as that is.
+    objects.for_each(|object| writer.write_delimited(object));
+    writer.end_sequence(sequence, count)?;
+    Ok(TypeId::of(kind, &bytes).hash)
+}
+
 /// Whether a type's identifier contains a hash.
 fn refers(ty: &Type) -> bool {
     match ty {
-        Type::Struct(_) | Type::Union(_) | Type::Enum(_) | Type::Bitmask(_) => true,
+        Type::Struct(_)
+        | Type::Union(_)
+        | Type::Enum(_)
+        | Type::Bitmask(_)
+        | Type::Recursive(_) => true,
         Type::Sequence { element, .. } | Type::Array { element, .. } => refers(element),
         Type::Map { key, value, .. } => refers(key) || refers(value),
         _ => false,

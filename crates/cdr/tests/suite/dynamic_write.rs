@@ -358,6 +358,7 @@ fn data_of(ty: &Type, choices: &mut impl Iterator<Item = u64>) -> Data {
             }
             Data::Fields(entries)
         }
+        Type::Recursive(_) => unreachable!("none of these types contains itself"),
         Type::Struct(description) => struct_of(description, choices),
         Type::Union(description) => {
             let index = usize::try_from(next()).unwrap() % description.cases.len();

@@ -11,4 +11,5 @@ mod filter;
 mod fixtures;
 mod identity;
 mod random;
+mod recursive;
 mod xtypes;

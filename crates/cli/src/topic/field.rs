@@ -75,7 +75,7 @@ impl FieldPath {
 /// What a path has come to.
 enum Place<'t> {
     Struct(&'t TypeDescription),
-    Type(&'t Type),
+    Type(Type),
 }
 
 impl<'t> Place<'t> {
@@ -85,21 +85,25 @@ impl<'t> Place<'t> {
                 return member(of.members.iter(), name, path);
             }
             (Self::Struct(_), Step::Index(_)) => return Err(no_elements(path)),
+            (Self::Type(Type::Recursive(link)), _) => {
+                let gone = || format!("`{path}` is of a type that is not known");
+                link.target().ok_or_else(gone)?
+            }
             (Self::Type(ty), _) => ty,
         };
-        match (ty, step) {
+        match (&ty, step) {
             (Type::Struct(of), Step::Member(name)) => member(of.members.iter(), name, path),
             (Type::Union(of), Step::Member(name)) if name == DISCRIMINATOR => {
-                Ok(Self::Type(&of.discriminator))
+                Ok(Self::Type(of.discriminator.clone()))
             }
             (Type::Union(of), Step::Member(name)) => {
                 member(of.cases.iter().map(|case| &case.member), name, path)
             }
-            (Type::Map { value, .. }, Step::Member(_)) => Ok(Self::Type(value)),
-            (Type::Sequence { element, .. }, Step::Index(_)) => Ok(Self::Type(element)),
+            (Type::Map { value, .. }, Step::Member(_)) => Ok(Self::Type((**value).clone())),
+            (Type::Sequence { element, .. }, Step::Index(_)) => Ok(Self::Type((**element).clone())),
             (Type::Array { element, length }, Step::Index(index)) => {
                 match u32::try_from(*index).is_ok_and(|index| index < *length) {
-                    true => Ok(Self::Type(element)),
+                    true => Ok(Self::Type((**element).clone())),
                     false => Err(format!("`{path}` has {length} elements, counted from 0")),
                 }
             }
@@ -115,21 +119,23 @@ fn no_elements(path: &str) -> String {
     format!("`{path}` has no elements to be numbered")
 }
 
-fn member<'t>(
-    members: impl Iterator<Item = &'t Member> + Clone,
+fn member<'t, 'm>(
+    members: impl Iterator<Item = &'m Member> + Clone,
     name: &str,
     path: &str,
 ) -> Result<Place<'t>, String> {
     let found = members.clone().find(|member| &*member.name == name);
-    found.map(|member| Place::Type(&member.ty)).ok_or_else(|| {
-        let names = members.map(|member| &*member.name);
-        let near = nearest_name(name, names.clone());
-        let hint = near.map_or_else(
-            || format!("it has {}", names.collect::<Vec<_>>().join(", ")),
-            |near| format!("is `{near}` meant?"),
-        );
-        format!("`{path}` has no member `{name}`; {hint}")
-    })
+    found
+        .map(|member| Place::Type(member.ty.clone()))
+        .ok_or_else(|| {
+            let names = members.map(|member| &*member.name);
+            let near = nearest_name(name, names.clone());
+            let hint = near.map_or_else(
+                || format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+                |near| format!("is `{near}` meant?"),
+            );
+            format!("`{path}` has no member `{name}`; {hint}")
+        })
 }
 
 /// What a union's discriminator is called in JSON.

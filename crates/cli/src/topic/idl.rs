@@ -24,8 +24,10 @@ struct Idl {
     text: String,
     /// Modules that are open.
     modules: Vec<String>,
-    /// Full names that are defined.
+    /// Full names that are defined, or are about to be.
     defined: BTreeSet<String>,
+    /// Full names of those that are about to be: what they need comes first.
+    begun: BTreeSet<String>,
 }
 
 impl Idl {
@@ -41,15 +43,35 @@ impl Idl {
                 self.define(key);
                 self.define(value);
             }
+            Type::Recursive(link) => {
+                if let Some(target) = link.target() {
+                    self.define(&target);
+                }
+            }
             _ => {}
         }
     }
 
+    /// Whether a type is still to be defined. One that contains itself is declared instead where it
+    /// is needed first (IDL 4.2 §7.4.1.4.4.4.1).
+    fn begin(&mut self, keyword: &str, name: &str) -> bool {
+        if self.defined.insert(name.to_owned()) {
+            self.begun.insert(name.to_owned());
+            return true;
+        }
+        if self.begun.remove(name) {
+            let own = self.open(name);
+            self.line(&format!("{keyword} {own};"));
+        }
+        false
+    }
+
     fn define_struct(&mut self, of: &TypeDescription) {
-        if !self.defined.insert(of.name.to_string()) {
+        if !self.begin("struct", &of.name) {
             return;
         }
         of.members.iter().for_each(|member| self.define(&member.ty));
+        self.begun.remove(&*of.name);
         let members: Vec<_> = of.members.iter().collect();
         let declared = self.declare_all(&of.name, &members);
         let name = self.open(&of.name);
@@ -68,13 +90,14 @@ impl Idl {
     }
 
     fn define_union(&mut self, of: &UnionDescription) {
-        if !self.defined.insert(of.name.to_string()) {
+        if !self.begin("union", &of.name) {
             return;
         }
         self.define(&of.discriminator);
         of.cases
             .iter()
             .for_each(|case| self.define(&case.member.ty));
+        self.begun.remove(&*of.name);
         let members: Vec<_> = of.cases.iter().map(|case| &case.member).collect();
         let declared = self.declare_all(&of.name, &members);
         let name = self.open(&of.name);
@@ -275,6 +298,10 @@ fn type_name(ty: &Type) -> String {
         Type::Bitmask(of) => return full_name(&of.name),
         Type::Struct(of) => return full_name(&of.name),
         Type::Union(of) => return full_name(&of.name),
+        Type::Recursive(link) => {
+            let target = link.target();
+            return target.map_or_else(|| "any".to_owned(), |target| type_name(&target));
+        }
         Type::Sequence { .. } | Type::Array { .. } | Type::Map { .. } => "",
     };
     name.to_owned()
@@ -505,6 +532,42 @@ module md {
 };
 ";
         assert_eq!(to_idl(Order::description()), expected);
+    }
+
+    #[derive(Topic)]
+    #[topic(name = "md::Node", final, crate = tickwire::cdr)]
+    #[allow(dead_code, reason = "only its description is used")]
+    struct Node {
+        value: Option<Box<Value>>,
+        children: Vec<Node>,
+    }
+
+    #[derive(Topic)]
+    #[topic(name = "md::Value", final, crate = tickwire::cdr)]
+    #[allow(dead_code, reason = "only its description is used")]
+    enum Value {
+        Number(i64),
+        Tree(Node),
+    }
+
+    #[test]
+    fn a_type_that_contains_itself_is_declared_first() {
+        let expected = "\
+module md {
+  struct Node;
+  @final
+  union Value switch (int32) {
+    case 0: int64 number;
+    case 1: md::Node tree;
+  };
+  @final
+  struct Node {
+    @optional @external md::Value value;
+    sequence<md::Node> children;
+  };
+};
+";
+        assert_eq!(to_idl(Node::description()), expected);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Fields, Ident, Result};
 
-use super::Container;
 use super::member::Member;
+use super::{Container, name_self};
 
 pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> Result<TokenStream> {
     let members = Member::parse_all(fields, container, ident)?;
@@ -21,7 +21,8 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
     let keys: Vec<&Member<'_>> = members.iter().filter(|m| m.key || !has_key).collect();
     let all: Vec<&Member<'_>> = members.iter().collect();
 
-    let descriptions = all.iter().map(|member| member.description(cdr));
+    let descriptions = all.iter();
+    let descriptions = descriptions.map(|member| name_self(member.description(cdr), ident));
     let encode = encode_body(&all, container, &format_ident!("encode"));
     let encode_key = encode_key_body(&keys, container);
     let decode = decode_body(&all, container, &format_ident!("decode_into"));
@@ -31,12 +32,12 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
     let min_sizes = all.iter().map(|member| member.min_size(cdr));
     Ok(quote! {
         // What is wrong with the type is found where it is defined, not where it is used.
-        const _: &#cdr::Type = <#ident as #cdr::Describe>::TYPE_REF;
+        const _: &#cdr::TypeDescription = <#ident as #cdr::Topic>::DESCRIPTION;
 
         #[automatically_derived]
         impl #cdr::Describe for #ident {
             const TYPE: #cdr::Type =
-                #cdr::Type::Struct(#cdr::Shared::Static(<Self as #cdr::Topic>::DESCRIPTION));
+                #cdr::Type::Struct(#cdr::Shared::Computed(<Self as #cdr::Topic>::description));
         }
 
         #[automatically_derived]
@@ -89,12 +90,16 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
             const TYPE_NAME: &'static str = #name;
             const EXTENSIBILITY: #cdr::Extensibility = #cdr::Extensibility::#extensibility;
             const HAS_KEY: bool = #has_key;
-            const DESCRIPTION: &'static #cdr::TypeDescription = &#cdr::TypeDescription {
-                name: #cdr::Shared::Static(#name),
-                extensibility: #cdr::Extensibility::#extensibility,
-                nested: #nested,
-                hash_ids: #hash_ids,
-                members: #cdr::Shared::Static(&[#(#descriptions,)*]),
+            const DESCRIPTION: &'static #cdr::TypeDescription = {
+                // Of one address, by which a type is known when it is met again.
+                static DESCRIPTION: #cdr::TypeDescription = #cdr::TypeDescription {
+                    name: #cdr::Shared::Static(#name),
+                    extensibility: #cdr::Extensibility::#extensibility,
+                    nested: #nested,
+                    hash_ids: #hash_ids,
+                    members: #cdr::Shared::Static(&[#(#descriptions,)*]),
+                };
+                &DESCRIPTION
             };
         }
     })

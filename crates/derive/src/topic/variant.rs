@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::{DataEnum, Error, Expr, Fields, Ident, Path, Result, Type, Variant};
 
 use super::member::Member;
-use super::{Container, for_each_meta, parse_values};
+use super::{Container, for_each_meta, name_self, parse_values};
 
 /// A variant: a member of the union, or values of the discriminator without one.
 struct Case<'a> {
@@ -31,6 +31,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
         ..
     } = container;
     let descriptions = cases.iter().filter_map(|case| case.description(cdr));
+    let descriptions = descriptions.map(|description| name_self(description, ident));
     let checks = checks(&cases, container);
     let encode = encode_body(&cases, container, ident, &format_ident!("encode"));
     let encode_key = encode_body(&cases, container, ident, &format_ident!("encode_key"));
@@ -45,15 +46,21 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
 
         #[automatically_derived]
         impl #cdr::Describe for #ident {
-            const TYPE: #cdr::Type =
-                #cdr::Type::Union(#cdr::Shared::Static(&#cdr::UnionDescription {
-                    name: #cdr::Shared::Static(#name),
-                    extensibility: #cdr::Extensibility::#extensibility,
-                    nested: #nested,
-                    discriminator: <#discriminator as #cdr::Describe>::TYPE,
-                    discriminator_key: #key,
-                    cases: #cdr::Shared::Static(&[#(#descriptions,)*]),
-                }));
+            const TYPE: #cdr::Type = {
+                // A function, so that the type can contain itself.
+                fn description() -> &'static #cdr::UnionDescription {
+                    static DESCRIPTION: #cdr::UnionDescription = #cdr::UnionDescription {
+                        name: #cdr::Shared::Static(#name),
+                        extensibility: #cdr::Extensibility::#extensibility,
+                        nested: #nested,
+                        discriminator: <#discriminator as #cdr::Describe>::TYPE,
+                        discriminator_key: #key,
+                        cases: #cdr::Shared::Static(&[#(#descriptions,)*]),
+                    };
+                    &DESCRIPTION
+                }
+                #cdr::Type::Union(#cdr::Shared::Computed(description))
+            };
         }
 
         #[automatically_derived]

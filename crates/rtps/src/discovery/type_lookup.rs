@@ -92,9 +92,7 @@ impl TypeLookup {
         let wanted = self.requests.types_of(number, from)?;
         let mut came = Vec::new();
         for (id, object) in &reply.objects {
-            // An object's identifier is the hash of its bytes, whatever the peer calls it.
-            let is_itself = TypeObjects::new().insert(object) == Ok(*id);
-            if wanted.contains(id) && is_itself {
+            if wanted.contains(id) && reply.is_right(*id, object) {
                 came.push((*id, *object));
             }
         }
@@ -111,8 +109,11 @@ impl TypeLookup {
         for (id, object) in came {
             let is_new = self.objects.get(id).is_none();
             let fits = !is_new || self.requests.charge(from, object.len(), &self.limits);
-            match fits && self.objects.insert(object).is_ok() {
-                true => taken.came.push(id),
+            match fits {
+                true => {
+                    self.objects.insert_part(id, object);
+                    taken.came.push(id);
+                }
                 false => taken.refused += 1,
             }
         }

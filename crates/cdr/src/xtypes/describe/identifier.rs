@@ -41,6 +41,10 @@ impl Resolver<'_> {
                 let id = TypeId::read_hash(EquivalenceKind::Minimal, reader)?;
                 self.resolve(id)?
             }
+            TI_STRONGLY_CONNECTED_COMPONENT => {
+                let id = TypeId::read_component(reader)?;
+                self.resolve(id)?
+            }
             kind => primitive(kind).ok_or(DescribeError::Unsupported(kind_name(kind)))?,
         })
     }

@@ -1,0 +1,315 @@
+//! Types that contain themselves, or each other.
+
+use tickwire_cdr::dynamic::{Form, Omissions, from_json, key_hash, to_json};
+use tickwire_cdr::xtypes::{
+    Consistency, DescribeError, Question, Reply, Request, RequestIdentity, TypeId, TypeInformation,
+    TypeObjects, check_assignable,
+};
+use tickwire_cdr::{
+    Decode, DecodeErrorKind, Representation, Topic, Type, TypeDescription, from_payload_into,
+    to_payload,
+};
+
+#[derive(Topic, Debug, Clone, PartialEq)]
+#[topic(name = "rec::Node", crate = tickwire_cdr)]
+struct Node {
+    #[topic(key)]
+    name: String,
+    children: Vec<Self>,
+}
+
+#[derive(Topic, Debug, Clone, PartialEq)]
+#[topic(name = "rec::Chain", mutable, crate = tickwire_cdr)]
+struct Chain {
+    value: i32,
+    next: Option<Box<Chain>>,
+}
+
+#[derive(Topic, Debug, Clone, PartialEq)]
+#[topic(name = "rec::Expression", final, crate = tickwire_cdr)]
+enum Expression {
+    Number(f64),
+    Negative(Box<Expression>),
+    Call(Call),
+}
+
+#[derive(Topic, Debug, Clone, PartialEq)]
+#[topic(name = "rec::Call", final, crate = tickwire_cdr)]
+struct Call {
+    name: String,
+    arguments: Vec<Vec<Expression>>,
+    pair: Vec<[Expression; 2]>,
+}
+
+/// Contains types that contain each other, but not the other way round.
+#[derive(Topic, Debug, Clone, PartialEq)]
+#[topic(name = "rec::Rule", crate = tickwire_cdr)]
+struct Rule {
+    #[topic(key)]
+    id: u32,
+    left: Expression,
+    right: Expression,
+    tree: Node,
+}
+
+fn node(depth: usize) -> Node {
+    Node {
+        name: format!("{depth}"),
+        children: match depth {
+            0 => vec![],
+            _ => vec![node(depth - 1), node(0)],
+        },
+    }
+}
+
+fn rule() -> Rule {
+    let two = || Expression::Negative(Box::new(Expression::Number(2.0)));
+    let call = Call {
+        name: "max".into(),
+        arguments: vec![vec![two(), two()], vec![]],
+        pair: vec![[two(), two()]],
+    };
+    Rule {
+        id: 7,
+        left: Expression::Call(call),
+        right: two(),
+        tree: node(3),
+    }
+}
+
+fn returns<T: Topic + Clone + PartialEq + std::fmt::Debug>(value: &T) {
+    for representation in [Representation::Xcdr1, Representation::Xcdr2] {
+        let mut payload = Vec::new();
+        to_payload(value, representation, &mut payload).unwrap();
+        let mut again = T::initial();
+        from_payload_into(&payload, &mut again).unwrap();
+        assert_eq!(&again, value);
+        for description in [T::DESCRIPTION.clone(), learnt(T::DESCRIPTION)] {
+            let mut json = String::new();
+            to_json(&description, &payload, Form::Sample, &mut json).unwrap();
+            let mut written = Vec::new();
+            let refused = Omissions::Refused;
+            from_json(&description, &json, refused, representation, &mut written).unwrap();
+            assert_eq!(written, payload, "{json}");
+            let hash = |of: &TypeDescription| {
+                let mut scratch = Vec::new();
+                key_hash(of, &payload, Form::Sample, representation, &mut scratch).unwrap()
+            };
+            assert_eq!(hash(&description), hash(T::DESCRIPTION));
+        }
+    }
+}
+
+fn objects_of(description: &TypeDescription) -> (TypeInformation, TypeObjects) {
+    let mut objects = TypeObjects::new();
+    let information = objects.add(description).unwrap();
+    (information, objects)
+}
+
+fn complete_of(description: &TypeDescription) -> TypeId {
+    objects_of(description).0.complete.unwrap().id
+}
+
+/// All that a peer tells of a type.
+fn reply_of(information: &TypeInformation, objects: &TypeObjects) -> Vec<u8> {
+    let complete = information.complete.as_ref().unwrap();
+    let dependencies = complete.dependencies.iter().map(|(id, _)| *id);
+    let identity = RequestIdentity {
+        writer: [1; 16],
+        sequence_number: 1,
+    };
+    let request = Request {
+        identity,
+        instance: String::new(),
+        question: Question::Types,
+        types: dependencies.chain([complete.id]).collect(),
+    };
+    let mut asked = Vec::new();
+    request.encode(&mut asked).unwrap();
+    let request = Request::parse(&asked).unwrap().unwrap();
+    let mut payload = Vec::new();
+    request.answer(objects, &mut payload).unwrap();
+    payload
+}
+
+/// The type as a peer knows it that had nothing but the objects.
+fn learnt(description: &TypeDescription) -> TypeDescription {
+    let (information, objects) = objects_of(description);
+    let mut announced = Vec::new();
+    information.encode(&mut announced).unwrap();
+    let order = tickwire_cdr::ByteOrder::Little;
+    assert_eq!(
+        TypeInformation::parse(&announced, order).as_ref(),
+        Ok(&information)
+    );
+    let payload = reply_of(&information, &objects);
+    let reply = Reply::parse(&payload).unwrap().unwrap();
+    let mut known = TypeObjects::new();
+    for (id, object) in &reply.objects {
+        assert!(reply.is_right(*id, object), "{id:?}");
+        known.insert_part(*id, object);
+    }
+    known.describe(information.complete.unwrap().id).unwrap()
+}
+
+#[test]
+fn values_return() {
+    returns(&node(4));
+    returns(&rule());
+    returns(&Chain {
+        value: 1,
+        next: Some(Box::new(Chain {
+            value: 2,
+            next: None,
+        })),
+    });
+}
+
+#[test]
+fn a_type_that_is_learnt_is_the_same_type() {
+    for description in [Node::DESCRIPTION, Chain::DESCRIPTION, Rule::DESCRIPTION] {
+        let learnt = learnt(description);
+        assert_eq!(complete_of(&learnt), complete_of(description));
+        let consistency = Consistency::default();
+        assert_eq!(check_assignable(description, &learnt, consistency), Ok(()));
+        assert_eq!(check_assignable(&learnt, description, consistency), Ok(()));
+        assert_eq!(check_assignable(&learnt, &learnt, consistency), Ok(()));
+        assert_eq!(learnt, learnt.clone());
+        assert!(format!("{learnt:?}").contains("rec::"));
+    }
+}
+
+#[test]
+fn types_of_a_circle_are_numbered_in_order_of_their_names() {
+    let (information, objects) = objects_of(Node::DESCRIPTION);
+    let complete = information.complete.unwrap();
+    let component = complete.id.component.unwrap();
+    // `rec::Node` comes before its member's collection, `rec::Node.1.s`.
+    assert_eq!((component.length, component.index), (2, 1));
+    let [(collection, _)] = complete.dependencies[..] else {
+        panic!("{:?}", complete.dependencies);
+    };
+    assert_eq!(collection.component.unwrap().index, 2);
+    assert_eq!(collection.hash, complete.id.hash);
+    assert_eq!(objects.dependencies_of(complete.id), complete.dependencies);
+    assert_eq!(
+        objects.minimal_of(complete.id),
+        Some(information.minimal.unwrap().id)
+    );
+    // By a reference alone, a type is the only one of its circle.
+    let chain = complete_of(Chain::DESCRIPTION).component.unwrap();
+    assert_eq!((chain.length, chain.index), (1, 1));
+    // What only contains circles is known by a hash of its own.
+    assert_eq!(complete_of(Rule::DESCRIPTION).component, None);
+}
+
+#[test]
+fn a_part_of_another_circle_is_not_believed() {
+    let (information, objects) = objects_of(Node::DESCRIPTION);
+    let payload = reply_of(&information, &objects);
+    let reply = Reply::parse(&payload).unwrap().unwrap();
+    let id = information.complete.unwrap().id;
+    let (_, object) = *reply
+        .objects
+        .iter()
+        .find(|(other, _)| *other == id)
+        .unwrap();
+    let mut changed = object.to_vec();
+    let name = changed.windows(4).position(|four| four == b"Node").unwrap();
+    changed[name] = b'M';
+    let mut forged = reply.clone();
+    for part in &mut forged.objects {
+        if part.0 == id {
+            part.1 = &changed;
+        }
+    }
+    assert!(!forged.is_right(id, &changed));
+    let mut alone = reply.clone();
+    alone.objects.retain(|(other, _)| *other == id);
+    assert!(!alone.is_right(id, object));
+    let mut known = TypeObjects::new();
+    known.insert_part(id, object);
+    let missing = known.describe(id).unwrap_err();
+    assert!(matches!(missing, DescribeError::Missing(part) if part != id));
+}
+
+/// A type like `Node`, but for one member.
+#[derive(Topic, Debug, Clone, PartialEq)]
+#[topic(name = "rec::Node", crate = tickwire_cdr)]
+struct OtherNode {
+    #[topic(key)]
+    name: String,
+    children: Vec<OtherNode>,
+    size: u16,
+}
+
+#[test]
+fn comparing_ends_and_finds_what_differs() {
+    let consistency = Consistency::default();
+    let (one, other) = (Node::DESCRIPTION, OtherNode::DESCRIPTION);
+    assert_eq!(check_assignable(one, other, consistency), Ok(()));
+    let strict = Consistency {
+        prevent_type_widening: true,
+        ..consistency
+    };
+    for (one, other) in [
+        (other.clone(), one.clone()),
+        (learnt(other), learnt(one)),
+        (other.clone(), learnt(one)),
+    ] {
+        let reasons = check_assignable(&one, &other, strict).unwrap_err();
+        let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+        let reason = "the writer does not have it, but the reader prevents type widening";
+        let places = ["rec::Node.children[].size", "rec::Node.size"];
+        assert_eq!(reasons, places.map(|place| format!("`{place}`: {reason}")));
+    }
+    assert_ne!(complete_of(one), complete_of(other));
+}
+
+#[test]
+fn values_that_nest_too_deeply_are_refused() {
+    // 1000 nodes, each the only child of the one before, in XCDR1: name "", one child.
+    let mut payload = vec![0, 1, 0, 0];
+    for _ in 0..1_000 {
+        payload.extend([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+    }
+    payload.extend([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let error = from_payload_into(&payload, &mut Node::initial()).unwrap_err();
+    assert_eq!(error.kind, DecodeErrorKind::TooDeep);
+    let error = to_json(
+        Node::DESCRIPTION,
+        &payload,
+        Form::Sample,
+        &mut String::new(),
+    );
+    assert_eq!(error.unwrap_err().error.kind, DecodeErrorKind::TooDeep);
+    let json = format!(
+        "{}{}",
+        r#"{"name":"","children":["#.repeat(70),
+        "]}".repeat(70)
+    );
+    let refused = Omissions::Refused;
+    from_json(
+        Node::DESCRIPTION,
+        &json,
+        refused,
+        Representation::Xcdr2,
+        &mut vec![],
+    )
+    .unwrap_err();
+}
+
+#[test]
+fn a_part_of_a_learnt_type_lives_no_longer_than_the_type() {
+    let description = learnt(Node::DESCRIPTION);
+    let Type::Sequence { element, .. } = &description.members[1].ty else {
+        panic!("{description:?}");
+    };
+    let Type::Struct(inside) = &**element else {
+        panic!("{description:?}");
+    };
+    let link = inside.members[1].ty.clone();
+    assert_eq!(link.to_string(), "sequence<struct rec::Node>");
+    drop(description);
+    assert_eq!(link.to_string(), "sequence<recursive type>");
+}
