@@ -18,7 +18,6 @@
 #include <fastdds/dds/topic/TypeSupport.hpp>
 #include <fastrtps/utils/md5.h>
 
-#include <getopt.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,19 +27,11 @@
 #include <string>
 #include <vector>
 
+#include "options.h"
+
 using namespace eprosima::fastdds::dds;
 using eprosima::fastrtps::Duration_t;
 using eprosima::fastrtps::rtps::SerializedPayload_t;
-
-struct Options {
-    bool publish = false, subscribe = false, reliable = true, print_written = false, use_read = false;
-    bool take_read = false, presentation = false;
-    int domain = 0, depth = -1, deadline = 0, strength = -1, representation = 1, shapesize = 20;
-    int write_period = 33, read_period = 100, time_filter = 0, lifespan = 0;
-    int num_iterations = 0, num_instances = 1, num_topics = 1, payload = 0, size_modulo = 0;
-    char durability = 'v', final_state = 0;
-    std::string topic, color, partition, cft;
-};
 
 static volatile sig_atomic_t all_done = 0;
 
@@ -192,7 +183,7 @@ static void print(const std::string& topic, const Shape& shape) {
 
 static void publish(const Options& options, DomainParticipant* participant, const std::vector<Topic*>& topics) {
     PublisherQos group;
-    if (!options.partition.empty()) group.partition().push_back(options.partition.c_str());
+    if (options.partition) group.partition().push_back(options.partition);
     Publisher* publisher = participant->create_publisher(group);
     DataWriterQos qos = DATAWRITER_QOS_DEFAULT;
     set_common(options, qos);
@@ -202,7 +193,7 @@ static void publish(const Options& options, DomainParticipant* participant, cons
     qos.writer_data_lifecycle().autodispose_unregistered_instances = false;
     std::vector<DataWriter*> writers;
     for (Topic* topic : topics) {
-        printf("Create writer for topic: %s color: %s\n", topic->get_name().c_str(), options.color.c_str());
+        printf("Create writer for topic: %s color: %s\n", topic->get_name().c_str(), options.color);
         writers.push_back(created(publisher->create_datawriter(topic, qos, &report)));
     }
     Shape shape;
@@ -253,7 +244,7 @@ static std::vector<Taken> take(const Options& options, DataReader* reader) {
 
 static void subscribe(const Options& options, DomainParticipant* participant, const std::vector<Topic*>& topics) {
     SubscriberQos group;
-    if (!options.partition.empty()) group.partition().push_back(options.partition.c_str());
+    if (options.partition) group.partition().push_back(options.partition);
     Subscriber* subscriber = participant->create_subscriber(group);
     DataReaderQos qos = DATAREADER_QOS_DEFAULT;
     set_common(options, qos);
@@ -280,62 +271,6 @@ static void subscribe(const Options& options, DomainParticipant* participant, co
     }
 }
 
-// ---- command line
-
-static Options parse(int argc, char** argv) {
-    static const option long_options[] = {
-        {"write-period", 1, nullptr, 'W'}, {"read-period", 1, nullptr, 'A'},
-        {"final-instance-state", 1, nullptr, 'M'}, {"access-scope", 1, nullptr, 'C'},
-        {"coherent", 0, nullptr, 'T'}, {"ordered", 0, nullptr, 'T'},
-        {"coherent-sample-count", 1, nullptr, 'H'}, {"additional-payload-size", 1, nullptr, 'B'},
-        {"num-topics", 1, nullptr, 'E'}, {"lifespan", 1, nullptr, 'l'}, {"num-instances", 1, nullptr, 'I'},
-        {"num-iterations", 1, nullptr, 'n'}, {"take-read", 0, nullptr, 'K'}, {"time-filter", 1, nullptr, 'i'},
-        {"cft", 1, nullptr, 'F'}, {"size-modulo", 1, nullptr, 'Q'}, {}};
-    Options options;
-    for (int opt; (opt = getopt_long(argc, argv, "PSbrRwc:d:D:f:k:p:s:x:t:v:z:", long_options, nullptr)) != -1;)
-        switch (opt) {
-            case 'P': options.publish = true; break;
-            case 'S': options.subscribe = true; break;
-            case 'b': options.reliable = false; break;
-            case 'r': options.reliable = true; break;
-            case 'R': options.use_read = true; break;
-            case 'w': options.print_written = true; break;
-            case 'c': options.color = optarg; break;
-            case 'd': options.domain = atoi(optarg); break;
-            case 'D': options.durability = *optarg; break;
-            case 'f': options.deadline = atoi(optarg); break;
-            case 'k': options.depth = atoi(optarg); break;
-            case 'p': options.partition = optarg; break;
-            case 's': options.strength = atoi(optarg); break;
-            case 'x': options.representation = atoi(optarg); break;
-            case 't': options.topic = optarg; break;
-            case 'v': break;
-            case 'z': options.shapesize = atoi(optarg); break;
-            case 'W': options.write_period = atoi(optarg); break;
-            case 'A': options.read_period = atoi(optarg); break;
-            case 'M': options.final_state = *optarg; break;
-            case 'C': options.presentation |= *optarg != 'i'; break;
-            case 'H': break;
-            case 'T': options.presentation = true; break;
-            case 'B': options.payload = atoi(optarg); break;
-            case 'E': options.num_topics = atoi(optarg); break;
-            case 'l': options.lifespan = atoi(optarg); break;
-            case 'I': options.num_instances = atoi(optarg); break;
-            case 'n': options.num_iterations = atoi(optarg); break;
-            case 'K': options.take_read = true; break;
-            case 'i': options.time_filter = atoi(optarg); break;
-            case 'F': options.cft = optarg; break;
-            case 'Q': options.size_modulo = atoi(optarg); break;
-            default: exit(2);
-        }
-    if (options.publish == options.subscribe || options.topic.empty()) {
-        fprintf(stderr, "one of -P and -S, and -t TOPIC\n");
-        exit(2);
-    }
-    if (options.publish && options.color.empty()) options.color = "BLUE";
-    return options;
-}
-
 int main(int argc, char** argv) {
     setvbuf(stdout, nullptr, _IOLBF, 0);
     struct sigaction action {};
@@ -343,7 +278,7 @@ int main(int argc, char** argv) {
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     Options options = parse(argc, argv);
-    bool filters = options.subscribe && (!options.color.empty() || !options.cft.empty() || options.time_filter > 0);
+    bool filters = options.subscribe && (options.color || options.cft || options.time_filter > 0);
     if (options.presentation || filters || options.representation != 1) {
         printf("PRESENTATION, filters and XCDR2 are not supported\n");
         return 1;

@@ -12,35 +12,57 @@ FASTDDS = HERE / "fastdds_shape_main.cpp"
 
 @dataclass(frozen=True)
 class Peer:
-    """A shape program; `build` makes it from `source` where that is newer. `representation` is what
-    cases use that do not say any."""
+    """A shape program; the commands of `build` make it from `sources` where one is newer.
+    `representation` is what cases use that do not say any."""
 
     command: list
     representation: int = 2
-    source: Path | None = None
-    build: list | None = None
+    sources: tuple = ()
+    build: tuple = ()
 
     def prepare(self):
         program = Path(self.command[0])
-        if self.build is None:
-            return
-        if not program.exists() or program.stat().st_mtime < self.source.stat().st_mtime:
+        newest = max((source.stat().st_mtime for source in self.sources), default=0)
+        if self.build and (not program.exists() or program.stat().st_mtime < newest):
             program.parent.mkdir(parents=True, exist_ok=True)
-            subprocess.run(self.build, check=True)
+            for command in self.build:
+                subprocess.run(command, check=True)
+
+
+def compiled(name, source, compiler, libraries, generate=(), representation=2):
+    """A program of ours over a library with headers; `generate` makes more sources."""
+    program = BUILD / f"{name}_shape_main"
+    command = [*compiler, "-O1", "-I", HERE, "-I", BUILD, "-o", program, source, *libraries]
+    sources = (source, HERE / "options.h", HERE / "shape.idl")
+    return Peer([str(program)], representation, sources, (*generate, command))
 
 
 PEERS = {
     "tickwire": Peer(["target/release/tickwire_shape_main"]),
     # Eclipse Cyclone DDS 11.0.1, from PyPI.
     "cyclone": Peer([sys.executable, str(HERE / "cyclone_shape_main.py")]),
+    # Eclipse Cyclone DDS 0.10.2, from Debian 12. Without type objects (-t): it knows no uint8 in those
+    # of others, and dies of them.
+    "cyclone0.10": compiled(
+        "cyclone0.10", HERE / "cyclone_shape_main.c", ["gcc", "-std=gnu11"],
+        [BUILD / "shape.c", "-lddsc"], [["idlc", "-t", "-o", BUILD, HERE / "shape.idl"]],
+    ),
     # eProsima Fast DDS 2.9.1, from Debian 12. It knows XCDR1 alone.
-    "fastdds": Peer(
-        [str(BUILD / "fastdds_shape_main")], 1, FASTDDS,
-        ["g++", "-std=c++17", "-O1", "-o", BUILD / "fastdds_shape_main", FASTDDS, "-lfastrtps"],
+    "fastdds": compiled(
+        "fastdds", HERE / "fastdds_shape_main.cpp", ["g++", "-std=c++17"], ["-lfastrtps"],
+        representation=1,
     ),
 }
+
+# Programs that are built elsewhere and given by their path; those who know XCDR1 alone.
+XCDR1_ALONE = {"rustdds"}
+
+
+def shown(name):
+    """What tables and lists call a peer: programs are named VENDOR_shape_main and the like."""
+    return Path(name).name.partition("_shape_main")[0]
 
 
 def peer(name):
     """A peer by its name, or any program that has the suite's command line by its path."""
-    return PEERS.get(name) or Peer([name])
+    return PEERS.get(name) or Peer([name], 1 if shown(name) in XCDR1_ALONE else 2)
