@@ -7,6 +7,7 @@ mod derive;
 mod dynamic;
 mod dynamic_write;
 mod evolution;
+mod fast_samples;
 mod filter;
 mod fixtures;
 mod identity;
