@@ -2,8 +2,8 @@
 
     conversation.py CASE PUBLISHER SUBSCRIBER REPRESENTATION SAMPLES SILENCE_S [CAPTURE]
 
-PUBLISHER and SUBSCRIBER are commands; REPRESENTATION is for cases that say none. Prints a JSON object: the word that each program came to, as
-the suite has them, and its output.
+PUBLISHER and SUBSCRIBER are commands; REPRESENTATION is for cases that say none. Prints a JSON
+object: the word that each program came to, as the suite has them, and its output.
 """
 
 import itertools
@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -107,19 +108,33 @@ def with_defaults(role, arguments, representation):
 
 def converse(case, publisher, subscriber, terms):
     programs, outcomes = [], []
+
+    def is_hopeless(future):
+        return future.done() and future.result() == "UNSUPPORTED"
+
+    def give_up(future):
+        """Ends the others, which would wait in vain, where a program cannot do what the case wants."""
+        if is_hopeless(future):
+            for program in programs:
+                program.process.send_signal(signal.SIGINT)
+
     with ThreadPoolExecutor() as pool:
         for arguments in case.publishers:
             arguments = with_defaults("-P", arguments, terms.representation)
             program = Program(shlex.split(publisher), arguments)
             programs.append(program)
             outcomes.append(pool.submit(outcome, follow_publisher, program, arguments, terms))
+            outcomes[-1].add_done_callback(give_up)
             program.is_ready.wait(terms.silence_s)
             time.sleep(1)
         for arguments in case.subscribers:
+            if any(map(is_hopeless, outcomes)):
+                break
             arguments = with_defaults("-S", arguments, terms.representation)
             program = Program(shlex.split(subscriber), arguments)
             programs.append(program)
             outcomes.append(pool.submit(outcome, follow_subscriber, program, case.check, terms))
+            outcomes[-1].add_done_callback(give_up)
         outcomes = [outcome.result() for outcome in outcomes]
     for number, program in enumerate(programs):
         if not program.stop():

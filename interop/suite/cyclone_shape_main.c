@@ -1,8 +1,9 @@
 /* A shape program of the OMG's interoperability suite that speaks through Debian's Eclipse Cyclone DDS.
  *
- * Command line and lines of output are those of `tickwire_shape_main`. Cyclone DDS has no PRESENTATION,
- * and filters by function, not by SQL: such options are answered by "not supported". The type comes
- * from shape.idl through its idlc.
+ * Command line and lines of output are those of `tickwire_shape_main`. Cyclone DDS 0.10 has no
+ * PRESENTATION and no filters by time, it filters by function, not by SQL, and it takes no XCDR1 for
+ * appendable types: such options are answered by "not supported". The type comes from shape.idl through
+ * its idlc.
  */
 
 #include <dds/dds.h>
@@ -26,7 +27,7 @@ static void stop(int signal) {
 /* Returns the entity; leaves the program if it could not be made. */
 static dds_entity_t created(dds_entity_t entity) {
     if (entity < 0) {
-        printf("Cyclone DDS: %s\n", dds_strretcode(entity));
+        printf("%s: such a QoS is not supported\n", dds_strretcode(-entity));
         exit(1);
     }
     return entity;
@@ -141,12 +142,6 @@ static dds_qos_t *writer_qos(const struct Options *options) {
     return qos;
 }
 
-static dds_qos_t *reader_qos(const struct Options *options) {
-    dds_qos_t *qos = endpoint_qos(options);
-    if (options->time_filter) dds_qset_time_based_filter(qos, DDS_MSECS(options->time_filter));
-    return qos;
-}
-
 /* ---- publisher */
 
 static void advance(const struct Options *options, ShapeType *shape, int iteration) {
@@ -221,7 +216,7 @@ static void subscribe(
     for (int topic = 0; topic < options->num_topics; ++topic) {
         printf("Create reader for topic: %s\n", names[topic]);
         if (options->color) dds_set_topic_filter_and_arg(topics[topic], has_color, (void *)options->color);
-        readers[topic] = created(dds_create_reader(subscriber, topics[topic], reader_qos(options), NULL));
+        readers[topic] = created(dds_create_reader(subscriber, topics[topic], endpoint_qos(options), NULL));
         dds_set_listener(readers[topic], report(names[topic]));
     }
     for (int n = 0; !all_done && (!options->num_iterations || n < options->num_iterations); ++n) {
@@ -236,8 +231,8 @@ int main(int argc, char **argv) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     struct Options options = parse(argc, argv);
-    if (options.presentation || options.cft || options.num_topics > MOST_TOPICS) {
-        printf("PRESENTATION and filters by SQL are not supported\n");
+    if (options.presentation || options.cft || options.time_filter || options.num_topics > MOST_TOPICS) {
+        printf("PRESENTATION and filters by SQL or time are not supported\n");
         return 1;
     }
     dds_entity_t participant = created(dds_create_participant(options.domain, NULL, NULL));
