@@ -103,8 +103,7 @@ macro_rules! common_policies {
             ///
             /// Before a write returns, the sample is in the writer's log. The next writer of the
             /// topic, with the same type's name and partition, takes the log over and offers what
-            /// DURABILITY_SERVICE keeps of it, as does `tickwire durability serve` until there is
-            /// one. Where the logs are:
+            /// DURABILITY_SERVICE keeps of it; until there is one, nobody does. Where the logs are:
             /// [`DomainParticipantBuilder::store`](crate::DomainParticipantBuilder::store).
             /// Coherent sets are not restored as sets.
             pub fn transient(self) -> Self {

@@ -81,6 +81,7 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "busy_poll", Kind::FiniteDuration, "\"0s\"", "how long to look for datagrams again and again before a thread sleeps"),
     Setting::new(&[Participant], "announce_types", Kind::Bool, "true", "whether to tell others what the types look like"),
     Setting::new(&[Participant], "announce_process", Kind::Bool, "true", "whether to tell others the host's name, the process id and the program's path"),
+    Setting::new(&[Participant], "store", Kind::Text, "\"\"", "directory where TRANSIENT and PERSISTENT writers leave what is to outlive them, or `off`; else as $TICKWIRE_STORE says"),
     Setting::new(&[Participant], "user_data", Kind::Octets, "\"\"", "USER_DATA: octets that discovery carries along")
         .xml("user_data/value", "rtps/userData/value"),
     // What others may have it keep and send.

@@ -4,6 +4,7 @@ use tickwire::qos::{
     DestinationOrder, Durability, EndpointQos, History, LivelinessKind, Ownership,
     PresentationScope, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistencyKind,
 };
+use tickwire::store::{StoreOptions, StoreVariable};
 use tickwire::{DomainParticipantBuilder, Driving, ParticipantLimits};
 
 use crate::resolve::Effective;
@@ -172,6 +173,11 @@ pub(crate) fn build(
         ("busy_poll", Value::Duration(duration)) => builder.busy_poll(*duration),
         ("announce_types", Value::Bool(announce)) => builder.announce_types(*announce),
         ("announce_process", Value::Bool(announce)) => builder.announce_process(*announce),
+        ("store", Value::Text(store)) => match StoreVariable::parse(Some(store.into())) {
+            StoreVariable::Unset => builder,
+            StoreVariable::Off => builder.store(None),
+            StoreVariable::Directory(path) => builder.store(StoreOptions::below(&path)),
+        },
         ("user_data", Value::Octets(octets)) => builder.user_data(octets.as_slice()),
         (AUTOENABLE, Value::Bool(autoenable)) => builder.autoenable_created_entities(*autoenable),
         (key, Value::Integer(_) | Value::Size(_)) => match key.strip_prefix("limits.") {

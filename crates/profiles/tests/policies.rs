@@ -144,6 +144,9 @@ fn every_setting_in_toml() {
         .busy_poll(Duration::from_micros(50))
         .announce_types(false)
         .announce_process(false)
+        .store(tickwire::store::StoreOptions::below(
+            "/var/lib/desk".as_ref(),
+        ))
         .user_data(*b"p")
         .limits(|limits| {
             limits.discovery.max_participants = 1;
