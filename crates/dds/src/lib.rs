@@ -35,6 +35,9 @@ pub use tickwire_cdr as cdr;
 pub use tickwire_derive::Topic;
 pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 
+#[cfg(test)]
+extern crate self as tickwire;
+
 mod content_filter;
 mod core;
 mod deadline;

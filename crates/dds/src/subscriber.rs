@@ -1,10 +1,10 @@
 //! Subscribers: what several readers have in common.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use tickwire_rtps::qos::PresentationScope;
-use tickwire_rtps::reader::{Decision, GroupSets, Member};
+use tickwire_rtps::reader::{Decision, GroupSets};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use crate::DataReader;
@@ -17,7 +17,6 @@ use crate::lifeline::Lifeline;
 use crate::listeners::GroupListener;
 use crate::qos::{DataReaderQos, GroupQos, Presentation};
 use crate::reader::StateMask;
-use crate::reader::coherent::GroupEvent;
 use crate::reader::endpoint::{Listed, ReaderEndpoint};
 use crate::reader::room::Room;
 use crate::signal::lock;
@@ -226,10 +225,11 @@ pub(crate) struct SubscriberGroup {
     state: Mutex<GroupState>,
 }
 
+/// How many look at the readers, and what is known of their sets.
 #[derive(Default)]
-struct GroupState {
+pub(crate) struct GroupState {
     accesses: u32,
-    sets: GroupSets,
+    pub(crate) sets: GroupSets,
 }
 
 impl SubscriberGroup {
@@ -266,52 +266,37 @@ impl SubscriberGroup {
             .collect()
     }
 
-    pub(crate) fn matched(&self, reader: Guid, writer: Guid, publisher: Guid) {
-        let member = Member { reader, writer };
-        lock(&self.state).sets.matched(member, publisher);
+    /// A reader is gone; sets do not wait for it.
+    pub(crate) fn remove(&self, reader: Guid) {
+        let is_other = |known: &Weak<dyn ReaderEndpoint>| {
+            let known = known.upgrade();
+            known.is_some_and(|known| known.guid() != reader)
+        };
+        let mut state = self.lock();
+        lock(&self.readers).retain(is_other);
+        state.sets.remove_reader(reader);
+        self.carry_out(&mut state);
     }
 
-    pub(crate) fn unmatched(&self, reader: Guid, writer: Guid) {
-        let member = Member { reader, writer };
-        lock(&self.state).sets.unmatched(member);
-        self.release();
-    }
-
-    /// Takes note of what a reader has got, in order, and shows the sets that are whole now.
-    pub(crate) fn settle(&self, reader: &dyn ReaderEndpoint, events: &[GroupEvent]) {
-        let mut state = lock(&self.state);
-        for event in events {
-            match *event {
-                GroupEvent::Passed(writer, number, group_number) => {
-                    let member = member(reader, writer);
-                    state.sets.passed(member, number, group_number);
-                }
-                GroupEvent::Begun(writer, set) => {
-                    state.sets.begun(member(reader, writer), set);
-                }
-                GroupEvent::Ended(writer, end, count) => {
-                    let member = member(reader, writer);
-                    if !state.sets.ended(member, &end, count)
-                        && let Some(publisher) = state.sets.publisher_of(member)
-                    {
-                        reader.decide(publisher, end.group.coherent_set, false);
-                    }
-                }
-            }
-        }
-        drop(state);
-        self.release();
+    /// For those who tell what has come to a reader: from before they lock the reader until they have
+    /// told it.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, GroupState> {
+        lock(&self.state)
     }
 
     /// Shows the sets that are whole and have room in all readers, unless somebody is looking; lets
     /// go of those that never will be.
     pub(crate) fn release(&self) {
-        let mut state = lock(&self.state);
+        self.carry_out(&mut self.lock());
+    }
+
+    /// The same under the lock.
+    pub(crate) fn carry_out(&self, state: &mut GroupState) {
         loop {
             let decisions: Vec<_> = state.sets.decisions().collect();
             let mut is_over = true;
             for decision in decisions {
-                if self.carry_out(decision, state.accesses > 0) {
+                if self.decide(decision, state.accesses > 0) {
                     state.sets.done(&decision);
                     is_over = false;
                 }
@@ -323,32 +308,27 @@ impl SubscriberGroup {
     }
 
     /// Shows or discards a set; false if it has to wait.
-    fn carry_out(&self, decision: Decision, is_looked_at: bool) -> bool {
+    fn decide(&self, decision: Decision, is_looked_at: bool) -> bool {
         let Decision {
             publisher,
             set,
             mut is_whole,
         } = decision;
+        if is_whole && is_looked_at {
+            return false;
+        }
         let readers = self.readers();
         if is_whole {
             match room_for(&readers, publisher, set) {
-                Room::Never(_) => is_whole = false,
-                Room::NotYet(_) => return false,
-                Room::Enough if is_looked_at => return false,
                 Room::Enough => {}
+                Room::NotYet(_) => return false,
+                Room::Never(_) => is_whole = false,
             }
         }
         for reader in readers {
             reader.decide(publisher, set, is_whole);
         }
         true
-    }
-}
-
-fn member(reader: &dyn ReaderEndpoint, writer: Guid) -> Member {
-    Member {
-        reader: reader.guid(),
-        writer,
     }
 }
 
@@ -364,3 +344,7 @@ fn room_for(readers: &[Arc<dyn ReaderEndpoint>], publisher: Guid, set: SequenceN
     }
     all
 }
+
+#[cfg(test)]
+#[path = "subscriber_tests.rs"]
+mod tests;

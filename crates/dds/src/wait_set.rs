@@ -11,7 +11,7 @@ use crate::core::Core;
 use crate::error::Timeout;
 use crate::outgoing;
 use crate::reader::StateMask;
-use crate::reader::endpoint::ReaderShared;
+use crate::reader::shared::ReaderShared;
 use crate::signal::{Observers, Signal, lock};
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;

@@ -98,8 +98,8 @@ pub(crate) struct Cache<T> {
     pub(super) chosen: Vec<Slot>,
     /// An instance whose key has not been noted, and a sample of it.
     pub(super) unnamed: Option<(usize, Slot)>,
-    /// Scratch for the instances of a coherent set.
-    pub(super) set_instances: Vec<InstanceHandle>,
+    /// Scratch for the instances of a coherent set, with whether a change is a value.
+    pub(super) set_instances: Vec<(InstanceHandle, bool)>,
     pool: Vec<Arc<T>>,
     pub(super) collections: u64,
 }

@@ -1,10 +1,9 @@
-//! Coherent sets between the reader's machine and the cache (DDS 1.4 §2.2.3.6): shown as a whole,
-//! and with GROUP scope not before the subscriber says that the other readers have their parts.
-//! Knows no other reader.
+//! Coherent sets between the reader's machine and the cache (DDS 1.4 §2.2.3.6): decoded once, and
+//! shown as a whole when there is room for all of it. Knows one reader; parts of a publisher's sets
+//! it hands to [`GroupInbox`](super::group_inbox::GroupInbox).
 
-use std::collections::VecDeque;
-
-use tickwire_rtps::reader::{CoherentSet, Delivery, SetEnd, SetPart, Sink};
+use hashbrown::HashMap;
+use tickwire_rtps::reader::{CoherentSet, Delivery, Sink};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use super::inbox::{Inbox, Staged};
@@ -12,67 +11,67 @@ use super::room::Room;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 
-/// What a reader keeps until its subscriber has decided, in the order of arrival.
-pub(super) struct GroupInbox<T> {
-    parts: VecDeque<Part<T>>,
-    /// What the subscriber has not been told yet.
-    events: Vec<GroupEvent>,
+/// Sets on their way into the cache.
+pub(super) struct Sets<T> {
+    /// Sets that found no room, decoded, by their writers.
+    refused: HashMap<Guid, Vec<Staged<T>>>,
+    /// Scratch for the changes of a set.
+    spare: Vec<Staged<T>>,
 }
 
-/// A writer's part in a set of its publisher, or changes in no set that came after one.
-struct Part<T> {
-    writer: Guid,
-    publisher: Guid,
-    /// [`SequenceNumber::ZERO`] for changes in no set.
-    set: SequenceNumber,
-    staged: Vec<Staged<T>>,
-}
-
-/// What a reader tells its subscriber.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum GroupEvent {
-    /// A set began in a writer.
-    Begun(Guid, SequenceNumber),
-    /// A set ended in a writer whose part has so many changes.
-    Ended(Guid, SetEnd, usize),
-    /// A change in no set: its writer, its number there and in the publisher.
-    Passed(Guid, SequenceNumber, SequenceNumber),
-}
-
-impl<T> Default for GroupInbox<T> {
-    fn default() -> Self {
+impl<T> Sets<T> {
+    pub(super) fn new() -> Self {
         Self {
-            parts: VecDeque::new(),
-            events: Vec::new(),
+            refused: HashMap::new(),
+            spare: Vec::new(),
         }
+    }
+
+    /// A writer is gone, and what it has left unfinished.
+    pub(super) fn forget_writer(&mut self, writer: Guid) {
+        self.refused.remove(&writer);
     }
 }
 
 impl<T: TopicSupport> Inbox<T> {
     /// Takes a whole set: shows it, or keeps it if it is only a part of one.
     pub(super) fn take_set(&mut self, set: &CoherentSet<'_>) -> Delivery {
-        let mut staged = std::mem::take(&mut self.staged);
-        let delivery = match self.stage_set(set, &mut staged) {
-            false => {
-                self.lost(set.writer, set.len() as u64);
-                Delivery::Accepted
-            }
-            true => match &mut self.group {
-                Some(group) if set.group_set >= SequenceNumber::FIRST => {
-                    group.parts.push_back(Part {
-                        writer: set.writer,
-                        publisher: self.cache.publisher_of(set.writer),
-                        set: set.group_set,
-                        staged: std::mem::take(&mut staged),
-                    });
-                    Delivery::Accepted
-                }
-                _ => self.show(set.writer, &mut staged),
-            },
+        let Some(mut staged) = self.staged(set) else {
+            // One of them is counted as not being of the topic's type.
+            self.discarded(set.writer, set.len().saturating_sub(1));
+            return Delivery::Accepted;
         };
-        self.discard(&mut staged);
-        self.staged = staged;
+        let is_part = self.group.is_some() && set.group_set >= SequenceNumber::FIRST;
+        let delivery = match is_part {
+            true => self.keep_part(set.writer, set.group_set, &mut staged),
+            false => self.show(set.writer, &mut staged),
+        };
+        match delivery {
+            Delivery::Full => {
+                self.sets.refused.insert(set.writer, staged);
+            }
+            Delivery::Accepted => {
+                self.recycle(staged.drain(..));
+                self.sets.spare = staged;
+            }
+        }
         delivery
+    }
+
+    /// The changes of a set, decoded now or when it was refused; `None` if one cannot be.
+    fn staged(&mut self, set: &CoherentSet<'_>) -> Option<Vec<Staged<T>>> {
+        if let Some(staged) = self.sets.refused.remove(&set.writer)
+            && set.was_refused
+        {
+            return Some(staged);
+        }
+        let mut staged = std::mem::take(&mut self.sets.spare);
+        if self.stage_set(set, &mut staged) {
+            return Some(staged);
+        }
+        self.recycle(staged.drain(..));
+        self.sets.spare = staged;
+        None
     }
 
     /// Decodes all changes of a set that the content filter lets pass; false if one cannot be. What
@@ -99,8 +98,7 @@ impl<T: TopicSupport> Inbox<T> {
         match self.cache.room_for(arrivals) {
             Room::Enough => {
                 for staged in staged.drain(..) {
-                    // There is room, and what is filtered is accepted.
-                    let _ = self.insert(staged);
+                    self.reveal(staged);
                 }
                 Delivery::Accepted
             }
@@ -111,117 +109,29 @@ impl<T: TopicSupport> Inbox<T> {
             Room::Never(reason) => {
                 self.statuses.reject(reason, None);
                 self.news |= StatusMask::SAMPLE_REJECTED;
-                self.lost(writer, staged.len() as u64);
+                self.discarded(writer, staged.len());
                 Delivery::Accepted
             }
         }
     }
 
-    /// A set of a publisher has begun in a writer.
-    pub(super) fn part_begun(&mut self, writer: Guid, set: SequenceNumber) {
-        if let Some(group) = &mut self.group {
-            group.events.push(GroupEvent::Begun(writer, set));
+    /// Stores a change that there is room for. What finds none all the same is lost, as it has been
+    /// acknowledged.
+    pub(super) fn reveal(&mut self, staged: Staged<T>) {
+        let writer = staged.arrival.writer;
+        if self.insert(staged) == Delivery::Full {
+            self.discarded(writer, 1);
         }
     }
 
-    /// A set of a publisher has ended in a writer.
-    pub(super) fn part_ended(&mut self, writer: Guid, mut end: SetEnd) {
-        let Some(group) = &mut self.group else {
-            return;
-        };
-        let set = end.group.coherent_set;
-        let mut parts = group.parts.iter().rev();
-        let kept = parts.find(|part| part.writer == writer && part.set == set);
-        if kept.is_none() && end.part == SetPart::Delivered {
-            // It could not be decoded.
-            end.part = SetPart::Discarded;
-        }
-        let count = kept.map_or(0, |part| part.staged.len());
-        group.events.push(GroupEvent::Ended(writer, end, count));
+    /// Changes of a set have come that will never be shown.
+    pub(super) fn discarded(&mut self, writer: Guid, count: usize) {
+        self.counters.discarded_with_set += count as u64;
+        self.lost(writer, count as u64);
     }
 
-    /// Takes a change that is in no set, behind the parts of its writer that wait.
-    pub(super) fn insert_in_turn(&mut self, staged: Staged<T>) -> Delivery {
-        let Some(group) = &mut self.group else {
-            return self.insert(staged);
-        };
-        let arrival = staged.arrival;
-        if !group.parts.iter().any(|part| part.writer == arrival.writer) {
-            return self.insert(staged);
-        }
-        group.parts.push_back(Part {
-            writer: arrival.writer,
-            publisher: arrival.publisher,
-            set: SequenceNumber::ZERO,
-            staged: vec![staged],
-        });
-        Delivery::Accepted
-    }
-
-    /// A change in no set has been taken, whatever became of it.
-    pub(super) fn passed(&mut self, writer: Guid, number: SequenceNumber, group: SequenceNumber) {
-        if let Some(inbox) = &mut self.group
-            && group >= SequenceNumber::FIRST
-        {
-            inbox.events.push(GroupEvent::Passed(writer, number, group));
-        }
-    }
-
-    /// What is to be told to the subscriber.
-    pub(super) fn take_events(&mut self) -> Vec<GroupEvent> {
-        let group = self.group.as_mut();
-        group.map_or(Vec::new(), |group| std::mem::take(&mut group.events))
-    }
-
-    /// Whether the parts of a set can be shown now; those that never can are taken for discarded.
-    pub(super) fn room_for_set(&mut self, publisher: Guid, set: SequenceNumber) -> Room {
-        let Some(group) = &self.group else {
-            return Room::Enough;
-        };
-        let parts = group.parts.iter();
-        let parts = parts.filter(|part| part.publisher == publisher && part.set == set);
-        let arrivals = parts.flat_map(|part| &part.staged);
-        self.cache.room_for(arrivals.map(|staged| &staged.arrival))
-    }
-
-    /// Shows or discards the parts of a set, and shows what has waited behind them.
-    pub(super) fn decide(&mut self, publisher: Guid, set: SequenceNumber, is_whole: bool) {
-        let Some(group) = &mut self.group else {
-            return;
-        };
-        let mut parts = std::mem::take(&mut group.parts);
-        let mut kept = VecDeque::with_capacity(parts.len());
-        for mut part in parts.drain(..) {
-            let is_decided = part.publisher == publisher && part.set == set;
-            let waits = kept.iter().any(|kept: &Part<T>| kept.writer == part.writer);
-            match part.set {
-                _ if is_decided && is_whole => self.release(part),
-                _ if is_decided => {
-                    self.lost(part.writer, part.staged.len() as u64);
-                    self.discard(&mut part.staged);
-                }
-                SequenceNumber::ZERO if !waits => self.release(part),
-                _ => kept.push_back(part),
-            }
-        }
-        if let Some(group) = &mut self.group {
-            group.parts = kept;
-        }
-    }
-
-    /// Stores the changes of a part. If its writer has left meanwhile, it leaves them, too.
-    fn release(&mut self, part: Part<T>) {
-        for staged in part.staged {
-            // There was room when the decision was taken; what has filled it since is counted.
-            let _ = self.insert(staged);
-        }
-        if !self.cache.knows_writer(part.writer) {
-            self.cache.silence_writer(part.writer, self.timestamp);
-        }
-    }
-
-    fn discard(&mut self, staged: &mut Vec<Staged<T>>) {
-        for value in staged.drain(..).filter_map(|staged| staged.value) {
+    pub(super) fn recycle(&mut self, staged: impl Iterator<Item = Staged<T>>) {
+        for value in staged.filter_map(|staged| staged.value) {
             self.cache.recycle(value);
         }
     }

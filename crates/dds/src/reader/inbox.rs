@@ -12,7 +12,8 @@ use tickwire_rtps::reader::{CoherentSet, Delivery, ReceivedChange, SetEnd, Sink}
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
 
 use super::cache::{Cache, CachePolicy};
-use super::coherent::GroupInbox;
+use super::coherent::Sets;
+use super::group_inbox::GroupInbox;
 use super::info::InstanceHandle;
 use super::insert::{Arrival, Insertion};
 use super::slots::Slot;
@@ -40,8 +41,9 @@ pub(super) struct Inbox<T: TopicSupport> {
     pub(super) news: StatusMask,
     /// Something was refused, hence waits in the machine or in the writer.
     pub(super) is_stalled: bool,
-    /// Scratch for the changes of a set.
-    pub(super) staged: Vec<Staged<T>>,
+    /// What was refused may find room now.
+    pub(super) has_room: bool,
+    pub(super) sets: Sets<T>,
     /// What waits for other readers of the subscriber.
     pub(super) group: Option<GroupInbox<T>>,
 }
@@ -64,6 +66,10 @@ pub struct InboxCounters {
     pub filtered_by_content: u64,
     /// Not of the topic's type.
     pub undecodable: u64,
+    /// Of a coherent set that had come whole from its writer, but not in all readers of the subscriber,
+    /// or that the RESOURCE_LIMITS have no room for, or of which another change is not of the topic's
+    /// type. The status SAMPLE_LOST counts them, too.
+    pub discarded_with_set: u64,
     /// Ends of instances that had ended, or that nobody here knew.
     pub ignored: u64,
 }
@@ -104,7 +110,8 @@ impl<T: TopicSupport> Inbox<T> {
             timestamp: Timestamp::default(),
             news: StatusMask::NONE,
             is_stalled: false,
-            staged: Vec::new(),
+            has_room: false,
+            sets: Sets::new(),
             group: None,
         }
     }

@@ -3,20 +3,24 @@
 mod aliases;
 mod any;
 mod cache;
-pub(crate) mod coherent;
+mod coherent;
 mod collect;
+mod driven;
 pub(crate) mod endpoint;
+mod group_inbox;
 mod inbox;
 mod info;
 mod insert;
 mod instance;
 mod listener;
 mod next_instance;
+mod policy;
 mod query_condition;
 pub(crate) mod room;
 mod sample;
 mod samples;
 mod select;
+pub(crate) mod shared;
 mod slots;
 mod status;
 mod time_filter;
@@ -53,7 +57,7 @@ use crate::status::{
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::wait_set::{Condition, ReaderCondition, ReaderTrigger};
-use endpoint::ReaderShared;
+use shared::ReaderShared;
 
 /// Subscribes to a topic. Clones are the same reader; it ends with the last of them.
 ///
@@ -370,7 +374,6 @@ impl<T: TopicSupport> fmt::Debug for DataReader<T> {
 
 impl<T: TopicSupport> Drop for Handle<T> {
     fn drop(&mut self) {
-        self.shared.listeners.own.set(None, StatusMask::NONE);
-        self.shared.core.remove_reader(self.shared.guid);
+        self.shared.remove();
     }
 }

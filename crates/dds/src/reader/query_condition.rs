@@ -8,8 +8,8 @@ use tickwire_cdr::Representation;
 use tickwire_cdr::dynamic::Form;
 use tickwire_cdr::filter::{self, SortKey};
 
-use super::endpoint::ReaderShared;
 use super::info::StateMask;
+use super::shared::ReaderShared;
 use crate::core::Core;
 use crate::error::ContentFilterError;
 use crate::signal::{Observers, lock};

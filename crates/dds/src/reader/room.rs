@@ -29,39 +29,45 @@ impl<T> Cache<T> {
             return Room::Enough;
         }
         let mut instances = std::mem::take(&mut self.set_instances);
-        // A change of state needs no room itself, but may show a value that waits.
-        let needs_room =
-            |arrival: &&Arrival| arrival.kind.is_alive() || self.holds_back(arrival.instance);
-        let values = arrivals.filter(needs_room);
         instances.clear();
-        instances.extend(values.map(|arrival| arrival.instance));
+        for arrival in arrivals {
+            let is_value = arrival.kind.is_alive();
+            instances.push((arrival.instance, is_value));
+            // A change of state may show a value that waits.
+            if !is_value && self.holds_back(arrival.instance) {
+                instances.push((arrival.instance, true));
+            }
+        }
         instances.sort_unstable();
         let room = self.room_of(&instances);
         self.set_instances = instances;
         room
     }
 
-    /// The same for as many values of each instance as it is listed.
-    fn room_of(&self, instances: &[InstanceHandle]) -> Room {
+    /// The same for as many values (`true`) and changes of state of each instance as are listed. Each
+    /// of the latter may be stored, too.
+    fn room_of(&self, changes: &[(InstanceHandle, bool)]) -> Room {
         let policy = &self.policy;
         let depth = policy.depth.unwrap_or(usize::MAX);
         let (mut alone, mut added, mut new_instances, mut count) = (0, 0, 0, 0);
-        for run in instances.chunk_by(|one, other| one == other) {
-            let held = run.first().map_or(0, |&instance| self.held(instance));
-            let (all, kept) = (held + run.len(), run.len().min(depth));
+        for run in changes.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some(&(instance, _)) = run.first() else {
+                continue;
+            };
+            let values = run.iter().filter(|(_, is_value)| *is_value).count();
+            let notices = run.len() - values;
+            let held = self.held(instance);
+            let (all, kept) = (held + values, values.min(depth));
             if kept > policy.max_samples_per_instance {
                 return Room::Never(SampleRejectedReason::SamplesPerInstance);
             }
             if all.min(depth) > policy.max_samples_per_instance {
                 return Room::NotYet(SampleRejectedReason::SamplesPerInstance);
             }
-            let is_known = run
-                .first()
-                .is_some_and(|one| self.by_handle.contains_key(one));
             count += 1;
-            new_instances += usize::from(!is_known);
-            alone += kept;
-            added += all.min(depth.max(held)) - held;
+            new_instances += usize::from(!self.by_handle.contains_key(&instance));
+            alone += kept + notices;
+            added += all.min(depth.max(held)) - held + notices;
         }
         match () {
             () if count > policy.max_instances => Room::Never(SampleRejectedReason::Instances),

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::endpoint::ReaderShared;
 use super::sample::Sample;
+use super::shared::ReaderShared;
 use crate::type_support::TopicSupport;
 
 /// Samples in the order of their arrival, across instances: where the standard would have those of

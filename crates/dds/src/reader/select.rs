@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::collect::{Instances, Query};
-use super::endpoint::ReaderShared;
 use super::info::{InstanceHandle, StateMask};
 use super::query_condition::{Matcher, QueryCondition};
 use super::samples::Samples;
+use super::shared::ReaderShared;
 use crate::type_support::TopicSupport;
 
 /// Which samples to read or take.

@@ -253,7 +253,7 @@ pub struct ReaderCounters {
     /// or came before the reader was matched; there were more than
     /// [`max_set`](ReaderConfig::max_set); or the writer was unmatched before the end.
     pub sets_discarded: u64,
-    /// Changes that had come of those sets.
+    /// Changes that had come of those sets; the sink is told that they are lost.
     pub set_changes_discarded: u64,
     /// Came again, or too late for a best-effort reader.
     pub duplicates: u64,

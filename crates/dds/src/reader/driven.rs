@@ -1,0 +1,199 @@
+//! What the participant's threads do with a reader: they hand it what arrives, and drive its timers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tickwire_base::Instant;
+use tickwire_rtps::Outbox;
+use tickwire_rtps::discovery::EndpointData;
+use tickwire_rtps::qos::{RepresentationId, Verdict};
+use tickwire_rtps::reader::WriterProxy;
+use tickwire_rtps::wire::{Guid, SequenceNumber, Submessage};
+use tickwire_transport::clock;
+
+use super::cache::WriterPolicy;
+use super::endpoint::{Listed, ReaderEndpoint, Received};
+use super::info::StateMask;
+use super::room::Room;
+use super::shared::{ReaderShared, ReaderState};
+use super::status::ReaderStatuses;
+use crate::signal::lock;
+use crate::status::StatusMask;
+use crate::type_support::TopicSupport;
+
+impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
+    fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    fn receive(&self, received: &Received<'_>, outbox: &mut Outbox) -> bool {
+        let Received {
+            now,
+            timestamp,
+            context,
+            submessage,
+        } = *received;
+        self.update(|state| {
+            let ReaderState { machine, inbox, .. } = state;
+            inbox.now = now;
+            inbox.timestamp = timestamp;
+            match submessage {
+                Submessage::Data(data) => machine.handle_data(now, context, data, inbox),
+                Submessage::DataFrag(data) => machine.handle_data_frag(now, context, data, inbox),
+                Submessage::Heartbeat(heartbeat) => {
+                    machine.handle_heartbeat(now, context, heartbeat, inbox, outbox);
+                }
+                Submessage::HeartbeatFrag(heartbeat) => {
+                    machine.handle_heartbeat_frag(now, context, heartbeat);
+                }
+                Submessage::Gap(gap) => machine.handle_gap(context, gap, inbox),
+                _ => {}
+            }
+            StatusMask::NONE
+        })
+    }
+
+    fn match_writer(
+        &self,
+        now: Instant,
+        proxy: WriterProxy,
+        data: &EndpointData,
+        outbox: &mut Outbox,
+    ) -> bool {
+        let (writer, qos) = (proxy.guid, &data.qos);
+        let publisher = data.group.unwrap_or(writer);
+        let member = self.member(writer);
+        let policy = WriterPolicy {
+            strength: qos.ownership_strength,
+            lifespan: Some(qos.lifespan).filter(|&lifespan| lifespan != Duration::MAX),
+            is_xcdr1: qos.offered_representation() == RepresentationId::XCDR1,
+            publisher,
+        };
+        self.update_in_group(|state, sets| {
+            if let Some(sets) = sets {
+                sets.matched(member, publisher);
+            }
+            state.machine.match_writer(now, proxy, outbox);
+            state.inbox.cache.set_writer(writer, policy);
+            if state.writers.contains_key(&writer) {
+                return StatusMask::NONE;
+            }
+            state.writers.insert(writer, true);
+            state.inbox.statuses.matched.matched(writer);
+            state.inbox.statuses.liveliness.alive(writer);
+            StatusMask::SUBSCRIPTION_MATCHED | StatusMask::LIVELINESS_CHANGED
+        })
+    }
+
+    fn unmatch_writer(&self, writer: Guid) -> bool {
+        self.update_in_group(|state, sets| {
+            let ReaderState { machine, inbox, .. } = state;
+            machine.unmatch_writer(writer, inbox);
+            inbox.sets.forget_writer(writer);
+            if let Some(sets) = sets {
+                inbox.tell(self.guid, sets);
+                sets.unmatched(self.member(writer));
+            }
+            let Some(was_alive) = state.writers.remove(&writer) else {
+                return StatusMask::NONE;
+            };
+            let mut news = StatusMask::SUBSCRIPTION_MATCHED | StatusMask::LIVELINESS_CHANGED;
+            if state.inbox.cache.remove_writer(writer, clock::timestamp()) {
+                news |= StatusMask::DATA_AVAILABLE;
+            }
+            state.inbox.statuses.matched.unmatched(writer);
+            state.inbox.statuses.liveliness.gone(writer, was_alive);
+            news
+        })
+    }
+
+    fn incompatible(&self, writer: Guid, verdict: Arc<Verdict>) -> bool {
+        if verdict.incompatible_policies().next().is_none() {
+            return false;
+        }
+        self.update(|state| {
+            state.inbox.statuses.incompatible_qos.found(writer, verdict);
+            StatusMask::REQUESTED_INCOMPATIBLE_QOS
+        })
+    }
+
+    fn liveliness_changed(&self, writer: Guid, is_alive: bool) -> bool {
+        self.update(|state| {
+            match state.writers.get_mut(&writer) {
+                Some(known) if *known != is_alive => *known = is_alive,
+                _ => return StatusMask::NONE,
+            }
+            let mut news = StatusMask::LIVELINESS_CHANGED;
+            let liveliness = &mut state.inbox.statuses.liveliness;
+            match is_alive {
+                true => liveliness.back(writer),
+                false => liveliness.silent(writer),
+            }
+            // A silent writer owns nothing and keeps no instance alive (DDS 1.4 §2.2.3.11).
+            if !is_alive && state.inbox.cache.silence_writer(writer, clock::timestamp()) {
+                news |= StatusMask::DATA_AVAILABLE;
+            }
+            news
+        })
+    }
+
+    fn due(&self) -> Instant {
+        self.due.at()
+    }
+
+    fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
+        self.update(|state| {
+            state.machine.handle_timeout(now, outbox);
+            let has_room = std::mem::take(&mut state.inbox.has_room);
+            if (state.inbox.handle_timeout(now) || has_room) && state.inbox.is_stalled {
+                state.resume(now, clock::timestamp(), outbox);
+            }
+            StatusMask::NONE
+        })
+    }
+
+    fn keeps_all(&self) -> bool {
+        self.keeps_all
+    }
+
+    fn call_listener(&self) {
+        self.listeners.call(&self.core.counters.listener_panics);
+    }
+
+    fn topic_name(&self) -> &str {
+        &self.topic_name
+    }
+
+    fn notify(&self) {
+        let data = StatusMask::DATA_AVAILABLE;
+        if self.changes().intersects(data) && self.listeners.own.note(data) {
+            self.core.call_listener_later(self.guid.entity);
+        }
+    }
+
+    fn read_status(&self, mask: StatusMask, read: &mut dyn FnMut(&mut ReaderStatuses)) {
+        self.status(mask, read);
+    }
+
+    fn list(&self, mask: StateMask, samples: &mut Vec<Listed>) {
+        lock(&self.state).inbox.cache.list(self.guid, mask, samples);
+    }
+
+    fn room_for_set(&self, publisher: Guid, set: SequenceNumber) -> Room {
+        lock(&self.state).inbox.room_for_set(publisher, set)
+    }
+
+    fn decide(&self, publisher: Guid, set: SequenceNumber, is_whole: bool) {
+        let mut state = lock(&self.state);
+        state.inbox.now = clock::now();
+        state.inbox.timestamp = clock::timestamp();
+        state.inbox.decide(publisher, set, is_whole);
+        // What was refused for lack of it is taken by the thread that runs the timers.
+        state.inbox.has_room |= state.inbox.is_stalled;
+        let news = self.settle(&mut state);
+        drop(state);
+        if self.announce(news) {
+            self.core.call_listener_later(self.guid.entity);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! A reader's machine and cache behind their lock.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashMap;
+use tickwire_base::{Instant, Timestamp};
+use tickwire_cdr::filter::Filter;
+use tickwire_rtps::Outbox;
+use tickwire_rtps::qos::EndpointQos;
+use tickwire_rtps::reader::{GroupSets, Member, Reader, ReaderConfig};
+use tickwire_rtps::wire::Guid;
+use tickwire_transport::clock;
+
+use super::collect::{Accepts, Query, SortBy};
+use super::group_inbox::GroupInbox;
+use super::inbox::Inbox;
+use super::info::StateMask;
+use super::policy;
+use super::query_condition::Matcher;
+use super::sample::Sample;
+use super::status::ReaderStatuses;
+use crate::core::Core;
+use crate::deadline::DeadlineTracker;
+use crate::listeners::Listeners;
+use crate::outgoing::Scratch;
+use crate::signal::{Observers, lock};
+use crate::status::StatusMask;
+use crate::subscriber::SubscriberGroup;
+use crate::timer::Due;
+use crate::type_support::TopicSupport;
+
+/// What the participant's threads and the application share of a reader.
+pub(crate) struct ReaderShared<T: TopicSupport> {
+    pub(crate) core: Arc<Core>,
+    pub(crate) guid: Guid,
+    pub(crate) listeners: Listeners,
+    pub(super) topic_name: String,
+    pub(crate) observers: Observers,
+    pub(super) keeps_all: bool,
+    subscriber: Option<Arc<SubscriberGroup>>,
+    pub(super) state: Mutex<ReaderState<T>>,
+    pub(super) due: Due,
+    changes: AtomicU32,
+}
+
+pub(super) struct ReaderState<T: TopicSupport> {
+    pub(super) machine: Reader,
+    pub(super) inbox: Inbox<T>,
+    /// Whether each matched writer is alive.
+    pub(super) writers: HashMap<Guid, bool>,
+    /// Collections that came back empty, to be filled again.
+    spare: Vec<Vec<Sample<T>>>,
+}
+
+impl<T: TopicSupport> ReaderShared<T> {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        guid: Guid,
+        topic_name: String,
+        ty: T::Type,
+        filter: Option<Filter>,
+        policies: &EndpointQos,
+    ) -> Self {
+        let config = ReaderConfig {
+            limits: core.reader_limits.clone(),
+            ..policy::reader_config(guid, policies)
+        };
+        let state = ReaderState {
+            machine: Reader::new(config),
+            inbox: Inbox::new(
+                ty,
+                filter,
+                policy::cache_policy(policies),
+                policies.deadline,
+            ),
+            writers: HashMap::new(),
+            spare: Vec::new(),
+        };
+        Self {
+            guid,
+            listeners: Listeners::new(vec![Arc::clone(&core.listener)]),
+            core,
+            topic_name,
+            observers: Observers::default(),
+            keeps_all: policy::keeps_all(policies),
+            subscriber: None,
+            state: Mutex::new(state),
+            due: Due::default(),
+            changes: AtomicU32::new(0),
+        }
+    }
+
+    /// Has the listener of the subscriber told, and leaves it to the subscriber when sets of several
+    /// readers are whole, if it has such.
+    pub(crate) fn in_group(mut self, subscriber: &Arc<SubscriberGroup>) -> Self {
+        let above = vec![
+            Arc::clone(&subscriber.listener),
+            Arc::clone(&self.core.listener),
+        ];
+        self.listeners = Listeners::new(above);
+        if subscriber.decides() {
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            state.inbox.group = Some(GroupInbox::default());
+        }
+        self.subscriber = Some(Arc::clone(subscriber));
+        self
+    }
+
+    /// Ends the reader; what the threads still do with it has no effect.
+    pub(super) fn remove(&self) {
+        self.listeners.own.set(None, StatusMask::NONE);
+        self.core.remove_reader(self.guid);
+        if let Some(subscriber) = &self.subscriber {
+            subscriber.remove(self.guid);
+        }
+    }
+
+    /// The subscriber, if it decides when sets of several readers are whole.
+    fn decider(&self) -> Option<&SubscriberGroup> {
+        let subscriber = self.subscriber.as_deref();
+        subscriber.filter(|subscriber| subscriber.decides())
+    }
+
+    /// Takes over what may change of the QoS.
+    pub(super) fn change(&self, policies: &EndpointQos) {
+        let has_news = self.update(|state| {
+            let inbox = &mut state.inbox;
+            inbox.now = clock::now();
+            DeadlineTracker::change(&mut inbox.deadline, inbox.now, policies.deadline);
+            inbox.change_separation(policies.time_based_filter)
+        });
+        if has_news {
+            self.core.call_listener_later(self.guid.entity);
+        }
+    }
+
+    /// Reads or takes what the query is after.
+    pub(super) fn collect(
+        &self,
+        query: &Query,
+        matcher: Option<&Matcher<T>>,
+        take: bool,
+    ) -> Vec<Sample<T>> {
+        let accepts = |value: &T| matcher.is_none_or(|matcher| matcher.accepts(value));
+        let accepts: Option<Accepts<'_, T>> = matcher.is_some().then_some(&accepts);
+        let sort_key = |value: &T| matcher.and_then(|matcher| matcher.sort_key(value));
+        let is_ordered = matcher.is_some_and(|matcher| matcher.is_ordered);
+        let order: Option<SortBy<'_, T>> = is_ordered.then_some(&sort_key);
+        let mut state = lock(&self.state);
+        // Cleared under the lock: what arrives later is news again.
+        self.clear(StatusMask::DATA_AVAILABLE);
+        let mut samples = state.spare.pop().unwrap_or_default();
+        state
+            .inbox
+            .cache
+            .collect(query, accepts, order, take, clock::now(), &mut samples);
+        let has_room = take && state.inbox.is_stalled && !samples.is_empty();
+        drop(state);
+        if let Some(subscriber) = self.decider().filter(|_| take) {
+            subscriber.release();
+        }
+        if has_room {
+            self.resume(clock::timestamp());
+        }
+        samples
+    }
+
+    /// Takes what was refused before.
+    fn resume(&self, timestamp: Timestamp) {
+        Scratch::lend(|scratch| {
+            let outbox = &mut scratch.outbox;
+            let has_news = self.update(|state| {
+                state.resume(clock::now(), timestamp, outbox);
+                StatusMask::NONE
+            });
+            self.core.send_user(outbox);
+            if has_news {
+                self.core.call_listener_later(self.guid.entity);
+            }
+        });
+    }
+
+    /// Takes back what [`collect`](Self::collect) returned.
+    pub(super) fn give_back(&self, mut samples: Vec<Sample<T>>) {
+        if samples.capacity() == 0 {
+            return;
+        }
+        let mut state = lock(&self.state);
+        for value in samples.drain(..).filter_map(|sample| sample.value) {
+            state.inbox.cache.recycle(value);
+        }
+        if state.spare.len() < MAX_SPARE {
+            state.spare.push(samples);
+        }
+    }
+
+    /// Whether there are samples in these states.
+    pub(crate) fn has(&self, mask: StateMask) -> bool {
+        self.has_accepted(mask, None)
+    }
+
+    /// Whether there are samples that the matcher is after.
+    pub(super) fn has_matching(&self, matcher: &Matcher<T>) -> bool {
+        self.has_accepted(matcher.mask, Some(&|value| matcher.accepts(value)))
+    }
+
+    fn has_accepted(&self, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
+        let mut state = lock(&self.state);
+        let cache = &mut state.inbox.cache;
+        cache.expire(clock::now());
+        cache.has(mask, accepts)
+    }
+
+    pub(super) fn with_state<R>(&self, call: impl FnOnce(&mut ReaderState<T>) -> R) -> R {
+        call(&mut lock(&self.state))
+    }
+
+    /// Reads a status, which clears its change.
+    pub(super) fn status<R>(
+        &self,
+        mask: StatusMask,
+        read: impl FnOnce(&mut ReaderStatuses) -> R,
+    ) -> R {
+        let mut state = lock(&self.state);
+        self.clear(mask);
+        read(&mut state.inbox.statuses)
+    }
+
+    pub(super) fn member(&self, writer: Guid) -> Member {
+        Member {
+            reader: self.guid,
+            writer,
+        }
+    }
+
+    /// Statuses that changed since they were last read.
+    pub(crate) fn changes(&self) -> StatusMask {
+        StatusMask::from_bits(self.changes.load(Ordering::Acquire))
+    }
+
+    fn clear(&self, mask: StatusMask) {
+        self.changes.fetch_and(!mask.bits(), Ordering::AcqRel);
+    }
+
+    /// To be called under the lock after anything was done to the machine: takes over its deadline
+    /// and notes the news.
+    pub(super) fn settle(&self, state: &mut ReaderState<T>) -> StatusMask {
+        let deadline = state.inbox.deadline.as_ref();
+        let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
+        let cache = state.inbox.cache.poll_timeout();
+        let retry = state.inbox.has_room.then_some(Instant::ZERO);
+        let due = [state.machine.poll_timeout(), deadline, cache, retry];
+        self.due
+            .set(due.into_iter().flatten().min(), &self.core.data);
+        let news = std::mem::take(&mut state.inbox.news);
+        if !news.is_empty() {
+            self.changes.fetch_or(news.bits(), Ordering::AcqRel);
+        }
+        news
+    }
+
+    /// To be called without the lock: wakes those who wait for the news; says whether the listener
+    /// has something to hear.
+    pub(super) fn announce(&self, news: StatusMask) -> bool {
+        if news.is_empty() {
+            return false;
+        }
+        self.core.signal.raise();
+        self.observers.raise();
+        self.listeners.note(self.guid, news)
+    }
+
+    pub(super) fn update(&self, update: impl FnOnce(&mut ReaderState<T>) -> StatusMask) -> bool {
+        self.update_in_group(|state, _| update(state))
+    }
+
+    /// The same with the sets of the subscriber's readers, if it decides on such. Its lock is held
+    /// until it has been told what has come, lest two threads tell of one writer out of order.
+    pub(super) fn update_in_group(
+        &self,
+        update: impl FnOnce(&mut ReaderState<T>, Option<&mut GroupSets>) -> StatusMask,
+    ) -> bool {
+        let decider = self.decider();
+        let mut group = decider.map(SubscriberGroup::lock);
+        let mut state = lock(&self.state);
+        let news = update(&mut state, group.as_mut().map(|group| &mut group.sets));
+        state.inbox.news |= news;
+        if let Some(group) = &mut group {
+            state.inbox.tell(self.guid, &mut group.sets);
+        }
+        let news = self.settle(&mut state);
+        drop(state);
+        if let (Some(decider), Some(group)) = (decider, &mut group) {
+            decider.carry_out(group);
+        }
+        drop(group);
+        self.announce(news)
+    }
+}
+
+impl<T: TopicSupport> ReaderState<T> {
+    /// Takes what was refused before, now that there is room.
+    pub(super) fn resume(&mut self, now: Instant, timestamp: Timestamp, outbox: &mut Outbox) {
+        let Self { machine, inbox, .. } = self;
+        inbox.is_stalled = false;
+        inbox.now = now;
+        inbox.timestamp = timestamp;
+        inbox.reveal_waiting();
+        machine.resume(now, inbox, outbox);
+    }
+}
+
+/// Empty collections kept at most.
+const MAX_SPARE: usize = 16;
