@@ -11,6 +11,7 @@ pub(super) struct Losses {
     lost: u64,
     replaced: u64,
     undecodable: u64,
+    in_sets: u64,
     /// All others, which are no fault and are said at the end.
     others: Vec<(u64, &'static str)>,
 }
@@ -18,14 +19,18 @@ pub(super) struct Losses {
 impl Losses {
     /// Says what has been lost since the last time, and which writers are not heard.
     pub(super) fn report(&mut self, reader: &DataReader<Serialized>) {
-        let lost = reader.sample_lost_status();
-        if lost.total_count_change > 0 {
-            let new = counted(lost.total_count_change, "sample", "samples");
-            let all = lost.total_count;
-            note(format_args!("-- {new} lost on the way, {all} so far --"));
+        let (counters, protocol) = (reader.inbox_counters(), reader.counters());
+        let in_sets = protocol.set_changes_discarded + counters.discarded_with_set;
+        // The status counts what came of sets that were not whole, too.
+        let lost = reader
+            .sample_lost_status()
+            .total_count
+            .saturating_sub(in_sets);
+        if lost > self.lost {
+            let new = counted(lost - self.lost, "sample", "samples");
+            note(format_args!("-- {new} lost on the way, {lost} so far --"));
+            self.lost = lost;
         }
-        self.lost = lost.total_count;
-        let counters = reader.inbox_counters();
         let tell = |known: &mut u64, now: u64, why: &str| {
             if now > *known {
                 let new = counted(now - *known, "sample", "samples");
@@ -37,7 +42,8 @@ impl Losses {
         tell(&mut self.replaced, counters.replaced, slow);
         let foreign = "that are not of the learned type";
         tell(&mut self.undecodable, counters.undecodable, foreign);
-        let protocol = reader.counters();
+        let set = "with coherent sets that were not whole";
+        tell(&mut self.in_sets, in_sets, set);
         self.others = vec![
             (
                 counters.filtered_by_content,
@@ -71,6 +77,7 @@ impl Losses {
             (self.lost, "lost on the way"),
             (self.replaced, "not looked at fast enough"),
             (self.undecodable, "not of the learned type"),
+            (self.in_sets, "of coherent sets that were not whole"),
         ];
         let all = faults.iter().chain(&self.others);
         let texts = all
