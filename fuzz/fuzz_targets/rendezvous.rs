@@ -39,9 +39,6 @@ fn speech(id: u8, is_goodbye: bool) -> Vec<u8> {
     data.metatraffic_unicast = vec![home(id)];
     data.entity_name = "somebody with a name that makes the announcement long enough".into();
     data.user_data = vec![id; usize::from(id)];
-    if id & 8 != 0 {
-        data.properties = vec![(ParticipantData::RENDEZVOUS_PROPERTY.into(), String::new())];
-    }
     let mut config = DiscoveryConfig::new(data);
     config.announce_to = vec![home(0)];
     let mut discovery = Discovery::new(config).expect("short names");
@@ -60,11 +57,13 @@ fuzz_target!(|input: &[u8]| {
     let mut outbox = Outbox::new();
     // The newest name that was told to anybody.
     let mut name = GuidPrefix::UNKNOWN;
+    // What it said last.
+    let mut last = Vec::new();
     let mut rest = input;
     while let [act, a, b, after @ ..] = rest {
         rest = after;
         let mut datagram = speech(*a, act & 16 != 0);
-        match act % 8 {
+        match act % 9 {
             0 => {}
             1..=3 => datagram[24..36].copy_from_slice(&name.0),
             4 => {
@@ -75,6 +74,13 @@ fuzz_target!(|input: &[u8]| {
             6 => {
                 now = now + Duration::from_millis(u64::from(*b) * 20);
                 rendezvous.handle_timeout(now, &mut outbox);
+            }
+            7 => {
+                // As another rendezvous would speak.
+                datagram.clone_from(&last);
+                if let Some(destination) = datagram.get_mut(24..36) {
+                    destination.copy_from_slice(&name.0);
+                }
             }
             _ => {
                 let (body, later) = rest.split_at(usize::from(*b).min(rest.len()));
@@ -93,6 +99,7 @@ fuzz_target!(|input: &[u8]| {
                 name = source;
             }
             assert!(message.into_iter().all(|item| item.is_ok()));
+            last = bytes.to_vec();
         }
         let registered = rendezvous.participants().count();
         assert!(registered <= MAX_PARTICIPANTS);

@@ -20,6 +20,7 @@ mod perf;
 mod profile;
 mod progress;
 mod qos;
+mod rendezvous;
 mod stage;
 mod survey;
 mod topic;
@@ -30,7 +31,10 @@ use clap::{Parser, Subcommand};
 
 fn main() -> ExitCode {
     stage::end_with_parent();
-    let result = match Cli::parse().command {
+    let (arguments, notes) = rendezvous::translate(std::env::args_os());
+    let command = Cli::parse_from(arguments).command;
+    notes.iter().for_each(output::note);
+    let result = match command {
         Command::Demo(arguments) => arguments.run(),
         Command::Doctor(arguments) => arguments.run(),
         Command::Fast(command) => command.run(),
@@ -38,6 +42,7 @@ fn main() -> ExitCode {
         Command::Node(command) => command.run(),
         Command::Perf(command) => command.run(),
         Command::Qos(command) => command.run(),
+        Command::Rendezvous(arguments) => arguments.run(),
         Command::Topic(command) => command.run(),
     };
     match result {
@@ -76,6 +81,7 @@ enum Command {
     Perf(perf::Command),
     #[command(subcommand)]
     Qos(qos::Command),
+    Rendezvous(rendezvous::Arguments),
     #[command(subcommand)]
     Topic(topic::Command),
 }
@@ -93,6 +99,7 @@ Examples:
   tickwire fast decode simple.dat --templates simple.xml
   tickwire topic ls                                 # what is on the network
   tickwire doctor                                   # what is wrong with it
+  tickwire rendezvous                               # where there is no multicast
 
 Exit status:
   0  done

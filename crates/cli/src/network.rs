@@ -12,14 +12,16 @@ use crate::profile::ProfileOptions;
 pub(crate) struct NetworkOptions {
     pub(crate) domain: u32,
     pub(crate) interface: String,
+    /// Where its participants meet others, if not by multicast.
+    pub(crate) rendezvous: Vec<String>,
     pub(crate) profile: Profile,
 }
 
 #[derive(Args)]
 #[group(skip)]
 struct Arguments {
-    /// DDS domain, 0 to 232 [default: the profile's, or 0]
-    #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
+    /// DDS domain, 0 to 232, or any with a rendezvous [default: the profile's, or 0]
+    #[arg(short, long, value_name = "ID")]
     domain: Option<u32>,
 
     /// Name or address of the interface to use [default: the profile's, or lo]
@@ -32,12 +34,20 @@ struct Arguments {
 
 impl NetworkOptions {
     /// As `domain` and `interface` say, else as the profile.
-    pub(crate) fn new(domain: Option<u32>, interface: Option<String>, profile: &Profile) -> Self {
+    pub(crate) fn new(
+        domain: Option<u32>,
+        interface: Option<String>,
+        options: &ProfileOptions,
+    ) -> Self {
+        let profile = &options.profile;
+        let mut rendezvous = profile.rendezvous();
+        rendezvous.extend(options.rendezvous.clone());
         Self {
             domain: domain.or(profile.domain()).unwrap_or(0),
             interface: interface
                 .or(profile.interface().map(str::to_owned))
                 .unwrap_or_else(|| "lo".to_owned()),
+            rendezvous,
             profile: profile.clone(),
         }
     }
@@ -48,10 +58,17 @@ impl NetworkOptions {
         let participant = DomainParticipant::builder(self.domain).name(name);
         let participant = self.profile.adjust_participant(participant);
         let participant = participant.autoenable_created_entities(true);
+        let named = self.rendezvous.iter().skip(self.profile.rendezvous().len());
+        let participant = named.fold(participant, |participant, reference| {
+            participant.rendezvous(reference)
+        });
         let participant = participant.interface(&self.interface);
         let participant = participant.driving(Driving::Threaded).build();
         participant.map_err(|error| match error {
             ParticipantError::Interface(error) => Failure::usage(error),
+            ParticipantError::Rendezvous(error) => Failure::usage(error),
+            error @ ParticipantError::Domain { .. } => Failure::usage(error)
+                .hint("start `tickwire rendezvous` and name it by --rendezvous"),
             error => Failure::new(error),
         })
     }
@@ -74,7 +91,7 @@ impl FromArgMatches for NetworkOptions {
             interface,
             profile,
         } = Arguments::from_arg_matches(matches)?;
-        Ok(Self::new(domain, interface, &profile.profile))
+        Ok(Self::new(domain, interface, &profile))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -1,9 +1,10 @@
-//! The QoS profile that a command follows.
+//! The QoS profile that a command follows, and where its participants meet others.
 
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use tickwire::rendezvous;
 use tickwire_profiles::{FILE_VARIABLE, LoadError, PROFILE_VARIABLE, Profile, Profiles};
 
 use crate::output::note;
@@ -12,7 +13,9 @@ use crate::output::note;
 /// command line.
 pub(crate) struct ProfileOptions {
     pub(crate) profile: Profile,
-    /// What makes another command follow the same profile.
+    /// A rendezvous besides the profile's.
+    pub(crate) rendezvous: Option<String>,
+    /// What makes another command do the same.
     pub(crate) arguments: Vec<String>,
 }
 
@@ -26,6 +29,11 @@ struct Arguments {
     /// Name of the profile [default: $TICKWIRE_QOS_PROFILE, or the file's own]
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     qos_profile: Option<String>,
+
+    /// Where participants find each other without multicast, in any 32-bit domain: HOST:PORT, or a
+    /// file of `tickwire rendezvous -o` [default: $TICKWIRE_RENDEZVOUS]
+    #[arg(long, value_name = "REFERENCE")]
+    rendezvous: Option<String>,
 }
 
 impl Arguments {
@@ -37,7 +45,10 @@ impl Arguments {
         let file = file.map(|file| ["--qos-file".to_owned(), file]);
         let profile = self.qos_profile.clone();
         let profile = profile.map(|profile| ["--qos-profile".to_owned(), profile]);
-        file.into_iter().chain(profile).flatten().collect()
+        let rendezvous = self.rendezvous.clone();
+        let rendezvous = rendezvous.map(|reference| ["--rendezvous".to_owned(), reference]);
+        let all = file.into_iter().chain(profile).chain(rendezvous);
+        all.flatten().collect()
     }
 
     fn load(self) -> Result<Profile, LoadError> {
@@ -82,11 +93,18 @@ impl FromArgMatches for ProfileOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let options = Arguments::from_arg_matches(matches)?;
         let arguments = options.repeated();
+        let variable = || std::env::var(rendezvous::VARIABLE).ok();
+        let rendezvous = options.rendezvous.clone().or_else(variable);
+        let rendezvous = rendezvous.filter(|reference| !reference.is_empty());
         let profile = options.load();
         let profile = profile.map_err(|error| {
             clap::Error::raw(ErrorKind::ValueValidation, format_args!("{error}\n"))
         })?;
-        Ok(Self { profile, arguments })
+        Ok(Self {
+            profile,
+            rendezvous,
+            arguments,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -61,7 +61,9 @@ fn a_command_line_that_cannot_be_obeyed_ends_with_2() {
         &["feed"],
         &["fed"],
         &["feed", "send", "--rate", "0", "x.dat"],
-        &["feed", "run", "-t", "x.xml", "--domain", "233"],
+        &["topic", "ls", "--domain", "233"],
+        &["topic", "ls", "--rendezvous", "no-such.ref"],
+        &["rendezvous", "--listen", "[::1]:1"],
         &[
             "feed",
             "generate",

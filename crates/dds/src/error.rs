@@ -6,6 +6,7 @@ use std::io;
 use std::time::Duration;
 
 pub use crate::content_filter::ContentFilterError;
+use crate::rendezvous::ReferenceError;
 use crate::type_support::SampleError;
 pub use crate::unimplemented::UnimplementedQos;
 use tickwire_cdr::EncodeError;
@@ -21,11 +22,13 @@ use tickwire_transport::{InterfaceError, ReceiveError, SocketError, WaitError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ParticipantError {
-    /// The domain's ports would lie beyond UDP's last one.
+    /// The domain's ports would lie beyond UDP's last one, and no rendezvous makes them unnecessary.
     Domain {
         /// What was asked for.
         domain: u32,
     },
+    /// The rendezvous is not named by what was given.
+    Rendezvous(ReferenceError),
     /// The network interface was not found, or has no IPv4 address.
     Interface(InterfaceError),
     /// A socket could not be opened.
@@ -48,9 +51,10 @@ impl fmt::Display for ParticipantError {
         match self {
             Self::Domain { domain } => write!(
                 f,
-                "domain {domain} has no ports: they are 7400 + 250 x domain and up, so that the \
-                 last domain is 232"
+                "domain {domain} has no ports: they are 7400 + 250 x domain and up, so that domains \
+                 are 0 to 232, unless participants meet at a rendezvous"
             ),
+            Self::Rendezvous(error) => error.fmt(f),
             Self::Interface(error) => error.fmt(f),
             Self::Socket(error) => error.fmt(f),
             Self::NoFreePorts { domain } => write!(
@@ -68,6 +72,7 @@ impl Error for ParticipantError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Interface(error) => Some(error),
+            Self::Rendezvous(error) => Some(error),
             Self::Socket(error) => Some(error),
             Self::Announcement(error) => Some(error),
             Self::Wait(error) => Some(error),

@@ -58,6 +58,7 @@ mod polled;
 mod publisher;
 pub mod qos;
 pub mod reader;
+pub mod rendezvous;
 mod routes;
 mod signal;
 pub mod status;

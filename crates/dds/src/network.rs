@@ -65,7 +65,8 @@ pub(crate) struct Network {
     pub(crate) user: UdpSocket,
     /// User data by multicast.
     pub(crate) user_group: Option<UdpSocket>,
-    ports: Ports,
+    /// Those of the domain, if they are used.
+    ports: Option<Ports>,
     /// Every address of this machine.
     local: Vec<IpAddr>,
 }
@@ -74,6 +75,8 @@ pub(crate) struct Network {
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkOptions {
     pub(crate) domain: u32,
+    /// The domain's ports; without them any that are free, and no groups.
+    pub(crate) ports: Option<Ports>,
     pub(crate) interface: Interface,
     pub(crate) multicast: bool,
     pub(crate) multicast_ttl: u8,
@@ -81,10 +84,9 @@ pub(crate) struct NetworkOptions {
 }
 
 impl Network {
-    /// Opens the sockets, at the first participant index whose two ports are free.
+    /// Opens the sockets, at the domain's ports at the first participant index whose two are free.
     pub(crate) fn open(options: &NetworkOptions) -> Result<Self, ParticipantError> {
-        let domain = options.domain;
-        let ports = Ports::of(domain).ok_or(ParticipantError::Domain { domain })?;
+        let (domain, ports) = (options.domain, options.ports);
         let interface = &options.interface;
         let no_address = || SocketError::NoAddress {
             interface: interface.name.clone(),
@@ -102,16 +104,25 @@ impl Network {
             let socket = UdpSocket::group(group, std::slice::from_ref(interface), &udp);
             socket.map_err(ParticipantError::Socket)
         };
-        let (metatraffic, user) = open_unicast(address, ports, &udp, domain)?;
-        let groups = options.multicast;
+        let (metatraffic, user) = match ports {
+            Some(ports) => open_unicast(address, ports, &udp, domain)?,
+            None => {
+                let any = || UdpSocket::unicast((address, 0).into(), &udp);
+                let any = || any().map_err(ParticipantError::Socket);
+                (any()?, any()?)
+            }
+        };
+        let groups = ports.filter(|_| options.multicast);
         let all = interfaces().map_err(ParticipantError::Interface)?;
         let local = all.into_iter().flat_map(|interface| {
             let v4 = interface.ipv4.into_iter().map(IpAddr::V4);
             v4.chain(interface.ipv6.into_iter().map(IpAddr::V6))
         });
         Ok(Self {
-            metatraffic_group: groups.then(|| join(ports.discovery_group())).transpose()?,
-            user_group: groups.then(|| join(ports.user_group())).transpose()?,
+            metatraffic_group: groups
+                .map(|ports| join(ports.discovery_group()))
+                .transpose()?,
+            user_group: groups.map(|ports| join(ports.user_group())).transpose()?,
             metatraffic,
             user,
             interface: interface.clone(),
@@ -156,8 +167,8 @@ impl Network {
     /// machine if it is on loopback, and `peers`.
     pub(crate) fn announced_to(&self, peers: &[Locator]) -> Vec<Locator> {
         let mut to: Vec<_> = self.discovery_group().into_iter().collect();
-        if self.interface.is_loopback {
-            to.extend(self.ports.well_known(self.address));
+        if let Some(ports) = self.ports.filter(|_| self.interface.is_loopback) {
+            to.extend(ports.well_known(self.address));
         }
         to.extend_from_slice(peers);
         to
@@ -265,6 +276,7 @@ mod tests {
     fn two_participants_of_a_machine_get_different_ports() {
         let options = NetworkOptions {
             domain: 211,
+            ports: Ports::of(211),
             interface: Interface::loopback().expect("every Linux has one"),
             multicast: true,
             multicast_ttl: 0,

@@ -62,7 +62,7 @@ const DEPTH: Kind = Kind::Integer {
 
 const SETTINGS: &[Setting] = &[
     // The participant and its transport.
-    Setting::new(&[Participant], "domain", Kind::Integer { min: 0, max: 232 }, "0", "the domain to join")
+    Setting::new(&[Participant], "domain", Kind::Integer { min: 0, max: u32::MAX as i64 }, "0", "the domain to join; above 232 only with a rendezvous")
         .xml("", "domainId"),
     Setting::new(&[Participant], "domain_tag", Kind::Text, "\"\"", "only participants with the same tag hear each other")
         .xml("", ""),
@@ -71,7 +71,8 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "interface", Kind::Text, "\"lo\"", "the interface to use, by its name or its address"),
     Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS) or discovery ports (ADDRESS:PORT) to announce it to, besides the multicast group")
         .xml("discovery/initial_peers", "rtps/builtin/initialPeersList"),
-    Setting::new(&[Participant], "multicast", Kind::Bool, "true", "whether to use multicast; without it, peers alone are found"),
+    Setting::new(&[Participant], "rendezvous", Kind::Names, "[]", "where participants meet, each HOST:PORT or a file of `tickwire rendezvous -o`; then there is no multicast"),
+    Setting::new(&[Participant], "multicast", Kind::Bool, "true", "whether to use multicast; without it, peers and a rendezvous alone are found"),
     Setting::new(&[Participant], "multicast_ttl", Kind::Integer { min: 0, max: 255 }, "0", "routers that multicast may pass, plus one; never leaves loopback"),
     Setting::new(&[Participant], "receive_buffer", Kind::Size, "\"4MiB\"", "room to ask of the kernel for datagrams that wait, per socket")
         .xml("", "rtps/listenSocketBufferSize"),

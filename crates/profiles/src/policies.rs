@@ -162,6 +162,9 @@ pub(crate) fn build(
             Peer::Machine(address) => builder.peer(address.into()),
             Peer::Port(address) => builder.peer_at(address.into()),
         }),
+        ("rendezvous", Value::Names(references)) => references
+            .iter()
+            .fold(builder, |builder, reference| builder.rendezvous(reference)),
         ("multicast", Value::Bool(multicast)) => builder.multicast(*multicast),
         ("multicast_ttl", Value::Integer(ttl)) => {
             builder.multicast_ttl(u8::try_from(*ttl).unwrap_or_default())

@@ -90,6 +90,15 @@ impl Profile {
         }
     }
 
+    /// The rendezvous that the profile names.
+    pub fn rendezvous(&self) -> Vec<String> {
+        let participant = self.effective(Entity::Participant, None);
+        match participant.get("rendezvous").map(|(_, said)| &said.value) {
+            Some(Value::Names(references)) => references.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The QoS of a publisher.
     pub fn publisher(&self) -> PublisherQos {
         self.group(Entity::Publisher)

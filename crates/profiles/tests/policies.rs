@@ -136,6 +136,7 @@ fn every_setting_in_toml() {
         .interface("eth0")
         .peer([10, 0, 0, 2].into())
         .peer_at(([10, 0, 0, 3], 7412).into())
+        .rendezvous("10.0.0.9:7399")
         .multicast(false)
         .multicast_ttl(3)
         .receive_buffer_bytes(16 << 20)

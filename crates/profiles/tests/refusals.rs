@@ -218,8 +218,8 @@ const TOML: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "[profiles.p.participant]\ndomain = 233\n",
-        &["2:10: `233` is not a whole number from 0 to 232"],
+        "[profiles.p.participant]\ndomain = 4294967296\n",
+        &["2:10: `4294967296` is not a whole number from 0 to 4294967295"],
     ),
     (
         "[profiles.p.participant]\npeers = ['10.0.0.1', 'tokyo']\n",
@@ -416,8 +416,8 @@ const XML: &[(&str, &[&str])] = &[
         &["1:77: unknown transport `udp`; there are none"],
     ),
     (
-        "<profiles><participant profile_name='p'><domainId>999</domainId></participant></profiles>",
-        &["1:51: `999` is not a whole number from 0 to 232"],
+        "<profiles><participant profile_name='p'><domainId>4294967296</domainId></participant></profiles>",
+        &["1:51: `4294967296` is not a whole number from 0 to 4294967295"],
     ),
 ];
 

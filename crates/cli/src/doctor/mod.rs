@@ -118,7 +118,9 @@ impl Arguments {
         findings.push(network::hears_itself(&interface));
         findings.extend(shared_memory::check(&system));
         findings.push(clock::check(&system));
-        findings.extend(ports::check(&system, network.domain));
+        if network.domain <= ports::LAST_DOMAIN {
+            findings.extend(ports::check(&system, network.domain));
+        }
         match self.survey.look("tickwire doctor") {
             Err(failure) => findings.push(Finding::fail(
                 "participant",
@@ -128,6 +130,7 @@ impl Arguments {
             Ok((participant, survey)) => {
                 let granted = participant.counters().receive_buffer_bytes;
                 findings.push(buffers::granted(granted));
+                findings.extend(peers::rendezvous(&survey, &network.rendezvous));
                 let counters = participant.discovery().counters();
                 findings.extend(peers::check(&survey, &counters, &interface, network.domain));
             }

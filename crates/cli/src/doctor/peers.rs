@@ -42,6 +42,26 @@ fn seen(survey: &Survey) -> Finding {
     )
 }
 
+/// Whether the rendezvous answers, where one is named.
+pub(super) fn rendezvous(survey: &Survey, named: &[String]) -> Option<Finding> {
+    let check = "rendezvous";
+    let mut participants = survey.participants.values();
+    let answers = participants.any(|participant| participant.is_rendezvous());
+    match (named, answers) {
+        ([], _) => None,
+        (named, true) => Some(Finding::ok(
+            check,
+            format!("{} answers", named.join(" or ")),
+        )),
+        (named, false) => Some(Finding::fail(
+            check,
+            format!("{} does not answer", named.join(", ")),
+            "start it with `tickwire rendezvous --listen HOST:PORT`, and see that UDP passes both \
+             ways: participants that know each other go on, but newcomers find nobody",
+        )),
+    }
+}
+
 /// Participants that announce no address at which data could reach them from here.
 fn reached(survey: &Survey, interface: &Interface) -> Finding {
     let check = "reachable";

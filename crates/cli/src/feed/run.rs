@@ -98,8 +98,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     dds_interface: Option<String>,
 
-    /// DDS domain to publish in, 0 to 232 [default: the profile's, or 0]
-    #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
+    /// DDS domain to publish in, 0 to 232, or any with a rendezvous [default: the profile's, or 0]
+    #[arg(short, long, value_name = "ID")]
     domain: Option<u32>,
 
     #[command(flatten)]
@@ -240,7 +240,7 @@ impl Arguments {
     ) -> Result<Report> {
         let mapper = self.mapper(templates, source)?;
         let profile = &self.qos.profile;
-        let network = NetworkOptions::new(self.domain, self.dds_interface.clone(), profile);
+        let network = NetworkOptions::new(self.domain, self.dds_interface.clone(), &self.qos);
         let participant = network.join("tickwire feed run")?;
         let options = PublicationOptions {
             subscribers: self.wait,

@@ -26,7 +26,7 @@ pub(super) struct MeasuredDomain {
 impl MeasuredDomain {
     pub(super) fn new(domain: u32, profile: &ProfileOptions) -> Self {
         Self {
-            network: NetworkOptions::new(Some(domain), None, &profile.profile),
+            network: NetworkOptions::new(Some(domain), None, profile),
             arguments: profile.arguments.clone(),
         }
     }

@@ -45,8 +45,9 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
     rounds: u32,
 
-    /// DDS domain, 0 to 232 [default: the profile's, or one that other runs will not use]
-    #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
+    /// DDS domain, 0 to 232, or any with a rendezvous [default: the profile's, or one that other runs
+    /// will not use]
+    #[arg(short, long, value_name = "ID")]
     domain: Option<u32>,
 
     #[command(flatten)]

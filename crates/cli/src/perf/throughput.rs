@@ -43,8 +43,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     duration: Duration,
 
-    /// DDS domain, 0 to 232 [default: the profile's, or one that other runs will not use]
-    #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
+    /// DDS domain, 0 to 232, or any with a rendezvous [default: the profile's, or one that other runs
+    /// will not use]
+    #[arg(short, long, value_name = "ID")]
     domain: Option<u32>,
 
     #[command(flatten)]

@@ -19,6 +19,7 @@ use crate::error::{EnableError, ParticipantError};
 use crate::lifeline::Lifeline;
 use crate::network::{Network, NetworkOptions, Ports};
 use crate::polled::Polled;
+use crate::rendezvous::Reference;
 use crate::timer::Timer;
 
 /// How a participant is to be; see [`DomainParticipant::builder`].
@@ -29,6 +30,7 @@ pub struct DomainParticipantBuilder {
     name: String,
     interface: String,
     peers: Vec<IpOrSocketAddr>,
+    rendezvous: Vec<String>,
     driving: Driving,
     busy_poll: Duration,
     announces_types: bool,
@@ -58,6 +60,7 @@ impl DomainParticipantBuilder {
             name: String::new(),
             interface: "lo".to_owned(),
             peers: Vec::new(),
+            rendezvous: Vec::new(),
             driving: Driving::default(),
             busy_poll: Duration::ZERO,
             announces_types: true,
@@ -94,7 +97,7 @@ impl DomainParticipantBuilder {
     }
 
     /// A machine to announce the participant to, besides the multicast group: at the ports of the
-    /// ten participants that came first there.
+    /// ten participants that came first there. Domains above 232 have none.
     pub fn peer(mut self, address: IpAddr) -> Self {
         self.peers.push(IpOrSocketAddr::Ip(address));
         self
@@ -103,6 +106,15 @@ impl DomainParticipantBuilder {
     /// A discovery port to announce the participant to, besides the multicast group.
     pub fn peer_at(mut self, address: SocketAddr) -> Self {
         self.peers.push(IpOrSocketAddr::Socket(address));
+        self
+    }
+
+    /// A rendezvous at which participants of the domain find each other, as [`Reference`] says it:
+    /// `HOST:PORT` or a file. May be called for several. With one, the participant uses no multicast and
+    /// takes any free ports, so that every domain of 32 bits is possible. Others that were given the same
+    /// one are found, whatever their implementation; then the rendezvous is not needed any more.
+    pub fn rendezvous(mut self, reference: &str) -> Self {
+        self.rendezvous.push(reference.to_owned());
         self
     }
 
@@ -133,8 +145,8 @@ impl DomainParticipantBuilder {
         self
     }
 
-    /// Whether to use multicast. Without it, participants find each other by their peers alone.
-    /// Default yes.
+    /// Whether to use multicast. Without it, and with a [rendezvous](Self::rendezvous) whatever is said
+    /// here, participants find each other by their peers and their rendezvous alone. Default yes.
     pub fn multicast(mut self, multicast: bool) -> Self {
         self.multicast = multicast;
         self
@@ -202,11 +214,16 @@ impl DomainParticipantBuilder {
     /// Joins the domain.
     ///
     /// # Errors
-    /// When the domain is above 232, the interface does not exist, or the machine has no sockets or
-    /// threads to give.
+    /// When the domain is above 232 and there is no rendezvous, or none where the reference says, the
+    /// interface does not exist, or the machine has no sockets or threads to give.
     pub fn build(self) -> Result<DomainParticipant, ParticipantError> {
         let domain = self.domain;
-        let ports = Ports::of(domain).ok_or(ParticipantError::Domain { domain })?;
+        let ports = match Ports::of(domain) {
+            _ if !self.rendezvous.is_empty() => None,
+            None => return Err(ParticipantError::Domain { domain }),
+            ports => ports,
+        };
+        let rendezvous = self.resolve_rendezvous()?;
         let interface = match self.interface.as_str() {
             "lo" => Interface::loopback(),
             other => Interface::find(other),
@@ -220,9 +237,10 @@ impl DomainParticipantBuilder {
             },
             interface,
             multicast: self.multicast,
+            ports,
             receive_buffer_bytes: self.receive_buffer_bytes,
         })?;
-        let config = self.discovery_config(&network, ports);
+        let config = self.discovery_config(&network, rendezvous);
         let discovery = Discovery::new(config).map_err(ParticipantError::Announcement)?;
         let waker = || Waker::new().map_err(ParticipantError::Wait);
         let control = waker()?;
@@ -255,13 +273,24 @@ impl DomainParticipantBuilder {
         Ok(participant)
     }
 
-    fn discovery_config(&self, network: &Network, ports: Ports) -> DiscoveryConfig {
+    fn resolve_rendezvous(&self) -> Result<Vec<Locator>, ParticipantError> {
+        let mut locators = Vec::new();
+        for reference in &self.rendezvous {
+            let reference = Reference::resolve(reference).map_err(ParticipantError::Rendezvous)?;
+            locators.extend(reference.addresses().iter().copied().map(Locator::udp));
+        }
+        Ok(locators)
+    }
+
+    fn discovery_config(&self, network: &Network, rendezvous: Vec<Locator>) -> DiscoveryConfig {
+        let ports = Ports::of(self.domain);
+        let well_known = |address| ports.into_iter().flat_map(move |p| p.well_known(address));
         let peers = self.peers.iter().flat_map(|peer| match *peer {
-            IpOrSocketAddr::Ip(IpAddr::V4(address)) => ports.well_known(address).collect(),
+            IpOrSocketAddr::Ip(IpAddr::V4(address)) => well_known(address).collect(),
             IpOrSocketAddr::Ip(IpAddr::V6(_)) => Vec::new(),
             IpOrSocketAddr::Socket(address) => vec![Locator::udp(address)],
         });
-        let peers: Vec<_> = peers.collect();
+        let peers: Vec<_> = peers.chain(rendezvous).collect();
         let participant = ParticipantData {
             domain_id: Some(self.domain),
             domain_tag: self.domain_tag.clone(),

@@ -51,7 +51,7 @@ impl DomainParticipant {
     /// Joins a domain on this machine's loopback interface, driven by threads of its own.
     ///
     /// # Errors
-    /// When the domain is above 232, or the machine has no sockets or threads to give.
+    /// When the domain is above 232, which takes a rendezvous, or the machine has no sockets or threads to give.
     pub fn new(domain: u32) -> Result<Self, ParticipantError> {
         Self::builder(domain).build()
     }

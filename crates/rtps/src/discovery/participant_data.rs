@@ -48,6 +48,9 @@ impl BuiltinEndpoints {
     /// Hears answers about types.
     pub const TYPE_LOOKUP_REPLY_READER: Self = Self(1 << 15);
 
+    /// What a rendezvous has.
+    pub(crate) const RENDEZVOUS: Self = Self::PARTICIPANT_ANNOUNCER.and(Self::PARTICIPANT_DETECTOR);
+
     /// Both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -98,9 +101,6 @@ impl ParticipantData {
     /// The standard's lease for those who announce none (RTPS 2.5 §9.6.3.2).
     pub const DEFAULT_LEASE: Duration = Duration::from_secs(100);
 
-    /// The property that a [`Rendezvous`](crate::rendezvous::Rendezvous) announces.
-    pub const RENDEZVOUS_PROPERTY: &str = "tickwire.rendezvous";
-
     /// One of ours, not reachable yet.
     pub fn new(guid_prefix: GuidPrefix) -> Self {
         Self {
@@ -122,10 +122,10 @@ impl ParticipantData {
         }
     }
 
-    /// Whether it is a [`Rendezvous`](crate::rendezvous::Rendezvous), which has no endpoints.
+    /// Whether it is a [`Rendezvous`](crate::rendezvous::Rendezvous): of ours, only these have nothing
+    /// but announcements.
     pub fn is_rendezvous(&self) -> bool {
-        let mut names = self.properties.iter().map(|(name, _)| name);
-        names.any(|name| name == Self::RENDEZVOUS_PROPERTY)
+        self.vendor == VendorId::TICKWIRE && self.builtin_endpoints == BuiltinEndpoints::RENDEZVOUS
     }
 
     /// Its GUID.

@@ -5,8 +5,6 @@
 //! remembered of those who have not answered. Who is not registered sees a new name every few seconds, since
 //! a DDS answers one name but once. Knows nobody.
 
-use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
@@ -91,37 +89,35 @@ impl<S: BuildHasher> Greeter<S> {
         GuidPrefix([a, b, 0, 0, c, d, e, f, g, h, i, j])
     }
 
-    /// Announces the rendezvous; says how many bytes that took, 0 if more than may be sent.
+    /// Announces the rendezvous, with what may be left out if it would be too long; says how many bytes
+    /// that took, 0 if even the least is too long.
     pub(super) fn greet(&self, greeting: &Greeting<'_>, outbox: &mut Outbox) -> usize {
-        let name = greeting.name;
-        let data = ParticipantData {
-            domain_id: greeting.domain.map(|(id, _)| id),
-            domain_tag: greeting.domain.map_or("", |(_, tag)| tag).into(),
-            builtin_endpoints: BuiltinEndpoints::PARTICIPANT_ANNOUNCER
-                .and(BuiltinEndpoints::PARTICIPANT_DETECTOR),
-            metatraffic_unicast: self.locators.clone(),
-            lease_duration: greeting.lease,
-            entity_name: NAME.into(),
-            properties: vec![(ParticipantData::RENDEZVOUS_PROPERTY.into(), String::new())],
-            ..ParticipantData::new(name)
-        };
-        let mut payload = Vec::new();
-        let len = match data.write(&mut payload) {
-            Ok(()) => ENVELOPE_LEN + payload.len(),
+        let all = self.locators.as_slice();
+        let first = all.get(..1).unwrap_or_default();
+        for (name, locators) in [(NAME, all), ("", all), ("", first)] {
+            let data = ParticipantData {
+                domain_id: greeting.domain.map(|(id, _)| id),
+                domain_tag: greeting.domain.map_or("", |(_, tag)| tag).into(),
+                builtin_endpoints: BuiltinEndpoints::RENDEZVOUS,
+                metatraffic_unicast: locators.to_vec(),
+                lease_duration: greeting.lease,
+                entity_name: name.into(),
+                ..ParticipantData::new(greeting.name)
+            };
+            let mut payload = Vec::new();
             // Only the tag is not ours, and it came in a parameter.
-            Err(_) => return 0,
-        };
-        if len > greeting.max_len {
-            return 0;
+            let fits = data.write(&mut payload).is_ok();
+            let len = ENVELOPE_LEN + payload.len();
+            if fits && len <= greeting.max_len {
+                let mut message = outbox.message(greeting.name, &[greeting.at]);
+                message.info_dst(greeting.destination).data(&Data {
+                    payload: SerializedPayload::Data(&payload),
+                    ..ANNOUNCEMENT
+                });
+                return len;
+            }
         }
-        outbox
-            .message(name, &[greeting.at])
-            .info_dst(greeting.destination)
-            .data(&Data {
-                payload: SerializedPayload::Data(&payload),
-                ..ANNOUNCEMENT
-            });
-        len
+        0
     }
 }
 

@@ -5,7 +5,10 @@ use tickwire_base::{Instant, Locator};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::ParticipantData;
 use tickwire_rtps::rendezvous::{Rendezvous, RendezvousConfig};
-use tickwire_rtps::wire::{GuidPrefix, MessageReader};
+use tickwire_rtps::wire::{
+    Data, EntityId, GuidPrefix, InlineQos, MessageReader, MessageWriter, SequenceNumber,
+    SerializedPayload,
+};
 use tickwire_simnet::Link;
 
 use super::world::{LEASE, SECOND, Secret, World, discovery, home, participant, place, prefix};
@@ -96,10 +99,46 @@ fn an_address_that_has_not_answered_gets_fewer_bytes_than_were_sent_and_is_not_m
 #[test]
 fn an_announcement_shorter_than_the_answer_gets_none() {
     let mut bench = Bench::new(|_| {});
-    let mut short = ParticipantData::new(prefix(1));
-    short.metatraffic_unicast = vec![home(1)];
-    assert_eq!(bench.hear(home(1), &announcement(short)), 0);
+    let mut least = ParticipantData::new(prefix(1));
+    least.domain_id = Some(0);
+    least.metatraffic_unicast = vec![home(1)];
+    let datagram = announcement(least);
+    assert_eq!(
+        bench.hear(home(1), &datagram),
+        datagram.len(),
+        "without a name"
+    );
+    assert_eq!(bench.hear(home(1), &who_and_where()), 0);
     assert_eq!(bench.rendezvous.counters().too_short, 1);
+}
+
+/// An announcement of nothing but a GUID and a locator.
+fn who_and_where() -> Vec<u8> {
+    let Locator {
+        kind,
+        port,
+        address,
+    } = home(1);
+    let mut payload = vec![0, 3, 0, 0, 0x50, 0, 16, 0];
+    payload.extend_from_slice(&[1; 12]);
+    payload.extend_from_slice(&EntityId::PARTICIPANT.0);
+    payload.extend_from_slice(&[0x32, 0, 24, 0]);
+    payload.extend_from_slice(&kind.0.to_le_bytes());
+    payload.extend_from_slice(&port.to_le_bytes());
+    payload.extend_from_slice(&address);
+    payload.extend_from_slice(&[1, 0, 0, 0]);
+    let mut datagram = Vec::new();
+    MessageWriter::new(&mut datagram, prefix(1)).data(&Data {
+        reader: EntityId::SPDP_READER,
+        writer: EntityId::SPDP_WRITER,
+        sequence_number: SequenceNumber::FIRST,
+        inline_qos: InlineQos {
+            bytes: &[],
+            little_endian: true,
+        },
+        payload: SerializedPayload::Data(&payload),
+    });
+    datagram
 }
 
 #[test]
