@@ -24,8 +24,9 @@ struct Arguments {
     #[arg(short, long, value_name = "ID")]
     domain: Option<u32>,
 
-    /// Name or address of the interface to use [default: the profile's, or lo]
-    #[arg(long, value_name = "NAME")]
+    /// Interfaces to use: names, addresses or subnets, separated by commas, or `auto` for all that
+    /// carry traffic [default: the profile's, or lo]
+    #[arg(long, value_name = "NAMES")]
     interface: Option<String>,
 
     #[command(flatten)]

@@ -13,11 +13,11 @@ use hashbrown::HashMap;
 use tickwire_base::{Counter, Instant};
 use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
-use tickwire_rtps::discovery::{AddError, Discovery, EndpointData};
+use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
-use tickwire_transport::{UdpSocket, clock};
+use tickwire_transport::{InterfaceWatch, UdpSocket, clock};
 
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
@@ -74,6 +74,8 @@ pub(crate) struct Core {
 #[derive(Debug, Default)]
 pub(crate) struct CoreCounters {
     pub(crate) datagrams_received: Counter,
+    pub(crate) datagrams_sent: Counter,
+    pub(crate) bytes_sent: Counter,
     pub(crate) bytes_received: Counter,
     pub(crate) malformed: Counter,
     pub(crate) unknown_submessages: Counter,
@@ -82,6 +84,8 @@ pub(crate) struct CoreCounters {
     pub(crate) receive_errors: Counter,
     pub(crate) send_errors: Counter,
     pub(crate) listener_panics: Counter,
+    pub(crate) interface_changes: Counter,
+    pub(crate) interface_errors: Counter,
 }
 
 /// What a core is made of.
@@ -212,6 +216,10 @@ impl Core {
             let Some(mut data) = lock(&self.drafts).get(&guid).cloned() else {
                 return Ok(());
             };
+            if data.role == Role::Writer {
+                // Acknowledgements come to the thread that no listener can hold up.
+                data.unicast_locators = self.network.addresses().metatraffic;
+            }
             if let Some(ty) = ty.filter(|_| self.announces_types) {
                 let types = discovery.types_mut();
                 let information = types.add(ty).map_err(EndpointError::Type)?;
@@ -475,10 +483,43 @@ impl Core {
         if outbox.is_empty() {
             return;
         }
-        if Network::send(socket, outbox).is_err() {
+        let (mut datagrams, mut bytes) = (0, 0);
+        for (datagram, to) in outbox.datagrams() {
+            datagrams += to.len() as u64;
+            bytes += (to.len() * datagram.len()) as u64;
+        }
+        self.counters.datagrams_sent.add(datagrams);
+        self.counters.bytes_sent.add(bytes);
+        if self.network.send(socket, outbox).is_err() {
             self.counters.send_errors.add(1);
         }
         outbox.clear();
+    }
+
+    /// Interfaces may have changed: uses them as they are now, and tells others.
+    pub(crate) fn follow_interfaces(&self) {
+        if !self
+            .network
+            .watch
+            .as_ref()
+            .is_some_and(InterfaceWatch::drain)
+        {
+            return;
+        }
+        let followed = match self.network.follow() {
+            Ok(None) => return,
+            Ok(Some((attachment, addresses))) => self.with_discovery(|discovery, outbox| {
+                let now = clock::now();
+                discovery
+                    .move_to(now, attachment, &addresses, outbox)
+                    .is_ok()
+            }),
+            Err(_) => false,
+        };
+        match followed {
+            true => self.counters.interface_changes.add(1),
+            false => self.counters.interface_errors.add(1),
+        }
     }
 
     /// Says good-bye and has the threads end.

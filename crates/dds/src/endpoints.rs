@@ -75,8 +75,6 @@ pub(crate) fn writer<T: TopicSupport>(
         group.add(&endpoint);
     }
     announced.group = group.and_then(|group| group.announced());
-    // Acknowledgements come to the thread that no listener can hold up.
-    announced.unicast_locators = vec![core.network.metatraffic_unicast()];
     core.draft(announced);
     let (own, own_topic) = (Arc::clone(&endpoint), topic.clone());
     let start = move || {

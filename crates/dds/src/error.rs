@@ -33,11 +33,6 @@ pub enum ParticipantError {
     Interface(InterfaceError),
     /// A socket could not be opened.
     Socket(SocketError),
-    /// Every participant index of the domain is taken on this address.
-    NoFreePorts {
-        /// The domain.
-        domain: u32,
-    },
     /// The participant's name or user data is too long to announce.
     Announcement(ParameterTooLong),
     /// The kernel gave nothing to wait with.
@@ -57,10 +52,6 @@ impl fmt::Display for ParticipantError {
             Self::Rendezvous(error) => error.fmt(f),
             Self::Interface(error) => error.fmt(f),
             Self::Socket(error) => error.fmt(f),
-            Self::NoFreePorts { domain } => write!(
-                f,
-                "all ports of domain {domain} are taken; `ss -ulnp` shows by whom"
-            ),
             Self::Announcement(error) => write!(f, "cannot be announced: {error}"),
             Self::Wait(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
@@ -77,7 +68,7 @@ impl Error for ParticipantError {
             Self::Announcement(error) => Some(error),
             Self::Wait(error) => Some(error),
             Self::Thread(error) => Some(error),
-            Self::Domain { .. } | Self::NoFreePorts { .. } => None,
+            Self::Domain { .. } => None,
         }
     }
 }

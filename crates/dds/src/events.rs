@@ -64,8 +64,6 @@ impl Core {
         mut proxy: ReaderProxy,
         outbox: &mut Outbox,
     ) {
-        proxy.unicast.retain(|to| self.network.reaches(to));
-        proxy.multicast.retain(|to| self.network.reaches(to));
         if proxy.unicast.is_empty() && proxy.multicast.is_empty() {
             self.counters.unreachable.add(1);
         }
@@ -80,10 +78,9 @@ impl Core {
         &self,
         reader: Guid,
         writer: &EndpointData,
-        mut proxy: WriterProxy,
+        proxy: WriterProxy,
         outbox: &mut Outbox,
     ) {
-        proxy.unicast.retain(|to| self.network.reaches(to));
         if proxy.unicast.is_empty() {
             self.counters.unreachable.add(1);
         }

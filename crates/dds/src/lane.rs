@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
-use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, MessageReader, Submessage};
+use tickwire_rtps::wire::{
+    Arrival, Context, EntityId, Guid, GuidPrefix, MessageReader, Submessage,
+};
 use tickwire_transport::{Poller, ReceiveBatch, ReceiveError, UdpSocket, clock};
 
 use crate::core::Core;
@@ -42,6 +44,21 @@ impl LaneKind {
             Self::Aside => (None, &network.user_group),
         };
         unicast.into_iter().chain(group)
+    }
+
+    /// Has `poller` wait for all that is this part's.
+    pub(crate) fn poll<'a>(self, core: &'a Core, poller: Poller<'a>) -> Poller<'a> {
+        let poller = poller.sockets(self.sockets(core));
+        match &core.network.watch {
+            Some(watch) if self == Self::Control => poller.watch(watch),
+            _ => poller,
+        }
+    }
+
+    /// How many places that takes in the poller.
+    pub(crate) fn poll_count(self, core: &Core) -> usize {
+        let watches = self == Self::Control && core.network.watch.is_some();
+        self.sockets(core).count() + usize::from(watches)
     }
 
     pub(crate) fn timer(self, core: &Core) -> &Timer {
@@ -100,7 +117,7 @@ impl Lane {
     /// Waits for sockets and timers together.
     fn run_poller(&mut self, core: &Core, busy_poll: Duration) {
         let timer = self.kind.timer(core);
-        let poller = Poller::for_waker(timer.waker()).sockets(self.kind.sockets(core));
+        let poller = self.kind.poll(core, Poller::for_waker(timer.waker()));
         let mut poller = poller.busy_poll(busy_poll);
         while !core.is_stopping.load(Ordering::Acquire) {
             let mut until = timer.sleep();
@@ -128,6 +145,9 @@ impl Lane {
                 self.receive(core, socket, ReceiveBatch::receive);
             }
         }
+        if self.kind == LaneKind::Control && is_ready(self.kind.sockets(core).count()) {
+            core.follow_interfaces();
+        }
         let now = clock::now();
         if self.kind.timer(core).expired(now) {
             let routes = self.routes.refresh(&core.directory);
@@ -152,6 +172,7 @@ impl Lane {
                 return None;
             }
         }
+        let by_multicast = socket.local_address().ip().is_multicast();
         let (now, timestamp) = (clock::now(), clock::timestamp());
         for datagram in self.batch.iter() {
             let routes = self.routes.refresh(&core.directory);
@@ -164,7 +185,13 @@ impl Lane {
                 calls_listeners: self.kind != LaneKind::Control,
                 to_tell: &mut self.to_tell,
             };
-            dispatch.datagram(datagram.bytes);
+            dispatch.datagram(
+                datagram.bytes,
+                Arrival {
+                    from: datagram.source.ip(),
+                    by_multicast,
+                },
+            );
             for reader in self.to_tell.drain(..) {
                 reader.call_listener();
             }
@@ -189,13 +216,14 @@ struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    fn datagram(&mut self, bytes: &[u8]) {
+    fn datagram(&mut self, bytes: &[u8], arrival: Arrival) {
         let counters = &self.core.counters;
         counters.datagrams_received.add(1);
         counters.bytes_received.add(bytes.len() as u64);
-        let Ok(mut submessages) = MessageReader::new(bytes) else {
+        let Ok(submessages) = MessageReader::new(bytes) else {
             return counters.malformed.add(1);
         };
+        let mut submessages = submessages.arrived(arrival);
         for submessage in submessages.by_ref() {
             match submessage {
                 Ok((context, submessage)) if context.is_for(self.core.prefix) => {

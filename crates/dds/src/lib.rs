@@ -55,6 +55,7 @@ mod network;
 mod outgoing;
 mod participant;
 mod polled;
+mod ports;
 mod publisher;
 pub mod qos;
 pub mod reader;

@@ -1,62 +1,33 @@
 //! A participant's sockets and addresses. Knows nothing of what is sent.
+//!
+//! ```text
+//!               loopback alone        any other interfaces
+//!  unicast      bound to 127.0.0.1    bound to every address, lest a change of addresses matters
+//!  groups       joined on lo          joined on each interface
+//!  multicast    leaves by lo          leaves by the first interface; copies by the others
+//!  announced    127.0.0.1             the addresses of those interfaces, loopback's not
+//! ```
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tickwire_base::Locator;
 use tickwire_rtps::Outbox;
+use tickwire_rtps::discovery::{Attachment, OwnAddresses};
 use tickwire_transport::{
-    Interface, MAX_DATAGRAM_BYTES, SendError, SocketError, UdpOptions, UdpSocket, interfaces,
+    Interface, InterfaceSelection, InterfaceWatch, MAX_DATAGRAM_BYTES, SendError, SocketError,
+    UdpOptions, UdpSocket, interfaces,
 };
 
 use crate::error::ParticipantError;
+use crate::ports::Ports;
+use crate::signal::lock;
 
-/// The ports of a domain (RTPS 2.5 §9.6.2.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ports {
-    base: u16,
-}
-
-impl Ports {
-    /// `None` if the domain's ports would lie beyond 65,535.
-    pub(crate) fn of(domain: u32) -> Option<Self> {
-        let domain = u16::try_from(domain).ok().filter(|&d| d <= MAX_DOMAIN)?;
-        Some(Self {
-            base: PORT_BASE + DOMAIN_GAIN * domain,
-        })
-    }
-
-    fn discovery_group(self) -> u16 {
-        self.base
-    }
-
-    fn user_group(self) -> u16 {
-        self.base + 1
-    }
-
-    /// Where the participant of that index takes discovery and acknowledgements.
-    fn metatraffic(self, index: u16) -> Option<u16> {
-        self.base
-            .checked_add(10)?
-            .checked_add(index.checked_mul(2)?)
-    }
-
-    /// Where the participant of that index takes user data.
-    fn user(self, index: u16) -> Option<u16> {
-        self.metatraffic(index)?.checked_add(1)
-    }
-
-    /// Where the participants that came first on a machine are greeted.
-    pub(crate) fn well_known(self, address: Ipv4Addr) -> impl Iterator<Item = Locator> {
-        let ports = (0..GREETED).filter_map(move |index| self.metatraffic(index));
-        ports.map(move |port| Locator::udp_v4(address, port))
-    }
-}
-
-/// The sockets of a participant, all on one interface.
+/// The sockets of a participant.
 #[derive(Debug)]
 pub(crate) struct Network {
-    pub(crate) interface: Interface,
-    address: Ipv4Addr,
+    selection: InterfaceSelection,
     /// Discovery and acknowledgements.
     pub(crate) metatraffic: UdpSocket,
     /// Discovery by multicast.
@@ -65,81 +36,169 @@ pub(crate) struct Network {
     pub(crate) user: UdpSocket,
     /// User data by multicast.
     pub(crate) user_group: Option<UdpSocket>,
+    /// Tells when interfaces change, unless there is only loopback, which does not.
+    pub(crate) watch: Option<InterfaceWatch>,
     /// Those of the domain, if they are used.
     ports: Option<Ports>,
+    udp: UdpOptions,
+    links: Mutex<Links>,
+    /// Whether multicast leaves by more than one interface.
+    has_copies: AtomicBool,
+}
+
+/// What a participant is attached to at present.
+#[derive(Debug)]
+struct Links {
+    selected: Vec<Interface>,
     /// Every address of this machine.
-    local: Vec<IpAddr>,
+    local: Vec<Ipv4Addr>,
+    /// Where copies of multicast leave, one socket for each interface after the first.
+    copies: Vec<UdpSocket>,
 }
 
 /// What to open.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkOptions {
-    pub(crate) domain: u32,
     /// The domain's ports; without them any that are free, and no groups.
     pub(crate) ports: Option<Ports>,
-    pub(crate) interface: Interface,
+    pub(crate) interfaces: InterfaceSelection,
     pub(crate) multicast: bool,
     pub(crate) multicast_ttl: u8,
     pub(crate) receive_buffer_bytes: usize,
 }
 
 impl Network {
-    /// Opens the sockets, at the domain's ports at the first participant index whose two are free.
+    /// Opens the sockets, at the first participant index whose two ports are free; where all are
+    /// taken, at ports of the kernel's choice, which others learn from the announcement.
     pub(crate) fn open(options: &NetworkOptions) -> Result<Self, ParticipantError> {
-        let (domain, ports) = (options.domain, options.ports);
-        let interface = &options.interface;
-        let no_address = || SocketError::NoAddress {
-            interface: interface.name.clone(),
-        };
-        let address = interface.ipv4.first().copied();
-        let address = address.ok_or_else(|| ParticipantError::Socket(no_address()))?;
+        let ports = options.ports;
+        let selected = options.interfaces.find();
+        let selected = selected.map_err(ParticipantError::Interface)?;
+        let is_loopback = is_loopback(&selected);
         let udp = UdpOptions {
             receive_buffer_bytes: options.receive_buffer_bytes,
-            multicast_interface: Some(interface.clone()),
-            multicast_ttl: options.multicast_ttl,
+            multicast_ttl: match is_loopback {
+                true => 0,
+                false => options.multicast_ttl.max(1),
+            },
             ..UdpOptions::default()
         };
+        let first = own_addresses(&selected).next().ok_or_else(|| {
+            let names: Vec<_> = selected.iter().map(|link| link.name.as_str()).collect();
+            let interface = names.join(", ");
+            ParticipantError::Socket(SocketError::NoAddress { interface })
+        })?;
+        let bound = match is_loopback {
+            true => first,
+            false => Ipv4Addr::UNSPECIFIED,
+        };
+        let (metatraffic, user) = open_unicast(bound, ports, &udp)?;
+        let watch = (!is_loopback).then(InterfaceWatch::new).transpose();
         let join = |port| {
             let group = SocketAddr::from((GROUP, port));
-            let socket = UdpSocket::group(group, std::slice::from_ref(interface), &udp);
-            socket.map_err(ParticipantError::Socket)
-        };
-        let (metatraffic, user) = match ports {
-            Some(ports) => open_unicast(address, ports, &udp, domain)?,
-            None => {
-                let any = || UdpSocket::unicast((address, 0).into(), &udp);
-                let any = || any().map_err(ParticipantError::Socket);
-                (any()?, any()?)
-            }
+            UdpSocket::group(group, &[], &udp).map_err(ParticipantError::Socket)
         };
         let groups = ports.filter(|_| options.multicast);
-        let all = interfaces().map_err(ParticipantError::Interface)?;
-        let local = all.into_iter().flat_map(|interface| {
-            let v4 = interface.ipv4.into_iter().map(IpAddr::V4);
-            v4.chain(interface.ipv6.into_iter().map(IpAddr::V6))
-        });
-        Ok(Self {
+        let network = Self {
+            selection: options.interfaces.clone(),
             metatraffic_group: groups
                 .map(|ports| join(ports.discovery_group()))
                 .transpose()?,
             user_group: groups.map(|ports| join(ports.user_group())).transpose()?,
             metatraffic,
             user,
-            interface: interface.clone(),
-            address,
+            watch: watch.map_err(ParticipantError::Socket)?,
             ports,
-            local: local.collect(),
-        })
+            udp,
+            links: Mutex::new(Links {
+                selected,
+                local: local_addresses(&interfaces().map_err(ParticipantError::Interface)?),
+                copies: Vec::new(),
+            }),
+            has_copies: AtomicBool::new(false),
+        };
+        network.attach(&mut lock(&network.links))?;
+        Ok(network)
     }
 
-    /// Where discovery and acknowledgements reach this participant.
-    pub(crate) fn metatraffic_unicast(&self) -> Locator {
-        Locator::udp(self.metatraffic.local_address())
+    /// Looks at the interfaces anew, and joins and uses what has come. `None` if nothing of concern
+    /// has changed.
+    pub(crate) fn follow(&self) -> Result<Option<(Attachment, OwnAddresses)>, ParticipantError> {
+        let all = interfaces().map_err(ParticipantError::Interface)?;
+        let (selected, local) = (self.selection.among(&all), local_addresses(&all));
+        {
+            let mut links = lock(&self.links);
+            if links.selected == selected && links.local == local {
+                return Ok(None);
+            }
+            (links.selected, links.local) = (selected, local);
+            self.attach(&mut links)?;
+        }
+        Ok(Some((self.attachment(), self.addresses())))
     }
 
-    /// Where user data reaches this participant.
-    pub(crate) fn user_unicast(&self) -> Locator {
-        Locator::udp(self.user.local_address())
+    /// Joins the groups and has multicast leave on all interfaces that carry it.
+    fn attach(&self, links: &mut Links) -> Result<(), ParticipantError> {
+        let mut by = links.selected.iter().filter(carries_groups);
+        for (socket, interface) in [&self.metatraffic_group, &self.user_group]
+            .into_iter()
+            .flatten()
+            .flat_map(|socket| by.clone().map(move |interface| (socket, interface)))
+        {
+            match socket.join(GROUP.into(), interface) {
+                // It has been there before.
+                Err(error) if error.is_address_in_use() => {}
+                joined => joined.map_err(ParticipantError::Socket)?,
+            }
+        }
+        links.copies.clear();
+        if let Some(first) = by.next() {
+            for socket in [&self.metatraffic, &self.user] {
+                socket
+                    .multicast_by(first)
+                    .map_err(ParticipantError::Socket)?;
+            }
+            let copies = by.map(|interface| {
+                let udp = UdpOptions {
+                    multicast_interface: Some(interface.clone()),
+                    ..self.udp.clone()
+                };
+                UdpSocket::unicast((Ipv4Addr::UNSPECIFIED, 0).into(), &udp)
+            });
+            let copies: Result<_, _> = copies.collect();
+            links.copies = copies.map_err(ParticipantError::Socket)?;
+        }
+        let has_copies = self.metatraffic_group.is_some() && !links.copies.is_empty();
+        self.has_copies.store(has_copies, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Where others reach this participant.
+    pub(crate) fn addresses(&self) -> OwnAddresses {
+        let links = lock(&self.links);
+        let at = |socket: &UdpSocket| {
+            let port = socket.local_address().port();
+            let addresses = own_addresses(&links.selected).take(MAX_ADDRESSES);
+            addresses
+                .map(|address| Locator::udp_v4(address, port))
+                .collect()
+        };
+        OwnAddresses {
+            metatraffic: at(&self.metatraffic),
+            user: at(&self.user),
+        }
+    }
+
+    /// What this participant is attached to.
+    pub(crate) fn attachment(&self) -> Attachment {
+        let links = lock(&self.links);
+        let networks = links.selected.iter().flat_map(|link| &link.ipv4_networks);
+        Attachment {
+            addresses: links.local.clone(),
+            networks: networks.copied().collect(),
+            is_loopback: is_loopback(&links.selected),
+            has_multicast: self.user_group.is_some(),
+        }
     }
 
     /// The group that announcements go to.
@@ -154,139 +213,157 @@ impl Network {
         Some(Locator::udp(socket.local_address()))
     }
 
-    /// The longest datagram to send, in bytes: what passes the interface in one piece, hence the
-    /// most that loopback takes, where nothing is gained by smaller ones.
+    /// The longest datagram to send, in bytes: what passes all interfaces in one piece; on loopback
+    /// alone the most that it takes, where nothing is gained by smaller ones.
     pub(crate) fn max_datagram_len(&self) -> usize {
-        match self.interface.is_loopback {
-            true => MAX_LOOPBACK_DATAGRAM.min(MAX_DATAGRAM_BYTES),
-            false => self.interface.max_datagram_len(),
-        }
+        let links = lock(&self.links);
+        let others = links.selected.iter().filter(|link| !link.is_loopback);
+        let shortest = others.map(Interface::max_datagram_len).min();
+        shortest.unwrap_or(MAX_LOOPBACK_DATAGRAM.min(MAX_DATAGRAM_BYTES))
     }
 
     /// Where to announce this participant: the group, the participants that came first on this
-    /// machine if it is on loopback, and `peers`.
+    /// machine if it uses loopback, and `peers`.
     pub(crate) fn announced_to(&self, peers: &[Locator]) -> Vec<Locator> {
         let mut to: Vec<_> = self.discovery_group().into_iter().collect();
-        if let Some(ports) = self.ports.filter(|_| self.interface.is_loopback) {
-            to.extend(ports.well_known(self.address));
+        let links = lock(&self.links);
+        let has_loopback = links.selected.iter().any(|link| link.is_loopback);
+        if let Some(ports) = self.ports.filter(|_| has_loopback) {
+            to.extend(ports.well_known(Ipv4Addr::LOCALHOST));
         }
         to.extend_from_slice(peers);
         to
     }
 
-    /// Whether a datagram to `locator` can arrive: not on another machine's loopback, and from
-    /// ours only on this machine.
-    pub(crate) fn reaches(&self, locator: &Locator) -> bool {
-        let Some(SocketAddr::V4(to)) = locator.to_udp() else {
-            return false;
-        };
-        if to.ip().is_multicast() {
-            return self.user_group.is_some();
-        }
-        match self.interface.is_loopback {
-            true => to.ip().is_loopback() || self.local.contains(&IpAddr::V4(*to.ip())),
-            false => !to.ip().is_loopback(),
-        }
-    }
-
     /// Sends all datagrams from `socket`. Every one is tried; the first failure is the result.
-    pub(crate) fn send(socket: &UdpSocket, outbox: &Outbox) -> Result<(), SendError> {
-        if outbox.has_marks() {
-            return socket.send_each_marked(outbox.marked().flat_map(|(dscp, bytes, to)| {
+    pub(crate) fn send(&self, socket: &UdpSocket, outbox: &Outbox) -> Result<(), SendError> {
+        let datagrams = || {
+            outbox.marked().flat_map(|(dscp, bytes, to)| {
                 let addresses = to.iter().filter_map(Locator::to_udp);
                 addresses.map(move |address| (dscp, bytes, address))
-            }));
+            })
+        };
+        let sent = match outbox.has_marks() {
+            true => socket.send_each_marked(datagrams()),
+            false => socket.send_each(datagrams().map(|(_, bytes, to)| (bytes, to))),
+        };
+        if !self.has_copies.load(Ordering::Relaxed) {
+            return sent;
         }
-        socket.send_each(outbox.datagrams().flat_map(|(bytes, to)| {
-            let addresses = to.iter().filter_map(Locator::to_udp);
-            addresses.map(move |address| (bytes, address))
-        }))
+        let to_groups = || datagrams().filter(|(_, _, to)| to.ip().is_multicast());
+        if to_groups().next().is_none() {
+            return sent;
+        }
+        let links = lock(&self.links);
+        let copies = links
+            .copies
+            .iter()
+            .map(|copy| copy.send_each_marked(to_groups()));
+        copies.fold(sent, Result::and)
     }
 }
 
-/// Both unicast sockets at the first index where both ports are free.
+/// Both unicast sockets, at the first index where both ports are free.
 fn open_unicast(
     address: Ipv4Addr,
-    ports: Ports,
+    ports: Option<Ports>,
     options: &UdpOptions,
-    domain: u32,
 ) -> Result<(UdpSocket, UdpSocket), ParticipantError> {
     let bind = |port: u16| match UdpSocket::unicast((address, port).into(), options) {
         Ok(socket) => Ok(Some(socket)),
         Err(error) if error.is_address_in_use() => Ok(None),
         Err(error) => Err(ParticipantError::Socket(error)),
     };
-    for index in 0..MAX_PARTICIPANTS {
-        let (Some(metatraffic), Some(user)) = (ports.metatraffic(index), ports.user(index)) else {
-            break;
-        };
+    for (metatraffic, user) in ports.into_iter().flat_map(Ports::pairs) {
         if let Some(metatraffic) = bind(metatraffic)?
             && let Some(user) = bind(user)?
         {
             return Ok((metatraffic, user));
         }
     }
-    Err(ParticipantError::NoFreePorts { domain })
+    let any = || UdpSocket::unicast((address, 0).into(), options).map_err(ParticipantError::Socket);
+    Ok((any()?, any()?))
+}
+
+/// Where others reach those interfaces: on loopback only if there is nothing else.
+fn own_addresses(selected: &[Interface]) -> impl Iterator<Item = Ipv4Addr> {
+    let loopback = is_loopback(selected);
+    let links = selected
+        .iter()
+        .filter(move |link| loopback || !link.is_loopback);
+    links.flat_map(move |link| {
+        // Whatever else is on loopback is there for something else.
+        let count = if loopback { 1 } else { link.ipv4.len() };
+        link.ipv4.iter().take(count).copied()
+    })
+}
+
+fn is_loopback(selected: &[Interface]) -> bool {
+    selected.iter().all(|link| link.is_loopback)
+}
+
+fn carries_groups(link: &&Interface) -> bool {
+    (link.is_multicast || link.is_loopback) && !link.ipv4.is_empty()
+}
+
+fn local_addresses(all: &[Interface]) -> Vec<Ipv4Addr> {
+    let addresses = all.iter().flat_map(|interface| &interface.ipv4);
+    addresses.copied().collect()
 }
 
 /// Where SPDP and user data are multicast by default (RTPS 2.5 §9.6.2.4.1).
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
-const PORT_BASE: u16 = 7400;
-const DOMAIN_GAIN: u16 = 250;
-/// The last domain of which the first participant's ports exist.
-const MAX_DOMAIN: u16 = 232;
-/// As many indices fit between one domain's ports and the next one's.
-const MAX_PARTICIPANTS: u16 = 120;
-/// As many participants are greeted at their well-known ports.
-const GREETED: u16 = 10;
 /// Leaves room for what some hosts put around a datagram.
 const MAX_LOOPBACK_DATAGRAM: usize = 65_000;
+/// Addresses to announce at most: half of what others can be expected to keep.
+const MAX_ADDRESSES: usize = 16;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn ports_are_the_standards() {
-        let ports = Ports::of(0).expect("domain 0 exists");
-        assert_eq!((ports.discovery_group(), ports.user_group()), (7400, 7401));
-        assert_eq!(
-            (ports.metatraffic(0), ports.user(0)),
-            (Some(7410), Some(7411))
-        );
-        assert_eq!(
-            (ports.metatraffic(2), ports.user(2)),
-            (Some(7414), Some(7415))
-        );
-        let last = Ports::of(232).expect("the last domain");
-        assert_eq!(last.user(0), Some(65_411));
-        assert_eq!(last.user(MAX_PARTICIPANTS), None);
-        assert_eq!(Ports::of(233), None);
-        assert_eq!(Ports::of(u32::MAX), None);
-    }
-
-    #[test]
-    fn no_port_of_a_domain_is_in_the_next_one() {
-        let (this, next) = (Ports::of(3), Ports::of(4));
-        let (this, next) = (this.expect("exists"), next.expect("exists"));
-        assert!(this.user(MAX_PARTICIPANTS - 1) < Some(next.discovery_group()));
-    }
-
-    #[test]
-    fn two_participants_of_a_machine_get_different_ports() {
+    fn open(interfaces: &str) -> Network {
+        let Ok(interfaces) = interfaces.parse();
         let options = NetworkOptions {
-            domain: 211,
             ports: Ports::of(211),
-            interface: Interface::loopback().expect("every Linux has one"),
+            interfaces,
             multicast: true,
             multicast_ttl: 0,
             receive_buffer_bytes: 1 << 20,
         };
-        let one = Network::open(&options).expect("a free index");
-        let two = Network::open(&options).expect("another free index");
-        assert_ne!(one.user_unicast(), two.user_unicast());
+        Network::open(&options).expect("every Linux has loopback")
+    }
+
+    #[test]
+    fn two_participants_of_a_machine_get_different_ports() {
+        let (one, two) = (open("lo"), open("lo"));
+        assert_ne!(one.addresses(), two.addresses());
         assert_eq!(one.user_group(), two.user_group());
-        assert!(one.reaches(&two.user_unicast()));
-        assert!(!one.reaches(&Locator::udp_v4(Ipv4Addr::new(192, 0, 2, 77), 7411)));
+        let localhost = |locators: &[Locator]| {
+            let [locator] = locators else { return false };
+            locator.to_udp().is_some_and(|to| to.ip().is_loopback())
+        };
+        assert!(localhost(&one.addresses().user) && localhost(&two.addresses().metatraffic));
+        assert!(one.attachment().is_loopback && one.watch.is_none());
+    }
+
+    #[test]
+    fn nothing_is_to_follow_while_nothing_changes() {
+        let network = open("127.0.0.0/8");
+        assert!(matches!(network.follow(), Ok(None)));
+    }
+
+    #[test]
+    fn there_are_ports_when_all_of_the_domain_are_taken() {
+        let ports = Ports::of(212).expect("exists");
+        let options = UdpOptions::default();
+        let open = || open_unicast(Ipv4Addr::LOCALHOST, Some(ports), &options);
+        let taken: Vec<_> = (0..121).map(|_| open().expect("free ports")).collect();
+        let well_known: Vec<_> = ports.pairs().collect();
+        let port_of = |socket: &UdpSocket| socket.local_address().port();
+        let is_well_known = |(metatraffic, user): &(UdpSocket, UdpSocket)| {
+            well_known.contains(&(port_of(metatraffic), port_of(user)))
+        };
+        assert!(taken.iter().any(|pair| !is_well_known(pair)));
     }
 }

@@ -46,10 +46,10 @@ impl Polled {
         };
         let second = kinds.next();
 
-        let mut poller = Poller::for_waker(&self.waker).sockets(first.sockets(core));
+        let mut poller = first.poll(core, Poller::for_waker(&self.waker));
         let mut until = deadline.min(first.timer(core).sleep());
         if let Some(second) = second {
-            poller = poller.sockets(second.sockets(core));
+            poller = second.poll(core, poller);
             until = until.min(second.timer(core).sleep());
         }
         if data.is_some() && core.has_listeners_to_call() {
@@ -63,7 +63,7 @@ impl Polled {
         let mut offset = 0;
         if let Some(lane) = &mut control {
             lane.turn(core, |index| ready.socket(index));
-            offset = LaneKind::Control.sockets(core).count();
+            offset = LaneKind::Control.poll_count(core);
         }
         if let Some(lane) = &mut data {
             lane.turn(core, |index| ready.socket(offset + index));

@@ -68,7 +68,7 @@ const SETTINGS: &[Setting] = &[
         .xml("", ""),
     Setting::new(&[Participant], "name", Kind::Text, "\"\"", "what others see it called")
         .xml("participant_name/name", "rtps/name"),
-    Setting::new(&[Participant], "interface", Kind::Text, "\"lo\"", "the interface to use, by its name or its address"),
+    Setting::new(&[Participant], "interface", Kind::Text, "\"lo\"", "the interfaces to use: names, addresses or subnets, separated by commas, or `auto`"),
     Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS) or discovery ports (ADDRESS:PORT) to announce it to, besides the multicast group")
         .xml("discovery/initial_peers", "rtps/builtin/initialPeersList"),
     Setting::new(&[Participant], "rendezvous", Kind::Names, "[]", "where participants meet, each HOST:PORT or a file of `tickwire rendezvous -o`; then there is no multicast"),

@@ -204,7 +204,7 @@ fn a_file_of_a_fast_dds_user() {
     let expected = tickwire::DomainParticipant::builder(3)
         .name("prices")
         .receive_buffer_bytes(4 << 20)
-        .interface("192.168.1.10");
+        .interface("192.168.1.10,127.0.0.1");
     assert_eq!(
         format!("{:?}", profile.participant()),
         format!("{expected:?}")

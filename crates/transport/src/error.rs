@@ -53,9 +53,9 @@ pub enum SocketError {
 }
 
 impl SocketError {
-    /// Whether another socket holds the address.
+    /// Whether another socket holds the address, or this one is in the group already.
     pub fn is_address_in_use(&self) -> bool {
-        matches!(self, Self::Bind { source, .. } if source.kind() == io::ErrorKind::AddrInUse)
+        matches!(self, Self::Bind { source, .. } | Self::Join { source, .. } if source.kind() == io::ErrorKind::AddrInUse)
     }
 }
 
@@ -198,7 +198,7 @@ pub enum InterfaceError {
         /// The kernel's reason.
         source: io::Error,
     },
-    /// None has that name or address.
+    /// None has that name, address or subnet.
     Unknown {
         /// What was asked for.
         wanted: String,
@@ -213,7 +213,7 @@ impl fmt::Display for InterfaceError {
             Self::List { source } => write!(f, "cannot list the network interfaces: {source}"),
             Self::Unknown { wanted, available } => write!(
                 f,
-                "no interface that is up has the name or address {wanted}; there are {}",
+                "no interface that is up has the name, address or subnet {wanted}; there are {}",
                 available.join(", ")
             ),
         }

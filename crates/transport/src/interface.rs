@@ -26,6 +26,8 @@ pub struct Interface {
     pub is_loopback: bool,
     /// Whether the interface can carry traffic now.
     pub is_up: bool,
+    /// Whether it carries traffic, too: a cable is plugged in, a bridge has something behind it.
+    pub is_running: bool,
     /// Whether the kernel says that it carries multicast. Loopback does without saying so, once a
     /// socket names it as its multicast interface.
     pub is_multicast: bool,
@@ -54,6 +56,12 @@ impl Interface {
             IpAddr::V4(v4) => self.ipv4.contains(&v4),
             IpAddr::V6(v6) => self.ipv6.contains(&v6),
         }
+    }
+
+    /// Keeps those IPv4 addresses, and their networks, that `keep` says to.
+    pub(crate) fn retain_ipv4(&mut self, keep: impl Fn(Ipv4Addr) -> bool) {
+        self.ipv4.retain(|&address| keep(address));
+        self.ipv4_networks.retain(|&(address, _)| keep(address));
     }
 
     /// The largest UDP payload that goes out over IPv4 without IP fragments, in bytes.
@@ -114,6 +122,7 @@ fn without_addresses(name: String, flags: InterfaceFlags) -> Interface {
         ipv6: Vec::new(),
         is_loopback: flags.contains(InterfaceFlags::IFF_LOOPBACK),
         is_up: flags.contains(InterfaceFlags::IFF_UP),
+        is_running: flags.contains(InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING),
         is_multicast: flags.contains(InterfaceFlags::IFF_MULTICAST),
     }
 }

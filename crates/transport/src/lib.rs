@@ -31,13 +31,17 @@ pub mod clock;
 mod error;
 mod interface;
 mod poller;
+mod selection;
 mod socket;
+mod watch;
 
 pub use batch::{Datagram, ReceiveBatch};
 pub use error::{InterfaceError, ReceiveError, SendError, SocketError, WaitError};
 pub use interface::{Interface, interfaces};
 pub use poller::{Poller, Ready, Waker};
+pub use selection::InterfaceSelection;
 pub use socket::{UdpOptions, UdpSocket};
+pub use watch::InterfaceWatch;
 
 /// The largest payload that one UDP datagram carries over IPv4, in bytes.
 pub const MAX_DATAGRAM_BYTES: usize = 65_507;

@@ -11,7 +11,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use tickwire_base::Instant;
 
-use crate::{UdpSocket, WaitError, clock};
+use crate::{InterfaceWatch, UdpSocket, WaitError, clock};
 
 /// Ends another thread's wait. Clones wake the same [`Poller`].
 #[derive(Clone, Debug)]
@@ -71,10 +71,19 @@ impl<'a> Poller<'a> {
     }
 
     /// Waits for these sockets, too, which have the next numbers. Those after the 63rd are left out.
-    pub fn sockets(mut self, sockets: impl IntoIterator<Item = &'a UdpSocket>) -> Self {
+    pub fn sockets(self, sockets: impl IntoIterator<Item = &'a UdpSocket>) -> Self {
+        self.descriptors(sockets.into_iter().map(UdpSocket::as_fd))
+    }
+
+    /// Waits for a change of interfaces, too, which has the next number of a socket.
+    pub fn watch(self, watch: &'a InterfaceWatch) -> Self {
+        self.descriptors([watch.as_fd()])
+    }
+
+    fn descriptors(mut self, descriptors: impl IntoIterator<Item = BorrowedFd<'a>>) -> Self {
         let places = self.fds.iter_mut().take(Ready::MAX_SOCKETS);
-        for (place, socket) in places.skip(self.socket_count).zip(sockets) {
-            *place = PollFd::new(socket.as_fd(), PollFlags::POLLIN);
+        for (place, fd) in places.skip(self.socket_count).zip(descriptors) {
+            *place = PollFd::new(fd, PollFlags::POLLIN);
             self.socket_count += 1;
         }
         self

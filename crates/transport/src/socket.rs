@@ -99,6 +99,15 @@ impl UdpSocket {
         })
     }
 
+    /// Has multicast leave by `interface` from now on. Datagrams carry its first address.
+    pub fn multicast_by(&self, interface: &Interface) -> Result<(), SocketError> {
+        let set = match self.local {
+            SocketAddr::V4(_) => self.socket.set_multicast_if_v4(&primary_ipv4(interface)?),
+            SocketAddr::V6(_) => self.socket.set_multicast_if_v6(interface.index),
+        };
+        set.map_err(refused("IP_MULTICAST_IF", self.local))
+    }
+
     /// The address that the socket is bound to.
     pub fn local_address(&self) -> SocketAddr {
         self.local

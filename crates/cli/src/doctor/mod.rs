@@ -15,7 +15,7 @@ use std::io::Write;
 
 use clap::Args;
 use serde_json::json;
-use tickwire_transport::Interface;
+use tickwire_transport::InterfaceSelection;
 
 use crate::failure::{Failure, Result};
 use crate::output::{counted, stdout};
@@ -107,15 +107,14 @@ impl Status {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let network = &self.survey.network;
-        let interface = match network.interface.as_str() {
-            "lo" => Interface::loopback(),
-            other => Interface::find(other),
-        };
-        let interface = interface.map_err(Failure::usage)?;
+        let Ok(selection) = network.interface.parse::<InterfaceSelection>();
+        let interfaces = selection.find().map_err(Failure::usage)?;
         let system = System::at("/");
         let mut findings = buffers::check(&system);
-        findings.extend(network::check(&system, &interface.name));
-        findings.push(network::hears_itself(&interface));
+        for interface in &interfaces {
+            findings.extend(network::check(&system, &interface.name));
+            findings.push(network::hears_itself(interface));
+        }
         findings.extend(shared_memory::check(&system));
         findings.push(clock::check(&system));
         if network.domain <= ports::LAST_DOMAIN {
@@ -132,7 +131,12 @@ impl Arguments {
                 findings.push(buffers::granted(granted));
                 findings.extend(peers::rendezvous(&survey, &network.rendezvous));
                 let counters = participant.discovery().counters();
-                findings.extend(peers::check(&survey, &counters, &interface, network.domain));
+                findings.extend(peers::check(
+                    &survey,
+                    &counters,
+                    &interfaces,
+                    network.domain,
+                ));
             }
         }
         self.write(&findings)?;

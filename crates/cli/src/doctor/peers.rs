@@ -12,12 +12,12 @@ use crate::survey::{Mismatch, Survey, participant_name};
 pub(super) fn check(
     survey: &Survey,
     counters: &DiscoveryCounters,
-    interface: &Interface,
+    interfaces: &[Interface],
     domain: u32,
 ) -> Vec<Finding> {
     vec![
         seen(survey),
-        reached(survey, interface),
+        reached(survey, interfaces),
         announcements(counters),
         matches(survey, domain),
         halves(survey, domain),
@@ -63,21 +63,21 @@ pub(super) fn rendezvous(survey: &Survey, named: &[String]) -> Option<Finding> {
 }
 
 /// Participants that announce no address at which data could reach them from here.
-fn reached(survey: &Survey, interface: &Interface) -> Finding {
+fn reached(survey: &Survey, interfaces: &[Interface]) -> Finding {
     let check = "reachable";
+    let is_loopback = interfaces.iter().all(|interface| interface.is_loopback);
     let participants = survey.participants.values();
     let unreached: Vec<_> = participants
-        .filter(|participant| !is_reached(participant, interface))
+        .filter(|participant| !is_reached(participant, is_loopback))
         .map(|participant| participant_name(participant))
         .collect();
     match unreached.as_slice() {
-        [] => Finding::ok(check, "all announce an address that this interface reaches"),
+        [] => Finding::ok(check, "all announce an address that is reached from here"),
         names => Finding::warn(
             check,
             format!(
-                "no address of {} is reached by {} over UDP",
-                names.join(", "),
-                interface.name
+                "no address of {} is reached from here over UDP",
+                names.join(", ")
             ),
             "let them use UDP on this network, too: they announce only loopback, another network, \
              shared memory or TCP",
@@ -85,13 +85,13 @@ fn reached(survey: &Survey, interface: &Interface) -> Finding {
     }
 }
 
-fn is_reached(participant: &ParticipantData, interface: &Interface) -> bool {
+fn is_reached(participant: &ParticipantData, is_loopback: bool) -> bool {
     let locators = [
         &*participant.default_unicast,
         &*participant.metatraffic_unicast,
     ];
     let mut addresses = locators.into_iter().flatten().filter_map(Locator::to_udp);
-    addresses.any(|address| interface.is_loopback || !address.ip().is_loopback())
+    addresses.any(|address| is_loopback || !address.ip().is_loopback())
 }
 
 fn announcements(counters: &DiscoveryCounters) -> Finding {

@@ -94,7 +94,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "127.0.0.1")]
     interface: String,
 
-    /// Name or address of the interface to publish on [default: the profile's, or lo]
+    /// Interfaces to publish on: names, addresses or subnets, separated by commas, or `auto`
+    /// [default: the profile's, or lo]
     #[arg(long, value_name = "NAME")]
     dds_interface: Option<String>,
 

@@ -1,6 +1,8 @@
-//! `tickwire perf`: what a sample costs on this machine, beside what bare UDP costs.
+//! `tickwire perf`: what a sample costs on this machine, beside what bare UDP costs, and what it
+//! costs to find each other.
 
 mod bytes;
+mod discovery;
 mod floor;
 mod latency;
 mod pong;
@@ -13,11 +15,12 @@ use bytes::MeasuredDomain;
 use crate::failure::Result;
 use crate::profile::ProfileOptions;
 
-/// Measure latency and throughput on this machine
+/// Measure latency, throughput and discovery on this machine
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Latency(latency::Arguments),
     Throughput(throughput::Arguments),
+    Discovery(discovery::Arguments),
     /// The other side, started by the measuring process
     #[command(subcommand, hide = true)]
     Respond(Respond),
@@ -32,6 +35,8 @@ pub(crate) enum Respond {
     Pong(Peer),
     /// Counts samples
     Count(Peer),
+    /// Matches everybody
+    Member(discovery::Member),
 }
 
 /// Where the measuring process is.
@@ -50,9 +55,11 @@ impl Command {
         match self {
             Self::Latency(arguments) => arguments.run(),
             Self::Throughput(arguments) => arguments.run(),
+            Self::Discovery(arguments) => arguments.run(),
             Self::Respond(Respond::Udp) => floor::respond(),
             Self::Respond(Respond::Pong(peer)) => pong::respond(&peer.domain()),
             Self::Respond(Respond::Count(peer)) => throughput::count(&peer.domain()),
+            Self::Respond(Respond::Member(member)) => discovery::join(&member),
         }
     }
 }

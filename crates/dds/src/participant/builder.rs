@@ -11,14 +11,15 @@ use tickwire_base::Locator;
 use tickwire_rtps::discovery::{Discovery, DiscoveryConfig, ParticipantData};
 use tickwire_rtps::wire::{GuidPrefix, VendorId};
 use tickwire_store::{StoreOptions, StoreVariable};
-use tickwire_transport::{Interface, Waker, clock};
+use tickwire_transport::{Waker, clock};
 
 use super::{DomainParticipant, Driving, ParticipantLimits};
 use crate::core::{Core, CoreParts};
 use crate::error::{EnableError, ParticipantError};
 use crate::lifeline::Lifeline;
-use crate::network::{Network, NetworkOptions, Ports};
+use crate::network::{Network, NetworkOptions};
 use crate::polled::Polled;
+use crate::ports::Ports;
 use crate::rendezvous::Reference;
 use crate::timer::Timer;
 
@@ -90,9 +91,14 @@ impl DomainParticipantBuilder {
         self
     }
 
-    /// The interface to use, by its name or its address. Default loopback.
-    pub fn interface(mut self, name_or_address: &str) -> Self {
-        name_or_address.clone_into(&mut self.interface);
+    /// The interfaces to use: names, addresses or subnets (`10.1.0.0/16`), separated by commas, or
+    /// `auto` for all that carry traffic. Default loopback, and then nothing leaves this machine.
+    ///
+    /// The participant is announced on each with the addresses of all; others are reached at one
+    /// address, on a network that both are on if there is one. When interfaces or addresses
+    /// change, the participant follows and announces itself anew, within milliseconds.
+    pub fn interface(mut self, interfaces: &str) -> Self {
+        interfaces.clone_into(&mut self.interface);
         self
     }
 
@@ -214,7 +220,7 @@ impl DomainParticipantBuilder {
     /// Joins the domain.
     ///
     /// # Errors
-    /// When the domain is above 232 and there is no rendezvous, or none where the reference says, the
+    /// When the domain is above 232 and there is no rendezvous, or none where the reference says, an
     /// interface does not exist, or the machine has no sockets or threads to give.
     pub fn build(self) -> Result<DomainParticipant, ParticipantError> {
         let domain = self.domain;
@@ -224,18 +230,10 @@ impl DomainParticipantBuilder {
             ports => ports,
         };
         let rendezvous = self.resolve_rendezvous()?;
-        let interface = match self.interface.as_str() {
-            "lo" => Interface::loopback(),
-            other => Interface::find(other),
-        };
-        let interface = interface.map_err(ParticipantError::Interface)?;
+        let Ok(interfaces) = self.interface.parse();
         let network = Network::open(&NetworkOptions {
-            domain,
-            multicast_ttl: match interface.is_loopback {
-                true => 0,
-                false => self.multicast_ttl.max(1),
-            },
-            interface,
+            multicast_ttl: self.multicast_ttl,
+            interfaces,
             multicast: self.multicast,
             ports,
             receive_buffer_bytes: self.receive_buffer_bytes,
@@ -291,12 +289,13 @@ impl DomainParticipantBuilder {
             IpOrSocketAddr::Socket(address) => vec![Locator::udp(address)],
         });
         let peers: Vec<_> = peers.chain(rendezvous).collect();
+        let addresses = network.addresses();
         let participant = ParticipantData {
             domain_id: Some(self.domain),
             domain_tag: self.domain_tag.clone(),
-            metatraffic_unicast: vec![network.metatraffic_unicast()],
+            metatraffic_unicast: addresses.metatraffic,
             metatraffic_multicast: network.discovery_group().into_iter().collect(),
-            default_unicast: vec![network.user_unicast()],
+            default_unicast: addresses.user,
             default_multicast: network.user_group().into_iter().collect(),
             lease_duration: self.lease_duration,
             entity_name: self.name.clone(),
@@ -309,7 +308,7 @@ impl DomainParticipantBuilder {
         };
         DiscoveryConfig {
             announce_to: network.announced_to(&peers),
-            networks: network.interface.ipv4_networks.clone(),
+            attachment: network.attachment(),
             limits: self.limits.discovery.clone(),
             ..DiscoveryConfig::new(participant)
         }

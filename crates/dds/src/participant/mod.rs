@@ -214,6 +214,8 @@ impl DomainParticipant {
         ParticipantCounters {
             datagrams_received: counters.datagrams_received.count(),
             bytes_received: counters.bytes_received.count(),
+            datagrams_sent: counters.datagrams_sent.count(),
+            bytes_sent: counters.bytes_sent.count(),
             malformed: counters.malformed.count(),
             unknown_submessages: counters.unknown_submessages.count(),
             unrouted: counters.unrouted.count(),
@@ -221,6 +223,8 @@ impl DomainParticipant {
             receive_errors: counters.receive_errors.count(),
             send_errors: counters.send_errors.count(),
             listener_panics: counters.listener_panics.count(),
+            interface_changes: counters.interface_changes.count(),
+            interface_errors: counters.interface_errors.count(),
             receive_buffer_bytes: network.user.receive_buffer_bytes(),
         }
     }
@@ -247,13 +251,17 @@ pub struct ParticipantCounters {
     pub datagrams_received: u64,
     /// Bytes of those.
     pub bytes_received: u64,
+    /// Datagrams sent, one for each destination.
+    pub datagrams_sent: u64,
+    /// Bytes of those.
+    pub bytes_sent: u64,
     /// Datagrams that are not RTPS, or whose remainder is malformed.
     pub malformed: u64,
     /// Submessages of kinds that nobody here knows.
     pub unknown_submessages: u64,
     /// Submessages for endpoints that do not exist here, or that are not matched.
     pub unrouted: u64,
-    /// Matches with endpoints that announce no address that this participant's interface reaches.
+    /// Matches with endpoints that announce no address that this participant's interfaces reach.
     pub unreachable: u64,
     /// Failed attempts to receive.
     pub receive_errors: u64,
@@ -261,6 +269,10 @@ pub struct ParticipantCounters {
     pub send_errors: u64,
     /// Calls of listeners that ended in a panic.
     pub listener_panics: u64,
+    /// Changes of interfaces or addresses that the participant has followed.
+    pub interface_changes: u64,
+    /// Changes that it could not follow, or not with all interfaces.
+    pub interface_errors: u64,
     /// Room for datagrams that the kernel granted the socket for user data, in bytes.
     pub receive_buffer_bytes: usize,
 }

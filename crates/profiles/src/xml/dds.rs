@@ -195,9 +195,9 @@ fn property(key: &str, text: &str) -> Result<Value, String> {
             Value::Size(bytes.ok_or_else(|| format!("`{text}` is no number of bytes up to 1 GiB"))?)
         }
         "multicast_ttl" => Value::Integer(value::integer(number(text), text, 0, 255)?),
-        "interface" if text.contains([',', '*']) => {
+        "interface" if text.contains('*') => {
             return Err(format!(
-                "`{text}` is not one interface, and a participant uses one"
+                "`{text}` has a `*`; say names, addresses or subnets, as in 10.1.0.0/16"
             ));
         }
         _ => Value::Text(value::text(text)?),

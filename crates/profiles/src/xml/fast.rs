@@ -166,7 +166,7 @@ fn transport(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, transports: &mut Trans
                 let value = value::integer(number(&text), &text, 0, 255).map(Value::Integer);
                 ("multicast_ttl", value, value_at(child))
             }
-            "interfaceWhiteList" | "interfaces" => match interface(child, walk) {
+            "interfaceWhiteList" | "interfaces" => match interfaces(child, walk) {
                 Some((name, at)) => ("interface", value::text(&name).map(Value::Text), at),
                 None => continue,
             },
@@ -192,9 +192,9 @@ fn transport(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, transports: &mut Trans
     transports.insert(id, said.assignments);
 }
 
-/// The first interface of a list, by its name or address.
-fn interface(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<(String, usize)> {
-    let mut found = None;
+/// The interfaces of a list, by their names or addresses.
+fn interfaces(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<(String, usize)> {
+    let (mut names, mut first_at) = (Vec::new(), None);
     let lists = elements(node).filter(|list| list.tag_name().name() == "allowlist");
     let allowed = lists.flat_map(|list| elements(list));
     for child in elements(node).chain(allowed) {
@@ -208,15 +208,10 @@ fn interface(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<(String, usi
                 continue;
             }
         };
-        match found {
-            None => found = Some((name, at)),
-            Some(_) => {
-                let message = format!("the interface `{name}` is ignored: a participant uses one");
-                walk.ignored.add(at, message);
-            }
-        }
+        names.push(name);
+        first_at.get_or_insert(at);
     }
-    found
+    first_at.map(|at| (names.join(","), at))
 }
 
 /// The attribute `profile_name`.

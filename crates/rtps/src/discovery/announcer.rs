@@ -55,6 +55,11 @@ impl Announcer {
         Ok(())
     }
 
+    /// Announcements come fast again, as at the beginning.
+    pub(super) fn hurry(&mut self, count: u32) {
+        self.initial_left = self.initial_left.max(count);
+    }
+
     pub(super) fn poll_timeout(&self) -> Instant {
         self.due_at
     }

@@ -2,12 +2,11 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Locator};
 
 use super::builtin_topic::MAX_ANNOUNCEMENT_LEN;
-use super::{DiscoveryDataError, DiscoveryLimits, ParticipantData};
+use super::{Attachment, DiscoveryDataError, DiscoveryLimits, ParticipantData};
 use crate::wire::{GuidPrefix, ParameterTooLong};
 use crate::writer::WriteError;
 
@@ -26,10 +25,9 @@ pub struct DiscoveryConfig {
     pub initial_count: u32,
     /// Time between those. Default 100 ms.
     pub initial_period: Duration,
-    /// Networks that our interfaces are on: address and length of the prefix in bits. Of the
-    /// addresses that a peer announces, those on one of these are used, or all if none is. Default
-    /// none, hence all.
-    pub networks: Vec<(Ipv4Addr, u8)>,
+    /// What we are attached to, which decides the addresses that others are reached at. Default
+    /// nothing in particular, hence all that they announce.
+    pub attachment: Attachment,
     /// What others may have us keep and send.
     pub limits: DiscoveryLimits,
 }
@@ -43,7 +41,7 @@ impl DiscoveryConfig {
             announce_to: Vec::new(),
             initial_count: 5,
             initial_period: Duration::from_millis(100),
-            networks: Vec::new(),
+            attachment: Attachment::default(),
             limits: DiscoveryLimits::default(),
         }
     }

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use tickwire_base::Instant;
 
@@ -48,7 +49,7 @@ impl Discovery {
                 Some(owner) => Event::ReaderMatched {
                     writer,
                     reader: Arc::clone(reader),
-                    proxy: proxies::reader_proxy(reader, owner, &self.config),
+                    proxy: proxies::reader_proxy(reader, owner, &self.config.attachment),
                 },
             },
             Outcome::Unmatched => Event::ReaderUnmatched {
@@ -72,7 +73,12 @@ impl Discovery {
                 Some(owner) => Event::WriterMatched {
                     reader,
                     writer: Arc::clone(writer),
-                    proxy: proxies::writer_proxy(writer, &change.reader, owner, &self.config),
+                    proxy: proxies::writer_proxy(
+                        writer,
+                        &change.reader,
+                        owner,
+                        &self.config.attachment,
+                    ),
                 },
             },
             Outcome::Unmatched => Event::WriterUnmatched {
@@ -91,12 +97,13 @@ impl Discovery {
         }
     }
 
-    /// The participant of an endpoint, our own included.
-    fn owner_of(&self, endpoint: &EndpointData) -> Option<&ParticipantData> {
+    /// The participant of an endpoint, our own included, and where it was heard from.
+    fn owner_of(&self, endpoint: &EndpointData) -> Option<(&ParticipantData, Option<IpAddr>)> {
         let prefix = endpoint.guid.prefix;
-        match prefix == self.prefix() {
-            true => Some(&self.config.participant),
-            false => self.participants.get(prefix).map(|found| &*found.data),
+        if prefix == self.prefix() {
+            return Some((&self.config.participant, None));
         }
+        let found = self.participants.get(prefix)?;
+        Some((&*found.data, found.source))
     }
 }

@@ -10,7 +10,11 @@
 //!     announcer.rs         participants.rs      builtin_topic.rs      endpoints.rs
 //! ```
 
+#[cfg(test)]
+mod address_tests;
+mod addresses;
 mod announcer;
+mod attachment;
 mod builtin_topic;
 #[cfg(test)]
 mod compatibility_tests;
@@ -43,6 +47,8 @@ mod type_requests;
 mod undecided;
 mod values;
 
+pub use addresses::OwnAddresses;
+pub use attachment::Attachment;
 pub use config::{AddError, DiscoveryConfig, DiscoveryCounters};
 pub use content_filter::ContentFilterProperty;
 pub use data_error::DiscoveryDataError;

@@ -3,11 +3,13 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use tickwire_base::{Duration, Instant, Locator};
 
+use super::attachment::{Choice, Confidence};
 use super::{DiscoveryLimits, ParticipantData};
-use crate::wire::GuidPrefix;
+use crate::wire::{Arrival, GuidPrefix};
 
 /// A participant that announced itself.
 #[derive(Debug)]
@@ -15,6 +17,12 @@ pub(super) struct Participant {
     pub(super) data: Arc<ParticipantData>,
     /// Where to reach its discovery, of what it announced.
     pub(super) metatraffic: Vec<Locator>,
+    /// How sure that is.
+    pub(super) confidence: Confidence,
+    /// Where it was heard from when that was chosen.
+    pub(super) source: Option<IpAddr>,
+    /// It was heard by multicast, so multicast passes between us.
+    heard_by_multicast: bool,
     /// Endpoints that it announced.
     pub(super) endpoint_count: usize,
     /// Memory for what it announced, its endpoints included.
@@ -159,7 +167,8 @@ impl Participants {
         &mut self,
         now: Instant,
         data: Arc<ParticipantData>,
-        metatraffic: Vec<Locator>,
+        metatraffic: Choice,
+        source: Option<IpAddr>,
     ) {
         let expires_at = now + data.lease_duration;
         let bytes = data.footprint();
@@ -169,6 +178,9 @@ impl Participants {
             Participant {
                 data: Arc::clone(&data),
                 metatraffic: Vec::new(),
+                confidence: metatraffic.confidence,
+                source,
+                heard_by_multicast: false,
                 endpoint_count: 0,
                 bytes,
                 expires_at,
@@ -178,7 +190,7 @@ impl Participants {
             }
         });
         participant.data = data;
-        participant.metatraffic = metatraffic;
+        participant.reached_at(metatraffic, source);
         participant.expires_at = expires_at;
         if !participant.knows_us {
             let answer_at = now + QUICK_ANSWER_PERIOD;
@@ -200,11 +212,18 @@ impl Participants {
 
     /// Renews the lease. Anything that a participant sends shows that it is there; what is sent to
     /// us alone shows that it knows us. True if that is new.
-    pub(super) fn heard(&mut self, now: Instant, prefix: GuidPrefix, to_us: bool) -> bool {
+    pub(super) fn heard(
+        &mut self,
+        now: Instant,
+        prefix: GuidPrefix,
+        to_us: bool,
+        arrival: Option<Arrival>,
+    ) -> bool {
         let Some(participant) = self.by_prefix.get_mut(&prefix) else {
             return false;
         };
         participant.expires_at = now + participant.data.lease_duration;
+        participant.heard_by_multicast |= arrival.is_some_and(|arrival| arrival.by_multicast);
         to_us && !core::mem::replace(&mut participant.knows_us, true)
     }
 
@@ -271,14 +290,21 @@ impl Participant {
         left.is_some()
     }
 
+    /// From now on its discovery is reached there, as chosen when it was heard from `source`.
+    pub(super) fn reached_at(&mut self, metatraffic: Choice, source: Option<IpAddr>) {
+        self.metatraffic = metatraffic.locators;
+        self.confidence = metatraffic.confidence;
+        self.source = source;
+    }
+
     /// Whether one of `announce_to` reaches its discovery. Where peers are named beside groups,
-    /// groups are not relied on.
+    /// groups are relied on once it was heard by one.
     fn listens_at(&self, announce_to: &[Locator]) -> bool {
-        let only_groups = announce_to.iter().all(Locator::is_multicast);
+        let by_group = self.heard_by_multicast || announce_to.iter().all(Locator::is_multicast);
         let groups = &self.data.metatraffic_multicast;
         announce_to
             .iter()
-            .any(|to| self.metatraffic.contains(to) || (only_groups && groups.contains(to)))
+            .any(|to| self.metatraffic.contains(to) || (by_group && groups.contains(to)))
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a local endpoint needs to know of a remote one, from what was announced.
 
 use alloc::vec::Vec;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 
 use tickwire_base::Locator;
 
-use super::{DiscoveryConfig, EndpointData, ParticipantData};
+use super::attachment::{Attachment, Choice};
+use super::{EndpointData, ParticipantData};
 use crate::qos::Durability;
 use crate::reader::WriterProxy;
 use crate::wire::VendorId;
@@ -14,8 +15,8 @@ use crate::writer::ReaderProxy;
 /// A reader as a local writer must see it.
 pub(super) fn reader_proxy(
     reader: &EndpointData,
-    owner: &ParticipantData,
-    config: &DiscoveryConfig,
+    (owner, source): (&ParticipantData, Option<IpAddr>),
+    attachment: &Attachment,
 ) -> ReaderProxy {
     let multicast = or_default(&reader.multicast_locators, &owner.default_multicast);
     ReaderProxy {
@@ -25,8 +26,8 @@ pub(super) fn reader_proxy(
         expects_inline_qos: reader.expects_inline_qos,
         // Only the owner of the writer knows the type that the expression is about.
         filter: None,
-        unicast: unicast(reader, owner, config),
-        multicast: groups(multicast),
+        unicast: unicast(reader, owner, attachment, source),
+        multicast: groups(multicast, attachment),
     }
 }
 
@@ -34,8 +35,8 @@ pub(super) fn reader_proxy(
 pub(super) fn writer_proxy(
     writer: &EndpointData,
     reader: &EndpointData,
-    owner: &ParticipantData,
-    config: &DiscoveryConfig,
+    (owner, source): (&ParticipantData, Option<IpAddr>),
+    attachment: &Attachment,
 ) -> WriterProxy {
     let keeps_history = writer.qos.durability >= Durability::TransientLocal;
     // Ours says by a GAP where the reader begins, which loses nothing that is sent meanwhile.
@@ -46,30 +47,38 @@ pub(super) fn writer_proxy(
         skip_history: keeps_history
             && reader.qos.durability == Durability::Volatile
             && !says_where_to_begin,
-        unicast: unicast(writer, owner, config),
+        unicast: unicast(writer, owner, attachment, source),
     }
 }
 
+/// Where to reach the discovery of a participant that was heard from `source`: alone if it can be,
+/// else where it listens to a group.
+pub(super) fn metatraffic(
+    participant: &ParticipantData,
+    attachment: &Attachment,
+    source: Option<IpAddr>,
+) -> Choice {
+    let mut choice = attachment.choose(&participant.metatraffic_unicast, source);
+    if choice.locators.is_empty() {
+        choice.locators = groups(&participant.metatraffic_multicast, attachment);
+    }
+    choice
+}
+
+/// Where to reach an endpoint alone, of what it or its participant announces.
 fn unicast(
     endpoint: &EndpointData,
     owner: &ParticipantData,
-    config: &DiscoveryConfig,
+    attachment: &Attachment,
+    source: Option<IpAddr>,
 ) -> Vec<Locator> {
     let announced = or_default(&endpoint.unicast_locators, &owner.default_unicast);
-    reachable(announced, &config.networks)
+    attachment.choose(announced, source).locators
 }
 
-/// Where to reach the discovery of a participant: alone if it can be, else where it listens to a
-/// group.
-pub(super) fn metatraffic(participant: &ParticipantData, config: &DiscoveryConfig) -> Vec<Locator> {
-    match reachable(&participant.metatraffic_unicast, &config.networks) {
-        unicast if unicast.is_empty() => groups(&participant.metatraffic_multicast),
-        unicast => unicast,
-    }
-}
-
-fn groups(announced: &[Locator]) -> Vec<Locator> {
-    let groups = announced.iter().filter(|locator| locator.is_multicast());
+fn groups(announced: &[Locator], attachment: &Attachment) -> Vec<Locator> {
+    let is_group = |locator: &&Locator| attachment.has_multicast && locator.is_multicast();
+    let groups = announced.iter().filter(is_group);
     groups.copied().collect()
 }
 
@@ -80,35 +89,3 @@ fn or_default<'a>(own: &'a [Locator], default: &'a [Locator]) -> &'a [Locator] {
         own => own,
     }
 }
-
-/// Of the announced addresses those that we can use: UDP, and on one of our networks if any is.
-/// Other transports and vendors' own kinds are left out, and more than [`MAX_ADDRESSES`], lest who
-/// announces many has us send to many.
-pub(super) fn reachable(announced: &[Locator], networks: &[(Ipv4Addr, u8)]) -> Vec<Locator> {
-    let udp = || {
-        announced
-            .iter()
-            .filter(|locator| locator.to_udp().is_some() && !locator.is_multicast())
-            .copied()
-    };
-    let near: Vec<_> = udp()
-        .filter(|locator| networks.iter().any(|network| is_on(locator, network)))
-        .collect();
-    let mut chosen = match near.is_empty() {
-        true => udp().collect(),
-        false => near,
-    };
-    chosen.truncate(MAX_ADDRESSES);
-    chosen
-}
-
-fn is_on(locator: &Locator, &(network, prefix_len): &(Ipv4Addr, u8)) -> bool {
-    let Some(IpAddr::V4(address)) = locator.to_udp().map(|address| address.ip()) else {
-        return false;
-    };
-    let host_len = 32_u32.saturating_sub(u32::from(prefix_len));
-    let mask = u32::MAX.checked_shl(host_len).unwrap_or(0);
-    (address.to_bits() ^ network.to_bits()) & mask == 0
-}
-
-const MAX_ADDRESSES: usize = 8;

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use tickwire_base::Instant;
 
@@ -29,14 +30,13 @@ impl Discovery {
         if self.is_closed || source == self.prefix() || !context.is_for(self.prefix()) {
             return;
         }
-        let to_us = context.destination_prefix == self.prefix();
         if let Submessage::Data(data) = submessage
             && data.writer == EntityId::SPDP_WRITER
         {
-            self.handle_announcement(now, source, data, outbox);
-            return self.heard(now, source, to_us, outbox);
+            self.handle_announcement(now, context, data, outbox);
+            return self.heard(now, context, outbox);
         }
-        self.heard(now, source, to_us, outbox);
+        self.heard(now, context, outbox);
         for received in self.publications.handle(now, context, submessage, outbox) {
             self.handle_endpoint(now, Role::Writer, &received);
         }
@@ -65,8 +65,10 @@ impl Discovery {
     /// Anything from a participant renews its lease. The first that names us shows that it hears us
     /// where it says it does: from then on the built-in topics are spoken with it, which sends it
     /// far more than it has sent itself.
-    fn heard(&mut self, now: Instant, source: GuidPrefix, to_us: bool, outbox: &mut Outbox) {
-        if self.participants.heard(now, source, to_us) {
+    fn heard(&mut self, now: Instant, context: &Context<'_>, outbox: &mut Outbox) {
+        let source = context.source_prefix;
+        let to_us = context.destination_prefix == self.prefix();
+        if self.participants.heard(now, source, to_us, context.arrival) {
             self.match_builtin_topics(now, source, outbox);
         }
     }
@@ -75,10 +77,12 @@ impl Discovery {
     fn handle_announcement(
         &mut self,
         now: Instant,
-        source: GuidPrefix,
+        context: &Context<'_>,
         data: &Data<'_>,
         outbox: &mut Outbox,
     ) {
+        let source = context.source_prefix;
+        let from = context.arrival.map(|arrival| arrival.from);
         self.counters.announcements_received += 1;
         let kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
         let read = match data.payload {
@@ -93,7 +97,7 @@ impl Discovery {
                     SerializedPayload::Data(payload) => payload.len(),
                     _ => 0,
                 };
-                self.handle_participant(now, participant, len, outbox);
+                self.handle_participant(now, participant, len, from, outbox);
             }
             Err(error) => self.unusable(source, error),
         }
@@ -124,6 +128,7 @@ impl Discovery {
         now: Instant,
         data: ParticipantData,
         len: usize,
+        from: Option<IpAddr>,
         outbox: &mut Outbox,
     ) {
         let own = &self.config.participant;
@@ -139,7 +144,7 @@ impl Discovery {
         self.participants.allow(prefix, len, &self.config.limits);
         let known = self.participants.get(prefix);
         if known.is_some_and(|known| *known.data == data) {
-            return;
+            return self.consider_source(now, data.guid_prefix, from, outbox);
         }
         let is_new = known.is_none();
         if is_new && self.participants.has_departed(now, prefix) {
@@ -151,9 +156,9 @@ impl Discovery {
             return;
         }
         let data = Arc::new(data);
-        let metatraffic = metatraffic(&data, &self.config);
+        let metatraffic = metatraffic(&data, &self.config.attachment, from);
         self.participants
-            .insert(now, Arc::clone(&data), metatraffic);
+            .insert(now, Arc::clone(&data), metatraffic, from);
         match is_new {
             true => {
                 self.participants.allow(prefix, len, &self.config.limits);
@@ -206,7 +211,12 @@ impl Discovery {
         }
     }
 
-    fn match_builtin_topics(&mut self, now: Instant, prefix: GuidPrefix, outbox: &mut Outbox) {
+    pub(super) fn match_builtin_topics(
+        &mut self,
+        now: Instant,
+        prefix: GuidPrefix,
+        outbox: &mut Outbox,
+    ) {
         let Some(participant) = self.participants.get(prefix) else {
             return;
         };

@@ -781,24 +781,6 @@ fn a_foreign_endpoint_is_not_ours_to_add() {
     assert_eq!(net.nodes[0].discovery.endpoints().count(), 0);
 }
 
-#[test]
-fn addresses_on_our_networks_are_preferred() {
-    let near = Locator::udp_v4(Ipv4Addr::new(10, 1, 2, 3), 7);
-    let far = Locator::udp_v4(Ipv4Addr::new(172, 17, 0, 1), 7);
-    let foreign = Locator {
-        kind: tickwire_base::LocatorKind(16),
-        ..far
-    };
-    let announced = [far, foreign, near, GROUP];
-    let network = (Ipv4Addr::new(10, 1, 0, 9), 16);
-    assert_eq!(proxies::reachable(&announced, &[network]), [near]);
-    assert_eq!(proxies::reachable(&announced, &[]), [far, near]);
-    let elsewhere = (Ipv4Addr::new(10, 2, 0, 0), 16);
-    assert_eq!(proxies::reachable(&announced, &[elsewhere]), [far, near]);
-    let all = (Ipv4Addr::UNSPECIFIED, 0);
-    assert_eq!(proxies::reachable(&announced, &[all]), [far, near]);
-}
-
 proptest! {
     #[test]
     fn garbage_between_participants_never_panics(

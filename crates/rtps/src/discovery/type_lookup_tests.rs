@@ -216,8 +216,8 @@ fn who_never_answers_is_not_waited_for() {
     let now = net.now + Duration::from_secs(10);
     let mut outbox = Outbox::new();
     let discovery = &mut net.nodes[1].discovery;
-    discovery.participants.heard(now, prefix(3), true);
-    discovery.participants.heard(now, prefix(1), true);
+    discovery.participants.heard(now, prefix(3), true, None);
+    discovery.participants.heard(now, prefix(1), true, None);
     assert!(discovery.poll_timeout().is_some_and(|at| at <= now));
     discovery.handle_timeout(now, &mut outbox);
     assert_eq!(discovery.counters().type_requests_expired, 257);

@@ -1,5 +1,7 @@
 //! Takes a datagram apart. Knows what a submessage says, not what to do about it.
 
+use core::net::IpAddr;
+
 use tickwire_base::Timestamp;
 
 use super::cursor::{Cursor, Malformed};
@@ -26,6 +28,17 @@ pub struct Context<'a> {
     pub unicast_reply: LocatorList<'a>,
     /// Where the source wants multicast answers; empty if it does not say.
     pub multicast_reply: LocatorList<'a>,
+    /// How the datagram came, if its receiver says so.
+    pub arrival: Option<Arrival>,
+}
+
+/// How a datagram came to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The address that it was sent from.
+    pub from: IpAddr,
+    /// Whether it was sent to a multicast group.
+    pub by_multicast: bool,
 }
 
 impl Context<'_> {
@@ -38,6 +51,7 @@ impl Context<'_> {
             source_timestamp: None,
             unicast_reply: LocatorList::default(),
             multicast_reply: LocatorList::default(),
+            arrival: None,
         }
     }
 
@@ -89,6 +103,12 @@ impl<'a> MessageReader<'a> {
             skipped_count: 0,
             failed: false,
         })
+    }
+
+    /// Says how the datagram came.
+    pub fn arrived(mut self, arrival: Arrival) -> Self {
+        self.context.arrival = Some(arrival);
+        self
     }
 
     /// The state that the next submessage will have.
@@ -177,6 +197,7 @@ impl<'a> MessageReader<'a> {
             source_timestamp: None,
             unicast_reply: LocatorList::default(),
             multicast_reply: LocatorList::default(),
+            arrival: self.context.arrival,
         };
         Ok(())
     }

@@ -24,7 +24,7 @@ pub use cursor::Malformed;
 pub use guid::{EntityId, Guid, GuidPrefix, VendorId};
 pub use header::{Header, ProtocolVersion};
 pub use locator_list::LocatorList;
-pub use message_reader::{Context, MessageReader};
+pub use message_reader::{Arrival, Context, MessageReader};
 pub use message_writer::MessageWriter;
 pub use parameter_list::{
     Parameter, ParameterId, ParameterList, ParameterListWriter, ParameterTooLong, StatusInfo,
