@@ -216,6 +216,8 @@ struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
+    /// Hands on what a datagram holds. Answers leave together at its end, so that those to one
+    /// participant share a datagram.
     fn datagram(&mut self, bytes: &[u8], arrival: Arrival) {
         let counters = &self.core.counters;
         counters.datagrams_received.add(1);
@@ -237,6 +239,10 @@ impl Dispatch<'_> {
             counters
                 .unknown_submessages
                 .add(u64::from(submessages.skipped()));
+        }
+        match self.calls_listeners {
+            true => self.core.send_user(self.outbox),
+            false => self.core.send_metatraffic(self.outbox),
         }
     }
 
@@ -264,9 +270,8 @@ impl Dispatch<'_> {
         if context.source_prefix == self.core.prefix {
             return;
         }
-        let core = self.core;
-        core.handle_discovery(self.now, context, submessage, self.outbox);
-        core.send_metatraffic(self.outbox);
+        self.core
+            .handle_discovery(self.now, context, submessage, self.outbox);
     }
 
     fn hand_to_readers(
@@ -288,8 +293,10 @@ impl Dispatch<'_> {
         };
         for reader in readers {
             let has_news = reader.receive(&received, self.outbox);
-            // Answers leave before a listener may take its time.
-            self.core.send_user(self.outbox);
+            if has_news && self.calls_listeners && !reader.keeps_all() {
+                // Answers leave before a listener may take its time.
+                self.core.send_user(self.outbox);
+            }
             match has_news {
                 false => {}
                 true if !self.calls_listeners => {
@@ -325,7 +332,6 @@ impl Dispatch<'_> {
         match self.routes.writers.get(&writer) {
             Some(writer) => {
                 writer.receive(self.now, context, submessage, self.outbox);
-                self.core.send_user(self.outbox);
             }
             None => self.core.counters.unrouted.add(1),
         }

@@ -74,7 +74,8 @@ impl Network {
         let ports = options.ports;
         let selected = options.interfaces.find();
         let selected = selected.map_err(ParticipantError::Interface)?;
-        let is_loopback = is_loopback(&selected);
+        // Where others may come, they are awaited.
+        let is_loopback = is_loopback(&selected) && !options.interfaces.is_open();
         let udp = UdpOptions {
             receive_buffer_bytes: options.receive_buffer_bytes,
             multicast_ttl: match is_loopback {
@@ -350,6 +351,7 @@ mod tests {
     #[test]
     fn nothing_is_to_follow_while_nothing_changes() {
         let network = open("127.0.0.0/8");
+        assert!(network.watch.is_some(), "others may come");
         assert!(matches!(network.follow(), Ok(None)));
     }
 

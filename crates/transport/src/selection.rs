@@ -41,6 +41,12 @@ impl InterfaceSelection {
         Ok(self.among(&all))
     }
 
+    /// Whether other interfaces may come to be selected than are now.
+    pub fn is_open(&self) -> bool {
+        let open = |wanted: &Wanted| matches!(wanted, Wanted::Auto | Wanted::Subnet(..));
+        self.0.iter().any(open)
+    }
+
     /// The selected ones of those that are up; none is missed.
     pub fn among(&self, all: &[Interface]) -> Vec<Interface> {
         let up = all.iter().filter(|interface| interface.is_up);
@@ -171,6 +177,11 @@ mod tests {
     fn auto_is_what_carries_traffic() {
         assert_eq!(names("auto"), ["lo", "eth0", "eth1"]);
         assert_eq!(names("auto,docker0").len(), 4);
+        let open = ["auto", "lo,10.0.0.0/8", "lo,eth0"].map(|text| {
+            let Ok(selection) = text.parse::<InterfaceSelection>();
+            selection.is_open()
+        });
+        assert_eq!(open, [true, true, false]);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What changes when addresses do: where we reach others, and where they reach us. Who announces
 //! what, and when, is decided elsewhere.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
@@ -100,13 +99,12 @@ impl Discovery {
         source: Option<IpAddr>,
         outbox: &mut Outbox,
     ) {
-        let attachment = &self.config.attachment;
-        let Some(known) = self.participants.get_mut(prefix) else {
+        let Some(known) = self.participants.get(prefix) else {
             return;
         };
         let source = source.or(known.source);
-        let choice = metatraffic(&Arc::clone(&known.data), attachment, source);
-        known.reached_at(choice, source);
+        let choice = metatraffic(&known.data, &self.config.attachment, source);
+        self.participants.reached_at(prefix, choice, source);
         self.match_builtin_topics(now, prefix, outbox);
         self.compare_again(now, prefix);
     }

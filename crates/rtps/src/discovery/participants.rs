@@ -190,7 +190,9 @@ impl Participants {
             }
         });
         participant.data = data;
-        participant.reached_at(metatraffic, source);
+        participant.metatraffic = metatraffic.locators;
+        participant.confidence = metatraffic.confidence;
+        participant.source = source;
         participant.expires_at = expires_at;
         if !participant.knows_us {
             let answer_at = now + QUICK_ANSWER_PERIOD;
@@ -208,6 +210,20 @@ impl Participants {
             self.newcomers.retain(|prefix| known.contains_key(prefix));
         }
         Some(participant)
+    }
+
+    /// From now on its discovery is reached there, as chosen when it was heard from `source`.
+    pub(super) fn reached_at(
+        &mut self,
+        prefix: GuidPrefix,
+        metatraffic: Choice,
+        source: Option<IpAddr>,
+    ) {
+        if let Some(participant) = self.by_prefix.get_mut(&prefix) {
+            participant.metatraffic = metatraffic.locators;
+            participant.confidence = metatraffic.confidence;
+            participant.source = source;
+        }
     }
 
     /// Renews the lease. Anything that a participant sends shows that it is there; what is sent to
@@ -288,13 +304,6 @@ impl Participant {
         let left = self.credit.checked_sub(len * self.metatraffic.len());
         self.credit = left.unwrap_or(self.credit);
         left.is_some()
-    }
-
-    /// From now on its discovery is reached there, as chosen when it was heard from `source`.
-    pub(super) fn reached_at(&mut self, metatraffic: Choice, source: Option<IpAddr>) {
-        self.metatraffic = metatraffic.locators;
-        self.confidence = metatraffic.confidence;
-        self.source = source;
     }
 
     /// Whether one of `announce_to` reaches its discovery. Where peers are named beside groups,

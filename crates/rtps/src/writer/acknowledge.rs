@@ -43,6 +43,9 @@ impl Writer {
         self.acknowledge(index, base.previous());
         let idle = !self.request(now, index, &acknack.state);
         let lags = self.readers[index].lags(self.sent());
+        if lags {
+            self.heartbeat.arm(now);
+        }
         self.send_repairs(now, index, outbox);
         if greeting {
             self.introduce(index, !lags, outbox);

@@ -23,6 +23,8 @@ use crate::wire::{Guid, SequenceNumber};
 /// Where changes and heartbeats go.
 #[derive(Default)]
 pub(super) struct Destinations {
+    /// Whether the readers are others than when the rest was found out.
+    pub(super) are_stale: bool,
     /// Those of all readers.
     pub(super) all: Vec<Locator>,
     /// Whether any reader has a content filter.
@@ -97,6 +99,7 @@ impl Writer {
 
     /// Chooses where the change under the cursor goes, and tells the others that it does not come.
     pub(super) fn choose_destinations(&mut self, outbox: &mut Outbox) {
+        self.find_destinations();
         let number = self.cursor.number;
         let destinations = &mut self.destinations;
         if !destinations.filters || destinations.chosen_for == number {

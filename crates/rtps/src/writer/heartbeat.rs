@@ -2,12 +2,14 @@
 
 use tickwire_base::{Duration, Instant};
 
-/// Beats every period while armed, slower and slower while the beats bring nothing.
+/// Beats every period while armed, slower and slower while the beats bring nothing; between that for
+/// single readers that were never heard, each at its own pace.
 #[derive(Debug)]
 pub(super) struct HeartbeatTimer {
     period: Duration,
     interval: Duration,
     at: Option<Instant>,
+    new_at: Option<Instant>,
 }
 
 impl HeartbeatTimer {
@@ -16,6 +18,7 @@ impl HeartbeatTimer {
             period,
             interval: period,
             at: None,
+            new_at: None,
         }
     }
 
@@ -26,7 +29,7 @@ impl HeartbeatTimer {
         }
     }
 
-    /// Beats within a tenth of the period: a peer is new, or a write is waiting for it.
+    /// Beats within a tenth of the period: a write is waiting for it.
     pub(super) fn hasten(&mut self, now: Instant) {
         self.interval = self.period / HASTE;
         let at = now + self.interval;
@@ -45,7 +48,32 @@ impl HeartbeatTimer {
     }
 
     pub(super) fn due(&self, now: Instant) -> bool {
+        self.at().is_some_and(|at| at <= now)
+    }
+
+    /// Whether the beat that is due is for all that lag.
+    pub(super) fn is_round(&self, now: Instant) -> bool {
         self.at.is_some_and(|at| at <= now)
+    }
+
+    /// The next beat for a reader that was never heard is at `at`, if there is one.
+    pub(super) fn set_new(&mut self, at: Option<Instant>) {
+        self.new_at = at;
+    }
+
+    /// Beats at `at` for a reader that was never heard, or before.
+    pub(super) fn beat_for_new(&mut self, at: Instant) {
+        self.new_at = Some(self.new_at.map_or(at, |armed| armed.min(at)));
+    }
+
+    /// The pause after the first beat for a new reader.
+    pub(super) fn first_pause(&self) -> Duration {
+        self.period / HASTE
+    }
+
+    /// The pause after one of `pause` that brought nothing.
+    pub(super) fn next_pause(&self, pause: Duration) -> Duration {
+        (pause * 2).min(self.period * MAX_PERIODS)
     }
 
     /// A beat went out.
@@ -55,7 +83,7 @@ impl HeartbeatTimer {
     }
 
     pub(super) fn at(&self) -> Option<Instant> {
-        self.at
+        [self.at, self.new_at].into_iter().flatten().min()
     }
 }
 

@@ -172,12 +172,15 @@ impl Writer {
                     false => self.last.next(),
                 };
                 let new_until = now + self.config.heartbeat_period * NEW_PERIODS;
-                self.readers
-                    .insert(index, MatchedReader::new(proxy, first_relevant, new_until));
+                let mut reader = MatchedReader::new(proxy, first_relevant, new_until);
+                reader.beat_pause = self.heartbeat.first_pause();
+                reader.beat_at = now + reader.beat_pause;
+                let beat_at = reader.beat_at;
+                self.readers.insert(index, reader);
                 self.readers_changed();
                 if reliable {
                     self.introduce(index, false, outbox);
-                    self.heartbeat.hasten(now);
+                    self.heartbeat.beat_for_new(beat_at);
                 }
             }
         }

@@ -70,6 +70,9 @@ pub(super) struct MatchedReader {
     pub(super) first_relevant: SequenceNumber,
     /// Whether the reader has said anything, hence knows us.
     pub(super) introduced: bool,
+    /// Until it says something: when it gets the next heartbeat, and how long after that another.
+    pub(super) beat_at: Instant,
+    pub(super) beat_pause: Duration,
     /// Up to here it may just not know us yet; later its silence is its own affair.
     new_until: Instant,
     pub(super) acknack_count: CountFilter,
@@ -96,6 +99,8 @@ impl MatchedReader {
             acked: first_relevant.previous(),
             first_relevant,
             introduced: false,
+            beat_at: Instant::ZERO,
+            beat_pause: Duration::ZERO,
             new_until,
             acknack_count: CountFilter::default(),
             nack_frag_count: CountFilter::default(),

@@ -1,5 +1,7 @@
 //! Sending of new changes and heartbeats, and where to.
 
+use alloc::collections::BTreeMap;
+
 use tickwire_base::{Instant, Locator};
 
 use super::compose::Target;
@@ -102,32 +104,55 @@ impl Writer {
         self.send_heartbeat(index, is_final, outbox);
     }
 
-    /// The timer's heartbeats: alone to each reader that was never heard, together to those that
-    /// lag.
+    /// The timer's heartbeats: to each reader that was never heard, at its own pace, and every
+    /// period to those that lag.
     pub(super) fn beat(&mut self, now: Instant, outbox: &mut Outbox) {
         let sent = self.sent();
-        let (mut lagging, mut lagging_count, mut beats) = (0, 0, 0);
+        let (mut lagging, mut next_new) = (0, None);
         for index in 0..self.readers.len() {
-            let reader = &self.readers[index];
+            let reader = &mut self.readers[index];
             if !reader.lags(sent) {
                 continue;
             }
-            beats += 1;
             if reader.introduced {
-                lagging = index;
-                lagging_count += 1;
-            } else {
+                lagging += 1;
+                continue;
+            }
+            let is_due = reader.beat_at <= now;
+            if is_due {
+                reader.beat_at = now + reader.beat_pause;
+                reader.beat_pause = self.heartbeat.next_pause(reader.beat_pause);
+            }
+            next_new = Some(next_new.map_or(reader.beat_at, |at: Instant| at.min(reader.beat_at)));
+            if is_due {
                 self.introduce(index, false, outbox);
             }
         }
-        match lagging_count {
-            0 => {}
-            1 => self.send_heartbeat(lagging, false, outbox),
-            _ => self.send_heartbeat_to_all(false, false, outbox),
+        self.heartbeat.set_new(next_new);
+        if !self.heartbeat.is_round(now) {
+            return;
         }
-        match beats {
+        match lagging {
             0 => self.heartbeat.disarm(),
-            _ => self.heartbeat.beaten(now),
+            _ => {
+                self.remind(sent, lagging, outbox);
+                self.heartbeat.beaten(now);
+            }
+        }
+    }
+
+    /// Sends a heartbeat to those of `lagging` readers that lag: together if that spares datagrams
+    /// and at least every second reader is among them, as each that hears it answers.
+    fn remind(&mut self, sent: SequenceNumber, lagging: usize, outbox: &mut Outbox) {
+        self.find_destinations();
+        let datagrams = self.destinations.all.len();
+        if lagging > datagrams && lagging * 2 >= self.readers.len() {
+            return self.send_heartbeat_to_all(false, false, outbox);
+        }
+        for index in 0..self.readers.len() {
+            if self.readers[index].introduced && self.readers[index].lags(sent) {
+                self.send_heartbeat(index, false, outbox);
+            }
         }
     }
 
@@ -163,6 +188,7 @@ impl Writer {
         liveliness: bool,
         outbox: &mut Outbox,
     ) {
+        self.find_destinations();
         if self.destinations.all.is_empty() {
             return;
         }
@@ -197,14 +223,23 @@ impl Writer {
             || self.readers.iter().any(|reader| !reader.repairs.is_empty())
     }
 
-    /// Chooses where new changes go: to the group that most readers share, if two do, and alone to
-    /// the others.
+    /// Readers have come, gone or moved: where changes go is found out when one is sent, lest many
+    /// who come at once have it found out as often.
     pub(super) fn readers_changed(&mut self) {
         self.composer.key_hash = self.config.key_hash_with_data
             || self
                 .readers
                 .iter()
                 .any(|reader| reader.proxy.expects_inline_qos);
+        self.destinations.are_stale = true;
+    }
+
+    /// Chooses where new changes go, unless that is known: to the group that most readers share, if
+    /// two do, and alone to the others.
+    pub(super) fn find_destinations(&mut self) {
+        if !core::mem::take(&mut self.destinations.are_stale) {
+            return;
+        }
         let group = self.shared_group();
         let listens = |reader: &MatchedReader| {
             group.is_some_and(|group| reader.proxy.multicast.contains(&group))
@@ -223,16 +258,17 @@ impl Writer {
 
     /// The group with most listeners, if it spares a datagram.
     fn shared_group(&self) -> Option<Locator> {
-        let listeners = |group: &Locator| {
-            let listens = |reader: &&MatchedReader| reader.proxy.multicast.contains(group);
-            self.readers.iter().filter(listens).count()
-        };
-        self.readers
+        let mut listeners = BTreeMap::new();
+        for group in self
+            .readers
             .iter()
             .flat_map(|reader| &reader.proxy.multicast)
-            .max_by_key(|group| listeners(group))
-            .filter(|group| listeners(group) >= 2)
-            .copied()
+        {
+            *listeners.entry(group).or_insert(0_usize) += 1;
+        }
+        let most = listeners.into_iter().max_by_key(|&(_, count)| count);
+        most.filter(|&(_, count)| count >= 2)
+            .map(|(group, _)| *group)
     }
 }
 
