@@ -1,0 +1,130 @@
+//! Who meets whom, and what both are told.
+
+use super::*;
+
+#[test]
+fn a_writer_and_a_reader_of_one_topic_find_each_other() {
+    let mut net = pair();
+    let mut history = reader(2, "Quote");
+    history.qos.durability = Durability::Volatile;
+    history.qos.reliability.kind = ReliabilityKind::Reliable;
+    net.add(1, history);
+    net.run(MOMENT);
+    let matched = net.nodes[0].events.iter().find_map(|event| match event {
+        Event::ReaderMatched { writer, proxy, .. } => Some((*writer, proxy.clone())),
+        _ => None,
+    });
+    let (local, proxy) = matched.expect("a match");
+    assert_eq!(local, writer(1, "").guid);
+    assert_eq!(proxy.guid, reader(2, "").guid);
+    assert_eq!(proxy.unicast, [user(2)]);
+    assert!(proxy.reliable && !proxy.wants_history);
+    let matched = net.nodes[1].events.iter().find_map(|event| match event {
+        Event::WriterMatched { proxy, .. } => Some(proxy.clone()),
+        _ => None,
+    });
+    let proxy = matched.expect("a match");
+    assert_eq!(proxy.guid, local);
+    assert_eq!(proxy.unicast, [user(1)]);
+    assert_eq!(net.count(0, is_match), 1);
+    net.run(LEASE * 3);
+    assert_eq!(net.count(0, |_| true), 0, "nothing changes any more");
+    assert_eq!(net.nodes[0].discovery.endpoints().count(), 2);
+}
+
+#[test]
+fn endpoints_that_come_and_go_later_are_matched_and_unmatched() {
+    let mut net = Net::new([config(1), config(2)]);
+    net.run(MOMENT);
+    net.add(0, writer(1, "Quote"));
+    net.add(1, reader(2, "Quote"));
+    assert_eq!(net.count(0, is_match), 1);
+    assert_eq!(net.count(1, is_match), 1);
+    let removed = net.call(1, |discovery, now, outbox| {
+        discovery.remove(now, reader(2, "").guid, outbox)
+    });
+    assert!(removed);
+    assert_eq!(net.count(0, is_unmatch), 1);
+    assert_eq!(net.count(1, is_unmatch), 1);
+    let again = net.call(1, |discovery, now, outbox| {
+        discovery.remove(now, reader(2, "").guid, outbox)
+    });
+    assert!(!again);
+    net.join(config(3));
+    net.add(2, reader(3, "Quote"));
+    net.run(MOMENT);
+    assert_eq!(net.count(0, is_match), 1);
+    assert_eq!(net.nodes[2].discovery.endpoints().count(), 2);
+}
+
+#[test]
+fn a_writer_and_a_reader_of_one_participant_match_without_a_network() {
+    let mut net = Net::new([config(1)]);
+    net.add(0, reader(1, "Quote"));
+    net.add(0, writer(1, "Quote"));
+    net.add(0, writer(1, "Quote"));
+    assert_eq!(net.count(0, is_match), 2);
+    net.call(0, |discovery, now, outbox| {
+        discovery.remove(now, writer(1, "").guid, outbox)
+    });
+    assert_eq!(net.count(0, is_unmatch), 2);
+}
+
+#[test]
+fn both_sides_are_told_why_they_do_not_match() {
+    let mut net = Net::new([config(1), config(2)]);
+    let mut offered = writer(1, "Quote");
+    offered.qos.reliability.kind = ReliabilityKind::BestEffort;
+    let mut requested = reader(2, "Quote");
+    requested.qos.reliability.kind = ReliabilityKind::Reliable;
+    net.add(0, offered);
+    net.add(1, requested.clone());
+    net.run(MOMENT);
+    for index in [0, 1] {
+        let discovery = &net.nodes[index].discovery;
+        let (_, _, verdict) = discovery.verdicts().next().expect("one pair");
+        assert!(matches!(verdict.mismatches[..], [Mismatch::Reliability(_)]));
+        assert_eq!(
+            net.count(index, |event| matches!(event, Event::Incompatible { .. })),
+            1
+        );
+    }
+    requested.qos.reliability.kind = ReliabilityKind::BestEffort;
+    net.add(1, requested.clone());
+    assert_eq!(net.count(0, is_match), 1);
+    requested.qos.partition = vec!["elsewhere".to_string()];
+    net.add(1, requested);
+    let mut kinds = Vec::new();
+    net.count(0, |event| {
+        kinds.push(core::mem::discriminant(event));
+        is_unmatch(event)
+    });
+    assert_eq!(kinds.len(), 3, "found, unmatched, incompatible");
+    assert_eq!(net.count(1, is_unmatch), 1);
+}
+
+#[test]
+fn another_domain_or_tag_is_not_ours() {
+    let mut other_id = config(2);
+    other_id.participant.domain_id = Some(1);
+    let mut other_tag = config(3);
+    other_tag.participant.domain_tag = "test".to_string();
+    let mut silent = config(4);
+    silent.participant.domain_id = None;
+    let mut net = Net::new([config(1), other_id, other_tag, silent]);
+    net.run(MOMENT);
+    let discovery = &net.nodes[0].discovery;
+    let known: Vec<_> = discovery.participants().map(|p| p.guid_prefix).collect();
+    assert_eq!(known, [prefix(4)]);
+    assert!(discovery.counters().other_domain >= 2);
+}
+
+#[test]
+fn a_slip_in_a_topic_name_is_found() {
+    let mut net = pair();
+    net.add(1, reader(2, "MarketData"));
+    net.run(MOMENT);
+    let discovery = &net.nodes[0].discovery;
+    assert_eq!(discovery.nearest_topic("MarketDta"), Some("MarketData"));
+    assert_eq!(discovery.nearest_topic("Depth"), None);
+}
