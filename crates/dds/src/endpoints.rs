@@ -112,7 +112,15 @@ pub(crate) fn reader<T: TopicSupport>(
     let guid = Guid::new(core.prefix, entity);
     let ty = topic.ty().clone();
     let name = topic.name().to_owned();
-    let mut shared = ReaderShared::new(Arc::clone(core), guid, name, ty, filter, &policies);
+    let mut shared = ReaderShared::new(
+        Arc::clone(core),
+        guid,
+        name,
+        ty,
+        filter,
+        &policies,
+        qos.lifecycle,
+    );
     if let Some(group) = group {
         shared = shared.in_group(group);
     }

@@ -23,6 +23,8 @@ pub use tickwire_rtps::qos::{
     TypeConsistencyKind, Unmet, Verdict, check, name_matches, nearest_name,
 };
 
+use crate::reader::Lifecycle;
+
 /// The QoS of a [`DataWriter`](crate::DataWriter).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataWriterQos {
@@ -35,6 +37,7 @@ pub struct DataWriterQos {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataReaderQos {
     pub(crate) policies: EndpointQos,
+    pub(crate) lifecycle: Lifecycle,
 }
 
 impl Default for DataWriterQos {
@@ -51,6 +54,7 @@ impl Default for DataReaderQos {
     fn default() -> Self {
         Self {
             policies: EndpointQos::reader(),
+            lifecycle: Lifecycle::FOREVER,
         }
     }
 }
@@ -247,6 +251,21 @@ impl DataReaderQos {
     /// [`deadline`](Self::deadline).
     pub fn time_based_filter(self, minimum_separation: Duration) -> Self {
         self.with(|qos| qos.time_based_filter = minimum_separation)
+    }
+
+    /// READER_DATA_LIFECYCLE: how long an instance and its samples are kept after its last writer
+    /// has gone (DDS 1.4 §2.2.3.22); they are removed then, though nobody took them, and count in
+    /// [`InboxCounters::purged`](crate::reader::InboxCounters). The default is for ever.
+    pub fn autopurge_nowriter_samples_delay(mut self, delay: Duration) -> Self {
+        self.lifecycle.no_writers = delay;
+        self
+    }
+
+    /// READER_DATA_LIFECYCLE: how long the samples of an instance are kept after it was disposed,
+    /// likewise. The default is for ever.
+    pub fn autopurge_disposed_samples_delay(mut self, delay: Duration) -> Self {
+        self.lifecycle.disposed = delay;
+        self
     }
 
     /// OWNERSHIP: of all writers of an instance the strongest one alone is heard.

@@ -5,8 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use tickwire::error::{AddError, SetQosError};
+use tickwire::qos::ResourceLimits;
 use tickwire::{
-    DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, PublisherQos, SubscriberQos, Topic,
+    DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, PublisherQos, StatusMask,
+    SubscriberQos, Topic, WaitSet,
 };
 
 /// Long enough that only a fault reaches it.
@@ -127,6 +129,47 @@ fn a_deadline_that_becomes_too_long_ends_the_match() {
         .set_qos(DataReaderQos::default())
         .expect("a deadline may change");
     writer.wait_for_matched(1, PATIENCE).expect("a match");
+}
+
+/// A reader that is full of what a disposed instance has left takes nothing until that is purged.
+#[test]
+fn a_shorter_life_of_what_has_ended_makes_room() {
+    let participant = participant(166);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let writer = participant.writer_with(&topic, DataWriterQos::default().keep_all());
+    let writer = writer.expect("a writer");
+    let limits = ResourceLimits {
+        max_samples: Some(2),
+        ..ResourceLimits::default()
+    };
+    let qos = DataReaderQos::default()
+        .reliable()
+        .keep_all()
+        .resource_limits(limits);
+    let reader = participant.reader_with(&topic, qos.clone());
+    let reader = reader.expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    write(&writer, 1);
+    let ended = Quote {
+        symbol: "A".to_owned(),
+        price: 0,
+    };
+    writer.dispose(&ended).expect("room");
+    write(&writer, 2);
+    let refused = WaitSet::new();
+    refused.attach(&reader.status_condition(StatusMask::SAMPLE_REJECTED));
+    refused.wait(PATIENCE).expect("there is no room");
+    assert_eq!(reader.read().len(), 2);
+    let qos = qos.autopurge_disposed_samples_delay(Duration::from_millis(1));
+    reader.set_qos(qos.clone()).expect("the delay may change");
+    reader.wait_for_data(PATIENCE).expect("there is room");
+    assert!(reader.take().data().map(|quote| quote.price).eq([2]));
+    assert_eq!(reader.inbox_counters().purged, 1);
+    let in_force = reader.qos();
+    reader.set_qos(in_force.clone()).expect("nothing changes");
+    assert_eq!(in_force, reader.qos());
+    let longer = in_force.clone().autopurge_disposed_samples_delay(PATIENCE);
+    assert_ne!(in_force, longer, "it is told with the rest");
 }
 
 #[test]

@@ -181,11 +181,9 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Reader], "time_based_filter", Kind::Duration, "\"0s\"", "TIME_BASED_FILTER: the shortest time between samples of an instance")
         .xml("time_based_filter/minimum_separation", "qos/timeBasedFilter/minimum_separation"),
     Setting::new(&[Reader], "reader_data_lifecycle.autopurge_nowriter_samples_delay", Kind::Duration, "\"infinite\"", "READER_DATA_LIFECYCLE: how long samples without a writer are kept")
-        .xml("reader_data_lifecycle/autopurge_nowriter_samples_delay", "")
-        .only_default(),
+        .xml("reader_data_lifecycle/autopurge_nowriter_samples_delay", ""),
     Setting::new(&[Reader], "reader_data_lifecycle.autopurge_disposed_samples_delay", Kind::Duration, "\"infinite\"", "READER_DATA_LIFECYCLE: how long samples of a disposed instance are kept")
-        .xml("reader_data_lifecycle/autopurge_disposed_samples_delay", "")
-        .only_default(),
+        .xml("reader_data_lifecycle/autopurge_disposed_samples_delay", ""),
     Setting::new(&[Reader], "type_consistency.kind", Kind::Choice(COERCION), "\"allow_type_coercion\"", "TYPE_CONSISTENCY: types must be the same, or assignable")
         .xml("type_consistency/kind", ""),
     Setting::new(&[Reader], "type_consistency.ignore_sequence_bounds", Kind::Bool, "true", "TYPE_CONSISTENCY: bounds of sequences do not count")

@@ -136,7 +136,20 @@ impl Profile {
     }
 
     /// A QoS that is given, with what the profile says of readers of that topic.
-    pub fn adjust_reader(&self, qos: DataReaderQos, topic: &str) -> DataReaderQos {
+    pub fn adjust_reader(&self, mut qos: DataReaderQos, topic: &str) -> DataReaderQos {
+        for (_, said) in self.effective(Entity::Reader, Some(topic)).values() {
+            qos = match (said.setting.key, &said.value) {
+                (
+                    "reader_data_lifecycle.autopurge_nowriter_samples_delay",
+                    Value::Duration(delay),
+                ) => qos.autopurge_nowriter_samples_delay(*delay),
+                (
+                    "reader_data_lifecycle.autopurge_disposed_samples_delay",
+                    Value::Duration(delay),
+                ) => qos.autopurge_disposed_samples_delay(*delay),
+                _ => qos,
+            };
+        }
         qos.with(|policies| self.apply(policies, Entity::Reader, Entity::Subscriber, topic))
     }
 

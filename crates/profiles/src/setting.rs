@@ -20,8 +20,6 @@ pub struct Setting {
     pub default: &'static str,
     /// What it does, in one line.
     pub meaning: &'static str,
-    /// Whether there is more than the default.
-    pub(crate) obeyed: bool,
 }
 
 impl Setting {
@@ -40,7 +38,6 @@ impl Setting {
             fast_dds: "",
             default,
             meaning,
-            obeyed: true,
         }
     }
 
@@ -48,12 +45,6 @@ impl Setting {
     pub(crate) const fn xml(mut self, dds: &'static str, fast: &'static str) -> Self {
         self.dds_xml = dds;
         self.fast_dds = fast;
-        self
-    }
-
-    /// Nothing but the default is implemented.
-    pub(crate) const fn only_default(mut self) -> Self {
-        self.obeyed = false;
         self
     }
 }

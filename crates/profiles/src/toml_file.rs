@@ -222,11 +222,6 @@ impl Reader<'_, '_> {
     fn assign(&mut self, setting: &'static Setting, item: &Item<'_>, section: &mut Section) {
         let at = item.span().start;
         match convert(setting, item) {
-            Ok(value) if !setting.obeyed && value.to_toml(setting) != setting.default => {
-                let (key, default) = (setting.key, setting.default);
-                let message = format!("`{key}` other than {default} is not implemented");
-                self.problems.add(at, message);
-            }
             Ok(value) => section.assign(Assignment { setting, value, at }, self.problems),
             Err((at, message)) => self.problems.add(at, message),
         }

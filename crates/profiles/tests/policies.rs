@@ -85,7 +85,10 @@ fn writer() -> DataWriterQos {
 }
 
 fn reader() -> DataReaderQos {
-    DataReaderQos::default().with(|qos| {
+    let qos = DataReaderQos::default()
+        .autopurge_nowriter_samples_delay(ms(1_500))
+        .autopurge_disposed_samples_delay(ms(60_000));
+    qos.with(|qos| {
         common(qos);
         qos.durability = Durability::TransientLocal;
         qos.liveliness = Liveliness {
@@ -203,7 +206,10 @@ fn every_policy_in_fast_dds_xml() {
         });
     assert_eq!(profile.writer("Quotes"), expected);
     // The topic's data, said of its writer, is the reader's too.
-    let expected = reader().with(|qos| {
+    let kept = reader()
+        .autopurge_nowriter_samples_delay(Duration::MAX)
+        .autopurge_disposed_samples_delay(Duration::MAX);
+    let expected = kept.with(|qos| {
         qos.data_representation.clear();
         qos.type_consistency = TypeConsistency::default();
     });

@@ -212,12 +212,6 @@ const TOML: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "[profiles.p.reader]\nreader_data_lifecycle.autopurge_nowriter_samples_delay = '1s'\n",
-        &[
-            "2:58: `reader_data_lifecycle.autopurge_nowriter_samples_delay` other than \"infinite\" is not implemented",
-        ],
-    ),
-    (
         "[profiles.p.participant]\ndomain = 4294967296\n",
         &["2:10: `4294967296` is not a whole number from 0 to 4294967295"],
     ),

@@ -54,6 +54,10 @@ impl Losses {
                 "within the time-based filter's separation",
             ),
             (counters.expired, "older than their LIFESPAN"),
+            (
+                counters.purged,
+                "of ended instances, by READER_DATA_LIFECYCLE",
+            ),
             (counters.filtered, "of a weaker writer, or out of order"),
             (counters.ignored, "ends of unknown instances"),
             (

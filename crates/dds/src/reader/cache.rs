@@ -15,6 +15,7 @@ use super::aliases::Aliases;
 use super::info::{InstanceHandle, InstanceState, SampleState};
 use super::insert::Arrival;
 use super::instance::Instance;
+use super::lifecycle::Lifecycle;
 use super::next_instance::SortedInstances;
 use super::slots::{Slot, Slots};
 use super::time_filter::TimeFilter;
@@ -36,6 +37,8 @@ pub(crate) struct CachePolicy {
     pub(crate) minimum_separation: Duration,
     /// Whether the newest value that came too early is kept.
     pub(crate) keeps_filtered: bool,
+    /// READER_DATA_LIFECYCLE.
+    pub(crate) lifecycle: Lifecycle,
 }
 
 /// In which order samples of several instances are returned (DDS 1.4 §2.2.3.6).
@@ -85,6 +88,10 @@ pub(crate) struct Cache<T> {
     pub(super) expiries: Schedule<Slot>,
     /// Samples that have outlived their LIFESPAN, here or on the way.
     pub(super) expired: u64,
+    /// When READER_DATA_LIFECYCLE removes what an instance has left.
+    pub(super) purges: Schedule<InstanceHandle>,
+    /// Values that it has removed.
+    pub(super) purged: u64,
     pub(super) time_filter: Option<TimeFilter<Early<T>>>,
     /// Samples that TIME_BASED_FILTER keeps from being seen for ever.
     pub(super) too_early: u64,
@@ -127,6 +134,8 @@ impl<T> Cache<T> {
             writers: HashMap::new(),
             expiries: Schedule::default(),
             expired: 0,
+            purges: Schedule::default(),
+            purged: 0,
             time_filter: TimeFilter::new(policy.minimum_separation, policy.keeps_filtered),
             too_early: 0,
             shown_late: 0,
@@ -210,14 +219,14 @@ impl<T> Cache<T> {
     }
 
     /// The writer is gone. Says whether that leaves instances without writers.
-    pub(crate) fn remove_writer(&mut self, writer: Guid, now: Timestamp) -> bool {
+    pub(crate) fn remove_writer(&mut self, writer: Guid, now: Instant, time: Timestamp) -> bool {
         self.writers.remove(&writer);
-        self.silence_writer(writer, now)
+        self.silence_writer(writer, now, time)
     }
 
     /// The writer has nothing more to say about any instance for now. Says whether that leaves
     /// instances without writers.
-    pub(crate) fn silence_writer(&mut self, writer: Guid, now: Timestamp) -> bool {
+    pub(crate) fn silence_writer(&mut self, writer: Guid, now: Instant, time: Timestamp) -> bool {
         let mut news = false;
         for index in 0..self.instances.len() {
             news |= self.show_last_of(index, writer);
@@ -230,14 +239,15 @@ impl<T> Cache<T> {
                     sequence_number: SequenceNumber::UNKNOWN,
                     kind: ChangeKind::Unregistered,
                     source_timestamp: None,
-                    reception_timestamp: now,
-                    received_at: Instant::ZERO,
+                    reception_timestamp: time,
+                    received_at: now,
                     expires_at: None,
                     publisher: writer,
                     group_number: SequenceNumber::ZERO,
                     instance: instance.handle,
                 };
                 self.push(index, &arrival, None);
+                self.begin_state(index, now);
                 news = true;
             } else {
                 self.forget_if_over(index);
@@ -294,6 +304,7 @@ impl<T> Cache<T> {
         if let Some(instance) = place.take_if(|instance| instance.is_over()) {
             self.by_handle.remove(&instance.handle);
             self.aliases.forget(instance.handle);
+            self.keep(instance.handle);
             self.sorted.changed();
             self.free_instances.push(index);
         }

@@ -11,6 +11,9 @@ use crate::reader::info::{InstanceState, SampleState, StateMask, ViewState};
 use crate::reader::insert::{Insertion, SampleRejectedReason};
 use crate::reader::sample::Sample;
 
+#[path = "lifecycle_tests.rs"]
+mod lifecycle;
+
 const KEEP_ALL: CachePolicy = CachePolicy {
     depth: None,
     max_samples: usize::MAX,
@@ -21,6 +24,7 @@ const KEEP_ALL: CachePolicy = CachePolicy {
     order: Order::Arrival,
     minimum_separation: Duration::ZERO,
     keeps_filtered: true,
+    lifecycle: Lifecycle::FOREVER,
 };
 
 const ALL: Query = Query::ALL;
@@ -83,8 +87,7 @@ impl Fixture {
 
     fn collect(&mut self, query: Query, take: bool) -> Vec<Sample<u64>> {
         let mut samples = Vec::new();
-        self.cache
-            .collect(&query, None, None, take, NOW, &mut samples);
+        self.cache.collect(&query, None, None, take, &mut samples);
         samples
     }
 
@@ -279,8 +282,8 @@ fn a_lost_writer_leaves_its_instances_without_writers() {
     fixture.change(ChangeKind::Alive, 1, 1);
     fixture.change(ChangeKind::Alive, 2, 2);
     let now = Timestamp::from_nanos(5);
-    assert!(fixture.cache.remove_writer(writer(1), now));
-    assert!(!fixture.cache.remove_writer(writer(1), now));
+    assert!(fixture.cache.remove_writer(writer(1), NOW, now));
+    assert!(!fixture.cache.remove_writer(writer(1), NOW, now));
     let states: Vec<_> = fixture
         .take()
         .iter()
@@ -355,7 +358,9 @@ fn the_strongest_writer_owns_an_instance_until_it_leaves() {
         fixture.change(ChangeKind::Disposed, 1, 1),
         Insertion::Filtered
     );
-    fixture.cache.remove_writer(writer(2), Timestamp::default());
+    fixture
+        .cache
+        .remove_writer(writer(2), NOW, Timestamp::default());
     assert_eq!(fixture.change(ChangeKind::Alive, 1, 1), Insertion::Stored);
     assert_eq!(fixture.take_values(), [1, 2, 4, 6]);
 }
@@ -376,10 +381,10 @@ fn a_writer_that_is_not_heard_keeps_the_instance_alive() {
     let now = Timestamp::from_nanos(1_000);
     fixture.write(1);
     assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Filtered);
-    assert!(!fixture.cache.silence_writer(writer(1), now));
+    assert!(!fixture.cache.silence_writer(writer(1), NOW, now));
     assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Stored);
     assert_eq!(fixture.take_values(), [1, 3]);
-    assert!(fixture.cache.silence_writer(writer(2), now));
+    assert!(fixture.cache.silence_writer(writer(2), NOW, now));
 }
 
 #[test]
@@ -397,7 +402,9 @@ fn samples_end_with_their_writers_lifespan() {
     assert_eq!(fixture.cache.expired, 1);
     assert_eq!(fixture.cache.poll_timeout(), Some(after(1)));
     // The lifespan that a sample came with counts, though its writer is gone.
-    fixture.cache.remove_writer(writer(1), Timestamp::default());
+    fixture
+        .cache
+        .remove_writer(writer(1), NOW, Timestamp::default());
     assert!(!fixture.cache.expire(NOW));
     assert!(fixture.cache.expire(after(1)));
     assert_eq!(fixture.cache.poll_timeout(), None);
@@ -505,7 +512,7 @@ fn what_waits_does_not_bring_back_an_instance_whose_writer_has_gone() {
     assert!(
         fixture
             .cache
-            .remove_writer(writer(1), Timestamp::from_nanos(1_000))
+            .remove_writer(writer(1), NOW, Timestamp::from_nanos(1_000))
     );
     assert!(!fixture.cache.ripen(after(10)));
     let samples = fixture.take();
@@ -527,14 +534,14 @@ fn a_writer_whose_value_waits_keeps_the_instance_alive() {
     let waits = fixture.change(ChangeKind::Alive, 1, 2);
     assert_eq!(waits, Insertion::TooEarly);
     let now = Timestamp::from_nanos(1_000);
-    assert!(!fixture.cache.remove_writer(writer(1), now));
+    assert!(!fixture.cache.remove_writer(writer(1), NOW, now));
     assert!(fixture.cache.ripen(after(10)));
     let samples = fixture.take();
     assert_eq!(values(&samples), [1, 2]);
     let last = samples.last().expect("two").info;
     assert_eq!(last.instance_state, InstanceState::Alive);
     assert_eq!(last.no_writers_generation_count, 0);
-    assert!(fixture.cache.remove_writer(writer(2), now));
+    assert!(fixture.cache.remove_writer(writer(2), NOW, now));
 }
 
 #[test]
@@ -646,7 +653,7 @@ fn notices_take_no_values_place_and_do_not_pile_up() {
     assert!(
         fixture
             .cache
-            .remove_writer(writer(1), Timestamp::from_nanos(1))
+            .remove_writer(writer(1), NOW, Timestamp::from_nanos(1))
     );
     let taken = fixture.take();
     let values: Vec<_> = taken.iter().map(|sample| sample.data().copied()).collect();

@@ -117,8 +117,12 @@ impl<T: TopicSupport> Inbox<T> {
 
     /// Stores a change that there is room for. What finds none all the same is lost, as it has been
     /// acknowledged.
-    pub(super) fn reveal(&mut self, staged: Staged<T>) {
+    pub(super) fn reveal(&mut self, mut staged: Staged<T>) {
         let writer = staged.arrival.writer;
+        if !staged.arrival.kind.is_alive() {
+            // READER_DATA_LIFECYCLE counts from here on.
+            staged.arrival.received_at = self.now;
+        }
         if self.insert(staged) == Delivery::Full {
             self.discarded(writer, 1);
         }

@@ -1,6 +1,5 @@
 //! Reading and taking: which samples, in which order, with which ranks.
 
-use tickwire_base::Instant;
 use tickwire_cdr::filter::SortKey;
 use tickwire_rtps::wire::Guid;
 
@@ -84,10 +83,8 @@ impl<T> Cache<T> {
         accepts: Option<Accepts<'_, T>>,
         order: Option<SortBy<'_, T>>,
         take: bool,
-        now: Instant,
         samples: &mut Vec<Sample<T>>,
     ) {
-        self.expire(now);
         match order {
             Some(order) => self.choose_in_order(query, accepts, order),
             None => self.choose(query, accepts),

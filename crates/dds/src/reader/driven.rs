@@ -98,7 +98,11 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
                 return StatusMask::NONE;
             };
             let mut news = StatusMask::SUBSCRIPTION_MATCHED | StatusMask::LIVELINESS_CHANGED;
-            if state.inbox.cache.remove_writer(writer, clock::timestamp()) {
+            if state
+                .inbox
+                .cache
+                .remove_writer(writer, clock::now(), clock::timestamp())
+            {
                 news |= StatusMask::DATA_AVAILABLE;
             }
             state.inbox.statuses.matched.unmatched(writer);
@@ -130,7 +134,12 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
                 false => liveliness.silent(writer),
             }
             // A silent writer owns nothing and keeps no instance alive (DDS 1.4 §2.2.3.11).
-            if !is_alive && state.inbox.cache.silence_writer(writer, clock::timestamp()) {
+            if !is_alive
+                && state
+                    .inbox
+                    .cache
+                    .silence_writer(writer, clock::now(), clock::timestamp())
+            {
                 news |= StatusMask::DATA_AVAILABLE;
             }
             news

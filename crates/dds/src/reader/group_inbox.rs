@@ -273,7 +273,7 @@ impl<T: TopicSupport> Inbox<T> {
         let writer = staged.arrival.writer;
         self.reveal(staged);
         if !self.cache.knows_writer(writer) {
-            self.cache.silence_writer(writer, self.timestamp);
+            self.cache.silence_writer(writer, self.now, self.timestamp);
         }
     }
 }

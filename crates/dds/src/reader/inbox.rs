@@ -62,6 +62,8 @@ pub struct InboxCounters {
     pub too_early: u64,
     /// Older than their writer's LIFESPAN, on the way or before they were taken.
     pub expired: u64,
+    /// Removed by READER_DATA_LIFECYCLE some time after their instance had ended.
+    pub purged: u64,
     /// Not among those that the content-filtered topic is after.
     pub filtered_by_content: u64,
     /// Not of the topic's type.
@@ -121,6 +123,7 @@ impl<T: TopicSupport> Inbox<T> {
             stored: self.counters.stored + self.cache.shown_late,
             too_early: self.cache.too_early,
             expired: self.cache.expired,
+            purged: self.cache.purged,
             ..self.counters
         }
     }

@@ -137,6 +137,7 @@ impl<T> Cache<T> {
             return (Insertion::Ignored, value);
         }
         self.push(index, arrival, value);
+        self.begin_state(index, arrival.received_at);
         match replaced {
             true => (Insertion::Replaced, None),
             false => (Insertion::Stored, None),

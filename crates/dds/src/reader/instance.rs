@@ -1,6 +1,6 @@
 //! The life of one instance, as a reader sees it (DDS 1.4 §2.2.2.5.1.3 to §2.2.2.5.1.5).
 
-use tickwire_base::Timestamp;
+use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::Guid;
 
 use super::info::{InstanceHandle, InstanceState, ViewState};
@@ -14,6 +14,8 @@ pub(crate) struct Instance {
     pub(crate) key: Option<Box<[u8]>>,
     pub(crate) view: ViewState,
     pub(crate) state: InstanceState,
+    /// When that was last said.
+    pub(crate) state_since: Instant,
     pub(crate) disposed_generation: u32,
     pub(crate) no_writers_generation: u32,
     pub(crate) samples: List,
@@ -48,6 +50,7 @@ impl Instance {
             key: None,
             view: ViewState::New,
             state: InstanceState::Alive,
+            state_since: Instant::ZERO,
             disposed_generation: 0,
             no_writers_generation: 0,
             samples: List::default(),

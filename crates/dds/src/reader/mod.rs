@@ -12,6 +12,7 @@ mod inbox;
 mod info;
 mod insert;
 mod instance;
+mod lifecycle;
 mod listener;
 mod next_instance;
 mod policy;
@@ -37,6 +38,7 @@ pub use any::AnyDataReader;
 pub use inbox::InboxCounters;
 pub use info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
 pub use insert::SampleRejectedReason;
+pub(crate) use lifecycle::Lifecycle;
 pub use listener::DataReaderListener;
 pub use query_condition::QueryCondition;
 pub use sample::Sample;
@@ -307,13 +309,16 @@ impl<T: TopicSupport> DataReader<T> {
     pub fn qos(&self) -> DataReaderQos {
         let shared = &self.handle.shared;
         match shared.core.policies_of(shared.guid) {
-            Some(policies) => DataReaderQos { policies },
+            Some(policies) => DataReaderQos {
+                policies,
+                ..lock(&self.handle.qos).clone()
+            },
             None => lock(&self.handle.qos).clone(),
         }
     }
 
-    /// Changes the QoS: DEADLINE, LATENCY_BUDGET, TIME_BASED_FILTER, USER_DATA and TOPIC_DATA (DDS
-    /// 1.4 §2.2.3). What the reader has of its subscriber stays. Writers that match only the old or
+    /// Changes the QoS: DEADLINE, LATENCY_BUDGET, TIME_BASED_FILTER, READER_DATA_LIFECYCLE, USER_DATA
+    /// and TOPIC_DATA (DDS 1.4 §2.2.3). What the reader has of its subscriber stays. Writers that match only the old or
     /// only the new one leave or come.
     ///
     /// # Errors
@@ -328,7 +333,7 @@ impl<T: TopicSupport> DataReader<T> {
             Role::Reader,
             shared.guid,
             policies,
-            |policies| shared.change(policies),
+            |policies| shared.change(policies, qos.lifecycle),
         )?;
         *own = qos;
         Ok(())

@@ -7,6 +7,7 @@ use tickwire_rtps::reader::ReaderConfig;
 use tickwire_rtps::wire::Guid;
 
 use super::cache::{CachePolicy, Order};
+use super::lifecycle::Lifecycle;
 
 /// How the machine is to receive.
 pub(super) fn reader_config(guid: Guid, policies: &EndpointQos) -> ReaderConfig {
@@ -28,7 +29,7 @@ pub(super) fn keeps_all(policies: &EndpointQos) -> bool {
 }
 
 /// What decides on what the cache keeps.
-pub(super) fn cache_policy(policies: &EndpointQos) -> CachePolicy {
+pub(super) fn cache_policy(policies: &EndpointQos, lifecycle: Lifecycle) -> CachePolicy {
     let limit = |limit: Option<u32>| {
         limit.map_or(usize::MAX, |limit| {
             usize::try_from(limit).unwrap_or(usize::MAX)
@@ -48,6 +49,7 @@ pub(super) fn cache_policy(policies: &EndpointQos) -> CachePolicy {
         order: order(policies),
         minimum_separation: policies.time_based_filter,
         keeps_filtered: policies.is_reliable(),
+        lifecycle,
     }
 }
 

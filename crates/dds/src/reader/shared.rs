@@ -16,6 +16,7 @@ use super::collect::{Accepts, Query, SortBy};
 use super::group_inbox::GroupInbox;
 use super::inbox::Inbox;
 use super::info::StateMask;
+use super::lifecycle::Lifecycle;
 use super::policy;
 use super::query_condition::Matcher;
 use super::sample::Sample;
@@ -61,6 +62,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         ty: T::Type,
         filter: Option<Filter>,
         policies: &EndpointQos,
+        lifecycle: Lifecycle,
     ) -> Self {
         let config = ReaderConfig {
             limits: core.reader_limits.clone(),
@@ -71,7 +73,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             inbox: Inbox::new(
                 ty,
                 filter,
-                policy::cache_policy(policies),
+                policy::cache_policy(policies, lifecycle),
                 policies.deadline,
             ),
             writers: HashMap::new(),
@@ -123,11 +125,12 @@ impl<T: TopicSupport> ReaderShared<T> {
     }
 
     /// Takes over what may change of the QoS.
-    pub(super) fn change(&self, policies: &EndpointQos) {
+    pub(super) fn change(&self, policies: &EndpointQos, lifecycle: Lifecycle) {
         let has_news = self.update(|state| {
             let inbox = &mut state.inbox;
             inbox.now = clock::now();
             DeadlineTracker::change(&mut inbox.deadline, inbox.now, policies.deadline);
+            inbox.cache.change_lifecycle(lifecycle);
             inbox.change_separation(policies.time_based_filter)
         });
         if has_news {
@@ -148,13 +151,14 @@ impl<T: TopicSupport> ReaderShared<T> {
         let is_ordered = matcher.is_some_and(|matcher| matcher.is_ordered);
         let order: Option<SortBy<'_, T>> = is_ordered.then_some(&sort_key);
         let mut state = lock(&self.state);
+        self.expire(&mut state);
         // Cleared under the lock: what arrives later is news again.
         self.clear(StatusMask::DATA_AVAILABLE);
         let mut samples = state.spare.pop().unwrap_or_default();
         state
             .inbox
             .cache
-            .collect(query, accepts, order, take, clock::now(), &mut samples);
+            .collect(query, accepts, order, take, &mut samples);
         let has_room = take && state.inbox.is_stalled && !samples.is_empty();
         drop(state);
         if let Some(subscriber) = self.decider().filter(|_| take) {
@@ -207,9 +211,17 @@ impl<T: TopicSupport> ReaderShared<T> {
 
     fn has_accepted(&self, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
         let mut state = lock(&self.state);
-        let cache = &mut state.inbox.cache;
-        cache.expire(clock::now());
-        cache.has(mask, accepts)
+        self.expire(&mut state);
+        state.inbox.cache.has(mask, accepts)
+    }
+
+    /// Removes what has outlived its time. What was refused for lack of room is then taken by the
+    /// thread that runs the timers.
+    fn expire(&self, state: &mut ReaderState<T>) {
+        if state.inbox.cache.expire(clock::now()) {
+            state.inbox.has_room |= state.inbox.is_stalled;
+            self.settle(state);
+        }
     }
 
     pub(super) fn with_state<R>(&self, call: impl FnOnce(&mut ReaderState<T>) -> R) -> R {

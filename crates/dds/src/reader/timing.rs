@@ -1,4 +1,5 @@
-//! What time does to the samples in a cache: LIFESPAN removes them, TIME_BASED_FILTER has them wait.
+//! What time does to the samples in a cache: LIFESPAN and READER_DATA_LIFECYCLE remove them,
+//! TIME_BASED_FILTER has them wait.
 //! Knows no clock.
 
 use std::sync::Arc;
@@ -207,7 +208,8 @@ impl<T> Cache<T> {
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let filter = self.time_filter.as_ref().and_then(TimeFilter::poll_timeout);
         let expiry = self.expiries.first().map(|(at, _)| at);
-        [expiry, filter].into_iter().flatten().min()
+        let purge = self.purges.first().map(|(at, _)| at);
+        [expiry, purge, filter].into_iter().flatten().min()
     }
 
     /// When the change outlives its writer's LIFESPAN (DDS 1.4 §2.2.3.16): so long after it was
@@ -222,13 +224,14 @@ impl<T> Cache<T> {
         Some(arrival.received_at + lifespan.saturating_sub(received.since(made)))
     }
 
-    /// Removes what has outlived its LIFESPAN; says whether there was any.
+    /// Removes what has outlived its LIFESPAN or, by READER_DATA_LIFECYCLE, its instance; says whether
+    /// there was any.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
         let before = self.expired;
         while let Some(slot) = self.expiries.pop_due(now) {
             self.remove_expired(slot);
         }
-        self.expired > before
+        self.purge(now) || self.expired > before
     }
 
     fn remove_expired(&mut self, slot: Slot) {

@@ -101,12 +101,6 @@ impl<'w, 'p> Walk<'w, 'p> {
         let Some((value, at)) = values::read(node, setting, frame.dialect, self) else {
             return;
         };
-        if !setting.obeyed && value.to_toml(setting) != setting.default {
-            let (key, default) = (setting.key, setting.default);
-            let message = format!("`{key}` other than {default} is not implemented: it is ignored");
-            self.ignored.add(at, message);
-            return;
-        }
         let assignment = Assignment { setting, value, at };
         section(sections, entity, frame.topic.as_deref()).assign(assignment, self.problems);
     }
