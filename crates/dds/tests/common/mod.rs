@@ -1,0 +1,32 @@
+//! What tests between participants have in common.
+
+use std::time::Duration;
+
+use tickwire::{DomainParticipant, DomainParticipantBuilder, Topic};
+
+/// Long enough that only a fault reaches it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Quote")]
+pub(crate) struct Quote {
+    #[topic(key)]
+    pub(crate) symbol: String,
+    pub(crate) price: i64,
+}
+
+pub(crate) fn quote(symbol: &str, price: i64) -> Quote {
+    Quote {
+        symbol: symbol.to_owned(),
+        price,
+    }
+}
+
+/// A domain of its own for each test and a tag for each run, so that they do not see each other.
+pub(crate) fn builder(domain: u32) -> DomainParticipantBuilder {
+    DomainParticipant::builder(domain).domain_tag(&std::process::id().to_string())
+}
+
+pub(crate) fn participant(domain: u32) -> DomainParticipant {
+    builder(domain).build().expect("a participant")
+}
