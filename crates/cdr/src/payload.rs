@@ -52,13 +52,51 @@ pub fn from_payload_into<T: Topic>(payload: &[u8], value: &mut T) -> Result<(), 
 }
 
 /// Replaces the key members of `value` by those in the payload of a dispose or unregister.
+///
+/// The key of an appendable type in XCDR2 may lack its DHEADER, as Cyclone DDS 0.10 writes it.
 pub fn key_from_payload_into<T: Topic>(payload: &[u8], value: &mut T) -> Result<(), DecodeError> {
+    let error = match decode_key(payload, value) {
+        Ok(()) => return Ok(()),
+        Err(error) => error,
+    };
+    let Some(whole) = with_length(payload) else {
+        return Err(error);
+    };
+    decode_key(&whole, value).map_err(|_| error)?;
+    let mut again = Vec::new();
+    match key_to_payload(value, Representation::Xcdr2, &mut again) {
+        Ok(()) if again == whole => Ok(()),
+        _ => Err(error),
+    }
+}
+
+fn decode_key<T: Topic>(payload: &[u8], value: &mut T) -> Result<(), DecodeError> {
     let mut reader = reader(payload, T::EXTENSIBILITY)?;
     if T::HAS_KEY {
         value.decode_key_into(&mut reader)
     } else {
         Ok(())
     }
+}
+
+/// The key of an appendable type in XCDR2 with the DHEADER that belongs before it, which Cyclone DDS
+/// 0.10 leaves out; `None` of other payloads. Nothing in XCDR2 is aligned to more than the four bytes
+/// that come before it.
+///
+/// Whoever reads it has to make sure that it is a key to its last byte: writing what was read must
+/// give the same bytes.
+pub(crate) fn with_length(payload: &[u8]) -> Option<Vec<u8>> {
+    let (encapsulation, body) = Encapsulation::parse(payload).ok()?;
+    let length = u32::try_from(body.len()).ok()?;
+    if encapsulation != Encapsulation::new(Representation::Xcdr2, Extensibility::Appendable) {
+        return None;
+    }
+    let mut whole = Vec::new();
+    encapsulation.write(&mut whole);
+    whole.extend_from_slice(&length.to_le_bytes());
+    whole.extend_from_slice(body);
+    pad(&mut whole, 0);
+    Some(whole)
 }
 
 /// Writes a payload whose body `encode` writes; on an error takes everything back.

@@ -350,7 +350,8 @@ impl TopicSupport for Serialized {
     }
 
     fn read_key_payload(&mut self, ty: &DynamicType, payload: &[u8]) -> Result<(), DecodeError> {
-        self.read_payload(ty, payload)?;
+        let mended = Self::description(ty).and_then(|ty| dynamic::mended_key(ty, payload));
+        self.read_payload(ty, mended.as_deref().unwrap_or(payload))?;
         self.is_key = true;
         Ok(())
     }

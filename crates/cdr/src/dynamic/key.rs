@@ -40,7 +40,31 @@ pub fn key_payload(
     sample: &[u8],
     buffer: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    let mut reader = payload::reader(sample, description.extensibility)?;
+    copy_key(description, sample, Form::Sample, buffer)
+}
+
+/// The payload of a dispose or unregister with the DHEADER that it lacks; `None` if it can be read as
+/// it is, and if it cannot be read either way.
+///
+/// Cyclone DDS 0.10 leaves the DHEADER of appendable types out.
+pub fn mended_key(description: &TypeDescription, payload: &[u8]) -> Option<Vec<u8>> {
+    let mut again = Vec::new();
+    if copy_key(description, payload, Form::Key, &mut again).is_ok() {
+        return None;
+    }
+    let whole = payload::with_length(payload)?;
+    copy_key(description, &whole, Form::Key, &mut again).ok()?;
+    (again == whole).then_some(whole)
+}
+
+/// Appends the key in a payload as the payload of a key.
+fn copy_key(
+    description: &TypeDescription,
+    payload: &[u8],
+    form: Form,
+    buffer: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let mut reader = payload::reader(payload, description.extensibility)?;
     let representation = reader.representation();
     encapsulated(
         representation,
@@ -50,7 +74,7 @@ pub fn key_payload(
             if !description.has_key() {
                 return Ok(());
             }
-            copy_struct(description, Form::Sample, &mut reader, writer, 0)
+            copy_struct(description, form, &mut reader, writer, 0)
         },
     )
 }

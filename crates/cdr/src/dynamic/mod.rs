@@ -18,7 +18,7 @@ use core::fmt;
 
 pub use data::{Data, JsonError};
 pub use json::to_json;
-pub use key::{key_hash, key_payload};
+pub use key::{key_hash, key_payload, mended_key};
 pub use visitor::{Value, Visitor};
 pub use write::{DataError, FromJsonError, Omissions, Problem, from_json, write};
 

@@ -4,8 +4,8 @@ use crate::fixtures::kinds;
 use crate::fixtures::types::{Primitives, appendable, final_, mutable, primitives};
 use crate::fixtures::{hex, samples};
 use tickwire_cdr::{
-    Representation, Topic, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
-    to_payload,
+    Representation, Topic, dynamic, from_payload_into, key_from_payload_into, key_hash,
+    key_to_payload, to_payload,
 };
 
 const BOTH: [(Representation, &str); 2] =
@@ -140,5 +140,40 @@ fn all_kinds_of_types_agree() {
         check_kind("plain", &kinds::plain(), representation);
         check_kind("hashed", &kinds::hashed(), representation);
         check_kind("outer", &kinds::outer(), representation);
+    }
+}
+
+/// Keys of appendable types in XCDR2 as Cyclone DDS 0.10.2 writes them: without a DHEADER.
+#[test]
+fn keys_of_appendable_types_may_lack_their_length() {
+    #[derive(Topic, PartialEq, Debug)]
+    #[topic(appendable, crate = tickwire_cdr)]
+    struct Shape {
+        #[topic(key, bound = 128)]
+        color: String,
+        x: i32,
+    }
+    let good = b"\x00\x09\x00\x02\x06\x00\x00\x00BLUE1\0\0\0";
+    let mut shape = Shape {
+        color: String::new(),
+        x: 7,
+    };
+    key_from_payload_into(good, &mut shape).unwrap();
+    assert_eq!((&*shape.color, shape.x), ("BLUE1", 7));
+
+    let mut whole = Vec::new();
+    key_to_payload(&shape, Representation::Xcdr2, &mut whole).unwrap();
+    assert_eq!(
+        dynamic::mended_key(Shape::DESCRIPTION, good),
+        Some(whole.clone())
+    );
+    assert_eq!(dynamic::mended_key(Shape::DESCRIPTION, &whole), None);
+
+    let too_long = b"\x00\x09\x00\x00\x06\x00\x00\x00BLUE1\0\0\0\0\0\0\0";
+    let too_short = b"\x00\x09\x00\x02\x0a\x00\x00\x00BLUE1\0\0\0";
+    let final_ = b"\x00\x07\x00\x02\x06\x00\x00\x00BLUE1\0\0\0";
+    for bad in [&too_long[..], too_short, final_] {
+        key_from_payload_into(bad, &mut shape).unwrap_err();
+        assert_eq!(dynamic::mended_key(Shape::DESCRIPTION, bad), None);
     }
 }
