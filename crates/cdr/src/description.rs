@@ -4,13 +4,16 @@
 //! A description does not know how its values are stored in memory.
 
 mod aggregate;
+mod bitset;
 mod display;
 mod enumerated;
+mod equality;
 mod invalid;
 mod knot;
 mod shared;
 
 pub use aggregate::{Case, Member, TypeDescription, UnionDescription};
+pub use bitset::{Bitfield, BitsetDescription};
 pub use enumerated::{BitmaskDescription, EnumDescription, Flag, Literal};
 pub use invalid::InvalidDescription;
 pub(crate) use knot::Knot;
@@ -32,7 +35,7 @@ pub trait Describe {
 }
 
 /// A type of IDL, as far as this crate encodes them.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Type {
     /// `boolean`
     Bool,
@@ -100,6 +103,8 @@ pub enum Type {
     Enum(Shared<EnumDescription>),
     /// `bitmask`
     Bitmask(Shared<BitmaskDescription>),
+    /// `bitset`. Only types that come from peers, or are made at run time, have them.
+    Bitset(Shared<BitsetDescription>),
     /// `struct`
     Struct(Shared<TypeDescription>),
     /// `union`

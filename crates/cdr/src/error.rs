@@ -29,6 +29,8 @@ pub enum EncodeErrorKind {
     /// More `end` calls than members, or members of the wrong kind: [`Writer`](crate::Writer)
     /// calls that do not nest.
     Misnested,
+    /// Structs nested deeper than readers accept: 65 around a member.
+    TooDeep,
 }
 
 impl EncodeError {
@@ -74,6 +76,7 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::NulInString => f.write_str("a string contains NUL"),
             EncodeErrorKind::WideChar(char) => write!(f, "{char:?} does not fit an 8-bit char"),
             EncodeErrorKind::Misnested => f.write_str("begin and end calls do not nest"),
+            EncodeErrorKind::TooDeep => f.write_str("structs nest too deeply"),
         }
     }
 }

@@ -110,11 +110,12 @@ impl Type {
         })
     }
 
-    /// Bytes of a value that has no parts: a primitive, an enumeration or a bitmask.
+    /// Bytes of a value that is one number: a primitive, an enumeration, a bitmask or a bitset.
     pub(crate) fn scalar_size(&self) -> Option<usize> {
         match self {
             Self::Enum(description) => Some(description.size()),
             Self::Bitmask(description) => Some(description.size()),
+            Self::Bitset(description) => Some(description.size()),
             other => other.primitive_size(),
         }
     }
@@ -150,6 +151,7 @@ impl Type {
             Self::Array { element, .. } => LengthCode::of_array(element.innermost().is_primitive()),
             Self::Enum(description) => LengthCode::of_size(description.size()),
             Self::Bitmask(description) => LengthCode::of_size(description.size()),
+            Self::Bitset(description) => LengthCode::of_size(description.size()),
             Self::Struct(_) | Self::Union(_) | Self::Recursive(_) => LengthCode::NextInt,
             primitive => LengthCode::of_size(primitive.primitive_size().unwrap_or_default()),
         }

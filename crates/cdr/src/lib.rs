@@ -37,8 +37,8 @@ mod writer;
 pub mod xtypes;
 
 pub use description::{
-    BitmaskDescription, Case, Describe, EnumDescription, Flag, InvalidDescription, Link, Literal,
-    Member, Shared, Type, TypeDescription, UnionDescription,
+    Bitfield, BitmaskDescription, BitsetDescription, Case, Describe, EnumDescription, Flag,
+    InvalidDescription, Link, Literal, Member, Shared, Type, TypeDescription, UnionDescription,
 };
 pub use encapsulation::{ByteOrder, Encapsulation, Extensibility, Representation};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};

@@ -7,6 +7,7 @@
 
 use alloc::vec::Vec;
 
+use crate::dynamic::MAX_DEPTH;
 use crate::layout::{LENGTH_SIZE, align};
 use crate::{
     ByteOrder, EncodeError, EncodeErrorKind, Extensibility, LengthCode, Member, Representation,
@@ -40,6 +41,8 @@ pub struct Writer<'a> {
     representation: Representation,
     order: ByteOrder,
     plain: bool,
+    /// Structs that are begun.
+    depth: usize,
 }
 
 /// What a member's header tells. The header itself is written only where the encoding has one.
@@ -134,6 +137,7 @@ impl<'a> Writer<'a> {
             representation,
             order,
             plain: false,
+            depth: 0,
         }
     }
 
@@ -161,6 +165,7 @@ impl<'a> Writer<'a> {
     /// Begins a struct.
     #[inline]
     pub fn begin_struct(&mut self, extensibility: Extensibility) -> StructMark {
+        self.depth += 1;
         let extensibility = if self.plain {
             Extensibility::Final
         } else {
@@ -177,6 +182,8 @@ impl<'a> Writer<'a> {
     /// Ends a struct: fills in its length, or ends its list of members.
     #[inline]
     pub fn end_struct(&mut self, mark: StructMark) -> Result<(), EncodeError> {
+        self.check_depth()?;
+        self.depth = self.depth.saturating_sub(1);
         if let Some(length_at) = mark.length_at {
             return self.fill_length(length_at);
         }
@@ -239,7 +246,19 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Values of types that contain themselves nest no deeper than readers accept.
+    #[inline]
+    fn check_depth(&self) -> Result<(), EncodeError> {
+        match self.depth > MAX_DEPTH + 1 {
+            true => Err(EncodeError::new(EncodeErrorKind::TooDeep)),
+            false => Ok(()),
+        }
+    }
+
     /// Writes a member that is present, and names it in the error if `encode` has one.
+    ///
+    /// # Errors
+    /// That of `encode`; [`EncodeErrorKind::TooDeep`] in a struct that 65 others are around.
     #[inline]
     pub fn member(
         &mut self,
@@ -248,6 +267,7 @@ impl<'a> Writer<'a> {
         name: &'static str,
         encode: impl FnOnce(&mut Self) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
+        self.check_depth()?;
         let member = self.begin_member(mark, member);
         encode(self).map_err(|error| error.within(name))?;
         self.end_member(member)

@@ -7,7 +7,7 @@ use super::{InvalidDescription, Shared, Type};
 use crate::Extensibility;
 
 /// A struct type as data. A topic's type is always one.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct TypeDescription {
     /// Full name with `::` between modules.
     pub name: Shared<str>,
@@ -22,7 +22,7 @@ pub struct TypeDescription {
 }
 
 /// A member of a struct or a union.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Member {
     /// Its name.
     pub name: Shared<str>,
@@ -44,7 +44,7 @@ pub struct Member {
 }
 
 /// A union as data (XTypes 1.3 §7.2.2.4.3): a discriminator, and the one member that it selects.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct UnionDescription {
     /// Full name with `::` between modules.
     pub name: Shared<str>,
@@ -224,7 +224,10 @@ impl Type {
 
     /// Whether a union can be discriminated by this type (XTypes 1.3 §7.2.2.4.3).
     pub fn is_discriminator(&self) -> bool {
-        let is_number = !matches!(self, Self::Bitmask(_) | Self::F32 | Self::F64);
+        let is_number = !matches!(
+            self,
+            Self::Bitmask(_) | Self::Bitset(_) | Self::F32 | Self::F64
+        );
         is_number && self.scalar_size().is_some()
     }
 }

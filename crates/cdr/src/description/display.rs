@@ -31,6 +31,7 @@ impl fmt::Display for Type {
             Self::Array { .. } => return self.fmt_array(f),
             Self::Enum(of) => return write!(f, "enum {}", &*of.name),
             Self::Bitmask(of) => return write!(f, "bitmask {}", &*of.name),
+            Self::Bitset(of) => return write!(f, "bitset {}", &*of.name),
             Self::Struct(of) => return write!(f, "struct {}", &*of.name),
             Self::Union(of) => return write!(f, "union {}", &*of.name),
             Self::Recursive(link) => return link.fmt(f),

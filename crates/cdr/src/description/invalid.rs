@@ -8,7 +8,7 @@ use super::{Member, Shared};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InvalidDescription {
-    /// A struct or a union needs a member.
+    /// A struct, a union or a bitset needs a member.
     NoMember,
     /// Two members have this id.
     DuplicateId(u32),
@@ -34,12 +34,16 @@ pub enum InvalidDescription {
     DuplicateLiteral(Shared<str>),
     /// An enumeration has 1 to 32 bits, a bitmask 1 to 64, and no flag beyond them.
     BitBound(u16),
+    /// A field of a bitset overlaps the one before it, or has more bits than its type or a bitset.
+    Bitfield(Shared<str>),
 }
 
 impl fmt::Display for InvalidDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoMember => f.write_str("a struct or a union needs at least one member"),
+            Self::NoMember => {
+                f.write_str("a struct, a union or a bitset needs at least one member")
+            }
             Self::DuplicateId(id) => write!(f, "two members have the id {id}"),
             Self::DuplicateName(name) => write!(f, "two members are named {}", &**name),
             Self::IdTooLarge(id) => write!(f, "member id {id} is above {}", Member::MAX_ID),
@@ -58,6 +62,9 @@ impl fmt::Display for InvalidDescription {
             Self::NoLabel(name) => write!(f, "no label selects member {}", &**name),
             Self::DuplicateLiteral(name) => write!(f, "two literals are {}", &**name),
             Self::BitBound(bits) => write!(f, "no enumeration or bitmask has {bits} bits"),
+            Self::Bitfield(name) => {
+                write!(f, "bitfield {} does not fit where it stands", &**name)
+            }
         }
     }
 }

@@ -79,21 +79,6 @@ impl Type {
     }
 }
 
-/// Two references are equal if types of one name are meant: to compare what is behind them would
-/// not end.
-impl PartialEq for Link {
-    fn eq(&self, other: &Self) -> bool {
-        let name = |link: &Self| match link.target() {
-            Some(Type::Struct(description)) => Some(description.name.clone()),
-            Some(Type::Union(description)) => Some(description.name.clone()),
-            _ => None,
-        };
-        self.index == other.index && name(self) == name(other)
-    }
-}
-
-impl Eq for Link {}
-
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.target() {

@@ -4,7 +4,9 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use super::{Error, Form, Value, Visitor, visit};
-use crate::{BitmaskDescription, Member, TypeDescription, UnionDescription};
+use crate::{
+    BitmaskDescription, BitsetDescription, Member, Type, TypeDescription, UnionDescription,
+};
 
 /// Appends a payload to `out` as one JSON object on one line.
 ///
@@ -12,7 +14,7 @@ use crate::{BitmaskDescription, Member, TypeDescription, UnionDescription};
 /// JSON does not have are the strings `"NaN"`, `"inf"` and `"-inf"`, absent members are left out. A
 /// union is an object with the value of its `$discriminator` and the member that it selects, a
 /// bitmask a list of the names of the bits that are set, or of their positions where they have no
-/// name, a map an object whose names are the keys. On an error `out` is as it was.
+/// name, a bitset an object of its fields, a map one whose names are the keys. On an error `out` is as it was.
 pub fn to_json(
     description: &TypeDescription,
     payload: &[u8],
@@ -88,6 +90,22 @@ impl Json<'_> {
         self.close(']');
     }
 
+    fn bitset(&mut self, description: &BitsetDescription, bits: u64) {
+        self.open('{');
+        for field in description.fields.iter() {
+            self.separate();
+            self.string(&field.name);
+            self.out.push(':');
+            match field.value(bits) {
+                value if matches!(field.ty, Type::Bool) => {
+                    self.append(format_args!("{}", value != 0))
+                }
+                value => self.append(format_args!("{value}")),
+            }
+        }
+        self.close('}');
+    }
+
     /// The value of a key of a map, as a name of a JSON object.
     fn key(&mut self, value: Value<'_>) {
         self.separate();
@@ -97,7 +115,9 @@ impl Json<'_> {
             Value::Signed(value) => self.append(format_args!("\"{value}\"")),
             Value::F32(value) => self.append(format_args!("\"{value:?}\"")),
             Value::F64(value) => self.append(format_args!("\"{value:?}\"")),
-            Value::Bits(_, value) => self.append(format_args!("\"{value}\"")),
+            Value::Bits(_, value) | Value::Bitset(_, value) => {
+                self.append(format_args!("\"{value}\""))
+            }
             Value::Char(value) => self.string(value.encode_utf8(&mut [0; 4])),
             Value::Str(value) => self.string(value),
             Value::Enum(literal) => self.string(&literal.name),
@@ -165,6 +185,9 @@ impl Visitor for Json<'_> {
         if let Value::Bits(description, bits) = value {
             return self.bits(description, bits);
         }
+        if let Value::Bitset(description, bits) = value {
+            return self.bitset(description, bits);
+        }
         self.separate();
         match value {
             Value::Bool(value) => self.append(format_args!("{value}")),
@@ -177,7 +200,7 @@ impl Visitor for Json<'_> {
             Value::Char(value) => self.string(value.encode_utf8(&mut [0; 4])),
             Value::Str(value) => self.string(value),
             Value::Enum(literal) => self.string(&literal.name),
-            Value::Bits(..) => {}
+            Value::Bits(..) | Value::Bitset(..) => {}
         }
     }
 }

@@ -237,6 +237,9 @@ fn visit_scalar(
         Type::Bitmask(description) => {
             Value::Bits(description, reader.read_bits(description.size())?)
         }
+        Type::Bitset(description) => {
+            Value::Bitset(description, reader.read_bits(description.size())?)
+        }
         // Bytes, and nothing else that is no scalar.
         _ => Value::Unsigned(reader.read_u8()?.into()),
     };

@@ -1,6 +1,8 @@
 //! Who is told what is in a payload, and in which words.
 
-use crate::{BitmaskDescription, Literal, Member, TypeDescription, UnionDescription};
+use crate::{
+    BitmaskDescription, BitsetDescription, Literal, Member, TypeDescription, UnionDescription,
+};
 
 /// What is told about a payload, in the order of its bytes.
 ///
@@ -51,4 +53,6 @@ pub enum Value<'a> {
     Enum(&'a Literal),
     /// A bitmask, and which of its bits are set.
     Bits(&'a BitmaskDescription, u64),
+    /// A bitset, and the bits of all its fields: see [`Bitfield::value`](crate::Bitfield::value).
+    Bitset(&'a BitsetDescription, u64),
 }

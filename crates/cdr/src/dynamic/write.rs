@@ -3,6 +3,7 @@
 //! Members that are left out are refused, or get what the standard gives to members that a writer
 //! does not know: zero, empty, absent, the first literal. Key members must be given.
 
+mod bitset;
 mod default;
 mod problem;
 mod scalar;
@@ -33,7 +34,7 @@ pub enum Omissions {
 /// Appends the payload of a sample that a JSON object says.
 ///
 /// Unions are objects with the selected member, and `$discriminator` where that does not follow
-/// from it; bitmasks are lists of names or positions, or a number; maps are objects. Otherwise the
+/// from it; bitmasks are lists of names or positions, or a number; bitsets and maps are objects. Otherwise the
 /// form is that of [`to_json`](super::to_json).
 ///
 /// # Errors
@@ -138,6 +139,7 @@ impl Context<'_, '_> {
                 Some(target) => self.value(&target, data),
                 None => Err(self.error(Problem::TooLarge)),
             },
+            (Type::Bitset(description), data) => self.bitset(ty, description, data),
             (Type::Array { .. }, data) => self.array(ty, data),
             (Type::Sequence { .. } | Type::Map { .. }, data) => self.collection(ty, data),
             (_, Some(data)) => self.scalar(ty, data),

@@ -15,7 +15,7 @@ pub(super) struct Slot {
 /// A value.
 #[derive(Clone, Debug)]
 pub(super) enum Held {
-    /// Integers, booleans (0 and 1), characters, enumerators and bitmasks.
+    /// Integers, booleans (0 and 1), characters, enumerators, bitmasks and bitsets.
     Integer(i128),
     /// A mantissa and a power of ten.
     Decimal(i64, i32),
@@ -35,7 +35,9 @@ impl Held {
             }
             (held, Value::Bool(value)) => *held = Self::Integer(value.into()),
             (held, Value::Unsigned(value)) => *held = Self::Integer(value.into()),
-            (held, Value::Bits(_, value)) => *held = Self::Integer(value.into()),
+            (held, Value::Bits(_, value) | Value::Bitset(_, value)) => {
+                *held = Self::Integer(value.into());
+            }
             (held, Value::Signed(value)) => *held = Self::Integer(value.into()),
             (held, Value::Char(value)) => *held = Self::Integer(u32::from(value).into()),
             (held, Value::Enum(literal)) => *held = Self::Integer(literal.value.into()),

@@ -155,6 +155,7 @@ impl Comparison {
             }
             (Type::Enum(one), Type::Enum(other)) => self.enums(one, other),
             (Type::Bitmask(one), Type::Bitmask(other)) => self.bitmasks(one, other),
+            (Type::Bitset(one), Type::Bitset(other)) => self.bitsets(one, other),
             (Type::Recursive(one), other) => {
                 if let Some(one) = one.target() {
                     self.types(&one, other);

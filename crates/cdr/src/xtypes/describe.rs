@@ -3,6 +3,7 @@
 //! The objects are a peer's: every count is bounded by the bytes that hold it, references by the
 //! number of objects, their depth and the total number of members by constants.
 
+mod bitset;
 mod component;
 mod details;
 mod identifier;
@@ -190,6 +191,7 @@ impl Resolver<'_> {
             TK_UNION => Type::Union(Shared::from(self.read_union(reader)?)),
             TK_ENUM => Type::Enum(Shared::from(self.read_enum(reader)?)),
             TK_BITMASK => Type::Bitmask(Shared::from(self.read_bitmask(reader)?)),
+            TK_BITSET => Type::Bitset(Shared::from(self.read_bitset(reader)?)),
             TK_ALIAS => self.read_alias(reader)?,
             TK_SEQUENCE => self.read_sequence(reader)?,
             TK_ARRAY => self.read_array(reader)?,
@@ -388,7 +390,6 @@ fn kind_name(kind: u8) -> &'static str {
     match kind {
         0x0b => "long double",
         0x50 => "annotation",
-        0x53 => "bitset",
         _ => "unknown kind of type",
     }
 }

@@ -9,6 +9,14 @@
 //!             member types: [length, count, (TypeIdentifier, TypeObject)...],
 //!             member complete_to_minimal: [length, count, (TypeIdentifier, TypeIdentifier)...]]]]
 //! ```
+//!
+//! A question about dependencies has a second member, the continuation point (XTypes 1.3
+//! §7.6.3.3.4.2): empty at first, then what the reply before gave. That reply is
+//!
+//! ```text
+//!             member dependent_typeids: [length, count, [length, TypeIdentifier, size32]...],
+//!             member continuation_point: [length, bytes...]         (empty when there is no more)
+//! ```
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -16,7 +24,7 @@ use alloc::vec::Vec;
 
 use super::information::write_with_size;
 use super::object::component_hash;
-use super::{Component, TypeId, TypeObjects};
+use super::{Component, EquivalenceKind, TypeId, TypeObjects};
 use crate::{
     DecodeError, DecodeErrorKind, EncodeError, Extensibility, LengthCode, MemberHeader, Reader,
     Representation, StructMark, Writer, encapsulated, payload,
@@ -38,7 +46,10 @@ pub enum Question {
     Types,
     /// The identifiers of the types that they refer to. Who has read the type information of an
     /// endpoint knows them already; some peers ask all the same.
-    Dependencies,
+    Dependencies {
+        /// How many were told before: 0, or what the reply before gave as continuation point.
+        after: u32,
+    },
 }
 
 /// A question about types.
@@ -86,6 +97,9 @@ impl Request {
                     self.types.iter().try_for_each(|id| id.write(writer))?;
                     writer.end_sequence(sequence, self.types.len())
                 })?;
+                if let Question::Dependencies { after } = self.question {
+                    write_continuation((after > 0).then_some(after), writer, &arguments)?;
+                }
                 writer.end_struct(arguments)?;
                 writer.end_struct(call)
             },
@@ -99,9 +113,9 @@ impl Request {
         let identity = RequestIdentity::read(reader)?;
         let instance = reader.read_str(255)?.into();
         let call = reader.begin_struct(Extensibility::Appendable)?;
-        let question = match reader.read_u32()? {
+        let mut question = match reader.read_u32()? {
             GET_TYPES => Question::Types,
-            GET_DEPENDENCIES => Question::Dependencies,
+            GET_DEPENDENCIES => Question::Dependencies { after: 0 },
             _ => return Ok(None),
         };
         let mut types = Vec::new();
@@ -121,6 +135,10 @@ impl Request {
                     }
                     reader.end_sequence(elements);
                 }
+                CONTINUATION_POINT if question != Question::Types => {
+                    let after = read_continuation(reader)?;
+                    question = Question::Dependencies { after };
+                }
                 _ => reader.skip_unknown(&member)?,
             }
             reader.end_member(member);
@@ -137,8 +155,8 @@ impl Request {
 
     /// Appends the payload of the reply, with what of the answer is known.
     pub fn answer(&self, known: &TypeObjects, buffer: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if self.question == Question::Dependencies {
-            return self.answer_dependencies(known, buffer);
+        if let Question::Dependencies { after } = self.question {
+            return self.answer_dependencies(known, after, buffer);
         }
         let ids = self.types.iter().copied();
         let objects = ids
@@ -158,23 +176,25 @@ impl Request {
     fn answer_dependencies(
         &self,
         known: &TypeObjects,
+        after: u32,
         buffer: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
+        let mut seen = BTreeSet::new();
+        let all = self.types.iter().flat_map(|id| known.dependencies_of(*id));
+        let told = usize::try_from(after).unwrap_or(usize::MAX);
+        let mut left = all.filter(|(id, _)| seen.insert(*id)).skip(told);
+        let listed: Vec<_> = left.by_ref().take(MAX_DEPENDENCIES).collect();
+        let count = u32::try_from(listed.len()).unwrap_or(u32::MAX);
+        let next = left.next().map(|_| after.saturating_add(count));
         write_reply(self.identity, self.question, buffer, |writer, out| {
             member(writer, out, DEPENDENT_TYPE_IDS, |writer| {
                 let sequence = writer.begin_sequence(false);
-                let mut count = 0;
-                for (id, size) in self.types.iter().flat_map(|id| known.dependencies_of(*id)) {
+                for (id, size) in &listed {
                     write_with_size(*id, *size, writer)?;
-                    count += 1;
                 }
-                writer.end_sequence(sequence, count)
+                writer.end_sequence(sequence, listed.len())
             })?;
-            // Empty: there is no more to ask for.
-            member(writer, out, CONTINUATION_POINT, |writer| {
-                let sequence = writer.begin_sequence(true);
-                writer.end_sequence(sequence, 0)
-            })
+            write_continuation(next, writer, out)
         })
     }
 }
@@ -183,7 +203,7 @@ impl Question {
     fn operation(self) -> u32 {
         match self {
             Self::Types => GET_TYPES,
-            Self::Dependencies => GET_DEPENDENCIES,
+            Self::Dependencies { .. } => GET_DEPENDENCIES,
         }
     }
 }
@@ -247,24 +267,33 @@ impl<'a> Reply<'a> {
         Ok(Some(reply))
     }
 
-    /// Whether an object of the reply is the one that its identifier says: the hash of its bytes,
+    /// The objects of the reply that are what their identifiers say: by the hash of their bytes,
     /// or, of types that contain each other, of all their objects with zeros in place of that hash.
     /// Those must be in the reply, too.
-    pub fn is_right(&self, id: TypeId, object: &[u8]) -> bool {
-        let Some(Component { length, .. }) = id.component else {
-            return TypeId::of(id.kind, object) == id;
-        };
-        let mut parts = BTreeMap::new();
-        for (other, object) in &self.objects {
-            if let Some(of) = other.component
-                && (other.kind, other.hash, of.length) == (id.kind, id.hash, length)
-            {
-                parts.insert(of.index, without_hash(id, object));
+    pub fn right_objects(&self) -> Vec<(TypeId, &'a [u8])> {
+        let mut right = Vec::new();
+        let mut circles: BTreeMap<_, BTreeMap<u32, (TypeId, &'a [u8])>> = BTreeMap::new();
+        for &(id, object) in &self.objects {
+            match id.component {
+                None if TypeId::of(id.kind, object) == id => right.push((id, object)),
+                None => {}
+                Some(Component { length, index }) => {
+                    let circle = circles.entry((id.kind, id.hash, length)).or_default();
+                    circle.insert(index, (id, object));
+                }
             }
         }
-        let is_whole = parts.keys().copied().eq(1..=length);
-        let parts = parts.values().map(Vec::as_slice);
-        is_whole && component_hash(id.kind, parts) == Ok(id.hash)
+        for ((kind, hash, length), parts) in circles {
+            if !parts.keys().copied().eq(1..=length) {
+                continue;
+            }
+            let without_hash = |(_, object): &(_, &[u8])| without_hash(kind, &hash, object);
+            let hashed: Vec<_> = parts.values().map(without_hash).collect();
+            if component_hash(kind, hashed.iter().map(Vec::as_slice)) == Ok(hash) {
+                right.extend(parts.into_values());
+            }
+        }
+        right
     }
 
     fn read_objects(&mut self, reader: &mut Reader<'a>) -> Result<(), DecodeError> {
@@ -309,10 +338,40 @@ impl RequestIdentity {
     }
 }
 
+/// Where the next list of dependencies goes on; nothing if there is none.
+fn write_continuation(
+    after: Option<u32>,
+    writer: &mut Writer<'_>,
+    mark: &StructMark,
+) -> Result<(), EncodeError> {
+    member(writer, mark, CONTINUATION_POINT, |writer| {
+        let bytes = after.map(u32::to_be_bytes);
+        let sequence = writer.begin_sequence(true);
+        let bytes = bytes.iter().flatten();
+        bytes.clone().for_each(|byte| writer.write_u8(*byte));
+        writer.end_sequence(sequence, bytes.count())
+    })
+}
+
+/// What we have not written ourselves is after the end.
+fn read_continuation(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
+    let bytes = reader.begin_sequence(MAX_CONTINUATION, true, 1)?;
+    let after = match bytes.count {
+        0 => 0,
+        4 => {
+            let [a, b, c, d] = [(); 4].map(|()| reader.read_u8());
+            u32::from_be_bytes([a?, b?, c?, d?])
+        }
+        _ => u32::MAX,
+    };
+    reader.end_sequence(bytes);
+    Ok(after)
+}
+
 /// An object with zeros for the hash of its circle.
-fn without_hash(id: TypeId, object: &[u8]) -> Vec<u8> {
+fn without_hash(kind: EquivalenceKind, hash: &[u8], object: &[u8]) -> Vec<u8> {
     let mut object = object.to_vec();
-    let named = [&[id.kind.discriminator()][..], &id.hash].concat();
+    let named = [&[kind.discriminator()][..], hash].concat();
     let mut at = 0_usize;
     while let Some(rest) = object.get_mut(at..at.saturating_add(named.len())) {
         if rest == named {
@@ -379,5 +438,9 @@ const DEPENDENT_TYPE_IDS: u32 = 0x0ba4_dfc9;
 const CONTINUATION_POINT: u32 = 0x0508_e3d2;
 const REMOTE_OK: i32 = 0;
 const RETCODE_OK: i32 = 0;
+/// The most bytes of a continuation point.
+const MAX_CONTINUATION: u32 = 32;
+/// Dependencies in one reply.
+const MAX_DEPENDENCIES: usize = 256;
 /// The fewest bytes of an identifier that is a hash, with an object or another identifier.
 const MIN_OBJECT: usize = 20;

@@ -67,6 +67,19 @@ impl TypeId {
         }
     }
 
+    /// This identifier, then those of all other types that contain this one and
+    /// are contained in it: their objects are to be asked for together. No others if there are
+    /// more than [`describe`](TypeObjects::describe) allows.
+    pub fn circle(self) -> impl Iterator<Item = Self> {
+        let length = self.component.map_or(0, |component| component.length);
+        let length = if length > MAX_COMPONENT { 0 } else { length };
+        let others = (1..=length).map(move |index| Self {
+            component: Some(Component { length, index }),
+            ..self
+        });
+        core::iter::once(self).chain(others.filter(move |other| *other != self))
+    }
+
     fn write(self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
         let hash = |writer: &mut Writer<'_>| {
             writer.write_u8(self.kind.discriminator());
@@ -230,7 +243,7 @@ impl TypeObjects {
 
     /// Adds an object that a peer sent of a type that contains others that contain it, under its
     /// identifier: only all objects together tell whether that is right, which
-    /// [`Reply::is_right`] does.
+    /// [`Reply::right_objects`] does.
     pub fn insert_part(&mut self, id: TypeId, object: &[u8]) {
         if self.objects.insert(id, object.into()).is_none() {
             self.learnt.push_back(id);
@@ -295,6 +308,7 @@ const TK_ENUM: u8 = 0x40;
 const TK_BITMASK: u8 = 0x41;
 const TK_STRUCTURE: u8 = 0x51;
 const TK_UNION: u8 = 0x52;
+const TK_BITSET: u8 = 0x53;
 const TK_SEQUENCE: u8 = 0x60;
 const TK_ARRAY: u8 = 0x61;
 const TK_MAP: u8 = 0x62;
@@ -309,6 +323,9 @@ const TI_PLAIN_ARRAY_LARGE: u8 = 0x91;
 const TI_PLAIN_MAP_SMALL: u8 = 0xa0;
 const TI_PLAIN_MAP_LARGE: u8 = 0xa1;
 const TI_STRONGLY_CONNECTED_COMPONENT: u8 = 0xb0;
+
+/// Types that contain each other.
+const MAX_COMPONENT: u32 = 256;
 
 // Flags of types and members (XTypes 1.3 §7.3.4.5.2).
 const IS_FINAL: u16 = 1 << 0;

@@ -1,7 +1,7 @@
 //! Descriptions to type objects.
 //!
 //! ```text
-//! TypeObject    = length, EK, TK, (struct | union | enum | bitmask | collection)
+//! TypeObject    = length, EK, TK, (struct | union | enum | bitmask | bitset | collection)
 //! struct        = flags16, [length, base TypeIdentifier, (detail)], [length, count, member...]
 //! member        = length, id32, flags16, TypeIdentifier, (name + annotations | name hash)
 //! union         = flags16, [length, (detail)], [length, discriminator], [length, count, case...]
@@ -9,6 +9,8 @@
 //! case          = length, id32, flags16, TypeIdentifier, count, label32..., (name + ... | name hash)
 //! bitmask       = length, flags16, [length, bit bound16, (detail)], [length, count, flag...]
 //! flag          = length, position16, flags16, (name + annotations | name hash)
+//! bitset        = length, flags16, [length, (detail)], [length, count, field...]
+//! field         = length, position16, flags16, bits8, TK, (name + annotations | name hash)
 //! enum          = flags16, [length, bit bound16, (detail)], [length, count, literal...]
 //! literal       = length, [length, value32, flags16], (name + annotations | name hash)
 //! collection    = flags16, [length, bound32 | count, dimension32..., (detail?)], element...
@@ -25,8 +27,8 @@ use cycles::{Subject, Vertex, collection_place, place};
 
 use super::*;
 use crate::{
-    BitmaskDescription, Case, EnumDescription, Member, Representation, Shared, Type,
-    UnionDescription,
+    BitmaskDescription, BitsetDescription, Case, EnumDescription, Member, Representation, Shared,
+    Type, UnionDescription,
 };
 
 /// Adds the minimal and the complete objects of a type.
@@ -79,6 +81,7 @@ enum Origin {
     Union(Shared<UnionDescription>),
     Enum(Shared<EnumDescription>),
     Bitmask(Shared<BitmaskDescription>),
+    Bitset(Shared<BitsetDescription>),
 }
 
 impl Origin {
@@ -89,6 +92,7 @@ impl Origin {
             Type::Union(description) => Self::Union(description.clone()),
             Type::Enum(description) => Self::Enum(description.clone()),
             Type::Bitmask(description) => Self::Bitmask(description.clone()),
+            Type::Bitset(description) => Self::Bitset(description.clone()),
             _ => return None,
         })
     }
@@ -99,6 +103,7 @@ impl Origin {
             Self::Union(description) => &description.name,
             Self::Enum(description) => &description.name,
             Self::Bitmask(description) => &description.name,
+            Self::Bitset(description) => &description.name,
         }
     }
 
@@ -109,6 +114,7 @@ impl Origin {
             (Self::Union(one), Self::Union(other)) => is_one(one, other),
             (Self::Enum(one), Self::Enum(other)) => is_one(one, other),
             (Self::Bitmask(one), Self::Bitmask(other)) => is_one(one, other),
+            (Self::Bitset(one), Self::Bitset(other)) => is_one(one, other),
             _ => false,
         }
     }
@@ -119,12 +125,7 @@ fn is_one<T>(one: &Shared<T>, other: &Shared<T>) -> bool {
 }
 
 fn is_copy(one: &TypeDescription, other: &TypeDescription) -> bool {
-    let members = |of: &TypeDescription| of.members.len();
-    let mut pairs = one.members.iter().zip(other.members.iter());
-    !one.name.is_empty()
-        && one.name == other.name
-        && members(one) == members(other)
-        && pairs.all(|(one, other)| one.id == other.id && one.name == other.name)
+    !one.name.is_empty() && one == other
 }
 
 struct Done {
@@ -254,6 +255,9 @@ impl<'o> Builder<'o> {
             Subject::Named(Origin::Bitmask(description)) => {
                 self.write_bitmask(description, &mut writer)?;
             }
+            Subject::Named(Origin::Bitset(description)) => {
+                self.write_bitset(description, &mut writer)?;
+            }
             Subject::Collection(ty) => self.write_collection(ty, name, &mut writer)?,
         }
         writer.end_struct(whole)?;
@@ -335,6 +339,31 @@ impl<'o> Builder<'o> {
             writer.end_struct(mark)?;
         }
         writer.end_sequence(sequence, description.flags.len())?;
+        writer.end_struct(whole)
+    }
+
+    fn write_bitset(
+        &mut self,
+        description: &BitsetDescription,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), EncodeError> {
+        writer.write_u8(TK_BITSET);
+        let whole = writer.begin_struct(Extensibility::Appendable);
+        writer.write_u16(0);
+        let header = writer.begin_struct(Extensibility::Appendable);
+        self.write_detail(&description.name, writer)?;
+        writer.end_struct(header)?;
+        let sequence = writer.begin_sequence(false);
+        for field in description.fields.iter() {
+            let mark = writer.begin_struct(Extensibility::Appendable);
+            writer.write_u16(field.position);
+            writer.write_u16(0);
+            writer.write_u8(field.bits);
+            writer.write_u8(primitive_kind(&field.ty));
+            self.write_name(&field.name, None, writer)?;
+            writer.end_struct(mark)?;
+        }
+        writer.end_sequence(sequence, description.fields.len())?;
         writer.end_struct(whole)
     }
 
@@ -612,6 +641,7 @@ fn refers(ty: &Type) -> bool {
         | Type::Union(_)
         | Type::Enum(_)
         | Type::Bitmask(_)
+        | Type::Bitset(_)
         | Type::Recursive(_) => true,
         Type::Sequence { element, .. } | Type::Array { element, .. } => refers(element),
         Type::Map { key, value, .. } => refers(key) || refers(value),

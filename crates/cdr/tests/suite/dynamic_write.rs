@@ -328,6 +328,16 @@ fn data_of(ty: &Type, choices: &mut impl Iterator<Item = u64>) -> Data {
             let mask = u64::MAX >> (64 - description.bit_bound);
             Data::Integer((next() & mask).into())
         }
+        Type::Bitset(description) => {
+            let fields = description.fields.iter().map(|field| {
+                let value = match field.ty {
+                    Type::Bool => Data::Bool(next() % 2 == 0),
+                    _ => Data::Integer(field.value(next())),
+                };
+                (String::from(&*field.name), value)
+            });
+            Data::Fields(fields.collect())
+        }
         Type::Sequence { element, bound } => {
             let most = if *bound == 0 {
                 3

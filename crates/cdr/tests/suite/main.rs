@@ -1,6 +1,7 @@
 //! One binary for all tests that see this crate as its users do.
 
 mod assignability;
+mod bitset;
 mod cyclone_samples;
 mod decimal;
 mod derive;

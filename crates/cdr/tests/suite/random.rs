@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tickwire_cdr::{
-    BitmaskDescription, Case, EnumDescription, Extensibility, Flag, Literal, Member, Shared, Type,
-    TypeDescription, UnionDescription,
+    Bitfield, BitmaskDescription, BitsetDescription, Case, EnumDescription, Extensibility, Flag,
+    Literal, Member, Shared, Type, TypeDescription, UnionDescription,
 };
 
 fn name() -> impl Strategy<Value = String> {
@@ -54,6 +54,27 @@ fn bitmask() -> impl Strategy<Value = Type> {
             extensibility: Extensibility::Appendable,
             bit_bound,
             flags: vec![flag("LOW", 0), flag("HIGH", bit_bound - 1)].into(),
+        }))
+    })
+}
+
+fn bitset() -> impl Strategy<Value = Type> {
+    (name(), 1..=16_u8, 0..=16_u16).prop_map(|(name, bits, gap)| {
+        let field = |name: &str, position, bits, ty| Bitfield {
+            name: name.into(),
+            position,
+            bits,
+            ty,
+        };
+        let end = gap + u16::from(bits);
+        let fields = vec![
+            field("low", gap, bits, Type::I16),
+            field("flag", end, 1, Type::Bool),
+            field("high", end + 1, 5, Type::U8),
+        ];
+        Type::Bitset(Shared::from(BitsetDescription {
+            name: name.as_str().into(),
+            fields: fields.into(),
         }))
     })
 }
@@ -115,6 +136,7 @@ fn leaf() -> impl Strategy<Value = Type> {
         bound().prop_map(|bound| Type::WString { bound }),
         enumeration(),
         bitmask(),
+        bitset(),
     ]
 }
 

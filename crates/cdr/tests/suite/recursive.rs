@@ -6,8 +6,8 @@ use tickwire_cdr::xtypes::{
     TypeObjects, check_assignable,
 };
 use tickwire_cdr::{
-    Decode, DecodeErrorKind, Representation, Topic, Type, TypeDescription, from_payload_into,
-    to_payload,
+    Decode, DecodeErrorKind, EncodeErrorKind, Representation, Topic, Type, TypeDescription,
+    from_payload_into, to_payload,
 };
 
 #[derive(Topic, Debug, Clone, PartialEq)]
@@ -145,9 +145,10 @@ fn learnt(description: &TypeDescription) -> TypeDescription {
     let payload = reply_of(&information, &objects);
     let reply = Reply::parse(&payload).unwrap().unwrap();
     let mut known = TypeObjects::new();
-    for (id, object) in &reply.objects {
-        assert!(reply.is_right(*id, object), "{id:?}");
-        known.insert_part(*id, object);
+    let right = reply.right_objects();
+    assert_eq!(right.len(), reply.objects.len());
+    for (id, object) in right {
+        known.insert_part(id, object);
     }
     known.describe(information.complete.unwrap().id).unwrap()
 }
@@ -175,6 +176,8 @@ fn a_type_that_is_learnt_is_the_same_type() {
         assert_eq!(check_assignable(&learnt, description, consistency), Ok(()));
         assert_eq!(check_assignable(&learnt, &learnt, consistency), Ok(()));
         assert_eq!(learnt, learnt.clone());
+        assert_eq!(&learnt, description);
+        assert_eq!(learnt, self::learnt(description));
         assert!(format!("{learnt:?}").contains("rec::"));
     }
 }
@@ -223,10 +226,17 @@ fn a_part_of_another_circle_is_not_believed() {
             part.1 = &changed;
         }
     }
-    assert!(!forged.is_right(id, &changed));
+    assert_eq!(forged.right_objects(), []);
+    // Twice, of which one is right: only that is believed.
+    forged.objects.extend(&reply.objects);
+    let mut right = forged.right_objects();
+    right.sort_unstable();
+    let mut expected = reply.objects.clone();
+    expected.sort_unstable();
+    assert_eq!(right, expected);
     let mut alone = reply.clone();
     alone.objects.retain(|(other, _)| *other == id);
-    assert!(!alone.is_right(id, object));
+    assert_eq!(alone.right_objects(), []);
     let mut known = TypeObjects::new();
     known.insert_part(id, object);
     let missing = known.describe(id).unwrap_err();
@@ -241,6 +251,15 @@ struct OtherNode {
     name: String,
     children: Vec<OtherNode>,
     size: u16,
+}
+
+/// The same type as `Node` to everyone but the compiler.
+#[derive(Topic, Debug, Clone, PartialEq)]
+#[topic(name = "rec::Node", crate = tickwire_cdr)]
+struct SameNode {
+    #[topic(key)]
+    name: String,
+    children: Vec<SameNode>,
 }
 
 #[test]
@@ -264,6 +283,11 @@ fn comparing_ends_and_finds_what_differs() {
         assert_eq!(reasons, places.map(|place| format!("`{place}`: {reason}")));
     }
     assert_ne!(complete_of(one), complete_of(other));
+    assert_ne!(one, other);
+    assert_ne!(learnt(one), learnt(other));
+    // One of the program, another of the program, one learnt: the same three times.
+    assert_eq!(one, SameNode::DESCRIPTION);
+    assert_eq!(&learnt(one), SameNode::DESCRIPTION);
 }
 
 #[test]
@@ -283,6 +307,29 @@ fn values_that_nest_too_deeply_are_refused() {
         &mut String::new(),
     );
     assert_eq!(error.unwrap_err().error.kind, DecodeErrorKind::TooDeep);
+    // What would not be read is not written.
+    let chain = |depth| {
+        (0..depth).fold(
+            Node {
+                name: String::new(),
+                children: vec![],
+            },
+            |inner, _| Node {
+                name: String::new(),
+                children: vec![inner],
+            },
+        )
+    };
+    for (depth, fits) in [(64, true), (65, false), (300, false)] {
+        for representation in [Representation::Xcdr1, Representation::Xcdr2] {
+            let mut payload = Vec::new();
+            let written = to_payload(&chain(depth), representation, &mut payload);
+            match fits {
+                true => from_payload_into(&payload, &mut Node::initial()).unwrap(),
+                false => assert_eq!(written.unwrap_err().kind, EncodeErrorKind::TooDeep),
+            }
+        }
+    }
     let json = format!(
         "{}{}",
         r#"{"name":"","children":["#.repeat(70),

@@ -10,8 +10,8 @@ use tickwire_cdr::xtypes::{
     TypeInformation, TypeObjects,
 };
 use tickwire_cdr::{
-    ByteOrder, Case, EnumDescription, Extensibility, InvalidDescription, Literal, Member, Topic,
-    Type, TypeDescription, UnionDescription,
+    ByteOrder, Case, Encapsulation, EnumDescription, Extensibility, InvalidDescription, Literal,
+    Member, Reader, Representation, Topic, Type, TypeDescription, UnionDescription,
 };
 
 fn information(description: &TypeDescription) -> (TypeInformation, TypeObjects) {
@@ -134,7 +134,7 @@ fn a_peer_learns_a_type_by_asking() {
     assert_eq!(reply.complete_to_minimal.len(), 5);
 
     let dependencies = Request {
-        question: Question::Dependencies,
+        question: Question::Dependencies { after: 0 },
         ..received
     };
     let mut about = Vec::new();
@@ -163,6 +163,87 @@ fn a_peer_learns_a_type_by_asking() {
         &learnt.describe(complete.id).unwrap(),
         mutable::Book::DESCRIPTION
     );
+}
+
+/// The hashes of listed dependencies, and the continuation point.
+fn listed(reply: &[u8]) -> (Vec<[u8; 14]>, Vec<u8>) {
+    let encapsulation = Encapsulation {
+        representation: Representation::Xcdr2,
+        order: ByteOrder::Little,
+        extensibility: Extensibility::Final,
+    };
+    let mut reader = Reader::new(&reply[4..], encapsulation);
+    let reader = &mut reader;
+    // Identity, exception, operation and return code.
+    (0..7).for_each(|_| assert!(reader.read_u32().is_ok()));
+    let _ = reader.begin_struct(Extensibility::Appendable).unwrap();
+    assert_eq!(reader.read_u32(), Ok(0x05aa_fb31));
+    let _ = reader.begin_struct(Extensibility::Appendable).unwrap();
+    assert_eq!(reader.read_u32(), Ok(0));
+    let out = reader.begin_struct(Extensibility::Mutable).unwrap();
+    let (mut hashes, mut continuation) = (Vec::new(), Vec::new());
+    while let Some(member) = reader.next_member(&out).unwrap() {
+        let is_list = member.id == 0x0ba4_dfc9;
+        let elements = reader.begin_sequence(0, !is_list, 1).unwrap();
+        for _ in 0..elements.count {
+            if !is_list {
+                continuation.push(reader.read_u8().unwrap());
+                continue;
+            }
+            let with_size = reader.begin_struct(Extensibility::Appendable).unwrap();
+            assert_eq!(reader.read_u8(), Ok(0xf2));
+            hashes.push([(); 14].map(|()| reader.read_u8().unwrap()));
+            reader.end_struct(with_size);
+        }
+        reader.end_sequence(elements);
+        reader.end_member(member);
+    }
+    (hashes, continuation)
+}
+
+#[test]
+fn many_dependencies_are_told_in_parts() {
+    let part = |bound| {
+        let member = vec![Member::new("x", 0, Type::String { bound })];
+        let part =
+            TypeDescription::new(&format!("Part{bound}"), Extensibility::Final, member).unwrap();
+        Member::new(&format!("m{bound}"), bound, Type::Struct(part.into()))
+    };
+    let whole = (1..=600).map(part).collect();
+    let whole = TypeDescription::new("Whole", Extensibility::Final, whole).unwrap();
+    let (information, objects) = information(&whole);
+    let complete = information.complete.unwrap();
+    let mut after = 0;
+    let mut told = Vec::new();
+    for (count, next) in [(256, Some(256)), (256, Some(512)), (88, None)] {
+        let mut asked = Vec::new();
+        let request = Request {
+            identity: RequestIdentity {
+                writer: [1; 16],
+                sequence_number: 1,
+            },
+            question: Question::Dependencies { after },
+            instance: String::new(),
+            types: vec![complete.id],
+        };
+        request.encode(&mut asked).unwrap();
+        let request = Request::parse(&asked).unwrap().unwrap();
+        let mut reply = Vec::new();
+        request.answer(&objects, &mut reply).unwrap();
+        let (hashes, continuation) = listed(&reply);
+        assert_eq!(hashes.len(), count);
+        told.extend(hashes);
+        let expected: Option<u32> = next;
+        let bytes = expected.map(|next| next.to_be_bytes().to_vec());
+        assert_eq!(continuation, bytes.unwrap_or_default());
+        after = expected.unwrap_or_default();
+    }
+    let all: Vec<_> = complete
+        .dependencies
+        .iter()
+        .map(|(id, _)| id.hash)
+        .collect();
+    assert_eq!(told, all);
 }
 
 #[test]

@@ -99,6 +99,11 @@ impl<'t> Place<'t> {
             (Type::Union(of), Step::Member(name)) => {
                 member(of.cases.iter().map(|case| &case.member), name, path)
             }
+            (Type::Bitset(of), Step::Member(name)) => {
+                let field = of.fields.iter().find(|field| *field.name == **name);
+                let found = field.map(|field| Self::Type(field.ty.clone()));
+                found.ok_or_else(|| format!("`{path}` is {ty}, which has no member `{name}`"))
+            }
             (Type::Map { value, .. }, Step::Member(_)) => Ok(Self::Type((**value).clone())),
             (Type::Sequence { element, .. }, Step::Index(_)) => Ok(Self::Type((**element).clone())),
             (Type::Array { element, length }, Step::Index(index)) => {

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use tickwire::cdr::{
-    BitmaskDescription, EnumDescription, Extensibility, Member, Type, TypeDescription,
-    UnionDescription,
+    BitmaskDescription, BitsetDescription, EnumDescription, Extensibility, Member, Type,
+    TypeDescription, UnionDescription,
 };
 
 /// The type, and before it all types that it needs.
@@ -38,6 +38,7 @@ impl Idl {
             Type::Union(of) => self.define_union(of),
             Type::Enum(of) => self.define_enum(of),
             Type::Bitmask(of) => self.define_bitmask(of),
+            Type::Bitset(of) => self.define_bitset(of),
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.define(element),
             Type::Map { key, value, .. } => {
                 self.define(key);
@@ -152,6 +153,25 @@ impl Idl {
             let comma = comma(index, of.flags.len());
             let (position, name) = (flag.position, identifier(&flag.name));
             self.line(&format!("  @position({position}) {name}{comma}"));
+        }
+        self.line("};");
+    }
+
+    fn define_bitset(&mut self, of: &BitsetDescription) {
+        if !self.defined.insert(of.name.to_string()) {
+            return;
+        }
+        let name = self.open(&of.name);
+        self.line(&format!("bitset {name} {{"));
+        let mut next = 0;
+        for field in of.fields.iter() {
+            if field.position > next {
+                // Bits that have no name.
+                self.line(&format!("  bitfield<{}>;", field.position - next));
+            }
+            next = field.position + u16::from(field.bits);
+            let (bits, ty, name) = (field.bits, &field.ty, identifier(&field.name));
+            self.line(&format!("  bitfield<{bits}, {ty}> {name};"));
         }
         self.line("};");
     }
@@ -296,6 +316,7 @@ fn type_name(ty: &Type) -> String {
         Type::WString { bound } => return bounded("wstring", &[], *bound),
         Type::Enum(of) => return full_name(&of.name),
         Type::Bitmask(of) => return full_name(&of.name),
+        Type::Bitset(of) => return full_name(&of.name),
         Type::Struct(of) => return full_name(&of.name),
         Type::Union(of) => return full_name(&of.name),
         Type::Recursive(link) => {
@@ -450,7 +471,7 @@ const KEYWORDS: [&str; 74] = [
 mod tests {
     use super::*;
     use tickwire::Topic;
-    use tickwire::cdr::Topic as _;
+    use tickwire::cdr::{Bitfield, Topic as _};
 
     #[derive(Topic, Clone, Copy)]
     #[topic(name = "md::base::Side", bit_bound = 8, crate = tickwire::cdr)]
@@ -534,12 +555,46 @@ module md {
         assert_eq!(to_idl(Order::description()), expected);
     }
 
+    #[test]
+    fn bits_between_the_fields_of_a_bitset_are_counted() {
+        let field = |name: &str, position, bits, ty| Bitfield {
+            name: name.into(),
+            position,
+            bits,
+            ty,
+        };
+        let bitset = BitsetDescription {
+            name: "md::Status".into(),
+            fields: vec![
+                field("open", 0, 1, Type::Bool),
+                field("level", 4, 10, Type::I16),
+            ]
+            .into(),
+        };
+        let status = Member::new("status", 0, Type::Bitset(bitset.into()));
+        let ty = TypeDescription::new("md::Book", Extensibility::Final, vec![status]);
+        let expected = "\
+module md {
+  bitset Status {
+    bitfield<1, boolean> open;
+    bitfield<3>;
+    bitfield<10, int16> level;
+  };
+  @final
+  struct Book {
+    md::Status status;
+  };
+};
+";
+        assert_eq!(to_idl(&ty.expect("a valid type")), expected);
+    }
+
     #[derive(Topic)]
     #[topic(name = "md::Node", final, crate = tickwire::cdr)]
     #[allow(dead_code, reason = "only its description is used")]
     struct Node {
         value: Option<Box<Value>>,
-        children: Vec<Node>,
+        children: Vec<Self>,
     }
 
     #[derive(Topic)]

@@ -37,6 +37,8 @@ mod qos_parameters;
 mod receive;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod type_circle_tests;
 mod type_lookup;
 #[cfg(test)]
 mod type_lookup_tests;

@@ -1,6 +1,7 @@
 //! The type lookup service (XTypes 1.3 §7.6.3.3): asks other participants for the objects behind
 //! announced hashes of types, and answers when they ask. Knows nothing of what is in an object.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
@@ -91,9 +92,9 @@ impl TypeLookup {
         let number = reply.identity.sequence_number;
         let wanted = self.requests.types_of(number, from)?;
         let mut came = Vec::new();
-        for (id, object) in &reply.objects {
-            if wanted.contains(id) && reply.is_right(*id, object) {
-                came.push((*id, *object));
+        for (id, object) in reply.right_objects() {
+            if wanted.contains(&id) {
+                came.push((id, object));
             }
         }
         // It may be the answer to another participant's question of that number.
@@ -196,6 +197,10 @@ impl Discovery {
         if !lookup.requests.may_ask(participant) {
             return Err(RequestError::TooMany);
         }
+        // Types that contain each other can be checked together only.
+        let mut seen = BTreeSet::new();
+        let types = types.into_iter().flat_map(TypeId::circle);
+        let types = types.filter(|id| seen.insert(*id)).collect();
         let number = lookup.requests_topic.next_number().0;
         let request = Request {
             identity: RequestIdentity {

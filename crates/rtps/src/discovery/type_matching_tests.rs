@@ -27,11 +27,11 @@ fn quote(extensibility: Extensibility, price: Type, size: Option<Type>) -> TypeD
     describe("market::Quote", members)
 }
 
-fn announced(ty: &TypeDescription) -> TypeInformation {
+pub(super) fn announced(ty: &TypeDescription) -> TypeInformation {
     TypeObjects::new().add(ty).expect("a small type")
 }
 
-fn encoded(information: &TypeInformation) -> Vec<u8> {
+pub(super) fn encoded(information: &TypeInformation) -> Vec<u8> {
     let mut bytes = Vec::new();
     information.encode(&mut bytes).expect("a small type");
     bytes
@@ -50,14 +50,14 @@ fn endpoint(id: u8, role: Role, ty: &TypeDescription) -> EndpointData {
 }
 
 /// A writer at the first of two nodes and a reader at the second, which knows its own type alone.
-struct Meeting {
-    net: Net,
-    writer: EndpointData,
-    reader: EndpointData,
+pub(super) struct Meeting {
+    pub(super) net: Net,
+    pub(super) writer: EndpointData,
+    pub(super) reader: EndpointData,
 }
 
 impl Meeting {
-    fn of(writer: &TypeDescription, reader: &TypeDescription) -> Self {
+    pub(super) fn of(writer: &TypeDescription, reader: &TypeDescription) -> Self {
         let mut net = Net::new([config(1), config(2)]);
         for (node, ty) in net.nodes.iter_mut().zip([writer, reader]) {
             node.discovery.types_mut().add(ty).expect("a small type");
@@ -70,7 +70,7 @@ impl Meeting {
     }
 
     /// What the two nodes make of it: "match", or the verdict.
-    fn outcome(mut self) -> String {
+    pub(super) fn outcome(mut self) -> String {
         self.net.run(MOMENT);
         self.net.add(0, self.writer);
         self.net.add(1, self.reader);

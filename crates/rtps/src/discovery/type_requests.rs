@@ -94,10 +94,16 @@ impl TypeRequests {
         let participant = self.ready.pop_first()?;
         let peer = self.peers.get_mut(&participant)?;
         let mut batch = Vec::new();
-        while batch.len() < MAX_BATCH
-            && let Some(id) = peer.queue.pop_first()
+        let mut count = 0;
+        while count < MAX_BATCH
+            && let Some(first) = peer.queue.pop_first()
         {
-            batch.push(id);
+            for id in first.circle() {
+                count += 1;
+                if id == first || peer.queue.remove(&id) {
+                    batch.push(id);
+                }
+            }
         }
         Some((participant, batch))
     }
@@ -252,5 +258,6 @@ impl Peer {
 const MAX_PENDING: usize = 256;
 /// The same, of those for matching endpoints: what else is wanted waits and goes into one request.
 const MAX_PENDING_FOR_MATCHING: usize = 16;
-/// Objects in one request, so that the answer is no megabytes.
+/// Objects in one request, so that the answer is no megabytes; more of types that contain each
+/// other, which come together.
 const MAX_BATCH: usize = 64;

@@ -77,15 +77,20 @@ impl Context<'_, '_> {
     }
 
     fn integer(&mut self, ty: &Type, data: &Data) -> Result<(), DataError> {
-        let value = match data {
-            Data::Integer(value) => *value,
-            // A number such as 1e3 is whole, too. All whole numbers of 64 bits fit.
-            Data::Float(value) if *value % 1.0 == 0.0 && value.abs() < 1e20 => *value as i128,
-            Data::Float(value) => return Err(self.out_of_range(ty, &value.to_string())),
-            other => return Err(self.wrong_kind(ty, other)),
-        };
+        let value = self.whole(ty, data)?;
         self.write_integer(ty, value)
             .ok_or_else(|| self.out_of_range(ty, &value.to_string()))
+    }
+
+    /// A whole number, of any size.
+    pub(super) fn whole(&self, ty: &Type, data: &Data) -> Result<i128, DataError> {
+        match data {
+            Data::Integer(value) => Ok(*value),
+            // A number such as 1e3 is whole, too. All whole numbers of 64 bits fit.
+            Data::Float(value) if *value % 1.0 == 0.0 && value.abs() < 1e20 => Ok(*value as i128),
+            Data::Float(value) => Err(self.out_of_range(ty, &value.to_string())),
+            other => Err(self.wrong_kind(ty, other)),
+        }
     }
 
     /// Writes a number as an integer type, if it is in its range.

@@ -1,7 +1,9 @@
-//! Enumerations and bitmasks (XTypes 1.3 §7.2.4.4.5 and §7.2.4.4.2).
+//! Enumerations and bitmasks (XTypes 1.3 §7.2.4.4.5 and §7.2.4.4.2), and bitsets.
+
+use alloc::format;
 
 use super::{Comparison, Need, Reason, are_one_name};
-use crate::{BitmaskDescription, EnumDescription, Extensibility};
+use crate::{Bitfield, BitmaskDescription, BitsetDescription, EnumDescription, Extensibility};
 
 impl Comparison {
     pub(super) fn enums(&mut self, reader: &EnumDescription, writer: &EnumDescription) {
@@ -38,6 +40,33 @@ impl Comparison {
         );
     }
 
+    /// XTypes has no rules for bitsets, which nothing says how to extend: fields are the same.
+    pub(super) fn bitsets(&mut self, reader: &BitsetDescription, writer: &BitsetDescription) {
+        if reader.size() != writer.size() {
+            let (reader, writer) = (reader.bit_bound(), writer.bit_bound());
+            return self.refuse(Reason::BitBound { reader, writer });
+        }
+        let number = |field: &Bitfield| i64::from(field.position);
+        let one = reader.fields.iter();
+        let other = writer.fields.iter();
+        self.names(
+            one.clone().map(|field| (&*field.name, number(field))),
+            other.clone().map(|field| (&*field.name, number(field))),
+            true,
+            Some(Need::Final),
+        );
+        for field in other {
+            let mut same = one.clone().filter(|one| one.position == field.position);
+            let Some(own) = same.next() else { continue };
+            if (own.bits, &own.ty) != (field.bits, &field.ty) {
+                let text = |of: &Bitfield| format!("bitfield<{}, {}>", of.bits, of.ty);
+                let (reader, writer) = (text(own), text(field));
+                let step = format!(".{}", &*field.name);
+                self.at(&step, |at| at.refuse(Reason::Type { reader, writer }));
+            }
+        }
+    }
+
     /// What has one name has one number, and the other way round. `need` says whether the reader
     /// must know all that the writer has, `both` whether that holds the other way round, too.
     fn names<'n>(
@@ -65,13 +94,13 @@ impl Comparison {
                 _ => None,
             };
             if let Some(reason) = reason {
-                self.at(&alloc::format!("::{name}"), |at| at.refuse(reason));
+                self.at(&format!("::{name}"), |at| at.refuse(reason));
             }
         }
         for (name, number) in reader.filter(|_| both) {
             if writer.clone().all(|(_, other)| other != number) {
                 let reason = Reason::OnlyReader(Need::Final);
-                self.at(&alloc::format!("::{name}"), |at| at.refuse(reason));
+                self.at(&format!("::{name}"), |at| at.refuse(reason));
             }
         }
     }

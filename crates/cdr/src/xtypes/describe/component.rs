@@ -98,6 +98,3 @@ fn are_together(one: TypeId, other: TypeId) -> bool {
     let circle = |id: TypeId| (id.kind, id.hash, id.component.map(|of| of.length));
     circle(one) == circle(other)
 }
-
-/// Types that contain each other.
-const MAX_COMPONENT: u32 = 256;

@@ -166,7 +166,7 @@ fn array(dimensions: &[u32], element: Type) -> Type {
     })
 }
 
-fn primitive(kind: u8) -> Option<Type> {
+pub(super) fn primitive(kind: u8) -> Option<Type> {
     Some(match kind {
         TK_BOOLEAN => Type::Bool,
         TK_BYTE => Type::Byte,

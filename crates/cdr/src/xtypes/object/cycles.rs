@@ -68,7 +68,7 @@ impl Graph {
         let members: Vec<Member> = match &origin {
             Origin::Struct(of) => of.members.to_vec(),
             Origin::Union(of) => of.cases.iter().map(|case| case.member.clone()).collect(),
-            Origin::Enum(_) | Origin::Bitmask(_) => return None,
+            Origin::Enum(_) | Origin::Bitmask(_) | Origin::Bitset(_) => return None,
         };
         let name = String::from(origin.name());
         let own = self.vertices.len();
