@@ -9,7 +9,8 @@ use tickwire::error::{EndpointError, StoreError};
 use tickwire::qos::{DurabilityService, History};
 use tickwire::store::{Store, StoreOptions, SyncPolicy};
 use tickwire::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, PublisherQos, Topic,
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, InstanceState,
+    PublisherQos, Topic,
 };
 
 /// Long enough that only a fault reaches it.
@@ -141,6 +142,56 @@ fn a_reader_that_had_them_does_not_get_them_twice() {
     }
     assert_eq!(prices, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(reader.counters().known, 2 + 4 + 6);
+}
+
+#[test]
+fn a_successor_is_a_writer_of_the_instances_that_it_takes_over() {
+    let scratch = Scratch::new();
+    let participant = scratch.participant(148);
+    let reader = reader(&participant);
+    let state_of_a = || {
+        let samples = reader.read();
+        let of_a =
+            |sample: &tickwire::Sample<Quote>| sample.data().is_some_and(|q| q.symbol == "A");
+        let found = samples.iter().find(|sample| of_a(sample));
+        found.map(|sample| sample.info().instance_state)
+    };
+    let write = |symbols: &[&str]| {
+        let writer = writer(&participant, keeps(History::KeepAll));
+        writer.wait_for_matched(1, PATIENCE).expect("a match");
+        for symbol in symbols {
+            writer.write(&quote(symbol, 1)).expect("written");
+        }
+        let acknowledged = writer.wait_for_acknowledgments(PATIENCE);
+        acknowledged.expect("all acknowledged");
+        writer
+    };
+    let first = write(&["A", "B", "C"]);
+    first.unregister(&quote("B", 0)).expect("written");
+    first.dispose(&quote("C", 0)).expect("written");
+    drop(first);
+    let gone = participant.discovery().wait_for(PATIENCE, || {
+        (state_of_a() == Some(InstanceState::NoWriters)).then_some(())
+    });
+    gone.expect("no writers");
+    let successor = write(&["D"]);
+    assert_eq!(state_of_a(), Some(InstanceState::Alive));
+    let samples = reader.read();
+    let states = samples.iter().filter_map(|sample| {
+        let symbol = &sample.data()?.symbol;
+        Some((symbol.as_str(), sample.info().instance_state))
+    });
+    let states: Vec<_> = states.collect();
+    assert_eq!(
+        states,
+        [
+            ("A", InstanceState::Alive),
+            ("B", InstanceState::Disposed),
+            ("C", InstanceState::Disposed),
+            ("D", InstanceState::Alive),
+        ]
+    );
+    drop(successor);
 }
 
 #[test]

@@ -413,6 +413,17 @@ impl<T: TopicSupport> Sink for Inbox<T> {
         delivery
     }
 
+    fn known(&mut self, change: ReceivedChange<'_>) {
+        let Some(decoded) = self.decode(&change) else {
+            return;
+        };
+        self.cache
+            .succeed(decoded.instance, change.writer, change.kind, self.now);
+        if let Some(value) = decoded.value {
+            self.cache.recycle(value);
+        }
+    }
+
     fn lost(&mut self, _writer: Guid, count: u64) {
         self.statuses.lost.add(count);
         self.news |= StatusMask::SAMPLE_LOST;

@@ -75,6 +75,34 @@ impl<T> Cache<T> {
         outcome
     }
 
+    /// A writer has given a change again that had come from another, in whose place it is now.
+    pub(super) fn succeed(
+        &mut self,
+        handle: InstanceHandle,
+        writer: Guid,
+        kind: ChangeKind,
+        now: Instant,
+    ) {
+        let Some(&index) = self.by_handle.get(&handle) else {
+            return;
+        };
+        let Some(Some(instance)) = self.instances.get_mut(index) else {
+            return;
+        };
+        let before = instance.state;
+        match kind {
+            ChangeKind::Alive => instance.succeed(writer),
+            ChangeKind::Disposed => instance.register(writer),
+            ChangeKind::Unregistered | ChangeKind::DisposedUnregistered => {
+                instance.unregister(writer);
+            }
+        }
+        if instance.state != before {
+            self.begin_state(index, now);
+        }
+        self.forget_if_over(index);
+    }
+
     fn try_insert(
         &mut self,
         arrival: &Arrival,

@@ -81,6 +81,15 @@ impl Instance {
         self.view = ViewState::New;
     }
 
+    /// A value came again by another writer: the instance has one, but is no more alive than it was if it
+    /// was disposed of.
+    pub(crate) fn succeed(&mut self, writer: Guid) {
+        match self.state {
+            InstanceState::NoWriters => self.revive(writer),
+            InstanceState::Alive | InstanceState::Disposed => self.register(writer),
+        }
+    }
+
     /// Whether that changed anything.
     pub(crate) fn dispose(&mut self, writer: Guid) -> bool {
         self.register(writer);

@@ -126,6 +126,13 @@ pub trait Sink {
     /// `count` changes of a writer will never come.
     fn lost(&mut self, writer: Guid, count: u64);
 
+    /// A change that has come before from another writer, to which it [goes back](ReceivedChange::original),
+    /// or which gave it in this one's stead. It is not delivered again, but its writer has something to say
+    /// about its instance now. By default nothing.
+    fn known(&mut self, change: ReceivedChange<'_>) {
+        let _ = change;
+    }
+
     /// Takes all changes of a coherent set, or refuses them all as [`deliver`](Self::deliver) does.
     /// Only called if the reader is [coherent](ReaderConfig::coherent); by default each change is
     /// delivered by itself, which does for a sink that is never full.

@@ -93,7 +93,10 @@ impl Reader {
         }
         let is_known = self.is_known(index, number, change.original);
         let delivery = match is_known {
-            true => Delivery::Accepted,
+            true => {
+                sink.known(*change);
+                Delivery::Accepted
+            }
             false => present(
                 &self.config,
                 &mut self.writers[index].set,
@@ -217,6 +220,7 @@ impl Reader {
                 let set = &mut writer.set;
                 if is_known {
                     counters.known += 1;
+                    sink.known(received);
                 } else if present(config, set, pool, counters, &received, sink) == Delivery::Full {
                     counters.refused += 1;
                     break;
