@@ -202,7 +202,7 @@ pub(crate) fn change_group(
         .map_err(SetQosError::Announcement)
 }
 
-fn check(role: Role, policies: &EndpointQos) -> Result<(), EndpointError> {
+pub(crate) fn check(role: Role, policies: &EndpointQos) -> Result<(), EndpointError> {
     policies
         .check_consistency()
         .map_err(EndpointError::InconsistentQos)?;

@@ -92,4 +92,4 @@ pub use topic::Topic;
 pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
 pub use view::{DiscoveryCounters, DiscoveryView, EndpointData, Pair, ParticipantData, Role};
 pub use wait_set::{Condition, GuardCondition, WaitSet};
-pub use writer::{AnyDataWriter, DataWriter, DataWriterListener};
+pub use writer::{AnyDataWriter, DataWriter, DataWriterListener, ServedLog};

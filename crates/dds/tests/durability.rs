@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tickwire::error::{EndpointError, StoreError};
+use tickwire::error::{EndpointError, ServeLogError, StoreError};
 use tickwire::qos::{DurabilityService, History};
 use tickwire::store::{Store, StoreOptions, SyncPolicy};
 use tickwire::{
@@ -192,6 +192,71 @@ fn a_successor_is_a_writer_of_the_instances_that_it_takes_over() {
         ]
     );
     drop(successor);
+}
+
+#[test]
+fn a_service_gives_what_a_writer_left_and_lets_its_successor_have_it() {
+    let scratch = Scratch::new();
+    let participant = scratch.participant(149);
+    let live = reader(&participant);
+    let stamp = tickwire_base::Timestamp::from_nanos(1_700_000_000_123_456_789);
+    let publisher = participant.publisher(PublisherQos::default());
+    let topic = topic(&participant);
+    let first = publisher
+        .writer(&topic, keeps(History::KeepAll))
+        .expect("a writer");
+    for price in 1..=3 {
+        let sample = quote("A", price);
+        first.write_with_timestamp(&sample, stamp).expect("written");
+    }
+    let log = only_log(&scratch.0);
+    let log = log.parent().expect("its directory");
+    let error = participant.serve_log(log).expect_err("a writer has it");
+    assert!(matches!(
+        error,
+        ServeLogError::Store(StoreError::Taken { .. })
+    ));
+    drop(first);
+    let elsewhere = scratch.participant(150).serve_log(log);
+    let error = elsewhere.expect_err("another domain");
+    assert!(matches!(
+        error,
+        ServeLogError::OtherDomain { domain: 149, .. }
+    ));
+
+    let service = participant.serve_log(log).expect("nobody has it");
+    assert_eq!(service.counters().restored, 3);
+    assert_eq!(service.description().key.topic, "Quotes");
+    let reader = reader(&scratch.participant(149));
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    let history = reader.wait_for_historical_data(PATIENCE);
+    history.expect("historical data");
+    let samples = reader.take();
+    let prices: Vec<_> = samples.data().map(|quote| quote.price).collect();
+    assert_eq!(prices, [1, 2, 3]);
+    assert_eq!(samples[0].info().source_timestamp, Some(stamp));
+    assert_eq!(samples[0].info().writer, service.guid());
+    let type_of = participant.discovery().type_of(service.guid(), PATIENCE);
+    assert_eq!(type_of.expect("described").members.len(), 2);
+
+    let second = std::thread::scope(|scope| {
+        let second = scope.spawn(|| writer(&participant, keeps(History::KeepAll)));
+        while !service.is_wanted() {
+            std::thread::yield_now();
+        }
+        drop(service);
+        second.join().expect("no panic")
+    });
+    assert_eq!(second.counters().restored, 3);
+    second.write(&quote("A", 4)).expect("written");
+    let acknowledged = second.wait_for_acknowledgments(PATIENCE);
+    acknowledged.expect("all acknowledged");
+    let prices = |reader: &DataReader<Quote>| -> Vec<_> {
+        reader.take().data().map(|quote| quote.price).collect()
+    };
+    assert_eq!(prices(&live), [1, 2, 3, 4]);
+    reader.wait_for_data(PATIENCE).expect("the live sample");
+    assert_eq!(prices(&reader), [4]);
 }
 
 #[test]

@@ -73,27 +73,35 @@ impl Store {
         Err(StoreError::TooManyWriters { path })
     }
 
-    /// Takes the log in `directory` for a durability service, as it is.
+    /// Takes the log in `directory` for a durability service, as it is. What it keeps, `retention`
+    /// says by what the header says.
     ///
     /// # Errors
-    /// When somebody has it, it is damaged, or it cannot be written.
+    /// When somebody has it or wants it, it is damaged, or it cannot be written.
     pub fn adopt_as_service(
         directory: &Path,
-        retention: Retention,
+        retention: impl FnOnce(&Description) -> Retention,
         now: Timestamp,
     ) -> Result<Log, StoreError> {
         let path = directory.join(LOCK);
         let lock = Lock::open(&path)?;
-        let is_owned = lock.try_own(true);
-        match is_owned.map_err(StoreError::io(Operation::Lock, &path))? {
-            true => {
-                let directory = directory.to_owned();
-                Log::open(directory, lock, None, retention, SyncPolicy::Never, now)
+        // A writer that waits for it is not to be kept waiting by the next service.
+        let is_ours = match lock.is_wanted() {
+            true => false,
+            false => {
+                let owned = lock.try_own(true);
+                owned.map_err(StoreError::io(Operation::Lock, &path))?
             }
-            false => Err(StoreError::Taken {
-                path: directory.to_owned(),
-            }),
+        };
+        if !is_ours {
+            let path = directory.to_owned();
+            return Err(StoreError::Taken { path });
         }
+        let path = directory.join(LOG);
+        let file = File::open(&path).map_err(StoreError::io(Operation::Open, &path))?;
+        let retention = retention(&log::description(&file, &path)?);
+        let directory = directory.to_owned();
+        Log::open(directory, lock, None, retention, SyncPolicy::Never, now)
     }
 }
 

@@ -15,6 +15,8 @@ use crate::store::{LOCK, Store};
 pub struct LogSummary {
     /// Its directory.
     pub directory: PathBuf,
+    /// Which of the logs of its key it is.
+    pub slot: Option<u32>,
     /// Who has it.
     pub owner: Owner,
     /// What its header says.
@@ -25,6 +27,14 @@ pub struct LogSummary {
     pub bytes: u64,
     /// What is wrong at its end, if anything is. A writer that is just appending looks like that, too.
     pub damage: Option<Damage>,
+}
+
+impl LogSummary {
+    /// Bytes at the end that are no whole record, and go when the log is next adopted.
+    pub fn damaged_bytes(&self) -> u64 {
+        let damage = self.damage.map(|damage| damage.offset);
+        damage.map_or(0, |offset| self.bytes.saturating_sub(offset))
+    }
 }
 
 impl Store {
@@ -48,6 +58,19 @@ impl Store {
         found.sort();
         Ok(found)
     }
+
+    /// Who has the log in `directory`. Costs three system calls, where a [`LogSummary`] reads it all.
+    ///
+    /// # Errors
+    /// When its lock cannot be looked at.
+    pub fn owner(directory: &Path) -> Result<Owner, StoreError> {
+        let path = directory.join(LOCK);
+        let owner = File::open(&path).and_then(|file| lock::owner(&file));
+        match owner {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Owner::Nobody),
+            owner => owner.map_err(StoreError::io(Operation::Lock, &path)),
+        }
+    }
 }
 
 impl LogSummary {
@@ -64,7 +87,8 @@ impl LogSummary {
         let metadata = file.metadata().map_err(failed(Operation::Read))?;
         Ok(Self {
             directory: directory.to_owned(),
-            owner: owner_of(directory)?,
+            slot: slot_of(directory),
+            owner: Store::owner(directory)?,
             description,
             records,
             bytes: metadata.len(),
@@ -73,12 +97,8 @@ impl LogSummary {
     }
 }
 
-/// Who has the log in `directory`.
-fn owner_of(directory: &Path) -> Result<Owner, StoreError> {
-    let path = directory.join(LOCK);
-    let owner = File::open(&path).and_then(|file| lock::owner(&file));
-    match owner {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Owner::Nobody),
-        owner => owner.map_err(StoreError::io(Operation::Lock, &path)),
-    }
+/// The last part of a directory's name, if it is named as a store names it.
+fn slot_of(directory: &Path) -> Option<u32> {
+    let name = directory.file_name()?.to_str()?;
+    name.rsplit('.').next()?.parse().ok()
 }

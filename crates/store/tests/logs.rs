@@ -74,7 +74,7 @@ fn a_service_lets_a_writer_have_its_log() {
     append(&mut log, 1, 0, b"");
     let directory = log.directory().to_owned();
     let owner = || LogSummary::of(&directory).unwrap().owner;
-    let serve = || Store::adopt_as_service(&directory, KEEP_ALL, now());
+    let serve = || Store::adopt_as_service(&directory, |_| KEEP_ALL, now());
     assert_eq!(owner(), Owner::Writer);
     assert!(matches!(serve(), Err(StoreError::Taken { path }) if path == directory));
     drop(log);

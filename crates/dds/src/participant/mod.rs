@@ -4,6 +4,7 @@ mod builder;
 mod limits;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,9 @@ pub use limits::{DiscoveryLimits, FilterLimits, ParticipantLimits, ReaderLimits}
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::endpoints::{self, Factory};
-use crate::error::{EnableError, EndpointError, ParticipantError, PollError, TopicError};
+use crate::error::{
+    EnableError, EndpointError, ParticipantError, PollError, ServeLogError, TopicError,
+};
 use crate::group_listener::{DomainParticipantListener, listeners_of_all};
 use crate::lifeline::Lifeline;
 use crate::outgoing;
@@ -27,6 +30,7 @@ use crate::subscriber::{Subscriber, SubscriberQos};
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::view::DiscoveryView;
+use crate::writer::ServedLog;
 use crate::{DataReader, DataWriter};
 
 /// An application's membership in a domain; everything else is made from it. Clones are the same
@@ -179,6 +183,17 @@ impl DomainParticipant {
     /// What discovery has found, and why endpoints do not match.
     pub fn discovery(&self) -> DiscoveryView<'_> {
         DiscoveryView::new(self.core())
+    }
+
+    /// Publishes the log of a TRANSIENT or PERSISTENT writer that has ended, as a durability service (DDS
+    /// 1.4 §2.2.3.4): readers that ask for history are given each sample of it once, with its timestamp and
+    /// in its writer's name. [`Store::logs`](crate::store::Store::logs) finds logs. What the log keeps is in
+    /// memory until the result is dropped.
+    ///
+    /// # Errors
+    /// When a writer or another service has the log, it is damaged, or it is of another domain.
+    pub fn serve_log(&self, directory: &Path) -> Result<ServedLog, ServeLogError> {
+        ServedLog::new(&self.lifeline, directory)
     }
 
     /// Says that all writers of this participant live whose LIVELINESS is MANUAL_BY_PARTICIPANT.

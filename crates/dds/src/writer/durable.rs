@@ -14,18 +14,17 @@ use std::time::Duration;
 
 use tickwire_base::Instant;
 use tickwire_cdr::TypeDescription;
-use tickwire_cdr::xtypes::TypeObjects;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::EndpointQos;
-use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
+use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::writer::{HistoryKind, Writer};
 use tickwire_rtps::{Change, ChangeKind, OriginalWriter};
 use tickwire_store::{
-    Description, Log, LogCounters, LogKey, Record, RecordKind, Retention, Store, StoreError,
-    SyncPolicy,
+    Log, LogCounters, Record, RecordKind, Retention, Store, StoreError, SyncPolicy,
 };
 use tickwire_transport::clock;
 
+use super::description;
 use crate::core::Core;
 use crate::qos::{Durability, DurabilityService, History};
 use crate::signal::lock;
@@ -65,7 +64,7 @@ impl Durable {
         let store = Store::open(directory.as_ref().ok_or(StoreError::NoPlace)?)?;
         let retention = retention(&qos.durability_service);
         let log = store.adopt(
-            describe(core, data, ty),
+            description::describe(core, data, ty),
             retention,
             sync,
             clock::timestamp(),
@@ -73,7 +72,7 @@ impl Durable {
         Ok(Some(Self::new(log, sync)))
     }
 
-    fn new(log: Log, sync: SyncPolicy) -> Self {
+    pub(super) fn new(log: Log, sync: SyncPolicy) -> Self {
         Self {
             sync_interval: match sync {
                 SyncPolicy::Interval(interval) => Some(interval),
@@ -155,6 +154,13 @@ impl Durable {
         lock(&self.state).as_ref().map(|state| state.log.counters())
     }
 
+    /// Whether a writer wants the log of a durability service.
+    pub(super) fn is_wanted(&self) -> bool {
+        lock(&self.state)
+            .as_ref()
+            .is_some_and(|state| state.log.is_wanted())
+    }
+
     /// Lets go of the log.
     pub(crate) fn close(&self) {
         let state = mem::take(&mut *lock(&self.state));
@@ -203,49 +209,8 @@ fn restore(log: &Log, machine: &mut Writer) -> Result<(), StoreError> {
     })
 }
 
-/// What a log says of its writer.
-fn describe(core: &Core, data: &EndpointData, ty: Option<&TypeDescription>) -> Description {
-    let key = LogKey {
-        domain: core.domain,
-        domain_tag: core.view(|discovery| discovery.participant().domain_tag.clone()),
-        topic: data.topic_name.clone(),
-        type_name: data.type_name.clone(),
-        partition: data.qos.partition.clone(),
-    };
-    let entity = EntityId::user_writer(1, data.guid.entity.is_keyed());
-    let unnamed = EndpointData {
-        guid: Guid::new(GuidPrefix::UNKNOWN, entity),
-        ..data.clone()
-    };
-    let mut announcement = Vec::new();
-    // What is too long to announce is refused when it is announced.
-    let _ = unnamed.write(&mut announcement);
-    Description {
-        key,
-        announcement,
-        types: ty.map(type_objects).unwrap_or_default(),
-    }
-}
-
-/// The complete type objects of a type, its own first, each after its length as a little-endian u32.
-/// Empty if the type cannot be described.
-fn type_objects(ty: &TypeDescription) -> Vec<u8> {
-    let mut objects = TypeObjects::new();
-    let complete = objects.add(ty).ok().and_then(|all| all.complete);
-    let Some(complete) = complete else {
-        return Vec::new();
-    };
-    let dependencies = complete.dependencies.iter().map(|(id, _)| *id);
-    let mut bytes = Vec::new();
-    for id in std::iter::once(complete.id).chain(dependencies) {
-        let object = objects.get(id).unwrap_or_default();
-        bytes.extend_from_slice(&u32::try_from(object.len()).unwrap_or(0).to_le_bytes());
-        bytes.extend_from_slice(object);
-    }
-    bytes
-}
-
-fn retention(service: &DurabilityService) -> Retention {
+/// What a log keeps.
+pub(super) fn retention(service: &DurabilityService) -> Retention {
     let limits = service.resource_limits;
     Retention {
         depth: match service.history {

@@ -1,11 +1,13 @@
 //! The writer's side of the API.
 
 mod any;
+mod description;
 pub(crate) mod durable;
 pub(crate) mod endpoint;
 mod listener;
 #[cfg(test)]
 mod priority_tests;
+pub(crate) mod served;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
@@ -20,6 +22,7 @@ use tickwire_transport::clock;
 
 pub use any::AnyDataWriter;
 pub use listener::DataWriterListener;
+pub use served::ServedLog;
 pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
 pub use tickwire_store::LogCounters;
 
