@@ -7,6 +7,7 @@
 mod demo;
 mod doctor;
 mod domain;
+mod durability;
 mod duration;
 mod failure;
 mod fast;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Demo(arguments) => arguments.run(),
         Command::Doctor(arguments) => arguments.run(),
+        Command::Durability(command) => command.run(),
         Command::Fast(command) => command.run(),
         Command::Feed(command) => command.run(),
         Command::Node(command) => command.run(),
@@ -71,6 +73,8 @@ struct Cli {
 enum Command {
     Demo(demo::Arguments),
     Doctor(doctor::Arguments),
+    #[command(subcommand)]
+    Durability(durability::Command),
     #[command(subcommand)]
     Fast(fast::Command),
     #[command(subcommand)]

@@ -1,0 +1,67 @@
+//! `tickwire durability`: the logs that TRANSIENT and PERSISTENT writers leave behind. What is in a log, the
+//! library knows.
+
+mod ls;
+mod serve;
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use tickwire::store::{StoreOptions, StoreVariable};
+
+use crate::failure::{Failure, Result};
+
+/// See and serve what TRANSIENT and PERSISTENT writers leave behind
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Ls(ls::Arguments),
+    Serve(serve::Arguments),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Ls(arguments) => arguments.run(),
+            Self::Serve(arguments) => arguments.run(),
+        }
+    }
+}
+
+/// Which store.
+#[derive(Args)]
+struct StoreOption {
+    /// Directory with the logs, in `transient` and `persistent` [default: $TICKWIRE_STORE, else the usual
+    /// places]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Logs of one kind.
+struct Place {
+    /// The DURABILITY of their writers.
+    kind: &'static str,
+    directory: PathBuf,
+}
+
+impl StoreOption {
+    /// Where logs are.
+    fn places(&self) -> Result<Vec<Place>> {
+        let options = match &self.store {
+            Some(directory) => StoreOptions::below(directory),
+            None => match StoreVariable::parse(env::var_os("TICKWIRE_STORE")) {
+                StoreVariable::Unset => StoreOptions::usual(|name| env::var_os(name)),
+                StoreVariable::Directory(directory) => StoreOptions::below(&directory),
+                StoreVariable::Off => {
+                    let failure = Failure::usage("TICKWIRE_STORE is `off`");
+                    return Err(failure.hint("name the store by --store"));
+                }
+            },
+        };
+        let place =
+            |kind, directory: Option<PathBuf>| directory.map(|directory| Place { kind, directory });
+        let transient = place("transient", options.transient);
+        let persistent = place("persistent", options.persistent);
+        Ok(transient.into_iter().chain(persistent).collect())
+    }
+}
