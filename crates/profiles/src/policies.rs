@@ -1,10 +1,12 @@
 //! Values of settings as QoS policies. Knows neither files nor where a value comes from.
 
+use std::time::Duration;
+
 use tickwire::qos::{
     DestinationOrder, Durability, EndpointQos, History, LivelinessKind, Ownership,
     PresentationScope, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistencyKind,
 };
-use tickwire::store::{StoreOptions, StoreVariable};
+use tickwire::store::{StoreOptions, StoreVariable, SyncPolicy};
 use tickwire::{DomainParticipantBuilder, Driving, ParticipantLimits};
 
 use crate::resolve::Effective;
@@ -181,6 +183,20 @@ pub(crate) fn build(
             StoreVariable::Off => builder.store(None),
             StoreVariable::Directory(path) => builder.store(StoreOptions::below(&path)),
         },
+        ("store_transient" | "store_persistent", Value::Text(path)) if path.is_empty() => builder,
+        ("store_transient", Value::Text(path)) => {
+            builder.store_options(|store| store.transient = Some(path.into()))
+        }
+        ("store_persistent", Value::Text(path)) => {
+            builder.store_options(|store| store.persistent = Some(path.into()))
+        }
+        ("store_sync", Value::Duration(delay)) => builder.store_options(|store| {
+            store.sync = match *delay {
+                Duration::ZERO => SyncPolicy::EachWrite,
+                Duration::MAX => SyncPolicy::Never,
+                delay => SyncPolicy::Interval(delay),
+            };
+        }),
         ("user_data", Value::Octets(octets)) => builder.user_data(octets.as_slice()),
         (AUTOENABLE, Value::Bool(autoenable)) => builder.autoenable_created_entities(*autoenable),
         (key, Value::Integer(_) | Value::Size(_)) => match key.strip_prefix("limits.") {

@@ -7,6 +7,7 @@ use tickwire::qos::{
     LivelinessKind, Ownership, Presentation, PresentationScope, Reliability, ReliabilityKind,
     RepresentationId, ResourceLimits, TypeConsistency, TypeConsistencyKind,
 };
+use tickwire::store::{StoreOptions, SyncPolicy};
 use tickwire::{
     DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Driving,
 };
@@ -148,9 +149,11 @@ fn every_setting_in_toml() {
         .busy_poll(Duration::from_micros(50))
         .announce_types(false)
         .announce_process(false)
-        .store(tickwire::store::StoreOptions::below(
-            "/var/lib/desk".as_ref(),
-        ))
+        .store(StoreOptions {
+            transient: Some("/run/desk".into()),
+            persistent: Some("/srv/desk".into()),
+            sync: SyncPolicy::Interval(ms(7)),
+        })
         .user_data(*b"p")
         .limits(|limits| {
             limits.discovery.max_participants = 1;

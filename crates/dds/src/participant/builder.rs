@@ -195,6 +195,20 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Changes where what is to outlive writers goes, and when it is brought to the disk, from what
+    /// [`store`](Self::store) or else the environment says. No effect where that is nowhere.
+    pub fn store_options(mut self, change: impl FnOnce(&mut StoreOptions)) -> Self {
+        let mut options = self.store.clone().unwrap_or_else(store_of_environment);
+        let before = options.clone();
+        if let Some(options) = &mut options {
+            change(options);
+        }
+        if options != before {
+            self.store = Some(options);
+        }
+        self
+    }
+
     /// Changes what other participants may have this one keep and send.
     pub fn limits(mut self, change: impl FnOnce(&mut ParticipantLimits)) -> Self {
         change(&mut self.limits);
