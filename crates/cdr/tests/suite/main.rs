@@ -14,4 +14,5 @@ mod fixtures;
 mod identity;
 mod random;
 mod recursive;
+mod wide;
 mod xtypes;
