@@ -1,5 +1,10 @@
 //! Types that contain themselves, or each other.
 
+#![allow(
+    clippy::use_self,
+    reason = "types are to be able to name themselves both ways"
+)]
+
 use tickwire_cdr::dynamic::{Form, Omissions, from_json, key_hash, to_json};
 use tickwire_cdr::xtypes::{
     Consistency, DescribeError, Question, Reply, Request, RequestIdentity, TypeId, TypeInformation,
