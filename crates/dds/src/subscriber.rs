@@ -296,7 +296,7 @@ impl SubscriberGroup {
             let decisions: Vec<_> = state.sets.decisions().collect();
             let mut is_over = true;
             for decision in decisions {
-                if self.decide(decision, state.accesses > 0) {
+                if let Some(decision) = self.decide(decision, state.accesses > 0) {
                     state.sets.done(&decision);
                     is_over = false;
                 }
@@ -307,28 +307,24 @@ impl SubscriberGroup {
         }
     }
 
-    /// Shows or discards a set; false if it has to wait.
-    fn decide(&self, decision: Decision, is_looked_at: bool) -> bool {
-        let Decision {
-            publisher,
-            set,
-            mut is_whole,
-        } = decision;
-        if is_whole && is_looked_at {
-            return false;
+    /// Shows or discards a set, and says which; nothing if it has to wait.
+    fn decide(&self, mut decision: Decision, is_looked_at: bool) -> Option<Decision> {
+        if decision.is_whole && is_looked_at {
+            return None;
         }
+        let (publisher, set) = (decision.publisher, decision.set);
         let readers = self.readers();
-        if is_whole {
+        if decision.is_whole {
             match room_for(&readers, publisher, set) {
                 Room::Enough => {}
-                Room::NotYet(_) => return false,
-                Room::Never(_) => is_whole = false,
+                Room::NotYet(_) => return None,
+                Room::Never(_) => decision.is_whole = false,
             }
         }
         for reader in readers {
-            reader.decide(publisher, set, is_whole);
+            reader.decide(publisher, set, decision.is_whole);
         }
-        true
+        Some(decision)
     }
 }
 

@@ -684,7 +684,7 @@ impl Sim {
     }
 
     /// The publisher's sets are whole in all readers, and appear at once. One that was matched later
-    /// may have none of what came before, or more of it than others: sets that it alone has heard of.
+    /// shows what came before by itself, or more of it than others: sets that it alone has heard of.
     fn check_group_sets(&self) {
         for set in 0..self.sets {
             let (mut first_view, mut lacks) = (None, None);
@@ -718,9 +718,8 @@ impl Sim {
 
     /// The last set has come; without any trouble everything has.
     fn check_completeness(&self, first_of_last: usize) {
-        let is_undisturbed = !self.has_left && !self.setting.is_late;
         let is_unlimited = self.setting.max_samples.is_none() && self.setting.depth.is_none();
-        let all = is_undisturbed && is_unlimited;
+        let all = !self.has_left && is_unlimited;
         let from = if all { 0 } else { first_of_last };
         for (price, written) in self.written.iter().enumerate().skip(from) {
             let Some(node) = self.readers.get(self.reader_of(written.writer)) else {
@@ -876,4 +875,38 @@ fn changes_of_several_writers_of_a_topic_come_in_the_order_of_the_publisher() {
     sim.write_set(&[0, 1, 1, 0, 1, 0]);
     sim.settle();
     assert_eq!(sim.prices(0), [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_reader_that_joins_after_a_set_was_shown_gets_its_part_of_it() {
+    let mut sim = Sim::new(&Setting {
+        is_late: true,
+        ..TWO
+    });
+    sim.write_set(&[0, 1]);
+    sim.settle();
+    sim.take();
+    assert_eq!(sim.prices(0), [0]);
+    sim.write_set(&[0, 1]);
+    sim.join();
+    sim.settle();
+    sim.take();
+    assert_eq!((sim.prices(0), sim.prices(1)), (vec![0, 2], vec![1, 3]));
+}
+
+#[test]
+fn a_reader_that_joins_after_a_set_was_discarded_does_not_show_its_part() {
+    let mut sim = Sim::new(&Setting {
+        is_late: true,
+        max_samples: Some(3),
+        ..TWO
+    });
+    sim.write_set(&[0, 0, 0, 0, 1]);
+    sim.write_set(&[0, 1]);
+    sim.settle();
+    sim.take();
+    sim.join();
+    sim.settle();
+    sim.take();
+    assert_eq!((sim.prices(0), sim.prices(1)), (vec![5], vec![6]));
 }

@@ -159,31 +159,21 @@ impl<T: TopicSupport> Inbox<T> {
         }
     }
 
-    /// Tells the subscriber what has come to `reader`. Parts of sets that were decided before are
-    /// discarded.
+    /// Tells the subscriber what has come to `reader`.
     pub(super) fn tell(&mut self, reader: Guid, sets: &mut GroupSets) {
         let Some(group) = &mut self.group else {
             return;
         };
-        let mut events = std::mem::take(&mut group.events);
-        for event in events.drain(..) {
+        for event in group.events.drain(..) {
             match event {
                 GroupEvent::Begun(writer, set) => sets.begun(Member { reader, writer }, set),
                 GroupEvent::Passed(writer, number, group_number) => {
                     sets.passed(Member { reader, writer }, number, group_number);
                 }
                 GroupEvent::Ended(writer, end, count) => {
-                    let member = Member { reader, writer };
-                    if !sets.ended(member, &end, count)
-                        && let Some(publisher) = sets.publisher_of(member)
-                    {
-                        self.decide(publisher, end.group.coherent_set, false);
-                    }
+                    sets.ended(Member { reader, writer }, &end, count);
                 }
             }
-        }
-        if let Some(group) = &mut self.group {
-            group.events = events;
         }
     }
 

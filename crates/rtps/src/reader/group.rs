@@ -3,7 +3,8 @@
 //! subscriber. Knows neither the changes nor where they are kept, only what ended when.
 //!
 //! Every writer of a publisher tells of the end of every set, whether it had a part in it or not. A
-//! set is whole when each of them has, and no part lacks a change.
+//! set is whole when each of them has, and no part lacks a change. A reader that is matched after a
+//! set was shown in the others shows its part by itself; one that was discarded stays so.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -45,13 +46,11 @@ struct PublisherSets {
     pending: BTreeMap<SequenceNumber, PendingSet>,
     /// Of all pending sets.
     change_count: usize,
-    /// The last set that was decided.
-    decided: SequenceNumber,
     /// The highest number that anything has been heard of.
     heard: SequenceNumber,
-    /// A writer has left that had said all up to the first number when the second had been heard of:
-    /// no set between the two is whole.
-    left: Option<(SequenceNumber, SequenceNumber)>,
+    /// After which numbers up to which no set is whole, ascending and apart: sets that were
+    /// discarded, and what a writer had not said when it left.
+    lost: Vec<(SequenceNumber, SequenceNumber)>,
 }
 
 /// How far a member has got.
@@ -130,12 +129,11 @@ impl GroupSets {
         }
     }
 
-    /// A set has ended in a member, whose part has `change_count` changes. False if the set was
-    /// decided before: then the part is to be discarded.
-    #[must_use]
-    pub fn ended(&mut self, member: Member, end: &SetEnd, change_count: usize) -> bool {
-        let sets = self.of(member);
-        sets.is_some_and(|sets| sets.ended(member, end, change_count))
+    /// A set has ended in a member, whose part has `change_count` changes.
+    pub fn ended(&mut self, member: Member, end: &SetEnd, change_count: usize) {
+        if let Some(sets) = self.of(member) {
+            sets.ended(member, end, change_count);
+        }
     }
 
     /// A change that is in no set has come, with its number in the writer and in the publisher.
@@ -167,10 +165,10 @@ impl GroupSets {
         })
     }
 
-    /// A decision has been carried out.
+    /// A decision has been carried out. A set that was whole may have been discarded all the same.
     pub fn done(&mut self, decision: &Decision) {
         if let Some(sets) = self.publishers.get_mut(&decision.publisher) {
-            sets.done(decision.set);
+            sets.done(decision.set, decision.is_whole);
         }
         self.forget_if_over(decision.publisher);
     }
@@ -192,9 +190,9 @@ impl PublisherSets {
         self.members.is_empty() && self.pending.is_empty()
     }
 
-    fn ended(&mut self, member: Member, end: &SetEnd, change_count: usize) -> bool {
+    fn ended(&mut self, member: Member, end: &SetEnd, change_count: usize) {
         let Some(progress) = self.members.get_mut(&member) else {
-            return false;
+            return;
         };
         let set = end.group.coherent_set;
         let settled = end.group.number.max(set);
@@ -206,10 +204,7 @@ impl PublisherSets {
         progress.advance(end.first, end.last, covered, settled);
         self.heard = self.heard.max(settled);
         if set < SequenceNumber::FIRST {
-            return true;
-        }
-        if set <= self.decided {
-            return false;
+            return;
         }
         let pending = self.pending.entry(set).or_insert(PendingSet {
             end: settled,
@@ -219,11 +214,9 @@ impl PublisherSets {
         pending.end = pending.end.max(settled);
         pending.change_count += change_count;
         let has_lost = |&(from, to): &_| set <= to && from < pending.end;
-        pending.is_broken |=
-            end.part == SetPart::Discarded || self.left.as_ref().is_some_and(has_lost);
+        pending.is_broken |= end.part == SetPart::Discarded || self.lost.iter().any(has_lost);
         self.change_count += change_count;
         self.bound();
-        true
     }
 
     /// The first set, if it can be decided, and whether it is whole.
@@ -236,12 +229,29 @@ impl PublisherSets {
         is_over.then_some((set, is_whole))
     }
 
-    fn done(&mut self, set: SequenceNumber) {
+    fn done(&mut self, set: SequenceNumber, is_whole: bool) {
         if let Some(pending) = self.pending.remove(&set) {
             self.change_count -= pending.change_count;
+            if !is_whole {
+                self.lose(set.previous(), pending.end);
+            }
         }
-        self.decided = self.decided.max(set);
-        self.left = self.left.filter(|&(_, heard)| heard > self.decided);
+    }
+
+    /// No set that has a number after `from` up to `to` is whole.
+    fn lose(&mut self, mut from: SequenceNumber, mut to: SequenceNumber) {
+        let first = self.lost.partition_point(|&(_, end)| end < from);
+        let touching = self.lost.iter().skip(first);
+        let count = touching.take_while(|(start, _)| *start <= to).count();
+        for (start, end) in self.lost.drain(first..first + count) {
+            (from, to) = (from.min(start), to.max(end));
+        }
+        self.lost.insert(first, (from, to));
+        if self.lost.len() > MAX_HOLES {
+            // Forgets that anything in between was whole.
+            let (from, _) = self.lost.remove(0);
+            self.lost[0].0 = from;
+        }
     }
 
     /// A writer that had said all up to `settled` has left.
@@ -252,8 +262,7 @@ impl PublisherSets {
         for pending in self.pending.values_mut() {
             pending.is_broken |= settled < pending.end;
         }
-        let from = self.left.map_or(settled, |(from, _)| from.min(settled));
-        self.left = Some((from, self.heard));
+        self.lose(settled, self.heard);
     }
 
     /// Gives up the oldest sets where too much waits.

@@ -48,41 +48,57 @@ fn decisions(sets: &mut GroupSets) -> Vec<(i64, bool)> {
 #[test]
 fn a_set_is_whole_when_it_has_ended_in_every_writer() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2));
+    sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2);
     assert_eq!(decisions(&mut sets), []);
-    assert!(sets.ended(member(2), &end(1, 3, 1, 1, SetPart::Empty), 0));
+    sets.ended(member(2), &end(1, 3, 1, 1, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(1, true)]);
 }
 
 #[test]
 fn one_broken_part_breaks_the_set_and_what_comes_later_of_it() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 5, 1, 3, SetPart::Discarded), 0));
+    sets.ended(member(1), &end(1, 5, 1, 3, SetPart::Discarded), 0);
     assert_eq!(decisions(&mut sets), [(1, false)]);
-    assert!(!sets.ended(member(2), &end(1, 5, 1, 3, SetPart::Delivered), 2));
-    assert_eq!(decisions(&mut sets), []);
+    sets.ended(member(2), &end(1, 5, 1, 3, SetPart::Delivered), 2);
+    assert_eq!(decisions(&mut sets), [(1, false)]);
+}
+
+#[test]
+fn a_reader_that_is_matched_later_shows_its_parts_of_sets_that_were_whole() {
+    let mut sets = sets(1);
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Discarded), 0);
+    sets.ended(member(1), &end(5, 6, 5, 6, SetPart::Delivered), 1);
+    let expected = [(1, true), (3, false), (5, true)];
+    assert_eq!(decisions(&mut sets), expected);
+    sets.matched(member(2), PUBLISHER);
+    for set in [1, 3, 5] {
+        let part = end(set, set + 1, set, set + 1, SetPart::Delivered);
+        sets.ended(member(2), &part, 1);
+    }
+    assert_eq!(decisions(&mut sets), expected);
 }
 
 #[test]
 fn sets_are_decided_in_order() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-    assert!(sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1));
-    assert!(sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0));
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
+    sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(1, true)]);
-    assert!(sets.ended(member(2), &end(3, 4, 2, 2, SetPart::Empty), 0));
+    sets.ended(member(2), &end(3, 4, 2, 2, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(3, true)]);
 }
 
 #[test]
 fn a_set_that_ended_before_a_writer_was_heard_is_not_whole() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2));
+    sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2);
     // Its first nine changes are unknown, and may have been of the set.
-    assert!(sets.ended(member(2), &end(1, 3, 10, 10, SetPart::Unheard), 0));
+    sets.ended(member(2), &end(1, 3, 10, 10, SetPart::Unheard), 0);
     assert_eq!(decisions(&mut sets), [(1, false)]);
-    assert!(sets.ended(member(1), &end(4, 6, 4, 6, SetPart::Delivered), 2));
-    assert!(sets.ended(member(2), &end(4, 6, 11, 11, SetPart::Empty), 0));
+    sets.ended(member(1), &end(4, 6, 4, 6, SetPart::Delivered), 2);
+    sets.ended(member(2), &end(4, 6, 11, 11, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(4, true)]);
 }
 
@@ -91,10 +107,10 @@ fn a_hole_in_a_writer_breaks_the_sets_around_it_alone() {
     let mut sets = sets(2);
     for set in [1, 3, 5, 7] {
         let part = end(set, set + 1, set, set + 1, SetPart::Delivered);
-        assert!(sets.ended(member(1), &part, 1));
+        sets.ended(member(1), &part, 1);
     }
-    assert!(sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-    assert!(sets.ended(member(2), &end(7, 8, 9, 10, SetPart::Delivered), 1));
+    sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(member(2), &end(7, 8, 9, 10, SetPart::Delivered), 1);
     let expected = [(1, true), (3, false), (5, false), (7, true)];
     assert_eq!(decisions(&mut sets), expected);
 }
@@ -102,7 +118,7 @@ fn a_hole_in_a_writer_breaks_the_sets_around_it_alone() {
 #[test]
 fn changes_outside_sets_show_how_far_a_writer_has_got() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.passed(member(2), SequenceNumber::FIRST, SequenceNumber(3));
     assert_eq!(decisions(&mut sets), [(1, true)]);
 }
@@ -110,9 +126,9 @@ fn changes_outside_sets_show_how_far_a_writer_has_got() {
 #[test]
 fn a_writer_that_leaves_breaks_the_sets_that_it_has_not_ended() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0));
-    assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-    assert!(sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1));
+    sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
     sets.unmatched(member(2));
     assert_eq!(decisions(&mut sets), [(1, true), (3, false)]);
     sets.unmatched(member(1));
@@ -122,30 +138,30 @@ fn a_writer_that_leaves_breaks_the_sets_that_it_has_not_ended() {
 #[test]
 fn a_writer_that_leaves_breaks_the_set_that_others_have_yet_to_end() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
-    assert!(sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.begun(member(2), SequenceNumber(3));
     sets.unmatched(member(2));
-    assert!(sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
     // One that begins later does without the writer.
-    assert!(sets.ended(member(1), &end(5, 6, 5, 6, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(5, 6, 5, 6, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets), [(1, true), (3, false), (5, true)]);
 }
 
 #[test]
 fn a_writer_that_leaves_between_sets_breaks_none() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0));
-    assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
+    sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.unmatched(member(2));
-    assert!(sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets), [(1, true), (3, true)]);
 }
 
 #[test]
 fn sets_do_not_wait_for_a_reader_that_is_gone() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets), []);
     sets.remove_reader(member(2).reader);
     assert_eq!(decisions(&mut sets), [(1, true)]);
@@ -157,7 +173,7 @@ fn sets_do_not_wait_for_a_reader_that_is_gone() {
 fn a_writer_may_change_to_another_publisher() {
     let other = Guid::new(GuidPrefix([8; 12]), EntityId::PARTICIPANT);
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.matched(member(2), other);
     let decision = sets
         .decisions()
@@ -165,8 +181,8 @@ fn a_writer_may_change_to_another_publisher() {
         .map(|one| (one.publisher, one.is_whole));
     assert_eq!(decision, Some((PUBLISHER, false)));
     assert_eq!(decisions(&mut sets), [(1, false)]);
-    assert!(sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1));
-    assert!(sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1));
+    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
+    sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets).len(), 2);
 }
 
@@ -178,7 +194,7 @@ fn one_publisher_does_not_wait_for_another() {
         Guid::new(GuidPrefix([8; 12]), EntityId::PARTICIPANT),
     );
     for number in 1..=3 {
-        let _ = sets.ended(member(number), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+        sets.ended(member(number), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     }
     // Nobody carries out the first.
     assert_eq!(sets.decisions().count(), 2);
@@ -187,9 +203,9 @@ fn one_publisher_does_not_wait_for_another() {
 #[test]
 fn changes_missing_outside_sets_break_none_that_the_writer_has_no_part_in() {
     let mut sets = sets(2);
-    assert!(sets.ended(member(1), &end(5, 8, 1, 3, SetPart::Delivered), 2));
+    sets.ended(member(1), &end(5, 8, 1, 3, SetPart::Delivered), 2);
     // Four changes before the set were replaced or filtered.
-    assert!(sets.ended(member(2), &end(5, 8, 5, 5, SetPart::Empty), 0));
+    sets.ended(member(2), &end(5, 8, 5, 5, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(5, true)]);
 }
 
@@ -197,7 +213,7 @@ fn changes_missing_outside_sets_break_none_that_the_writer_has_no_part_in() {
 fn what_waits_is_bounded() {
     let mut sets = sets(2);
     for set in 1..=5000 {
-        let _ = sets.ended(
+        sets.ended(
             member(1),
             &end(2 * set, 2 * set + 1, set, set, SetPart::Delivered),
             1,
@@ -218,4 +234,13 @@ fn what_waits_is_bounded() {
     }
     let publisher = &sets.publishers[&PUBLISHER];
     assert_eq!(publisher.members[&member(2)].holes.len(), MAX_HOLES);
+    let mut lost = PublisherSets::default();
+    for set in (4..1000).step_by(4) {
+        lost.lose(SequenceNumber(set - 1), SequenceNumber(set + 1));
+    }
+    let range = |from, to| (SequenceNumber(from), SequenceNumber(to));
+    assert_eq!(lost.lost.len(), MAX_HOLES);
+    assert_eq!(lost.lost.last(), Some(&range(995, 997)));
+    lost.lose(SequenceNumber(3), SequenceNumber(995));
+    assert_eq!(lost.lost, [range(3, 997)]);
 }

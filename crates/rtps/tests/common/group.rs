@@ -176,9 +176,7 @@ impl Group {
                 match told {
                     Told::Begun(set) => self.sets.begun(member, set),
                     Told::Passed(number, group) => self.sets.passed(member, number, group),
-                    Told::Ended(end, count) => {
-                        let _ = self.sets.ended(member, &end, count);
-                    }
+                    Told::Ended(end, count) => self.sets.ended(member, &end, count),
                 }
             }
             self.told[which] = cache.told.len();
