@@ -274,3 +274,90 @@ impl SampleRejectedStatus {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tickwire_rtps::wire::{EntityId, GuidPrefix};
+
+    use super::*;
+
+    fn peer(number: u8) -> Guid {
+        Guid::new(GuidPrefix([number; 12]), EntityId::user_writer(1, true))
+    }
+
+    #[test]
+    fn matches_count_up_and_down_and_their_changes_since_they_were_read() {
+        let mut status = MatchedStatus::default();
+        status.matched(peer(1));
+        status.matched(peer(2));
+        let mut expected = MatchedStatus {
+            total_count: 2,
+            total_count_change: 2,
+            current_count: 2,
+            current_count_change: 2,
+            last: Some(peer(2)),
+        };
+        assert_eq!(status.read(), expected);
+        status.unmatched(peer(1));
+        expected.total_count_change = 0;
+        (expected.current_count, expected.current_count_change) = (1, -1);
+        expected.last = Some(peer(1));
+        assert_eq!(status.read(), expected);
+        expected.current_count_change = 0;
+        assert_eq!(status.read(), expected);
+    }
+
+    #[test]
+    fn writers_change_between_alive_silent_and_gone() {
+        type Step = fn(&mut LivelinessChangedStatus);
+        // What happens; who is alive and who is not, and how that has changed.
+        let steps: [(Step, [i32; 4]); 6] = [
+            (|status| status.alive(peer(1)), [1, 0, 1, 0]),
+            (|status| status.silent(peer(1)), [0, 1, -1, 1]),
+            (|status| status.back(peer(1)), [1, 0, 1, -1]),
+            (|status| status.gone(peer(1), true), [0, 0, -1, 0]),
+            (
+                |status| {
+                    status.alive(peer(2));
+                    status.silent(peer(2));
+                },
+                [0, 1, 0, 1],
+            ),
+            (|status| status.gone(peer(2), false), [0, 0, 0, -1]),
+        ];
+        let mut status = LivelinessChangedStatus::default();
+        for (number, (step, expected)) in steps.into_iter().enumerate() {
+            step(&mut status);
+            let read = status.read();
+            let counts = [read.alive_count, read.not_alive_count].map(u32::cast_signed);
+            let changes = [read.alive_count_change, read.not_alive_count_change];
+            assert_eq!([counts, changes].concat(), expected, "step {number}");
+        }
+    }
+
+    #[test]
+    fn reading_clears_the_change_and_keeps_the_total() {
+        let mut lost = CountStatus::default();
+        let mut missed = DeadlineMissedStatus::default();
+        let mut rejected = SampleRejectedStatus::default();
+        let mut incompatible = IncompatibleQosStatus::default();
+        for (total, change) in [(1, 1), (1, 0), (2, 1)] {
+            if change > 0 {
+                lost.add(1);
+                missed.missed(InstanceHandle::KEYLESS);
+                rejected.count.add(1);
+                incompatible.found(peer(1), Arc::default());
+            }
+            let expected = CountStatus {
+                total_count: total,
+                total_count_change: change,
+            };
+            assert_eq!(lost.read(), expected);
+            assert_eq!(missed.read().count, expected);
+            assert_eq!(rejected.read().count, expected);
+            let incompatible = incompatible.read();
+            let read = (incompatible.total_count, incompatible.total_count_change);
+            assert_eq!((u64::from(read.0), u64::from(read.1)), (total, change));
+        }
+    }
+}

@@ -3,13 +3,13 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tickwire::qos::LivelinessKind;
+use tickwire::qos::{LivelinessKind, ResourceLimits};
 use tickwire::status::CountStatus;
 use tickwire::status::MatchedStatus;
 use tickwire::{
-    AnyDataReader, AnyDataWriter, DataReader, DataWriter, DataWriterListener, DataWriterQos,
-    DomainParticipant, DomainParticipantListener, PublisherListener, StatusMask, Subscriber,
-    SubscriberListener, Topic, WaitSet,
+    AnyDataReader, AnyDataWriter, DataReader, DataReaderQos, DataWriter, DataWriterListener,
+    DataWriterQos, DomainParticipant, DomainParticipantListener, PublisherListener, StatusMask,
+    Subscriber, SubscriberListener, Topic, WaitSet,
 };
 
 /// Long enough that only a fault reaches it.
@@ -103,6 +103,44 @@ fn one_manual_writer_keeps_the_others_of_its_participant_alive() {
     // Only a machine that stands still loses them, and then both.
     assert_eq!(is_lost(&busy), is_lost(&idle));
     wait_for(&idle, StatusMask::LIVELINESS_LOST);
+}
+
+/// A reader without room leaves the writer asking and itself answering, both by threads that live
+/// however dead the application is (DDS 1.4 §2.2.3.11).
+#[test]
+fn neither_heartbeats_nor_acknowledgements_renew_a_lease_by_topic() {
+    let (one, two) = (participant(159), participant(159));
+    let (kind, lease) = (LivelinessKind::ManualByTopic, Duration::from_millis(300));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_all().liveliness(kind, lease);
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let limits = ResourceLimits {
+        max_samples: Some(1),
+        ..ResourceLimits::default()
+    };
+    let qos = DataReaderQos::default()
+        .reliable()
+        .keep_all()
+        .resource_limits(limits)
+        .liveliness(kind, lease);
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    for price in 0..2 {
+        writer.write(&quote(price)).expect("room");
+    }
+    for round in 0.. {
+        let is_missed = reader.liveliness_changed_status().not_alive_count == 1;
+        let is_lost = writer.liveliness_lost_status().total_count > 0;
+        let counters = writer.counters();
+        if is_missed && is_lost && counters.acknacks.min(counters.heartbeats) > 10 {
+            break;
+        }
+        let asked = writer.wait_for_acknowledgments(Duration::from_millis(5));
+        assert!(asked.is_err(), "the second finds no room");
+        assert!(round < 4_000, "the lease does not end: {counters:?}");
+    }
 }
 
 #[test]
