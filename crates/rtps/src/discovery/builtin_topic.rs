@@ -131,6 +131,15 @@ impl BuiltinTopic {
         }
     }
 
+    /// Has a participant that we do not talk to yet show whether it knows us.
+    pub(super) fn probe(&mut self, prefix: GuidPrefix, to: &[Locator], outbox: &mut Outbox) {
+        let reader = Guid::new(prefix, self.reader.guid().entity);
+        self.writer.probe(reader, to, outbox);
+    }
+
+    /// Bytes of a probe.
+    pub(super) const PROBE_LEN: usize = Writer::PROBE_LEN;
+
     pub(super) fn unmatch_participant(&mut self, prefix: GuidPrefix) {
         let (writer, reader) = (self.writer.guid().entity, self.reader.guid().entity);
         self.writer.unmatch_reader(Guid::new(prefix, reader));

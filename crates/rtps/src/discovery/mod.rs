@@ -380,10 +380,13 @@ impl Discovery {
         }
         let announce_to = &self.config.announce_to;
         let round = (due, self.announcer.answer_len());
-        for participant in self.participants.due_answers(now, round, announce_to) {
+        for (participant, is_probed) in self.participants.due_answers(now, round, announce_to) {
             let (prefix, to) = (participant.data.guid_prefix, &participant.metatraffic);
             self.announcer.answer(prefix, to, outbox);
             self.counters.answers_sent += 1;
+            if is_probed {
+                self.subscriptions.probe(prefix, to, outbox);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use core::net::IpAddr;
 use tickwire_base::{Duration, Instant, Locator};
 
 use super::attachment::{Choice, Confidence};
+use super::builtin_topic::BuiltinTopic;
 use super::{DiscoveryLimits, ParticipantData};
 use crate::wire::{Arrival, GuidPrefix};
 
@@ -264,13 +265,15 @@ impl Participants {
     }
 
     /// Those to whom we must announce ourselves alone now, in `len` bytes: they do not know us yet,
-    /// or, when everybody is told (`is_round`), they do not listen where we tell it.
+    /// or, when everybody is told (`is_round`), they do not listen where we tell it. Some are to be
+    /// probed, too: one that knows us from before, or named us before it was known here, has nothing
+    /// to say to an announcement.
     pub(super) fn due_answers<'a>(
         &'a mut self,
         now: Instant,
         (is_round, len): (bool, usize),
         announce_to: &'a [Locator],
-    ) -> impl Iterator<Item = &'a Participant> {
+    ) -> impl Iterator<Item = (&'a Participant, bool)> {
         let is_quick = self.answer_at.is_some_and(|at| at <= now);
         if is_quick {
             let waits =
@@ -279,12 +282,19 @@ impl Participants {
             self.answer_at = again.then(|| now + QUICK_ANSWER_PERIOD);
         }
         self.by_prefix.values_mut().filter_map(move |participant| {
-            let quick = is_quick && !participant.knows_us && participant.answers_left > 0;
+            let is_new = !participant.knows_us;
+            let quick = is_quick && is_new && participant.answers_left > 0;
             if quick {
                 participant.answers_left -= 1;
             }
-            let round = is_round && !(participant.knows_us && participant.listens_at(announce_to));
-            ((quick || round) && participant.may_be_sent(len)).then_some(&*participant)
+            let is_first = quick && participant.answers_left == QUICK_ANSWERS - 1;
+            let round = is_round && (is_new || !participant.listens_at(announce_to));
+            if !((quick || round) && participant.may_be_sent(len)) {
+                return None;
+            }
+            let is_probed =
+                is_new && (is_first || round) && participant.may_be_sent(BuiltinTopic::PROBE_LEN);
+            Some((&*participant, is_probed))
         })
     }
 }

@@ -94,7 +94,7 @@ impl Discovery {
             Ok(participant) if participant.guid_prefix != source => self.counters.misbehaved += 1,
             Ok(participant) => {
                 let len = match data.payload {
-                    SerializedPayload::Data(payload) => payload.len(),
+                    SerializedPayload::Data(payload) => DATA_LEN + payload.len(),
                     _ => 0,
                 };
                 self.handle_participant(now, participant, len, from, outbox);
@@ -357,3 +357,6 @@ impl Discovery {
         self.counters.last_unusable = Some((source, error));
     }
 }
+
+/// A DATA submessage up to its payload.
+const DATA_LEN: usize = 24;

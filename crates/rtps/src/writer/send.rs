@@ -8,7 +8,7 @@ use super::compose::Target;
 use super::reader_proxy::{MatchedReader, ReaderProxy};
 use super::{Cursor, Writer, cost};
 use crate::outbox::Outbox;
-use crate::wire::{EntityId, GuidPrefix, Heartbeat, SequenceNumber};
+use crate::wire::{EntityId, Guid, GuidPrefix, Heartbeat, SequenceNumber};
 
 impl Writer {
     /// Sends what has not been sent yet, in order. Whole samples go at once; fragments as far as the
@@ -172,6 +172,22 @@ impl Writer {
         self.heartbeat.hasten(now);
         self.send_heartbeat_to_all(false, false, outbox);
     }
+
+    /// Asks a reader that is not matched for an acknowledgement (RTPS 2.5 §8.3.8.6): whoever knows
+    /// this writer has to answer, by which it shows that it hears. Takes
+    /// [`PROBE_LEN`](Self::PROBE_LEN) bytes for each locator.
+    pub fn probe(&mut self, reader: Guid, to: &[Locator], outbox: &mut Outbox) {
+        let heartbeat = self.next_heartbeat(false, false);
+        let target = Target {
+            prefix: reader.prefix,
+            reader: reader.entity,
+            locators: to,
+        };
+        self.composer.heartbeat(heartbeat, target, outbox);
+    }
+
+    /// A header, INFO_DST and a HEARTBEAT.
+    pub const PROBE_LEN: usize = 20 + 16 + 32;
 
     pub(super) fn send_heartbeat(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
         let heartbeat = self.next_heartbeat(is_final, false);

@@ -57,6 +57,21 @@ fn endpoints_that_come_and_go_later_are_matched_and_unmatched() {
     assert_eq!(net.nodes[2].discovery.endpoints().count(), 2);
 }
 
+/// The other one sees nothing new in our announcement, and has nothing to say to us by itself.
+#[test]
+fn a_participant_that_knows_us_from_before_is_met_again() {
+    let mut net = pair();
+    net.run(MOMENT);
+    assert_eq!(net.count(0, is_match), 1);
+    net.call(0, |discovery, now, _| {
+        discovery.forget(now, prefix(2), LostReason::LeaseExpired);
+    });
+    assert_eq!(net.count(0, is_unmatch), 1);
+    net.run(LEASE);
+    assert_eq!(net.count(0, is_match), 1);
+    assert_eq!(net.nodes[0].discovery.endpoints().count(), 2);
+}
+
 #[test]
 fn a_writer_and_a_reader_of_one_participant_match_without_a_network() {
     let mut net = Net::new([config(1)]);
