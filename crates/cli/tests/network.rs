@@ -172,6 +172,40 @@ fn latency_is_measured_beside_the_floor() {
 }
 
 #[test]
+fn discovery_is_measured_until_everybody_is_matched() {
+    let folder = Folder::new("discovery");
+    let reserved = Domain::reserve();
+    let run = [
+        "perf",
+        "discovery",
+        "-d",
+        reserved.id.as_str(),
+        "--participants",
+        "2",
+        "--endpoints",
+        "4",
+        "-o",
+        "json",
+    ];
+    let run = tickwire(&folder, &run);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let row = &rows[0];
+    assert_eq!(
+        (&row["participants"], &row["endpoints"]),
+        (&2.into(), &4.into())
+    );
+    let figure = |name: &str| row[name].as_f64().unwrap_or_default();
+    assert!(
+        figure("matched_s") > 0.0 && figure("matched_s") >= figure("median_s"),
+        "{row}"
+    );
+    // Five announcements to the group and ten ports, and little besides.
+    assert!((11.0..200.0).contains(&figure("datagrams")), "{row}");
+    assert!(figure("KB_sent") > 1.0 && figure("CPU_ms") > 0.0, "{row}");
+}
+
+#[test]
 fn throughput_counts_every_sample() {
     let folder = Folder::new("throughput");
     let reserved = Domain::reserve();

@@ -6,14 +6,14 @@
 //! entity's QoS.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use hashbrown::HashMap;
 use tickwire_base::{Counter, Instant};
 use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
-use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, Role};
+use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, MAX_GATHERED_LEN, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
@@ -326,14 +326,17 @@ impl Core {
     ) -> R {
         let mut discovery = lock(&self.discovery);
         let result = call(&mut discovery, outbox);
-        while let Some(event) = discovery.poll_event() {
-            self.apply(event, outbox);
-        }
-        self.discovery_due
-            .set(discovery.poll_timeout(), &self.control);
-        drop(discovery);
+        self.follow(discovery, outbox);
         self.signal.raise();
         result
+    }
+
+    /// Does what discovery tells to do and lets go of it.
+    fn follow(&self, mut discovery: MutexGuard<'_, Discovery>, outbox: &mut Outbox) {
+        let events = std::iter::from_fn(|| discovery.poll_event());
+        self.apply(events, outbox);
+        self.discovery_due
+            .set(discovery.poll_timeout(), &self.control);
     }
 
     /// Says that all manual writers of the participant live. Others are told at most eight times in
@@ -354,6 +357,7 @@ impl Core {
         look(&lock(&self.discovery))
     }
 
+    /// Hands a submessage to discovery; [`end_discovery`](Self::end_discovery) is to follow.
     pub(crate) fn handle_discovery(
         &self,
         now: Instant,
@@ -361,9 +365,16 @@ impl Core {
         submessage: &Submessage<'_>,
         outbox: &mut Outbox,
     ) {
-        self.on_discovery(outbox, |discovery, outbox| {
-            discovery.handle(now, context, submessage, outbox);
-        });
+        lock(&self.discovery).handle(now, context, submessage, outbox);
+    }
+
+    /// Does what the submessages of a datagram that discovery has [handled](Self::handle_discovery)
+    /// demand. Those who wait are woken if it may have taught discovery something (`has_news`).
+    pub(crate) fn end_discovery(&self, has_news: bool, outbox: &mut Outbox) {
+        self.follow(lock(&self.discovery), outbox);
+        if has_news {
+            self.signal.raise();
+        }
     }
 
     /// Runs the timers of discovery and of all writers that are due.
@@ -386,7 +397,6 @@ impl Core {
             match writer.due() {
                 at if at <= now => {
                     let has_news = writer.handle_timeout(now, outbox);
-                    self.send_user(outbox);
                     if has_news {
                         self.call_listener_later(writer.guid.entity);
                     }
@@ -394,6 +404,9 @@ impl Core {
                 at => self.control.arm(at),
             }
         }
+        // Several writers may have spoken to the same participants.
+        outbox.gather(MAX_GATHERED_LEN);
+        self.send_user(outbox);
     }
 
     /// Runs the timers of all readers that are due.
@@ -402,7 +415,6 @@ impl Core {
             match reader.due() {
                 at if at <= now => {
                     let has_news = reader.handle_timeout(now, outbox);
-                    self.send_user(outbox);
                     if has_news {
                         self.call_listener_later(reader.guid().entity);
                     }
@@ -410,6 +422,8 @@ impl Core {
                 at => self.data.arm(at),
             }
         }
+        outbox.gather(MAX_GATHERED_LEN);
+        self.send_user(outbox);
     }
 
     /// Has the listener of an endpoint called by the thread that delivers data.

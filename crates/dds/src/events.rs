@@ -17,9 +17,39 @@ use crate::status::StatusMask;
 use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
-    /// Does what an event tells to do. To be called under discovery's lock, lest events overtake
-    /// each other.
-    pub(crate) fn apply(&self, event: Event, outbox: &mut Outbox) {
+    /// Does what events tell to do. To be called under discovery's lock, lest they overtake each
+    /// other. The routes, which are copied for whoever reads them, change once for all matches.
+    pub(crate) fn apply(&self, events: impl Iterator<Item = Event>, outbox: &mut Outbox) {
+        let mut together = Vec::new();
+        for event in events {
+            // A match after it is another one.
+            let ends_match = matches!(event, Event::WriterUnmatched { .. });
+            together.push(event);
+            if ends_match {
+                self.apply_together(&mut together, outbox);
+            }
+        }
+        self.apply_together(&mut together, outbox);
+    }
+
+    fn apply_together(&self, events: &mut Vec<Event>, outbox: &mut Outbox) {
+        let matches = events.iter().filter_map(|event| match event {
+            Event::WriterMatched { reader, writer, .. } => Some((*reader, writer)),
+            _ => None,
+        });
+        if matches.clone().next().is_some() {
+            self.directory.change(|routes| {
+                for (reader, writer) in matches {
+                    routes.connect(writer.guid, reader, &writer.qos);
+                }
+            });
+        }
+        for event in events.drain(..) {
+            self.apply_one(event, outbox);
+        }
+    }
+
+    fn apply_one(&self, event: Event, outbox: &mut Outbox) {
         match event {
             Event::ReaderMatched {
                 writer,
@@ -84,8 +114,6 @@ impl Core {
         if proxy.unicast.is_empty() {
             self.counters.unreachable.add(1);
         }
-        self.directory
-            .change(|routes| routes.connect(writer.guid, reader, &writer.qos));
         let now = clock::now();
         self.tell_reader(reader, |reader| {
             reader.match_writer(now, proxy, writer, outbox)

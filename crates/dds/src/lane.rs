@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
+use tickwire_rtps::discovery::MAX_GATHERED_LEN;
 use tickwire_rtps::wire::{
     Arrival, Context, EntityId, Guid, GuidPrefix, MessageReader, Submessage,
 };
@@ -174,6 +175,7 @@ impl Lane {
         }
         let by_multicast = socket.local_address().ip().is_multicast();
         let (now, timestamp) = (clock::now(), clock::timestamp());
+        let calls_listeners = self.kind != LaneKind::Control;
         for datagram in self.batch.iter() {
             let routes = self.routes.refresh(&core.directory);
             let mut dispatch = Dispatch {
@@ -182,7 +184,8 @@ impl Lane {
                 now,
                 timestamp,
                 outbox: &mut self.outbox,
-                calls_listeners: self.kind != LaneKind::Control,
+                calls_listeners,
+                discovered: Discovered::Nothing,
                 to_tell: &mut self.to_tell,
             };
             dispatch.datagram(
@@ -192,9 +195,18 @@ impl Lane {
                     by_multicast,
                 },
             );
+            if calls_listeners {
+                // Answers leave before a listener may take its time.
+                core.send_user(&mut self.outbox);
+            }
             for reader in self.to_tell.drain(..) {
                 reader.call_listener();
             }
+        }
+        if !calls_listeners {
+            // Many may have spoken, several times each.
+            self.outbox.gather(MAX_GATHERED_LEN);
+            core.send_metatraffic(&mut self.outbox);
         }
         Some(now)
     }
@@ -211,12 +223,23 @@ struct Dispatch<'a> {
     timestamp: Timestamp,
     outbox: &'a mut Outbox,
     calls_listeners: bool,
+    discovered: Discovered,
     /// Readers whose listeners are called once the whole datagram has been delivered.
     to_tell: &'a mut Vec<Arc<dyn ReaderEndpoint>>,
 }
 
+/// What a datagram has had for discovery so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Discovered {
+    Nothing,
+    /// Heartbeats and acknowledgements.
+    Chatter,
+    /// Something that others may wait for.
+    News,
+}
+
 impl Dispatch<'_> {
-    /// Hands on what a datagram holds. Answers leave together at its end, so that those to one
+    /// Hands on what a datagram holds. Answers are left to be sent together, so that those to one
     /// participant share a datagram.
     fn datagram(&mut self, bytes: &[u8], arrival: Arrival) {
         let counters = &self.core.counters;
@@ -240,10 +263,7 @@ impl Dispatch<'_> {
                 .unknown_submessages
                 .add(u64::from(submessages.skipped()));
         }
-        match self.calls_listeners {
-            true => self.core.send_user(self.outbox),
-            false => self.core.send_metatraffic(self.outbox),
-        }
+        self.end_discovery();
     }
 
     fn submessage(&mut self, context: &Context<'_>, submessage: &Submessage<'_>) {
@@ -257,8 +277,11 @@ impl Dispatch<'_> {
             Submessage::NackFrag(nack) => (nack.writer, None),
             _ => return,
         };
+        if writer.is_builtin() {
+            return self.hand_to_discovery(context, submessage);
+        }
+        self.end_discovery();
         match to_reader {
-            _ if writer.is_builtin() => self.hand_to_discovery(context, submessage),
             Some(reader) => {
                 self.hand_to_readers(context.source(writer), reader, context, submessage)
             }
@@ -272,6 +295,20 @@ impl Dispatch<'_> {
         }
         self.core
             .handle_discovery(self.now, context, submessage, self.outbox);
+        match submessage {
+            Submessage::Data(_) | Submessage::DataFrag(_) => self.discovered = Discovered::News,
+            _ if self.discovered == Discovered::Nothing => self.discovered = Discovered::Chatter,
+            _ => {}
+        }
+    }
+
+    /// What discovery has heard in this datagram takes effect, once for all of it.
+    fn end_discovery(&mut self) {
+        let discovered = std::mem::replace(&mut self.discovered, Discovered::Nothing);
+        if discovered != Discovered::Nothing {
+            let has_news = discovered == Discovered::News;
+            self.core.end_discovery(has_news, self.outbox);
+        }
     }
 
     fn hand_to_readers(

@@ -19,9 +19,23 @@ pub struct Outbox {
     datagrams: Vec<Datagram>,
     mark: u8,
     has_marks: bool,
+    /// Scratch memory of [`gather`](Self::gather).
+    spare: Spare,
 }
 
+#[derive(Default)]
+struct Spare {
+    order: Vec<Place>,
+    bytes: Vec<u8>,
+    locators: Vec<Locator>,
+    datagrams: Vec<Datagram>,
+}
+
+/// A datagram among all: how many to everybody came before it, whom it is for, its index.
+type Place = (usize, Option<GuidPrefix>, usize);
+
 /// Where a datagram begins in the arenas; it ends where the next one begins.
+#[derive(Clone, Copy)]
 struct Datagram {
     bytes_start: usize,
     locators_start: usize,
@@ -40,6 +54,12 @@ impl Outbox {
             datagrams: Vec::new(),
             mark: 0,
             has_marks: false,
+            spare: Spare {
+                order: Vec::new(),
+                bytes: Vec::new(),
+                locators: Vec::new(),
+                datagrams: Vec::new(),
+            },
         }
     }
 
@@ -102,6 +122,66 @@ impl Outbox {
         MessageWriter::resume(&mut self.bytes, start)
     }
 
+    /// Puts what goes from one participant to another at the same addresses together, as far as it
+    /// fits `max_len`. What is for one participant keeps its order, and nothing overtakes what is
+    /// for everybody. Only what machines wrote that share datagrams is moved; announcements are not.
+    pub fn gather(&mut self, max_len: usize) {
+        // Neighbours share a datagram already.
+        if self.datagrams.len() < 3 {
+            return;
+        }
+        let mut spare = core::mem::take(&mut self.spare);
+        let mut after = 0;
+        for (index, datagram) in self.datagrams.iter().enumerate() {
+            let to_everybody = datagram.destination == Some(GuidPrefix::UNKNOWN);
+            after += usize::from(to_everybody);
+            spare.order.push((after, datagram.destination, index));
+            after += usize::from(to_everybody);
+        }
+        spare.order.sort_unstable();
+        let mut order = core::mem::take(&mut spare.order);
+        for (_, _, index) in order.drain(..) {
+            self.move_to(&mut spare, index, max_len);
+        }
+        spare.order = order;
+        core::mem::swap(&mut self.bytes, &mut spare.bytes);
+        core::mem::swap(&mut self.locators, &mut spare.locators);
+        core::mem::swap(&mut self.datagrams, &mut spare.datagrams);
+        spare.bytes.clear();
+        spare.locators.clear();
+        spare.datagrams.clear();
+        self.spare = spare;
+    }
+
+    /// Adds a datagram to those of `spare`: to the last one if both go the same way.
+    fn move_to(&self, spare: &mut Spare, index: usize, max_len: usize) {
+        let Some(datagram) = self.datagrams.get(index) else {
+            return;
+        };
+        let (bytes, locators) = self.content(index, datagram);
+        let added = bytes.len().saturating_sub(HEADER_AND_DESTINATION_LEN);
+        let joins = spare.datagrams.last().is_some_and(|last| {
+            last.source == datagram.source
+                && last.mark == datagram.mark
+                && last.destination == datagram.destination
+                && last.destination.is_some_and(|to| to != GuidPrefix::UNKNOWN)
+                && spare.locators.get(last.locators_start..) == Some(locators)
+                && spare.bytes.len() - last.bytes_start + added <= max_len
+        });
+        match bytes.get(HEADER_AND_DESTINATION_LEN..) {
+            Some(submessages) if joins => spare.bytes.extend_from_slice(submessages),
+            _ => {
+                spare.datagrams.push(Datagram {
+                    bytes_start: spare.bytes.len(),
+                    locators_start: spare.locators.len(),
+                    ..*datagram
+                });
+                spare.bytes.extend_from_slice(bytes);
+                spare.locators.extend_from_slice(locators);
+            }
+        }
+    }
+
     /// The datagrams and where each goes, oldest first.
     pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], &[Locator])> {
         self.marked().map(|(_, bytes, locators)| (bytes, locators))
@@ -115,19 +195,19 @@ impl Outbox {
     /// The datagrams with their [marks](Self::mark).
     pub fn marked(&self) -> impl Iterator<Item = (u8, &[u8], &[Locator])> {
         self.datagrams.iter().enumerate().map(|(i, datagram)| {
-            let next = self.datagrams.get(i + 1);
-            let bytes_end = next.map_or(self.bytes.len(), |next| next.bytes_start);
-            let locators_end = next.map_or(self.locators.len(), |next| next.locators_start);
-            (
-                datagram.mark,
-                self.bytes
-                    .get(datagram.bytes_start..bytes_end)
-                    .unwrap_or_default(),
-                self.locators
-                    .get(datagram.locators_start..locators_end)
-                    .unwrap_or_default(),
-            )
+            let (bytes, locators) = self.content(i, datagram);
+            (datagram.mark, bytes, locators)
         })
+    }
+
+    /// The bytes of the datagram with that index, and where it goes.
+    fn content(&self, index: usize, datagram: &Datagram) -> (&[u8], &[Locator]) {
+        let next = self.datagrams.get(index + 1);
+        let bytes_end = next.map_or(self.bytes.len(), |next| next.bytes_start);
+        let locators_end = next.map_or(self.locators.len(), |next| next.locators_start);
+        let bytes = self.bytes.get(datagram.bytes_start..bytes_end);
+        let locators = self.locators.get(datagram.locators_start..locators_end);
+        (bytes.unwrap_or_default(), locators.unwrap_or_default())
     }
 
     /// Whether there is nothing to send.
@@ -164,9 +244,14 @@ impl fmt::Debug for Outbox {
     }
 }
 
+/// The message header and the INFO_DST that every datagram to one participant begins with.
+const HEADER_AND_DESTINATION_LEN: usize = 20 + 16;
+
 #[cfg(test)]
 mod tests {
     use core::net::Ipv4Addr;
+
+    use tickwire_base::Timestamp;
 
     use super::*;
 
@@ -212,6 +297,47 @@ mod tests {
             .append(US, GuidPrefix::UNKNOWN, &[THERE], 73, 100)
             .info_ts(None);
         assert_eq!(outbox.len(), 4, "28 and 73 bytes are more than 100");
+    }
+
+    #[test]
+    fn what_goes_the_same_way_is_gathered_in_order() {
+        const OTHERS: GuidPrefix = GuidPrefix([3; 12]);
+        let mut outbox = Outbox::new();
+        let append = |outbox: &mut Outbox, destination, to: Locator, time| {
+            let time = Some(Timestamp::from_nanos(time));
+            let mut message = outbox.append(US, destination, &[to], 12, 100);
+            message.info_ts(time);
+        };
+        for round in 0..4_i64 {
+            append(&mut outbox, THEM, HERE, round * 1_000_000_000);
+            append(&mut outbox, OTHERS, THERE, 0);
+        }
+        append(&mut outbox, GuidPrefix::UNKNOWN, THERE, 0);
+        append(&mut outbox, THEM, HERE, 0);
+        outbox.message(US, &[HERE]).info_dst(THEM);
+        assert_eq!(outbox.len(), 11);
+        outbox.gather(72);
+        // 36 bytes and three of 12 are 72; what is for everybody is not overtaken, and what is not
+        // shared stays whole.
+        assert_eq!(
+            lens(&outbox),
+            [
+                (72, 1),
+                (48, 1),
+                (72, 1),
+                (48, 1),
+                (32, 1),
+                (36, 1),
+                (48, 1)
+            ]
+        );
+        let (first, _) = outbox.datagrams().next().expect("seven");
+        let seconds: Vec<_> = first[36..].chunks(12).map(|info_ts| info_ts[4]).collect();
+        assert_eq!(seconds, [0, 1, 2]);
+        outbox.gather(72);
+        assert_eq!(outbox.len(), 7, "nothing more to gain");
+        outbox.clear();
+        assert!(outbox.is_empty());
     }
 
     #[test]

@@ -277,6 +277,8 @@ impl Discovery {
         for (topic, ..) in self.topics_mut() {
             topic.handle_timeout(now, outbox);
         }
+        // Each topic speaks to everybody in turn.
+        outbox.gather(MAX_GATHERED_LEN);
     }
 
     /// Our own participant as announced.
@@ -428,6 +430,8 @@ fn write_endpoint(data: &EndpointData, payload: &mut Vec<u8>) -> Result<(), AddE
     }
 }
 
+/// Up to so many bytes, what is for one participant is put together: it fits an Ethernet frame.
+pub const MAX_GATHERED_LEN: usize = 1452;
 /// What we have.
 const OWN_BUILTIN_ENDPOINTS: BuiltinEndpoints = BuiltinEndpoints::PARTICIPANT_ANNOUNCER
     .and(BuiltinEndpoints::PARTICIPANT_DETECTOR)

@@ -196,7 +196,7 @@ impl Participants {
         participant.source = source;
         participant.expires_at = expires_at;
         if !participant.knows_us {
-            let answer_at = now + QUICK_ANSWER_PERIOD;
+            let answer_at = now + quick_answer_period(self.by_prefix.len());
             self.answer_at = Some(self.answer_at.map_or(answer_at, |at| at.min(answer_at)));
         }
         self.next_expiry = Some(self.next_expiry.map_or(expires_at, |at| at.min(expires_at)));
@@ -279,7 +279,8 @@ impl Participants {
             let waits =
                 |participant: &Participant| !participant.knows_us && participant.answers_left > 1;
             let again = self.by_prefix.values().any(waits);
-            self.answer_at = again.then(|| now + QUICK_ANSWER_PERIOD);
+            let period = quick_answer_period(self.by_prefix.len());
+            self.answer_at = again.then(|| now + period);
         }
         self.by_prefix.values_mut().filter_map(move |participant| {
             let is_new = !participant.knows_us;
@@ -288,7 +289,9 @@ impl Participants {
                 participant.answers_left -= 1;
             }
             let is_first = quick && participant.answers_left == QUICK_ANSWERS - 1;
-            let round = is_round && (is_new || !participant.listens_at(announce_to));
+            // Who listens there has just been told, unless all else was in vain.
+            let in_vain = is_new && participant.answers_left == 0;
+            let round = is_round && (in_vain || !participant.listens_at(announce_to));
             if !((quick || round) && participant.may_be_sent(len)) {
                 return None;
             }
@@ -327,9 +330,19 @@ impl Participant {
     }
 }
 
+/// How long to wait for a sign that an answer has arrived, with that many participants: many who come
+/// at once have much to read.
+fn quick_answer_period(participants: usize) -> Duration {
+    let crowd = u32::try_from(participants / CROWD).unwrap_or(u32::MAX);
+    QUICK_ANSWER_PERIOD * crowd.saturating_add(1).min(MAX_CROWD)
+}
+
 const MAX_DEPARTED: usize = 256;
 /// Stale ones that are always tolerated.
 const SPARE_NEWCOMERS: usize = 64;
 const DEPARTED_FOR: Duration = Duration::from_secs(10);
 const QUICK_ANSWERS: u8 = 5;
 const QUICK_ANSWER_PERIOD: Duration = Duration::from_millis(100);
+/// For every so many participants the period grows by another of its length.
+const CROWD: usize = 16;
+const MAX_CROWD: u32 = 10;

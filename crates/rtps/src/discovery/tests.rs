@@ -1,6 +1,7 @@
 //! Several discoveries on a network of their own, in virtual time.
 
 mod bounds;
+mod crowd;
 mod leaving;
 mod liveliness;
 mod meeting;
@@ -73,6 +74,8 @@ pub(super) struct Net {
     pub(super) random: u64,
     /// Who is to receive what.
     queue: VecDeque<(usize, Vec<u8>)>,
+    /// Datagrams sent, one for each destination.
+    pub(super) sent: usize,
 }
 
 impl Net {
@@ -85,6 +88,7 @@ impl Net {
             copies: 1,
             random: 1,
             queue: VecDeque::new(),
+            sent: 0,
         };
         configs.into_iter().for_each(|config| net.join(config));
         net
@@ -138,6 +142,7 @@ impl Net {
 
     fn deliver(&mut self, outbox: &Outbox) {
         for (datagram, to) in outbox.datagrams() {
+            self.sent += to.len();
             for index in 0..self.nodes.len() {
                 let data = &self.nodes[index].discovery.config.participant;
                 let hears = (self.group_works && to.contains(&GROUP))
@@ -159,12 +164,12 @@ impl Net {
     }
 
     fn receive(&mut self, index: usize, datagram: &[u8]) {
-        for item in MessageReader::new(datagram).expect("our own header") {
-            let (context, submessage) = item.expect("our own submessages");
-            self.call_one(index, |discovery, now, outbox| {
+        self.call_one(index, |discovery, now, outbox| {
+            for item in MessageReader::new(datagram).expect("our own header") {
+                let (context, submessage) = item.expect("our own submessages");
                 discovery.handle(now, &context, &submessage, outbox);
-            });
-        }
+            }
+        });
     }
 
     /// Runs all timers that end within `duration`.

@@ -66,9 +66,14 @@ impl HeartbeatTimer {
         self.new_at = Some(self.new_at.map_or(at, |armed| armed.min(at)));
     }
 
-    /// The pause after the first beat for a new reader.
-    pub(super) fn first_pause(&self) -> Duration {
-        self.period / HASTE
+    /// The pause after the first beat for a new reader that is one of `readers`: where there are
+    /// many, answers take their time, and asking again would only make it longer.
+    pub(super) fn first_pause(&self, readers: usize) -> Duration {
+        let crowd = u32::try_from(readers / CROWD).unwrap_or(u32::MAX);
+        let pause = self.period / HASTE;
+        pause
+            .saturating_mul(crowd.saturating_add(1))
+            .min(self.period * MAX_CROWD_PERIODS)
     }
 
     /// The pause after one of `pause` that brought nothing.
@@ -89,6 +94,9 @@ impl HeartbeatTimer {
 
 const HASTE: u32 = 10;
 const MAX_PERIODS: u32 = 64;
+/// For every so many readers the first pause grows by another tenth of the period.
+const CROWD: usize = 8;
+const MAX_CROWD_PERIODS: u32 = 4;
 
 #[cfg(test)]
 mod tests {

@@ -173,7 +173,7 @@ impl Writer {
                 };
                 let new_until = now + self.config.heartbeat_period * NEW_PERIODS;
                 let mut reader = MatchedReader::new(proxy, first_relevant, new_until);
-                reader.beat_pause = self.heartbeat.first_pause();
+                reader.beat_pause = self.heartbeat.first_pause(self.readers.len());
                 reader.beat_at = now + reader.beat_pause;
                 let beat_at = reader.beat_at;
                 self.readers.insert(index, reader);

@@ -1,0 +1,93 @@
+//! What it costs when many come at once.
+
+use super::*;
+
+/// A network of participants each of which takes its time for a datagram or a timer.
+struct Crowd {
+    net: Net,
+    effort: Duration,
+    /// When each has time again, and what waits for it since when.
+    free_at: Vec<Instant>,
+    waiting: Vec<VecDeque<(Instant, Vec<u8>)>>,
+}
+
+impl Crowd {
+    /// Has `count` participants come at once, each with a writer and a reader of five topics.
+    fn new(count: u8, effort: Duration) -> Self {
+        let mut net = Net::new((1..=count).map(config));
+        for (index, id) in (1..=count).enumerate() {
+            for key in 1..=TOPICS {
+                let (mut writer, mut reader) = (writer(id, ""), reader(id, ""));
+                writer.guid.entity = EntityId::user_writer(key, true);
+                reader.guid.entity = EntityId::user_reader(key, true);
+                for mut data in [writer, reader] {
+                    data.topic_name = key.to_string();
+                    net.add(index, data);
+                }
+            }
+        }
+        Self {
+            effort,
+            free_at: vec![net.now; count.into()],
+            waiting: vec![VecDeque::new(); count.into()],
+            net,
+        }
+    }
+
+    /// When a participant does something next.
+    fn next_at(&self, index: usize) -> Option<Instant> {
+        let datagram = self.waiting[index].front().map(|&(at, _)| at);
+        let timer = self.net.nodes[index].discovery.poll_timeout();
+        let next = datagram.into_iter().chain(timer).min()?;
+        Some(next.max(self.free_at[index]))
+    }
+
+    fn run(&mut self, duration: Duration) {
+        let end = self.net.now + duration;
+        let all = 0..self.free_at.len();
+        while let Some((at, index)) = all
+            .clone()
+            .filter_map(|index| Some((self.next_at(index)?, index)))
+            .min()
+            && at <= end
+        {
+            self.net.now = at;
+            let waiting = &mut self.waiting[index];
+            let has_come = waiting.front().is_some_and(|&(sent, _)| sent <= at);
+            match has_come.then(|| waiting.pop_front()).flatten() {
+                Some((_, datagram)) => self.net.receive(index, &datagram),
+                None => self.net.call_one(index, Discovery::handle_timeout),
+            }
+            self.free_at[index] = at + self.effort;
+            for (to, datagram) in self.net.queue.drain(..) {
+                self.waiting[to].push_back((at, datagram));
+            }
+        }
+    }
+}
+
+/// However slow they are, everybody says what it has to say to everybody else, and little more: about
+/// five datagrams to each where all are fast.
+#[test]
+fn many_who_come_at_once_say_little() {
+    for (effort_us, at_most) in [(1, 6), (100, 7), (1000, 8)] {
+        let mut crowd = Crowd::new(COUNT, Duration::from_micros(effort_us));
+        crowd.run(Duration::from_secs(2));
+        let count = usize::from(COUNT);
+        let matches = (0..count).map(|index| crowd.net.count(index, is_match));
+        let matches: Vec<_> = matches.collect();
+        let mean = crowd.net.sent / count;
+        assert_eq!(
+            matches,
+            vec![2 * TOPICS as usize * count; count],
+            "{effort_us} {mean}"
+        );
+        assert!(
+            mean <= at_most * count,
+            "{mean} datagrams of each at {effort_us} us"
+        );
+    }
+}
+
+const COUNT: u8 = 40;
+const TOPICS: u32 = 5;
