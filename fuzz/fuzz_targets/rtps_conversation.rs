@@ -79,7 +79,7 @@ fn endpoint(id: u8, key: u32, role: Role, bits: u8) -> EndpointData {
         0 => ReliabilityKind::Reliable,
         _ => ReliabilityKind::BestEffort,
     };
-    if key % 4 != 0 {
+    if !key.is_multiple_of(4) {
         let information = TypeObjects::new().add(&quote(key));
         let encoded = information.map(|one| one.encode(&mut data.type_information));
         assert!(matches!(encoded, Ok(Ok(()))), "a small type");

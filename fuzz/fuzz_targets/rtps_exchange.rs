@@ -273,7 +273,7 @@ impl World {
         let reader = Guid::new(HOSTILE, EntityId::user_reader(key, true));
         self.writer.unmatch_reader(reader);
         let writer = Guid::new(HOSTILE, EntityId::user_writer(key, true));
-        self.reader.unmatch_writer(writer);
+        self.reader.unmatch_writer(writer, &mut self.cache);
         self.cache.last.remove(&writer);
     }
 
