@@ -218,6 +218,7 @@ def an_interface_comes_late(scenario):
     one, other = scenario.hosts(2)
     cable(one, other, "eth0", ["10.0.0.1/24", "10.0.0.2/24"])
     a = one.count("a")
+    a.wait_for("there", lambda said: True)
     one.ip("link del eth0")
     a.wait_for("alone", lambda said: said["moves"] > 0)
     cable(one, other, "eth0", ["10.0.0.1/24", "10.0.0.2/24"])
