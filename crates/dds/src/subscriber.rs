@@ -342,5 +342,5 @@ fn room_for(readers: &[Arc<dyn ReaderEndpoint>], publisher: Guid, set: SequenceN
 }
 
 #[cfg(test)]
-#[path = "subscriber_tests.rs"]
+#[path = "subscriber_tests/mod.rs"]
 mod tests;
