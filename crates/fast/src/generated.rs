@@ -8,6 +8,9 @@
 //! ```
 
 mod encoder;
+mod fault;
+mod number;
+mod presence;
 mod reader;
 mod spare;
 mod text;
@@ -15,7 +18,10 @@ mod writer;
 
 pub use crate::dictionary::{Entries, Entry};
 pub use encoder::Encoder;
-pub use reader::{Bits, Choice, Fault, Integer, LongBits, Map, Number, Packed, Reader};
+pub use fault::Fault;
+pub use number::{Choice, Integer, Number, Packed};
+pub use presence::{Bits, LongBits, Map};
+pub use reader::Reader;
 pub use spare::Spare;
 pub use text::{Bytes, Text};
 pub use writer::{MapWriter, Value, Writer};

@@ -1,6 +1,6 @@
 //! The encoder of generated code. Knows nothing of fields.
 
-use super::reader::Fault;
+use super::Fault;
 use super::writer::Writer;
 use super::{Encode, Protocol};
 use crate::dictionary::Dictionary;

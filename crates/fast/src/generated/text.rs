@@ -2,7 +2,7 @@
 //! without a call; all others go the interpreter's way.
 
 use super::Op;
-use super::reader::{Fault, Reader};
+use super::{Fault, Reader};
 use crate::dictionary::Entries;
 use crate::operator::{self, Place};
 use crate::plan::Kind;

@@ -1,6 +1,6 @@
 //! One message, written field by field. Knows nothing of structs but the types of their members.
 
-use super::reader::Fault;
+use super::Fault;
 use super::{Encode, Op, Protocol};
 use crate::bit_group;
 use crate::dictionary::{Dictionary, Entries};

@@ -1,60 +1,27 @@
-//! Whole conversations about samples: a writer and a reader of ours talk over a network that loses,
-//! repeats and reorders, while another participant, matched with both, says whatever it likes: data,
-//! heartbeats, gaps, fragments, coherent sets, acknowledgements, requests, raw bytes.
-//!
-//! Nothing panics. Each writer's samples come in ascending order, none twice. What is said back is
-//! bounded by what was said, and by the burst that the writer is allowed. What is kept is bounded,
-//! too. When the network is honest again, every sample has arrived, whole.
-#![no_main]
+//! A writer and a reader of ours, the network between them, and what must hold of both.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-use libfuzzer_sys::fuzz_target;
 use tickwire_base::{Duration, Instant, Locator};
 use tickwire_cdr::filter::Filter;
-use tickwire_cdr::{Extensibility, Member, Type, TypeDescription};
 use tickwire_rtps::reader::{
     Delivery, Reader, ReaderConfig, ReceivedChange, SetEnd, Sink, WriterProxy,
 };
 use tickwire_rtps::wire::{
-    AckNack, Context, Data, DataFrag, EntityId, FragmentNumberSet, Gap, Guid, GuidPrefix,
-    Heartbeat, HeartbeatFrag, InlineQos, MessageReader, MessageWriter, NackFrag,
-    ParameterListWriter, SequenceNumber, SequenceNumberSet, SerializedPayload, StatusInfo,
+    Context, EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload,
     Submessage,
 };
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
-use tickwire_rtps::{Change, ChangeKind, GroupPlace, Outbox, Place};
+use tickwire_rtps::{Change, ChangeKind, Outbox};
 
-/// Counts the bytes that are allocated now.
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use crate::LIVE;
 
 const US: GuidPrefix = GuidPrefix([1; 12]);
 const PEER: GuidPrefix = GuidPrefix([2; 12]);
-const HOSTILE: GuidPrefix = GuidPrefix([3; 12]);
-const WRITER: Guid = Guid::new(US, EntityId::user_writer(1, true));
+pub(crate) const HOSTILE: GuidPrefix = GuidPrefix([3; 12]);
+pub(crate) const WRITER: Guid = Guid::new(US, EntityId::user_writer(1, true));
 const READER: Guid = Guid::new(PEER, EntityId::user_reader(1, true));
 const BURST_LEN: usize = 8 << 10;
 const MAX_MESSAGE_LEN: usize = 1024;
@@ -74,60 +41,18 @@ fn at(port: u16) -> Locator {
     Locator::udp_v4(Ipv4Addr::LOCALHOST, port)
 }
 
-/// The input, byte by byte; zeros after its end.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else {
-            return 0;
-        };
-        self.0 = rest;
-        first
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::from(self.byte()) % end
-    }
-
-    fn take(&mut self, len: usize) -> &'a [u8] {
-        let (taken, rest) = self.0.split_at(len.min(self.0.len()));
-        self.0 = rest;
-        taken
-    }
-
-    /// A small number, one near `near`, or one at an edge.
-    fn number(&mut self, near: i64) -> i64 {
-        let byte = self.byte();
-        let low = i64::from(byte & 63);
-        match byte >> 6 {
-            0 => low,
-            1 => near.saturating_add(low - 8),
-            2 => near.saturating_add(low * i64::from(self.byte()) * 64),
-            _ => [
-                i64::MIN,
-                -1,
-                1 << 32,
-                i64::MAX - 256,
-                i64::MAX - 1,
-                i64::MAX,
-            ][low as usize % 6],
-        }
-    }
-}
-
 /// Takes what is delivered and looks at its order.
 #[derive(Default)]
-struct Cache {
+pub(crate) struct Cache {
     last: BTreeMap<Guid, i64>,
     /// Lengths of the samples of our writer.
-    ours: Vec<usize>,
-    lost: u64,
-    is_full: bool,
+    pub(crate) ours: Vec<usize>,
+    pub(crate) lost: u64,
+    pub(crate) is_full: bool,
 }
 
 impl Sink for Cache {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+    pub(crate) fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
         if self.is_full {
             return Delivery::Full;
         }
@@ -162,18 +87,18 @@ impl Sink for Cache {
     }
 }
 
-struct World {
-    now: Instant,
-    writer: Writer,
-    reader: Reader,
-    cache: Cache,
+pub(crate) struct World {
+    pub(crate) now: Instant,
+    pub(crate) writer: Writer,
+    pub(crate) reader: Reader,
+    pub(crate) cache: Cache,
     /// Datagrams between ours, with the time when they were sent: to the reader, or to the writer.
-    queue: VecDeque<(Instant, bool, Vec<u8>)>,
-    outbox: Outbox,
+    pub(crate) queue: VecDeque<(Instant, bool, Vec<u8>)>,
+    pub(crate) outbox: Outbox,
     /// Lengths of our samples.
-    written: Vec<usize>,
+    pub(crate) written: Vec<usize>,
     is_in_set: bool,
-    count: u32,
+    pub(crate) count: u32,
     /// What the writer may have sent by now, beside first transmissions.
     allowance: usize,
     restarts: u64,
@@ -181,7 +106,7 @@ struct World {
 }
 
 impl World {
-    fn new(bits: u8) -> Self {
+    pub(crate) fn new(bits: u8) -> Self {
         let started_at = LIVE.load(Ordering::Relaxed);
         let now = Instant::from_nanos(1_000_000_000);
         let mut world = Self {
@@ -244,7 +169,7 @@ impl World {
         self.sent();
     }
 
-    fn match_hostile_reader(&mut self, key: u32, wants_history: bool, filter: Option<Filter>) {
+    pub(crate) fn match_hostile_reader(&mut self, key: u32, wants_history: bool, filter: Option<Filter>) {
         let proxy = ReaderProxy {
             guid: Guid::new(HOSTILE, EntityId::user_reader(key, true)),
             reliable: true,
@@ -257,7 +182,7 @@ impl World {
         self.sent();
     }
 
-    fn match_hostile_writer(&mut self, key: u32, reliable: bool) {
+    pub(crate) fn match_hostile_writer(&mut self, key: u32, reliable: bool) {
         let guid = Guid::new(HOSTILE, EntityId::user_writer(key, true));
         let proxy = WriterProxy {
             guid,
@@ -269,7 +194,7 @@ impl World {
         self.sent();
     }
 
-    fn unmatch_hostile(&mut self, key: u32) {
+    pub(crate) fn unmatch_hostile(&mut self, key: u32) {
         let reader = Guid::new(HOSTILE, EntityId::user_reader(key, true));
         self.writer.unmatch_reader(reader);
         let writer = Guid::new(HOSTILE, EntityId::user_writer(key, true));
@@ -278,7 +203,7 @@ impl World {
     }
 
     /// Forwards what ours say to each other; says how many bytes went to anybody.
-    fn sent(&mut self) -> usize {
+    pub(crate) fn sent(&mut self) -> usize {
         let mut len = 0;
         for (bytes, to) in self.outbox.datagrams() {
             assert!(bytes.len() <= MAX_MESSAGE_LEN.max(1452) + 64);
@@ -295,7 +220,7 @@ impl World {
         len
     }
 
-    fn write(&mut self, len: usize, kind: ChangeKind) {
+    pub(crate) fn write(&mut self, len: usize, kind: ChangeKind) {
         if self.written.len() >= MAX_WRITES {
             return;
         }
@@ -319,7 +244,7 @@ impl World {
         self.sent();
     }
 
-    fn set(&mut self, begins: bool) {
+    pub(crate) fn set(&mut self, begins: bool) {
         match begins && self.written.len() < MAX_WRITES {
             true => self.writer.begin_set(SequenceNumber::ZERO),
             false => {
@@ -332,7 +257,7 @@ impl World {
     }
 
     /// Hands a datagram to the reader, the writer, or as a hostile one to both.
-    fn deliver(&mut self, to_reader: bool, to_writer: bool, datagram: &[u8]) {
+    pub(crate) fn deliver(&mut self, to_reader: bool, to_writer: bool, datagram: &[u8]) {
         let Ok(message) = MessageReader::new(datagram) else {
             return;
         };
@@ -399,7 +324,7 @@ impl World {
         }
     }
 
-    fn deliver_first(&mut self) {
+    pub(crate) fn deliver_first(&mut self) {
         if let Some((sent_at, to_reader, datagram)) = self.queue.pop_front()
             && self.now.since(sent_at) < MAX_DELAY
         {
@@ -407,7 +332,7 @@ impl World {
         }
     }
 
-    fn pass(&mut self, duration: Duration, honest: bool) {
+    pub(crate) fn pass(&mut self, duration: Duration, honest: bool) {
         let end = self.now + duration;
         for _ in 0..2000 {
             while honest && !self.queue.is_empty() {
@@ -438,232 +363,4 @@ impl World {
             self.now = now;
         }
     }
-
-    fn hostile(&mut self, input: &mut Bytes<'_>) {
-        let mut datagram = Vec::new();
-        let mut message = MessageWriter::new(&mut datagram, HOSTILE);
-        for _ in 0..1 + input.below(4) {
-            self.count = match input.byte() {
-                byte @ 0..16 => u32::from(byte) << 28,
-                _ => self.count.wrapping_add(1),
-            };
-            match input.byte() % 3 {
-                0 => say_as_reader(&mut message, input, self.writer.last().0, self.count),
-                _ => say_as_writer(&mut message, input, self.count),
-            }
-        }
-        self.deliver(true, true, &datagram);
-    }
 }
-
-/// An inline QoS of whatever parameters.
-fn inline_qos(input: &mut Bytes<'_>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let bits = input.byte();
-    if bits & 7 == 7 {
-        return input.take(usize::from(bits >> 3)).to_vec();
-    }
-    if bits & 3 == 0 {
-        return bytes;
-    }
-    let mut list = ParameterListWriter::new(&mut bytes);
-    if bits & 1 != 0 {
-        let mut number = || match input.byte() {
-            255 => SequenceNumber::UNKNOWN,
-            byte => SequenceNumber(i64::from(byte >> 2)),
-        };
-        list.place(&Place {
-            coherent_set: number(),
-            group: GroupPlace {
-                number: number(),
-                coherent_set: number(),
-            },
-        });
-    }
-    if bits & 2 != 0 {
-        list.status_info(StatusInfo(u32::from(bits >> 3)));
-        list.key_hash([bits; 16]);
-    }
-    list.finish();
-    bytes
-}
-
-fn say_as_writer(message: &mut MessageWriter<'_>, input: &mut Bytes<'_>, count: u32) {
-    let writer = EntityId::user_writer(1 + u32::from(input.byte() & 1), true);
-    let reader = EntityId::UNKNOWN;
-    let sequence_number = SequenceNumber(input.number(1));
-    let qos = match input.byte() & 1 {
-        0 => Vec::new(),
-        _ => inline_qos(input),
-    };
-    let inline_qos = InlineQos {
-        bytes: &qos,
-        little_endian: true,
-    };
-    let payload = &[0x5a; 600][..input.below(150) * 4];
-    match input.byte() % 8 {
-        0..3 => message.data(&Data {
-            reader,
-            writer,
-            sequence_number,
-            inline_qos,
-            payload: match payload {
-                [] => SerializedPayload::None,
-                payload => SerializedPayload::Data(payload),
-            },
-        }),
-        3 => message.data_frag(&DataFrag {
-            reader,
-            writer,
-            sequence_number,
-            fragment_start: u32::from(input.byte()),
-            fragment_count: u16::from(input.byte() % 8),
-            fragment_size: [1, 8, 64, 512][input.below(4)],
-            sample_size: [64, 600, 5_000, 30_000, u32::MAX][input.below(5)],
-            inline_qos,
-            is_key: input.byte() == 7,
-            payload,
-        }),
-        4 | 5 => message.heartbeat(&Heartbeat {
-            reader,
-            writer,
-            first: sequence_number,
-            last: SequenceNumber(input.number(sequence_number.0)),
-            count,
-            is_final: input.byte() & 1 == 0,
-            liveliness: false,
-        }),
-        6 => message.heartbeat_frag(&HeartbeatFrag {
-            reader,
-            writer,
-            sequence_number,
-            last_fragment: u32::from(input.byte()),
-            count,
-        }),
-        _ => message.gap(&Gap {
-            reader,
-            writer,
-            start: sequence_number,
-            list: set(input.number(sequence_number.0), input),
-        }),
-    };
-}
-
-fn say_as_reader(message: &mut MessageWriter<'_>, input: &mut Bytes<'_>, last: i64, count: u32) {
-    let reader = EntityId::user_reader(1 + u32::from(input.byte() & 1), true);
-    let number = input.number(last);
-    if input.byte() & 3 == 0 {
-        let mut state = FragmentNumberSet::empty(1 + u32::from(input.byte() & 15));
-        for _ in 0..input.byte() {
-            let fragment = state.base.saturating_add(u32::from(input.byte()));
-            state.insert(fragment);
-        }
-        message.nack_frag(&NackFrag {
-            reader,
-            writer: WRITER.entity,
-            sequence_number: SequenceNumber(number),
-            state,
-            count,
-        });
-    } else {
-        message.acknack(&AckNack {
-            reader,
-            writer: WRITER.entity,
-            state: set(number, input),
-            count,
-            is_final: input.byte() & 1 == 0,
-        });
-    }
-}
-
-/// A set from `base`: nothing, everything, every other one, or some.
-fn set(base: i64, input: &mut Bytes<'_>) -> SequenceNumberSet {
-    let mut set = SequenceNumberSet::empty(SequenceNumber(base));
-    let step = match input.byte() {
-        0..64 => return set,
-        64..128 => 1,
-        128..192 => 2,
-        _ => 1 + input.below(40),
-    };
-    for offset in (0..256).step_by(step) {
-        set.insert(SequenceNumber(base.saturating_add(offset)));
-    }
-    set
-}
-
-fn filter(bits: u8) -> Option<Filter> {
-    let members = vec![Member::new("number", 0, Type::U32)];
-    let ty = TypeDescription::new("Sample", Extensibility::Final, members).ok()?;
-    let expression = ["number > 7", "number < 3", "number = 5"][usize::from(bits) % 3];
-    Filter::new(expression, &[""; 0], &ty).ok()
-}
-
-fuzz_target!(|input: &[u8]| {
-    let mut input = Bytes(input);
-    let mut world = World::new(input.byte());
-    while !input.0.is_empty() {
-        match input.byte() % 16 {
-            0 => {
-                let len = [0, 40, 900, 3_000][input.below(4)];
-                world.write(len, ChangeKind::Alive);
-            }
-            1 => world.write(0, ChangeKind::from_status_info(input.byte().into())),
-            2..5 => world.deliver_first(),
-            5 => drop(world.queue.pop_front()),
-            6 => {
-                if let Some(first) = world.queue.front().cloned() {
-                    world.queue.push_back(first);
-                }
-            }
-            7 => {
-                let by = input.below(world.queue.len().max(1));
-                world.queue.rotate_left(by);
-            }
-            8 => {
-                let ms = 1 << (input.byte() % 15);
-                world.pass(Duration::from_millis(ms), false);
-            }
-            9 => {
-                let len = input.byte().into();
-                let mut datagram = b"RTPS\x02\x05\x01\x54".to_vec();
-                datagram.extend_from_slice(&HOSTILE.0);
-                datagram.extend_from_slice(input.take(len));
-                world.deliver(true, true, &datagram);
-            }
-            10 => {
-                let bits = input.byte();
-                match bits & 1 {
-                    0 => world.set(bits & 2 == 0),
-                    _ => {
-                        world.cache.is_full = bits & 2 != 0;
-                        let (now, sink) = (world.now, &mut world.cache);
-                        world.reader.resume(now, sink, &mut world.outbox);
-                        world.sent();
-                    }
-                }
-            }
-            11 => {
-                let bits = input.byte();
-                let key = 1 + u32::from(bits & 1);
-                world.unmatch_hostile(key);
-                world.match_hostile_reader(key, bits & 2 != 0, filter(bits >> 2));
-                world.match_hostile_writer(key, bits & 4 != 0);
-            }
-            _ => world.hostile(&mut input),
-        }
-    }
-
-    world.cache.is_full = false;
-    world.unmatch_hostile(1);
-    world.unmatch_hostile(2);
-    world.set(false);
-    let sink = &mut world.cache;
-    world.reader.resume(world.now, sink, &mut world.outbox);
-    world.sent();
-    world.pass(Duration::from_secs(60), true);
-    assert_eq!(world.cache.lost, 0);
-    assert_eq!(world.cache.ours.len(), world.written.len());
-    for (got, sent) in world.cache.ours.iter().zip(&world.written) {
-        assert!(got >= sent && got - sent < 4, "{got} bytes of {sent}");
-    }
-});
