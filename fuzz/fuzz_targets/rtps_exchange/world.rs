@@ -52,7 +52,7 @@ pub(crate) struct Cache {
 }
 
 impl Sink for Cache {
-    pub(crate) fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
         if self.is_full {
             return Delivery::Full;
         }

@@ -1,135 +1,24 @@
 //! Writers and readers on a simulated network, in virtual time.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, unused_imports)]
 
+mod cache;
 pub mod group;
+mod route;
 pub mod script;
 
 use std::net::Ipv4Addr;
 
-use tickwire_base::{Duration, Instant, Locator, Timestamp};
-use tickwire_rtps::reader::{
-    CoherentSet, Delivery, Reader, ReaderConfig, ReceivedChange, SetEnd, SetPart, Sink, WriterProxy,
-};
-use tickwire_rtps::wire::{
-    Context, EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload,
-    Submessage,
-};
+use tickwire_base::{Duration, Instant, Locator};
+use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
+use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
-use tickwire_rtps::{Change, ChangeKind, KeyHash, Outbox, Place};
+use tickwire_rtps::{Change, Outbox};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
 
+pub use cache::{Cache, Sample, Told, assert_samples};
+pub use route::{route_to_reader, route_to_writer, tell_reader, tell_writer};
+
 pub const GROUP: Locator = Locator::udp_v4(Ipv4Addr::new(239, 255, 0, 1), 7401);
-
-/// What a reader has been given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
-    pub writer: Guid,
-    pub number: i64,
-    pub kind: ChangeKind,
-    pub key_hash: Option<KeyHash>,
-    pub source_timestamp: Option<Timestamp>,
-    pub payload: Vec<u8>,
-    pub place: Place,
-}
-
-/// A cache that may be full.
-#[derive(Debug)]
-pub struct Cache {
-    pub samples: Vec<Sample>,
-    pub lost: u64,
-    pub room: usize,
-    /// What came together: how many samples each time.
-    pub sets: Vec<usize>,
-    /// Sets that were offered, each time: whether they were refused before.
-    pub offers: Vec<bool>,
-    /// What a subscriber would be told, in order.
-    pub told: Vec<(Guid, Told)>,
-}
-
-/// What a reader tells of the sets of a publisher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    Begun(SequenceNumber),
-    /// With the changes that were delivered.
-    Ended(SetEnd, usize),
-    /// A change in no set: its number in the writer and in the publisher.
-    Passed(SequenceNumber, SequenceNumber),
-}
-
-impl Default for Cache {
-    fn default() -> Self {
-        Self {
-            samples: Vec::new(),
-            lost: 0,
-            room: usize::MAX,
-            sets: Vec::new(),
-            offers: Vec::new(),
-            told: Vec::new(),
-        }
-    }
-}
-
-impl Cache {
-    pub fn numbers(&self) -> Vec<i64> {
-        self.samples.iter().map(|sample| sample.number).collect()
-    }
-}
-
-impl Sink for Cache {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
-        if self.samples.len() >= self.room {
-            return Delivery::Full;
-        }
-        let payload = match change.payload {
-            SerializedPayload::None => &[],
-            SerializedPayload::Data(bytes) | SerializedPayload::Key(bytes) => bytes,
-        };
-        self.samples.push(Sample {
-            writer: change.writer,
-            number: change.sequence_number.0,
-            kind: change.kind,
-            key_hash: change.key_hash,
-            source_timestamp: change.source_timestamp,
-            payload: payload.to_vec(),
-            place: change.place,
-        });
-        let place = change.place;
-        if place.coherent_set < SequenceNumber::FIRST && place.group.number >= SequenceNumber::FIRST
-        {
-            let passed = Told::Passed(change.sequence_number, place.group.number);
-            self.told.push((change.writer, passed));
-        }
-        Delivery::Accepted
-    }
-
-    fn lost(&mut self, _: Guid, count: u64) {
-        self.lost = self.lost.saturating_add(count);
-    }
-
-    fn deliver_set(&mut self, set: CoherentSet<'_>) -> Delivery {
-        self.offers.push(set.was_refused);
-        if self.samples.len() + set.len() > self.room {
-            return Delivery::Full;
-        }
-        self.sets.push(set.len());
-        for change in set.iter() {
-            assert_eq!(self.deliver(change), Delivery::Accepted);
-        }
-        Delivery::Accepted
-    }
-
-    fn set_begun(&mut self, writer: Guid, group_set: SequenceNumber) {
-        self.told.push((writer, Told::Begun(group_set)));
-    }
-
-    fn set_ended(&mut self, writer: Guid, end: SetEnd) {
-        let count = match end.part {
-            SetPart::Delivered => self.sets.last().copied().unwrap_or(0),
-            _ => 0,
-        };
-        self.told.push((writer, Told::Ended(end, count)));
-    }
-}
 
 pub struct WriterNode {
     pub node: NodeId,
@@ -478,109 +367,6 @@ impl std::fmt::Debug for World {
             writeln!(f, "  {:?}", node.reader.writers().collect::<Vec<_>>())?;
         }
         Ok(())
-    }
-}
-
-/// Hands a datagram's submessages to a writer, as a participant does.
-pub fn tell_writer(writer: &mut Writer, now: Instant, datagram: &[u8], outbox: &mut Outbox) {
-    let guid = writer.guid();
-    for item in MessageReader::new(datagram).expect("a header") {
-        let (context, submessage) = item.expect("well-formed submessages");
-        if !context.is_for(guid.prefix) {
-            continue;
-        }
-        route_to_writer(writer, now, &context, &submessage, outbox);
-    }
-}
-
-/// Hands a submessage to a writer if it is the one named.
-pub fn route_to_writer(
-    writer: &mut Writer,
-    now: Instant,
-    context: &Context<'_>,
-    submessage: &Submessage<'_>,
-    outbox: &mut Outbox,
-) {
-    let guid = writer.guid();
-    match submessage {
-        Submessage::AckNack(acknack) if acknack.writer == guid.entity => {
-            writer.handle_acknack(now, context, acknack, outbox);
-        }
-        Submessage::NackFrag(nack) if nack.writer == guid.entity => {
-            writer.handle_nack_frag(now, context, nack, outbox);
-        }
-        _ => {}
-    }
-}
-
-/// Hands a datagram's submessages to a reader, as a participant does.
-pub fn tell_reader(
-    reader: &mut Reader,
-    sink: &mut impl Sink,
-    now: Instant,
-    datagram: &[u8],
-    outbox: &mut Outbox,
-) {
-    let guid = reader.guid();
-    for item in MessageReader::new(datagram).expect("a header") {
-        let (context, submessage) = item.expect("well-formed submessages");
-        if !context.is_for(guid.prefix) {
-            continue;
-        }
-        route_to_reader(reader, sink, now, &context, &submessage, outbox);
-    }
-}
-
-/// Hands a submessage to a reader if it is among those named.
-pub fn route_to_reader(
-    reader: &mut Reader,
-    sink: &mut impl Sink,
-    now: Instant,
-    context: &Context<'_>,
-    submessage: &Submessage<'_>,
-    outbox: &mut Outbox,
-) {
-    let guid = reader.guid();
-    let mine = |entity| entity == EntityId::UNKNOWN || entity == guid.entity;
-    match submessage {
-        Submessage::Data(data) if mine(data.reader) => {
-            reader.handle_data(now, context, data, sink);
-        }
-        Submessage::DataFrag(data) if mine(data.reader) => {
-            reader.handle_data_frag(now, context, data, sink);
-        }
-        Submessage::Heartbeat(heartbeat) if mine(heartbeat.reader) => {
-            reader.handle_heartbeat(now, context, heartbeat, sink, outbox);
-        }
-        Submessage::HeartbeatFrag(heartbeat) if mine(heartbeat.reader) => {
-            reader.handle_heartbeat_frag(now, context, heartbeat);
-        }
-        Submessage::Gap(gap) if mine(gap.reader) => {
-            reader.handle_gap(context, gap, sink);
-        }
-        _ => {}
-    }
-}
-
-/// Checks that a reader was given exactly these samples of lengths `len(number)`.
-pub fn assert_samples(
-    cache: &Cache,
-    numbers: impl Iterator<Item = i64>,
-    len: impl Fn(i64) -> usize,
-    seed: u64,
-) {
-    let numbers: Vec<i64> = numbers.collect();
-    assert_eq!(cache.numbers(), numbers, "seed {seed}");
-    for sample in &cache.samples {
-        let expected = payload(sample.number, len(sample.number));
-        // DATA pads to a multiple of four.
-        assert_eq!(
-            sample.payload.get(..expected.len()),
-            Some(&expected[..]),
-            "sample {}, seed {seed}",
-            sample.number
-        );
-        assert!(sample.payload.len() < expected.len() + 4);
     }
 }
 
