@@ -1,7 +1,7 @@
 //! What the header of a log says of its writer: its announcement and its type. Knows no file.
 
 use tickwire_cdr::TypeDescription;
-use tickwire_cdr::xtypes::TypeObjects;
+use tickwire_cdr::xtypes::{Reply, RequestIdentity, TypeObjects};
 use tickwire_rtps::discovery::{DiscoveryDataError, EndpointData, Role};
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix};
 use tickwire_store::{Description, LogKey};
@@ -36,8 +36,8 @@ pub(super) fn describe(
     }
 }
 
-/// The complete type objects of a type, its own first, each after its length as a little-endian u32.
-/// Empty if the type cannot be described.
+/// The complete type objects of a type, its own first, as a type lookup service would tell them (XTypes
+/// 1.3 §7.6.3.3.4.1). Empty if the type cannot be described.
 fn type_objects(ty: &TypeDescription) -> Vec<u8> {
     let mut objects = TypeObjects::new();
     let complete = objects.add(ty).ok().and_then(|all| all.complete);
@@ -45,13 +45,22 @@ fn type_objects(ty: &TypeDescription) -> Vec<u8> {
         return Vec::new();
     };
     let dependencies = complete.dependencies.iter().map(|(id, _)| *id);
+    let ids = std::iter::once(complete.id).chain(dependencies);
+    let reply = Reply {
+        identity: RequestIdentity {
+            writer: [0; 16],
+            sequence_number: 0,
+        },
+        objects: ids
+            .filter_map(|id| objects.get(id).map(|object| (id, object)))
+            .collect(),
+        complete_to_minimal: Vec::new(),
+    };
     let mut bytes = Vec::new();
-    for id in std::iter::once(complete.id).chain(dependencies) {
-        let object = objects.get(id).unwrap_or_default();
-        bytes.extend_from_slice(&u32::try_from(object.len()).unwrap_or(0).to_le_bytes());
-        bytes.extend_from_slice(object);
+    match reply.encode(&mut bytes) {
+        Ok(()) => bytes,
+        Err(_) => Vec::new(),
     }
-    bytes
 }
 
 /// What the writer of a log announced.
@@ -63,19 +72,15 @@ pub(super) fn announced(description: &Description) -> Result<EndpointData, Disco
 }
 
 /// The type that a log is of, under the name by which it was registered. `None` if it is not described:
-/// not at all, not in order, or as one that contains itself.
+/// not at all, or not in order.
 pub(super) fn type_of(description: &Description) -> Option<TypeDescription> {
+    let reply = Reply::parse(&description.types).ok()??;
+    let (first, _) = reply.objects.first()?;
     let mut objects = TypeObjects::new();
-    let mut first = None;
-    let mut rest = description.types.as_slice();
-    while let Some((len, others)) = rest.split_first_chunk() {
-        let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
-        let (object, others) = others.split_at_checked(len)?;
-        let id = objects.insert(object).ok()?;
-        first.get_or_insert(id);
-        rest = others;
+    for (id, object) in reply.right_objects() {
+        objects.insert_part(id, object);
     }
-    let mut described = objects.describe(first?).ok()?;
+    let mut described = objects.describe(*first).ok()?;
     described.name = description.key.type_name.as_str().into();
     Some(described)
 }
