@@ -12,9 +12,9 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let (header, records) = rest.split_at(usize::from(at).min(rest.len()));
-    let mut log = b"TWLOG\0\0\x01".to_vec();
+    let mut log = b"TWLOG\0\0\x02".to_vec();
     log.extend(framed(header));
-    log.extend(records.chunks(60).flat_map(framed));
+    log.extend(records.chunks(68).flat_map(framed));
     check(&log);
 });
 

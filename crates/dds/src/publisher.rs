@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::qos::PresentationScope;
 use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber};
+use tickwire_rtps::writer::EndedSet;
 
 use crate::DataWriter;
 use crate::enabling::Enabling;
@@ -290,16 +291,27 @@ impl PublisherGroup {
         }
     }
 
-    /// Under the lock, lest the next set begins in some writers before this one has ended in all.
     fn end(&self, outbox: &mut Outbox) {
+        // The lock of a log comes before that of the publisher.
+        for (writer, ended) in self.end_in_all(outbox) {
+            writer.keep_end_of_set(ended);
+        }
+    }
+
+    /// Under the lock, lest the next set begins in some writers before this one has ended in all. The
+    /// ends of durable writers are to be kept.
+    fn end_in_all(&self, outbox: &mut Outbox) -> Vec<(Arc<WriterEndpoint>, EndedSet)> {
         let mut state = lock(&self.state);
         state.depth = state.depth.saturating_sub(1);
         if state.depth > 0 || !self.is_coherent {
-            return;
+            return Vec::new();
         }
         let number = self.next_number();
-        for writer in state.writers.iter().filter_map(Weak::upgrade) {
-            writer.end_set(number, outbox);
-        }
+        let writers = state.writers.iter().filter_map(Weak::upgrade);
+        let ended = writers.filter_map(|writer| {
+            let ended = writer.end_set(number, outbox)?;
+            Some((writer, ended))
+        });
+        ended.collect()
     }
 }

@@ -167,6 +167,72 @@ fn a_coherent_set_that_died_with_its_writer_comes_from_the_successor() {
 }
 
 #[test]
+fn a_set_that_a_successor_restores_is_seen_whole_or_not_at_all() {
+    let mut world = World::new(1, Link::PERFECT);
+    let config = ReaderConfig {
+        originals: true,
+        coherent: true,
+        ..reader_config()
+    };
+    let coherent = world.add_reader(config.clone(), false);
+    let plain = world.add_reader(
+        ReaderConfig {
+            coherent: false,
+            ..config
+        },
+        false,
+    );
+    let writer = world.add_writer(WriterConfig {
+        presents: true,
+        relays: true,
+        transient_local: true,
+        lifespan: Duration::from_secs(100),
+        ..keep_all()
+    });
+    let now = world.now();
+    let machine = &mut world.writers[writer].writer;
+    let mut restore = |ids: &[i64], is_whole| {
+        machine.begin_restored_set(is_whole);
+        for &id in ids {
+            let change = Change {
+                original: Some(OriginalWriter {
+                    sequence_number: number(id),
+                    ..OriginalWriter::default()
+                }),
+                source_timestamp: Some(Timestamp::from_nanos(id)),
+                ..Change::default()
+            };
+            let age = Duration::from_secs(id.unsigned_abs());
+            machine.restore(now, change, age, &payload(id, 40));
+        }
+        machine.end_restored_set();
+    };
+    restore(&[1, 2], true);
+    restore(&[3], false);
+    restore(&[4, 5], true);
+    // The one of which something is too old.
+    restore(&[6, 100], true);
+    restore(&[], true);
+    restore(&[7], true);
+    for reader in [coherent, plain] {
+        world.connect(writer, reader, true, true);
+    }
+    world.settle(Duration::from_secs(1));
+    assert_eq!(ids(&world, plain), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(ids(&world, coherent), [1, 2, 4, 5, 7]);
+    let counters = world.readers[coherent].reader.counters();
+    assert_eq!(
+        (counters.sets_discarded, counters.set_changes_discarded),
+        (2, 2)
+    );
+    world.begin_set(writer, 0);
+    world.write(writer, 40).unwrap();
+    world.end_set(writer, 0);
+    world.settle(Duration::from_secs(1));
+    assert_eq!(world.readers[coherent].cache.samples.len(), 6);
+}
+
+#[test]
 fn lifespan_counts_from_the_first_writing() {
     let mut world = World::new(1, Link::PERFECT);
     let mut log = Log::default();

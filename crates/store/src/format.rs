@@ -19,7 +19,8 @@ use crate::key::{Description, PREAMBLE_LEN};
 ///  20  source timestamp        i64: ns since 1970
 ///  28  writer                  16 bytes: its GUID
 ///  44  key hash                16 bytes
-///  60  payload                 the serialized value or key with its encapsulation header
+///  60  coherent set            i64: the number of its first change, or 0
+///  68  payload                 the serialized value or key with its encapsulation header
 /// ```
 ///
 /// Integers are little-endian. A record is written by one system call, so that only a loss of power or
@@ -36,6 +37,8 @@ pub struct Record<'a> {
     pub source_timestamp: Timestamp,
     /// Which instance it is about, if the topic has a key.
     pub key_hash: Option<[u8; 16]>,
+    /// The number of the first change of the coherent set that it is part of; 0 if it is in none.
+    pub coherent_set: i64,
     /// The serialized value or key with its encapsulation header.
     pub payload: &'a [u8],
 }
@@ -52,6 +55,9 @@ pub enum RecordKind {
     Unregistered,
     /// 3: both at once.
     DisposedUnregistered,
+    /// 4: says nothing of an instance, but that a coherent set has ended. Its number is the first
+    /// beyond those of the set.
+    EndOfSet,
 }
 
 impl RecordKind {
@@ -61,6 +67,7 @@ impl RecordKind {
             1 => Self::Disposed,
             2 => Self::Unregistered,
             3 => Self::DisposedUnregistered,
+            4 => Self::EndOfSet,
             _ => return None,
         })
     }
@@ -71,6 +78,7 @@ impl RecordKind {
             Self::Disposed => 1,
             Self::Unregistered => 2,
             Self::DisposedUnregistered => 3,
+            Self::EndOfSet => 4,
         }
     }
 
@@ -96,6 +104,7 @@ impl<'a> Record<'a> {
         bytes.extend_from_slice(&self.source_timestamp.as_nanos().to_le_bytes());
         bytes.extend_from_slice(&self.writer);
         bytes.extend_from_slice(&self.key_hash.unwrap_or_default());
+        bytes.extend_from_slice(&self.coherent_set.to_le_bytes());
         bytes.extend_from_slice(self.payload);
         let crc = crc32fast::hash(bytes.get(start + FRAME_LEN..)?);
         let place = bytes.get_mut(start + 4..start + FRAME_LEN)?;
@@ -114,12 +123,14 @@ impl<'a> Record<'a> {
         let source_timestamp = Timestamp::from_nanos(i64::from_le_bytes(take(&mut rest)));
         let writer = take(&mut rest);
         let key_hash = take(&mut rest);
+        let coherent_set = i64::from_le_bytes(take(&mut rest));
         Ok(Self {
             kind: RecordKind::from_number(kind).ok_or("a record of an unknown kind")?,
             writer,
             sequence_number,
             source_timestamp,
             key_hash: (flags & 1 != 0).then_some(key_hash),
+            coherent_set,
             payload,
         })
     }
@@ -283,4 +294,4 @@ pub fn parse(
 /// Length and checksum.
 const FRAME_LEN: usize = 8;
 /// All of a record but its payload.
-const HEAD_LEN: usize = 60;
+const HEAD_LEN: usize = 68;

@@ -20,7 +20,7 @@ pub struct LogKey {
 /// A log's header.
 ///
 /// ```text
-///   0  "TWLOG" 0 0 1           file type, and the version of the format
+///   0  "TWLOG" 0 0 2           file type, and the version of the format
 ///   8  length                  u32: bytes from 16 on
 ///  12  CRC-32 of those         u32
 ///  16  domain                  u32
@@ -191,7 +191,7 @@ impl<'a> Body<'a> {
     }
 }
 
-const MAGIC: [u8; 8] = *b"TWLOG\0\0\x01";
+const MAGIC: [u8; 8] = *b"TWLOG\0\0\x02";
 /// Magic, length, checksum.
 pub(crate) const PREAMBLE_LEN: usize = 16;
 /// Of a topic's name in the name of a directory.

@@ -18,7 +18,7 @@
 //!
 //! let description = Description { key, ..Description::default() };
 //! let mut log = store.adopt(description, retention, SyncPolicy::Never, now)?;
-//! log.read(now, |record| assert_eq!(record.payload, b"..."))?;
+//! log.read(now, |record, _| assert_eq!(record.payload, b"..."))?;
 //! # std::fs::remove_dir_all(directory).unwrap();
 //! # Ok::<(), tickwire_store::StoreError>(())
 //! ```

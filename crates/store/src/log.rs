@@ -9,10 +9,10 @@ use std::time::Duration;
 use tickwire_base::Timestamp;
 
 use crate::error::{Damage, Operation, StoreError};
-use crate::format::{Record, ScanError, Scanner, Span};
+use crate::format::{Record, RecordKind, ScanError, Scanner, Span};
 use crate::key::Description;
 use crate::lock::Lock;
-use crate::retention::{Retention, Survivors};
+use crate::retention::{Kept, Retention, Survivors};
 
 /// When what is appended goes to the disk. Without that it is in the memory of the kernel, where it
 /// survives every end of the process, but no loss of power.
@@ -71,7 +71,7 @@ struct Contents {
     head_len: u64,
     /// Where the first damaged byte is, or the end.
     len: u64,
-    survivors: Vec<Span>,
+    kept: Kept,
 }
 
 impl Log {
@@ -120,7 +120,7 @@ impl Log {
             },
         };
         if is_changed || log.len > log.compact_at {
-            log.replace(&contents.survivors)?;
+            log.replace(&contents.kept.spans)?;
         }
         Ok(log)
     }
@@ -145,22 +145,26 @@ impl Log {
         self.lock.is_wanted()
     }
 
-    /// Gives `each` what the DURABILITY_SERVICE policy keeps as of `now`, in the order of appending.
+    /// Gives `each` what the DURABILITY_SERVICE policy keeps as of `now`, in the order of appending,
+    /// and whether all of the record's coherent set is kept, end included.
     ///
     /// # Errors
     /// When the file cannot be read.
     pub fn read(
         &self,
         now: Timestamp,
-        mut each: impl FnMut(&Record<'_>),
+        mut each: impl FnMut(&Record<'_>, bool),
     ) -> Result<(), StoreError> {
         let (_, contents) = examine(&self.file, &self.path, self.retention, now)?;
         let mut bytes = Vec::new();
-        for span in contents.survivors {
+        for span in contents.kept.spans {
             self.read_span(span, &mut bytes)?;
             let mut scanner = Scanner::new(bytes.as_slice(), span.len);
             match scanner.record() {
-                Ok(Some((_, record))) => each(&record),
+                Ok(Some((_, record))) => {
+                    let set = (record.writer, record.coherent_set);
+                    each(&record, contents.kept.whole_sets.contains(&set));
+                }
                 Ok(None) => {}
                 Err(error) => return Err(failed(&self.path, error)),
             }
@@ -216,7 +220,7 @@ impl Log {
         let replaced = examined.and_then(|(_, contents)| {
             self.compact_at = compaction_len(contents.live_len());
             match self.len > self.compact_at {
-                true => self.replace(&contents.survivors),
+                true => self.replace(&contents.kept.spans),
                 // Most of it is still kept.
                 false => Ok(()),
             }
@@ -265,7 +269,7 @@ impl Log {
 
 impl Contents {
     fn live_len(&self) -> u64 {
-        let records = self.survivors.iter().map(|span| span.len).sum::<u64>();
+        let records = self.kept.spans.iter().map(|span| span.len).sum::<u64>();
         self.head_len + records
     }
 }
@@ -307,12 +311,12 @@ fn examine(
         description,
         head_len,
         len: scanner.offset(),
-        survivors: survivors.finish(now),
+        kept: survivors.finish(now),
     };
     Ok((end, contents))
 }
 
-/// Counts the records of a file; says how many bytes at its end are none.
+/// Counts the changes in a file; says how many bytes at its end are none.
 pub(crate) fn count(file: &File, path: &Path) -> Result<(u64, Option<Damage>), StoreError> {
     let metadata = file.metadata();
     let end = metadata
@@ -326,7 +330,7 @@ pub(crate) fn count(file: &File, path: &Path) -> Result<(u64, Option<Damage>), S
     let mut count = 0;
     loop {
         match scanner.record() {
-            Ok(Some(_)) => count += 1,
+            Ok(Some((_, record))) => count += u64::from(record.kind != RecordKind::EndOfSet),
             Ok(None) => return Ok((count, None)),
             Err(ScanError::Damaged(damage)) => return Ok((count, Some(damage))),
             Err(error) => return Err(failed(path, error)),
@@ -425,7 +429,7 @@ mod tests {
         assert_eq!(log.counters().appended, 2);
         drop(log);
         let mut numbers = Vec::new();
-        let each = |record: &Record<'_>| numbers.push(record.sequence_number);
+        let each = |record: &Record<'_>, _| numbers.push(record.sequence_number);
         adopt().unwrap().read(now, each).unwrap();
         fs::remove_dir_all(&directory).unwrap();
         assert_eq!(numbers, [1, 3]);

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use tickwire_base::Timestamp;
 
-use crate::format::{Record, Span};
+use crate::format::{Record, RecordKind, Span};
 
 /// What a log keeps. What was written last stays; the oldest makes way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,22 @@ pub(crate) struct Survivors {
     /// In the order of the log. `None` has made way.
     spans: Vec<Option<Span>>,
     instances: HashMap<Option<[u8; 16]>, Instance>,
+    /// Which of the spans are changes of which coherent sets.
+    in_sets: Vec<(usize, CoherentSet)>,
+    /// The ends of those, whose places among the spans are kept free, and their numbers.
+    ends: Vec<(usize, CoherentSet, Span, i64)>,
+}
+
+/// A coherent set (DDS 1.4 §2.2.3.6): its writer, and the number of its first change there.
+pub(crate) type CoherentSet = ([u8; 16], i64);
+
+/// What stays of a log.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// In the order of the log.
+    pub(crate) spans: Vec<Span>,
+    /// The coherent sets that have ended and all of whose changes stay.
+    pub(crate) whole_sets: HashSet<CoherentSet>,
 }
 
 #[derive(Default)]
@@ -73,13 +89,24 @@ impl Survivors {
             depth: depth.map_or(usize::MAX, |depth| as_usize(depth).max(1)),
             spans: Vec::new(),
             instances: HashMap::new(),
+            in_sets: Vec::new(),
+            ends: Vec::new(),
         }
     }
 
     /// Takes the next record of the log.
     pub(crate) fn push(&mut self, span: Span, record: &Record<'_>) {
+        let (index, set) = (self.spans.len(), (record.writer, record.coherent_set));
+        if record.kind == RecordKind::EndOfSet {
+            self.spans.push(None);
+            self.ends.push((index, set, span, record.sequence_number));
+            return;
+        }
+        if record.coherent_set != 0 {
+            self.in_sets.push((index, set));
+        }
         let instance = self.instances.entry(record.key_hash).or_default();
-        instance.own.push_back(self.spans.len());
+        instance.own.push_back(index);
         self.spans.push(Some(span));
         while instance.own.len() > self.depth {
             if let Some(oldest) = instance.own.pop_front() {
@@ -92,8 +119,8 @@ impl Survivors {
         instance.ended_at = is_ended.then_some(record.source_timestamp);
     }
 
-    /// The records that stay as of `now`, in the order of the log.
-    pub(crate) fn finish(mut self, now: Timestamp) -> Vec<Span> {
+    /// The records that stay as of `now`.
+    pub(crate) fn finish(mut self, now: Timestamp) -> Kept {
         let delay = self.retention.cleanup_delay;
         let spans = &mut self.spans;
         let forget = |instance: &Instance, spans: &mut Vec<Option<Span>>| {
@@ -119,10 +146,38 @@ impl Survivors {
                 forget(instance, spans);
             }
         }
-        let mut left: Vec<_> = self.spans.into_iter().flatten().collect();
         let max_samples = self.retention.max_samples.map_or(usize::MAX, as_usize);
-        left.drain(..left.len().saturating_sub(max_samples));
-        left
+        let newest_first = self.spans.iter_mut().rev();
+        for excess in newest_first.filter(|span| span.is_some()).skip(max_samples) {
+            *excess = None;
+        }
+        let whole_sets = self.keep_ends();
+        Kept {
+            spans: self.spans.into_iter().flatten().collect(),
+            whole_sets,
+        }
+    }
+
+    /// Keeps the end of each coherent set of which something stays; says of which all does.
+    fn keep_ends(&mut self) -> HashSet<CoherentSet> {
+        let mut sizes = HashMap::<_, i64>::new();
+        for (index, set) in &self.in_sets {
+            if self.spans[*index].is_some() {
+                *sizes.entry(*set).or_default() += 1;
+            }
+        }
+        let mut whole_sets = HashSet::new();
+        for &(index, set, span, number) in &self.ends {
+            let Some(size) = sizes.get(&set) else {
+                continue;
+            };
+            self.spans[index] = Some(span);
+            let (_, first) = set;
+            if number.checked_sub(first) == Some(*size) {
+                whole_sets.insert(set);
+            }
+        }
+        whole_sets
     }
 }
 
@@ -148,8 +203,11 @@ mod tests {
             let offset = number as u64;
             survivors.push(Span { offset, len: 1 }, &record);
         }
-        let spans = survivors.finish(seconds(now_s));
-        spans.into_iter().map(|span| span.offset).collect()
+        offsets(&survivors.finish(seconds(now_s)))
+    }
+
+    fn offsets(kept: &Kept) -> Vec<u64> {
+        kept.spans.iter().map(|span| span.offset).collect()
     }
 
     fn seconds(seconds: i64) -> Timestamp {
@@ -204,5 +262,39 @@ mod tests {
             let again = [end[0], end[1], (1, Alive)];
             assert_eq!(kept(at_once, &again, 99), [0, 1, 2]);
         }
+    }
+
+    #[test]
+    fn a_set_is_whole_if_it_has_ended_and_lost_nothing() {
+        // A set of two, its end, which comes late, and changes of none and of one that has not ended.
+        let records = [(1, 7, 1), (1, 8, 2), (0, 9, 4), (1, 0, 3), (5, 8, 5)];
+        let with = |retention, records: &[(i64, u8, i64)]| {
+            let mut survivors = Survivors::new(retention);
+            for (offset, &(coherent_set, key, sequence_number)) in (0..).zip(records) {
+                let record = Record {
+                    kind: match key {
+                        0 => RecordKind::EndOfSet,
+                        _ => Alive,
+                    },
+                    key_hash: Some([key; 16]),
+                    coherent_set,
+                    sequence_number,
+                    ..Record::default()
+                };
+                survivors.push(Span { offset, len: 1 }, &record);
+            }
+            survivors.finish(seconds(9))
+        };
+        let all = with(Retention::KEEP_ALL, &records);
+        assert_eq!(offsets(&all), [0, 1, 2, 3, 4]);
+        assert_eq!(all.whole_sets, [([0; 16], 1)].into());
+        let latest = with(Retention::default(), &records);
+        assert_eq!(offsets(&latest), [0, 2, 3, 4]);
+        assert!(latest.whole_sets.is_empty());
+        let two = Retention {
+            max_samples: Some(2),
+            ..Retention::KEEP_ALL
+        };
+        assert_eq!(offsets(&with(two, &records)), [2, 4]);
     }
 }

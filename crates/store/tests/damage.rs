@@ -91,22 +91,24 @@ proptest! {
 
     #[test]
     fn a_record_is_read_as_it_was_written(
-        kind in 0..4_usize,
+        kind in 0..5_usize,
         writer in any::<[u8; 16]>(),
         sequence_number in any::<i64>(),
         timestamp in any::<i64>(),
         key_hash in any::<Option<[u8; 16]>>(),
+        coherent_set in any::<i64>(),
         payload in proptest::collection::vec(any::<u8>(), 0..80),
     ) {
         let scratch = Scratch::new();
         let mut log = adopt(&scratch).unwrap();
-        use RecordKind::{Alive, Disposed, DisposedUnregistered, Unregistered};
+        use RecordKind::{Alive, Disposed, DisposedUnregistered, EndOfSet, Unregistered};
         let record = Record {
-            kind: [Alive, Disposed, Unregistered, DisposedUnregistered][kind],
+            kind: [Alive, Disposed, Unregistered, DisposedUnregistered, EndOfSet][kind],
             writer,
             sequence_number,
             source_timestamp: tickwire_base::Timestamp::from_nanos(timestamp),
             key_hash,
+            coherent_set,
             payload: &payload,
         };
         log.append(&record, now()).unwrap();

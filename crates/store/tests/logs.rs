@@ -34,7 +34,7 @@ fn a_log_outlives_its_writer() {
     append(&mut log, 4, 7, b"");
     assert_eq!(numbers(&log), [1, 2, 3, 4]);
     let mut payloads = Vec::new();
-    log.read(now(), |record| payloads.push(record.payload.to_vec()))
+    log.read(now(), |record, _| payloads.push(record.payload.to_vec()))
         .unwrap();
     assert_eq!(
         payloads,

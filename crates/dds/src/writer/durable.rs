@@ -17,7 +17,7 @@ use tickwire_cdr::TypeDescription;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_rtps::writer::{HistoryKind, Writer};
+use tickwire_rtps::writer::{EndedSet, HistoryKind, Writer};
 use tickwire_rtps::{Change, ChangeKind, OriginalWriter};
 use tickwire_store::{
     Log, LogCounters, Record, RecordKind, Retention, Store, StoreError, SyncPolicy,
@@ -96,39 +96,65 @@ impl Durable {
     }
 
     /// Appends a change once `write` has written it, which copies its payload to where it is told.
+    /// Also says which coherent set it is in.
     pub(crate) fn write<E>(
         &self,
         writer: Guid,
         change: &Change,
         now: Instant,
-        write: impl FnOnce(&mut Vec<u8>) -> Result<SequenceNumber, E>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<Written, E>,
     ) -> Result<Result<SequenceNumber, E>, StoreError> {
         let mut state = lock(&self.state);
         let Some(state) = &mut *state else {
-            return Ok(write(&mut Vec::new()));
+            return Ok(write(&mut Vec::new()).map(|written| written.number));
         };
-        if let Some(interval) = self.sync_interval {
-            let at = (now + interval).as_nanos();
-            self.sync_at.fetch_min(at, Ordering::AcqRel);
-        }
+        self.sync_after(now);
         state.payload.clear();
-        let number = match write(&mut state.payload) {
-            Ok(number) => number,
+        let written = match write(&mut state.payload) {
+            Ok(written) => written,
             Err(error) => return Ok(Err(error)),
         };
         let timestamp = clock::timestamp();
         let record = Record {
             kind: record_kind(change.kind),
             writer: writer.to_bytes(),
-            sequence_number: number.0,
+            sequence_number: written.number.0,
             source_timestamp: change.source_timestamp.unwrap_or(timestamp),
             key_hash: change.key_hash,
+            coherent_set: written.coherent_set.0,
             payload: &state.payload,
         };
         state.log.append(&record, timestamp)?;
         match state.failed.take() {
-            None => Ok(Ok(number)),
+            None => Ok(Ok(written.number)),
             Some(error) => Err(error),
+        }
+    }
+
+    /// Appends the end of a coherent set, before which nobody who comes late sees anything of it. The
+    /// next write tells if that failed.
+    pub(crate) fn end_set(&self, writer: Guid, set: EndedSet, now: Instant) {
+        if let Some(state) = &mut *lock(&self.state) {
+            self.sync_after(now);
+            let timestamp = clock::timestamp();
+            let record = Record {
+                kind: RecordKind::EndOfSet,
+                writer: writer.to_bytes(),
+                sequence_number: set.end.0,
+                source_timestamp: timestamp,
+                coherent_set: set.first.0,
+                ..Record::default()
+            };
+            if let Err(error) = state.log.append(&record, timestamp) {
+                state.failed = Some(error);
+            }
+        }
+    }
+
+    fn sync_after(&self, now: Instant) {
+        if let Some(interval) = self.sync_interval {
+            let at = (now + interval).as_nanos();
+            self.sync_at.fetch_min(at, Ordering::AcqRel);
         }
     }
 
@@ -171,6 +197,13 @@ impl Durable {
     }
 }
 
+/// A change that a machine has taken.
+pub(crate) struct Written {
+    pub(crate) number: SequenceNumber,
+    /// The first change of the coherent set that it is in.
+    pub(crate) coherent_set: SequenceNumber,
+}
+
 /// Whether the policies ask for samples that outlive their writer.
 pub(crate) fn is_durable(qos: &EndpointQos) -> bool {
     qos.durability >= Durability::Transient
@@ -190,12 +223,27 @@ pub(crate) fn history(qos: &EndpointQos) -> HistoryKind {
     }
 }
 
-/// Gives a machine that has no readers yet what a log keeps.
+/// Gives a machine that has no readers yet what a log keeps. A set of GROUP scope becomes one of its
+/// writer's alone: what other writers of the publisher had of it is in other logs.
 fn restore(log: &Log, machine: &mut Writer) -> Result<(), StoreError> {
     let (now, timestamp) = (clock::now(), clock::timestamp());
-    log.read(timestamp, |record| {
+    let mut set = None;
+    log.read(timestamp, |record, is_whole| {
+        // The end of a set may stand behind what was written after it.
+        let Some(kind) = change_kind(record.kind) else {
+            return;
+        };
+        let its_set = (record.writer, record.coherent_set);
+        let its_set = Some(its_set).filter(|_| record.coherent_set != 0);
+        if its_set != set {
+            machine.end_restored_set();
+            if its_set.is_some() {
+                machine.begin_restored_set(is_whole);
+            }
+            set = its_set;
+        }
         let change = Change {
-            kind: change_kind(record.kind),
+            kind,
             source_timestamp: Some(record.source_timestamp),
             key_hash: record.key_hash,
             group_number: SequenceNumber::ZERO,
@@ -206,7 +254,9 @@ fn restore(log: &Log, machine: &mut Writer) -> Result<(), StoreError> {
         };
         let age = timestamp.since(record.source_timestamp);
         machine.restore(now, change, age, record.payload);
-    })
+    })?;
+    machine.end_restored_set();
+    Ok(())
 }
 
 /// What a log keeps.
@@ -233,11 +283,12 @@ fn record_kind(kind: ChangeKind) -> RecordKind {
     }
 }
 
-fn change_kind(kind: RecordKind) -> ChangeKind {
-    match kind {
+fn change_kind(kind: RecordKind) -> Option<ChangeKind> {
+    Some(match kind {
         RecordKind::Alive => ChangeKind::Alive,
         RecordKind::Disposed => ChangeKind::Disposed,
         RecordKind::Unregistered => ChangeKind::Unregistered,
         RecordKind::DisposedUnregistered => ChangeKind::DisposedUnregistered,
-    }
+        RecordKind::EndOfSet => return None,
+    })
 }

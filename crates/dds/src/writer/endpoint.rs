@@ -10,11 +10,11 @@ use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
-use tickwire_rtps::writer::{self, ReaderProxy, Writer, WriterConfig};
+use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::clock;
 
-use super::durable::{self, Durable};
+use super::durable::{self, Durable, Written};
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
 use crate::error::{StoreError, WriteError};
@@ -137,11 +137,24 @@ impl WriterEndpoint {
         lock(&self.state).machine.begin_set(group_set);
     }
 
-    /// Ends the coherent set.
-    pub(crate) fn end_set(&self, group_number: SequenceNumber, outbox: &mut Outbox) {
-        self.on_machine(clock::now(), outbox, |machine, now, outbox| {
-            machine.end_set(now, group_number, outbox);
+    /// Ends the coherent set. If the result is something, it is to be [kept](Self::keep_end_of_set)
+    /// before the outbox is sent.
+    pub(crate) fn end_set(
+        &self,
+        group_number: SequenceNumber,
+        outbox: &mut Outbox,
+    ) -> Option<EndedSet> {
+        let ended = self.on_machine(clock::now(), outbox, |machine, now, outbox| {
+            machine.end_set(now, group_number, outbox)
         });
+        ended.filter(|_| self.durable.is_some())
+    }
+
+    /// Has the end of a set outlive the writer.
+    pub(crate) fn keep_end_of_set(&self, set: EndedSet) {
+        if let Some(durable) = &self.durable {
+            durable.end_set(self.guid, set, clock::now());
+        }
     }
 
     /// Writes a change, and waits for room if there is none.
@@ -244,7 +257,7 @@ impl WriterEndpoint {
     ) -> Result<SequenceNumber, Refused> {
         outgoing::publish(&self.core, |outbox| {
             let Some(durable) = &self.durable else {
-                return Ok(self.write_change(change, payload, outbox)?);
+                return Ok(self.write_change(change, payload, outbox)?.number);
             };
             let written = durable.write(self.guid, &change, clock::now(), |copy| {
                 let payload = |buffer: &mut Vec<u8>| {
@@ -263,7 +276,7 @@ impl WriterEndpoint {
         mut change: Change,
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), SampleError>,
         outbox: &mut Outbox,
-    ) -> Result<SequenceNumber, writer::WriteError<SampleError>> {
+    ) -> Result<Written, writer::WriteError<SampleError>> {
         self.on_state(clock::now(), outbox, |state, now, outbox| {
             if let Some(group) = &self.group {
                 change.group_number = group.next_number();
@@ -287,7 +300,10 @@ impl WriterEndpoint {
                     false => deadline.ended(instance),
                 }
             }
-            result
+            result.map(|number| Written {
+                number,
+                coherent_set: state.machine.coherent_set(),
+            })
         })
     }
 

@@ -1,4 +1,5 @@
 //! What tests between participants have in common.
+#![allow(dead_code, reason = "not every test file needs all of it")]
 
 use std::time::Duration;
 

@@ -33,6 +33,7 @@ pub use config::{
     WriterCounters,
 };
 pub use reader_proxy::{ReaderProxy, ReaderStatus};
+pub use sets::EndedSet;
 
 use compose::Composer;
 use filter::Destinations;

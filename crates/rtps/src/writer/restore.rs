@@ -4,6 +4,7 @@ use tickwire_base::{Duration, Instant};
 
 use super::{Cursor, Writer};
 use crate::change::{Change, Place};
+use crate::wire::SequenceNumber;
 
 impl Writer {
     /// Takes a change into the history that was written `age` ago, for readers that ask for history.
@@ -14,18 +15,62 @@ impl Writer {
         let lifespan = self.lifespan_of(change);
         if lifespan.is_some_and(|lifespan| lifespan <= age) {
             self.counters.expired += 1;
+            self.leave_out();
             return;
         }
         let expires_at = lifespan.map(|lifespan| now + (lifespan - age));
         let mut bytes = self.history.buffer();
         bytes.extend_from_slice(payload);
         self.make_way(change.key_hash);
-        self.last = self.last.next();
-        let place = Place::default();
+        let before = self.last;
+        self.last = before.next();
+        let place = self.place(SequenceNumber::ZERO);
         self.history
             .push(self.last, change, bytes, expires_at, place);
+        self.restored_up_to_last(before);
+        self.counters.restored += 1;
+    }
+
+    /// What is restored from here on was one coherent set. If something of it is missing, which
+    /// `is_whole` tells, a number stays free, so that readers with coherent access see nothing of it
+    /// (DDS 1.4 §2.2.3.6) and others get the rest.
+    pub fn begin_restored_set(&mut self, is_whole: bool) {
+        self.begin_set(SequenceNumber::ZERO);
+        if !is_whole {
+            self.leave_out();
+        }
+    }
+
+    /// The set that [began](Self::begin_restored_set) is over.
+    pub fn end_restored_set(&mut self) {
+        let set = self.open_set.take();
+        let Some(set) = set.filter(|set| set.first != SequenceNumber::ZERO) else {
+            return;
+        };
+        let before = self.last;
+        self.last = before.next();
+        let place = Place {
+            coherent_set: set.first,
+            ..Place::default()
+        };
+        self.history.push_end(self.last, place);
+        self.restored_up_to_last(before);
+    }
+
+    /// Leaves a number of a set free, of which something is missing. In no set, nobody would miss it.
+    fn leave_out(&mut self) {
+        if self.open_set.is_some() {
+            self.last = self.last.next();
+            self.place(SequenceNumber::ZERO);
+        }
+    }
+
+    /// There is nobody yet to send it to.
+    fn restored_up_to_last(&mut self, before: SequenceNumber) {
         self.cursor = Cursor::at(self.last.next());
         self.released = self.last;
-        self.counters.restored += 1;
+        if self.config.presents {
+            self.forget_end(before);
+        }
     }
 }

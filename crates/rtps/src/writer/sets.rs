@@ -15,9 +15,18 @@ use crate::wire::SequenceNumber;
 #[derive(Debug)]
 pub(super) struct OpenSet {
     /// Its first change; [`SequenceNumber::ZERO`] before that.
-    first: SequenceNumber,
+    pub(super) first: SequenceNumber,
     /// The publisher's number of the set; [`SequenceNumber::ZERO`] without GROUP scope.
     group_set: SequenceNumber,
+}
+
+/// Which changes a coherent set has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedSet {
+    /// The number of the first.
+    pub first: SequenceNumber,
+    /// The number of its end, which is the first beyond them.
+    pub end: SequenceNumber,
 }
 
 impl Writer {
@@ -38,17 +47,20 @@ impl Writer {
     /// publisher's number for the end. Of a set without changes nothing is told unless it is the
     /// publisher's: readers must know that this writer has no part in it.
     ///
-    /// The end needs no room in the history and never blocks.
-    pub fn end_set(&mut self, now: Instant, group_number: SequenceNumber, outbox: &mut Outbox) {
-        let Some(OpenSet { first, group_set }) = self.open_set.take() else {
-            return;
-        };
+    /// The end needs no room in the history and never blocks. Says which changes the set has, if any.
+    pub fn end_set(
+        &mut self,
+        now: Instant,
+        group_number: SequenceNumber,
+        outbox: &mut Outbox,
+    ) -> Option<EndedSet> {
+        let OpenSet { first, group_set } = self.open_set.take()?;
         let (is_empty, is_of_group) = (
             first == SequenceNumber::ZERO,
             group_set != SequenceNumber::ZERO,
         );
         if is_empty && !is_of_group {
-            return;
+            return None;
         }
         let before = self.last;
         self.last = self.last.next();
@@ -62,6 +74,16 @@ impl Writer {
         self.history.push_end(self.last, place);
         self.forget_end(before);
         self.send_new(now, outbox);
+        (!is_empty).then_some(EndedSet {
+            first,
+            end: self.last,
+        })
+    }
+
+    /// The first change of the coherent set that has begun; [`SequenceNumber::ZERO`] if there is none.
+    pub fn coherent_set(&self) -> SequenceNumber {
+        let set = self.open_set.as_ref();
+        set.map_or(SequenceNumber::ZERO, |set| set.first)
     }
 
     /// Where the newest change stands.

@@ -67,7 +67,7 @@ pub(crate) fn append(log: &mut Log, number: i64, key: u8, payload: &[u8]) {
 /// The sequence numbers of what a log keeps.
 pub(crate) fn numbers(log: &Log) -> Vec<i64> {
     let mut numbers = Vec::new();
-    log.read(now(), |record| numbers.push(record.sequence_number))
+    log.read(now(), |record, _| numbers.push(record.sequence_number))
         .unwrap();
     numbers
 }
