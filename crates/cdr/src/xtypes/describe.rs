@@ -1,7 +1,8 @@
 //! Type objects to descriptions.
 //!
 //! The objects are a peer's: every count is bounded by the bytes that hold it, references by the
-//! number of objects, their depth and the total number of members by constants.
+//! number of objects, their depth, the total number of members, and what is read anew at each
+//! reference by constants.
 
 mod bitset;
 mod component;
@@ -71,6 +72,7 @@ pub(super) fn describe(
         open: Vec::new(),
         tying: Vec::new(),
         members_left: MAX_MEMBERS,
+        repeated_left: MAX_REPEATED,
         weight: 0,
     };
     match resolver.resolve(id)? {
@@ -101,7 +103,9 @@ struct Resolver<'o> {
     /// Circles of types that contain the one that is being resolved.
     tying: Vec<Tying>,
     members_left: usize,
-    /// Members met so far in the type that is being resolved.
+    /// Bytes of objects that may still be read more than once.
+    repeated_left: usize,
+    /// Members and collections met so far in the type that is being resolved.
     weight: usize,
 }
 
@@ -398,8 +402,10 @@ fn kind_name(kind: u8) -> &'static str {
 const MAX_DEPTH: usize = 16;
 /// Members of all structs and unions of a type together.
 const MAX_MEMBERS: usize = 4096;
-/// The same with the members of a type counted as often as it is referred to.
+/// Members and collections, those of a type counted as often as it is referred to.
 const MAX_WEIGHT: usize = 1 << 16;
+/// Bytes of the objects of collections in circles, which are read at each reference.
+const MAX_REPEATED: usize = 1 << 20;
 /// The fewest bytes of a member: length, id, flags, identifier, hash of the name.
 const MIN_MEMBER: usize = 12;
 /// The fewest bytes of a literal or a flag: length, position, flags, hash of the name.

@@ -7,8 +7,8 @@
 
 use tickwire_cdr::dynamic::{Form, Omissions, from_json, key_hash, to_json};
 use tickwire_cdr::xtypes::{
-    Consistency, DescribeError, Question, Reply, Request, RequestIdentity, TypeId, TypeInformation,
-    TypeObjects, check_assignable,
+    Component, Consistency, DescribeError, EquivalenceKind, Question, Reply, Request,
+    RequestIdentity, TypeId, TypeInformation, TypeObjects, check_assignable,
 };
 use tickwire_cdr::{
     Decode, DecodeErrorKind, EncodeErrorKind, Representation, Topic, Type, TypeDescription,
@@ -364,4 +364,110 @@ fn a_part_of_a_learnt_type_lives_no_longer_than_the_type() {
     assert_eq!(link.to_string(), "sequence<struct rec::Node>");
     drop(description);
     assert_eq!(link.to_string(), "sequence<recursive type>");
+}
+
+/// A part of an object with its length before it.
+fn delimited(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
+    out.resize(out.len().next_multiple_of(4), 0);
+    let begin = out.len() + 4;
+    out.extend([0; 4]);
+    fill(out);
+    let len = u32::try_from(out.len() - begin).unwrap();
+    out[begin - 4..begin].copy_from_slice(&len.to_le_bytes());
+}
+
+fn number(out: &mut Vec<u8>, number: u32) {
+    out.resize(out.len().next_multiple_of(4), 0);
+    out.extend(number.to_le_bytes());
+}
+
+const CIRCLE: u32 = 15;
+
+fn part(index: u32) -> TypeId {
+    TypeId {
+        kind: EquivalenceKind::Complete,
+        hash: [7; 14],
+        component: Some(Component {
+            length: CIRCLE,
+            index,
+        }),
+    }
+}
+
+/// The identifier of a part of the circle.
+fn refer(out: &mut Vec<u8>, index: u32) {
+    out.push(0xb0);
+    delimited(out, |out| {
+        out.push(0xf2);
+        out.extend([7; 14]);
+        number(out, CIRCLE);
+        number(out, index);
+    });
+}
+
+/// A map from a part of the circle to the same.
+fn map_of(index: u32) -> Vec<u8> {
+    let mut object = Vec::new();
+    delimited(&mut object, |out| {
+        out.extend([0xf2, 0x62, 0, 0]);
+        delimited(out, |out| {
+            number(out, 0);
+            out.push(0);
+        });
+        for _ in 0..2 {
+            delimited(out, |out| {
+                out.extend([1, 0]);
+                match index {
+                    CIRCLE => out.push(0x04),
+                    _ => refer(out, index + 1),
+                }
+                out.extend([0, 0]);
+            });
+        }
+    });
+    object
+}
+
+fn struct_of(members: u32) -> Vec<u8> {
+    let mut object = Vec::new();
+    delimited(&mut object, |out| {
+        out.extend([0xf2, 0x51, 1, 0]);
+        delimited(out, |out| {
+            out.extend([0, 0, 0, 0, 2, 0, 0, 0, b'x', 0]);
+        });
+        delimited(out, |out| {
+            number(out, members);
+            for id in 0..members {
+                delimited(out, |out| {
+                    number(out, id);
+                    out.extend([1, 0]);
+                    refer(out, 2);
+                    number(out, 6);
+                    out.extend(format!("{id:05}\0").bytes());
+                    out.extend([0, 0]);
+                });
+            }
+        });
+    });
+    object
+}
+
+#[test]
+fn what_is_described_anew_at_each_reference_is_bounded() {
+    let describe = |members, depth| {
+        let mut known = TypeObjects::new();
+        known.insert_part(part(1), &struct_of(members));
+        for index in 2..=CIRCLE {
+            let of = if index < depth { index } else { CIRCLE };
+            known.insert_part(part(index), &map_of(of));
+        }
+        known.describe(part(1)).map(|ty| ty.members.len())
+    };
+    // A map is no key, which shows when all of it is there.
+    let is_key = |result| matches!(result, Err(DescribeError::Invalid(_)));
+    assert!(is_key(describe(2, 4)));
+    assert!(is_key(describe(1_000, 4)));
+    // Thirteen levels are 8,192 maps of the last, for each member.
+    assert_eq!(describe(1, CIRCLE), Err(DescribeError::TooLarge));
+    assert_eq!(describe(4_000, CIRCLE), Err(DescribeError::TooLarge));
 }

@@ -32,7 +32,12 @@ impl Resolver<'_> {
             return match self.is_aggregate(id)? {
                 true => Ok(Type::Recursive(Link::new(knot, component.index))),
                 // Collections and aliases are no types of their own in a description.
-                false => self.resolve_new(id),
+                false => {
+                    let len = self.objects.get(id).map_or(0, <[u8]>::len);
+                    let left = self.repeated_left.checked_sub(len);
+                    self.repeated_left = left.ok_or(DescribeError::TooLarge)?;
+                    self.resolve_new(id)
+                }
             };
         }
         if component.length > MAX_COMPONENT || !(1..=component.length).contains(&component.index) {

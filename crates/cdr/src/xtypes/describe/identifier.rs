@@ -55,6 +55,7 @@ impl Resolver<'_> {
         reader: &mut Reader<'_>,
         depth: usize,
     ) -> Result<Type, Failure> {
+        self.weight += 1;
         Ok(match kind {
             TI_PLAIN_SEQUENCE_SMALL | TI_PLAIN_SEQUENCE_LARGE => {
                 let bound = read_bound(kind == TI_PLAIN_SEQUENCE_SMALL, reader)?;
@@ -109,6 +110,7 @@ impl Resolver<'_> {
 
     /// An element of a collection, or what an alias stands for: flags and an identifier.
     fn read_element(&mut self, reader: &mut Reader<'_>) -> Result<Type, Failure> {
+        self.weight += 1;
         let scope = reader.begin_struct(Extensibility::Appendable)?;
         reader.read_u16()?;
         let ty = self.read_identifier(reader, 0)?;
