@@ -8,7 +8,7 @@ use core::cell::Cell;
 
 use super::endpoint_data::Judgement;
 use super::type_lookup::TypeLookup;
-use super::type_matching::{Asking, Wanted};
+use super::type_matching::{Agreement, Asking, Wanted};
 use super::undecided::{Pair, Undecided};
 use super::{EndpointData, Role, type_matching};
 use crate::qos::Verdict;
@@ -112,7 +112,9 @@ impl Endpoints {
     ) -> Vec<PairChange> {
         let guid = data.guid;
         let mut changes = Vec::new();
-        match self.by_guid.get(&guid) {
+        let known = self.by_guid.get(&guid);
+        let same_types = known.is_some_and(|known| type_matching::is_unchanged(known, &data));
+        match known {
             Some(known) if *known == data => return changes,
             Some(known) if known.topic_name != data.topic_name || known.role != data.role => {
                 changes = self.remove(guid);
@@ -122,7 +124,7 @@ impl Endpoints {
         self.by_guid.insert(guid, Arc::clone(&data));
         let topic = self.by_topic.entry(data.topic_name.clone()).or_default();
         topic.insert(guid);
-        changes.extend(self.compare(&data, types));
+        changes.extend(self.compare_types(&data, types, same_types));
         changes
     }
 
@@ -153,17 +155,28 @@ impl Endpoints {
         changes
     }
 
-    /// Compares an endpoint with all others of its topic. One that still matches is reported again,
-    /// as its data have changed.
+    /// Compares an endpoint, whose data are as they were, with all others of its topic. One that
+    /// still matches is reported again, as it may be reached elsewhere.
     pub(super) fn compare(
         &mut self,
         data: &Arc<EndpointData>,
         types: &TypeLookup,
     ) -> Vec<PairChange> {
+        self.compare_types(data, types, true)
+    }
+
+    /// Compares an endpoint with all others of its topic. Where its type is as it was, types that
+    /// agreed still do, though their objects may have been forgotten since.
+    fn compare_types(
+        &mut self,
+        data: &Arc<EndpointData>,
+        types: &TypeLookup,
+        same_types: bool,
+    ) -> Vec<PairChange> {
         let mut changes = Vec::new();
         for other in self.others(data) {
             let (writer, reader) = in_order(data, &other);
-            self.compare_pair(&writer, &reader, types, &mut changes);
+            self.compare_pair(&writer, &reader, types, same_types, &mut changes);
         }
         changes
     }
@@ -178,7 +191,7 @@ impl Endpoints {
         for (writer, reader) in pairs {
             let pair = self.by_guid.get(&writer).zip(self.by_guid.get(&reader));
             if let Some((writer, reader)) = pair.map(|(one, other)| (one.clone(), other.clone())) {
-                self.compare_pair(&writer, &reader, types, &mut changes);
+                self.compare_pair(&writer, &reader, types, false, &mut changes);
             }
         }
         changes
@@ -189,6 +202,7 @@ impl Endpoints {
         writer: &Arc<EndpointData>,
         reader: &Arc<EndpointData>,
         types: &TypeLookup,
+        same_types: bool,
         changes: &mut Vec<PairChange>,
     ) {
         let key = (writer.guid, reader.guid);
@@ -197,8 +211,10 @@ impl Endpoints {
             lookup: types,
             is_refused: Cell::new(false),
         };
-        let judgement = writer.judge(reader, |writer, reader| {
-            type_matching::compare_or_ask(writer, reader, &asking)
+        let agreed = same_types && self.verdicts.get(&key).is_some_and(Verdict::is_match);
+        let judgement = writer.judge(reader, |writer, reader| match agreed {
+            true => Agreement::Agree,
+            false => type_matching::compare_or_ask(writer, reader, &asking),
         });
         self.types_refused += u64::from(asking.is_refused.get());
         let (verdict, before) = match judgement {

@@ -57,6 +57,15 @@ pub(super) fn compare_or_ask(
     compare_with(writer, reader, asking.lookup.objects(), Some(asking))
 }
 
+/// Whether all that a comparison of types looks at is as it was.
+pub(super) fn is_unchanged(before: &EndpointData, now: &EndpointData) -> bool {
+    before.type_name == now.type_name
+        && before.type_information == now.type_information
+        && before.extensibility == now.extensibility
+        && before.qos.type_consistency == now.qos.type_consistency
+        && before.qos.offered_representation() == now.qos.offered_representation()
+}
+
 /// Who can be asked, and whether a limit kept us from it.
 pub(super) struct Asking<'a> {
     pub(super) lookup: &'a TypeLookup,

@@ -118,6 +118,32 @@ fn an_assignable_type_matches_once_its_objects_are_known() {
 }
 
 #[test]
+fn a_match_outlives_the_objects_that_it_was_found_by() {
+    let narrow = quote(Appendable, Type::F64, None);
+    let wide = quote(Appendable, Type::F64, Some(Type::U32));
+    let mut meeting = Meeting::of(&narrow, &wide);
+    meeting.writer.type_name = "Other".to_string();
+    let mut net = meeting.net;
+    net.run(MOMENT);
+    net.add(0, meeting.writer.clone());
+    net.add(1, meeting.reader);
+    net.run(MOMENT);
+    // Complete objects can be asked for once, and minimal ones then.
+    for change in 1..=3 {
+        for node in &mut net.nodes {
+            node.discovery.types_mut().forget_inserted(0);
+            node.events.clear();
+        }
+        meeting.writer.qos.user_data = vec![change];
+        net.add(0, meeting.writer.clone());
+        net.run(MOMENT);
+        for node in &net.nodes {
+            assert_eq!(outcome(&node.events), "match");
+        }
+    }
+}
+
+#[test]
 fn types_that_are_not_assignable_do_not_match_and_say_where() {
     let writer = quote(Appendable, Type::I32, None);
     let reader = quote(Appendable, Type::F64, None);
