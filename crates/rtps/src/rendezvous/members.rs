@@ -25,8 +25,10 @@ pub(super) struct Member {
     pub(super) our_name: GuidPrefix,
     pub(super) lease: Duration,
     pub(super) heard_at: Instant,
-    /// When the others were told last, and it of them.
+    /// When it was last told of others.
     pub(super) served_at: Instant,
+    /// When the others were told of it.
+    pub(super) told_at: Instant,
     /// Whether the others do not yet know what it says now.
     pub(super) is_untold: bool,
     /// It has said good-bye, and is remembered for a while.
@@ -37,11 +39,18 @@ pub(super) struct Member {
 }
 
 /// An announcement as it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Said {
     pub(super) header: Header,
+    /// Some raise it each time that they say the same.
     pub(super) sequence_number: SequenceNumber,
     pub(super) payload: Vec<u8>,
+}
+
+impl Said {
+    fn is_same(&self, other: &Self) -> bool {
+        self.header == other.header && self.payload == other.payload
+    }
 }
 
 /// Where a participant is known from.
@@ -121,6 +130,13 @@ impl Members {
             .filter_map(|other| Some((*other, self.by_prefix.get(other)?)))
     }
 
+    /// How many are in the domain of `prefix`.
+    pub(super) fn domain_len(&self, prefix: GuidPrefix) -> usize {
+        let member = self.by_prefix.get(&prefix);
+        let domain = member.and_then(|member| self.by_domain.get(&member.domain));
+        domain.map_or(0, BTreeSet::len)
+    }
+
     /// Where to tell the others of `prefix`.
     pub(super) fn audience(&self, prefix: GuidPrefix) -> Vec<Locator> {
         let others = self.others(prefix, GuidPrefix::UNKNOWN);
@@ -155,13 +171,14 @@ impl Members {
         new: Registration,
         config: &RendezvousConfig,
     ) -> Admitted {
-        let lease = new.lease.clamp(MIN_LEASE, config.max_lease);
+        let lease = new.lease.min(config.max_lease).max(MIN_LEASE);
         let known = self.by_prefix.get_mut(&prefix);
         match known {
             Some(member) if member.is_gone || member.origin.outranks(&new.origin) => {
                 return Admitted::Outdated;
             }
-            Some(member) if member.said == new.said && member.origin == new.origin => {
+            Some(member) if member.said.is_same(&new.said) && member.origin == new.origin => {
+                member.said.sequence_number = new.said.sequence_number;
                 (member.heard_at, member.expires_at) = (now, now + member.lease);
                 return Admitted::Same;
             }
@@ -189,6 +206,7 @@ impl Members {
             lease,
             heard_at: now,
             served_at: old.as_ref().map_or(now, |old| old.served_at),
+            told_at: old.as_ref().map_or(now, |old| old.told_at),
             is_untold: old.as_ref().is_some_and(|old| old.is_untold),
             is_gone: false,
             cursor: old.as_ref().map_or(prefix, |old| old.cursor),

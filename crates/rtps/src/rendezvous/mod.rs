@@ -182,7 +182,7 @@ impl<S: BuildHasher> Rendezvous<S> {
         let Some(member) = self.members.get_mut(prefix) else {
             return;
         };
-        (member.served_at, member.is_untold) = (now, false);
+        (member.served_at, member.told_at, member.is_untold) = (now, now, false);
         let said = &member.said;
         if !audience.is_empty() {
             self.counters.introductions += audience.len() as u64;

@@ -178,17 +178,20 @@ impl<S: BuildHasher> Rendezvous<S> {
         }
     }
 
-    /// A participant announces something else than before.
+    /// A participant announces something else than before. All others are told, so the more there
+    /// are, the longer the next news have to wait.
     fn tell_news(&mut self, now: Instant, prefix: GuidPrefix, outbox: &mut Outbox) {
+        let rounds = self.members.domain_len(prefix) / REPEATED_INTRODUCTIONS;
+        let pause = MIN_PAUSE.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX).max(1));
         let Some(member) = self.members.get_mut(prefix) else {
             return;
         };
-        if now.since(member.served_at) >= MIN_PAUSE {
+        if now.since(member.told_at) >= pause {
             self.greet_member(prefix, outbox);
             return self.make_known(now, prefix, outbox);
         }
         if !core::mem::replace(&mut member.is_untold, true) {
-            self.untold.insert((member.served_at + MIN_PAUSE, prefix));
+            self.untold.insert((member.told_at + pause, prefix));
         }
     }
 

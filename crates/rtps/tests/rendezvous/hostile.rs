@@ -205,6 +205,44 @@ fn a_repeated_announcement_draws_no_more_than_some_introductions_and_not_too_oft
     );
 }
 
+/// The same announcement under another number, as some implementations send it.
+fn numbered(mut datagram: Vec<u8>, number: u8) -> Vec<u8> {
+    let writer = [0, 1, 0, 0xc2];
+    let at = datagram.windows(4).position(|four| four == writer);
+    datagram[at.expect("the announcing writer") + 8] = number;
+    datagram
+}
+
+#[test]
+fn an_announcement_under_another_number_is_no_news() {
+    let mut bench = Bench::new(|_| {});
+    (1..=200).for_each(|id| bench.join(participant(id, 0)));
+    for number in 2..10 {
+        bench.now = bench.now + SECOND;
+        let datagram = numbered(announcement(participant(1, 0)), number);
+        assert!(bench.hear(home(1), &datagram) <= 33 * datagram.len());
+    }
+}
+
+#[test]
+fn the_more_hear_of_news_the_rarer_they_may_be() {
+    let mut bench = Bench::new(|_| {});
+    (1..=200).for_each(|id| bench.join(participant(id, 0)));
+    bench.now = bench.now + SECOND;
+    let before = bench.rendezvous.counters().introductions;
+    // Twenty in a second are told four times: to 199 each, and of 199.
+    for change in 0..20 {
+        bench.now = bench.now + SECOND / 20;
+        let mut news = participant(1, 0);
+        news.user_data = vec![change];
+        bench.hear(home(1), &announcement(news));
+        let (now, outbox) = (bench.now, &mut bench.outbox);
+        bench.rendezvous.handle_timeout(now, outbox);
+    }
+    let told = bench.rendezvous.counters().introductions - before;
+    assert!((1..=4 * 398).contains(&told), "{told}");
+}
+
 /// What the rendezvous last said of itself.
 fn datagram_of_rendezvous(bench: &Bench) -> usize {
     assert_eq!(bench.outbox.len(), 1);
