@@ -1,6 +1,6 @@
 //! Records as bytes and back. Knows neither which of them stay nor where they are kept.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use tickwire_base::Timestamp;
 
@@ -129,11 +129,28 @@ impl<'a> Record<'a> {
             writer,
             sequence_number,
             source_timestamp,
-            key_hash: (flags & 1 != 0).then_some(key_hash),
+            key_hash: (flags & HAS_KEY_HASH != 0).then_some(key_hash),
             coherent_set,
             payload,
         })
     }
+}
+
+/// Whether a record may begin with these bytes, where so many are left. Says no to nearly all others, and
+/// much faster than the checksum does.
+fn is_head(bytes: &[u8; HEAD_LEN], left: u64) -> bool {
+    let mut rest = bytes.as_slice();
+    let len = u32::from_le_bytes(take(&mut rest));
+    let _checksum: [u8; 4] = take(&mut rest);
+    let [kind, flags, zero, also_zero] = take(&mut rest);
+    let _number_timestamp_and_writer: [u8; 32] = take(&mut rest);
+    let key_hash: [u8; 16] = take(&mut rest);
+    let len = u64::from(len) + FRAME_LEN as u64;
+    (HEAD_LEN as u64..=left).contains(&len)
+        && RecordKind::from_number(kind).is_some()
+        && flags <= HAS_KEY_HASH
+        && (zero, also_zero) == (0, 0)
+        && (flags == HAS_KEY_HASH || key_hash == [0; 16])
 }
 
 /// The first `N` bytes, of which there are as many.
@@ -168,6 +185,20 @@ impl From<io::Error> for ScanError {
     }
 }
 
+/// What there is besides whole records.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scanned {
+    /// Where the last of them ends, or the header; what is behind was being written when the power
+    /// failed.
+    pub(crate) end: u64,
+    /// Where the file ends.
+    pub(crate) file_end: u64,
+    /// Bytes before `end` that belong to none.
+    pub(crate) skipped: u64,
+    /// What is wrong at the first place where something is.
+    pub(crate) damage: Option<Damage>,
+}
+
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -175,7 +206,7 @@ pub(crate) struct Span {
     pub(crate) len: u64,
 }
 
-impl<R: Read> Scanner<R> {
+impl<R: Read + Seek> Scanner<R> {
     /// `from` has `end` bytes, header included.
     pub(crate) fn new(from: R, end: u64) -> Self {
         Self {
@@ -244,10 +275,81 @@ impl<R: Read> Scanner<R> {
         }
     }
 
+    /// All records from here on. What is damaged is passed over.
+    pub(crate) fn records(
+        &mut self,
+        mut each: impl FnMut(Span, &Record<'_>),
+    ) -> io::Result<Scanned> {
+        let (mut skipped, mut first) = (0, None);
+        loop {
+            match self.record() {
+                Ok(Some((span, record))) => each(span, &record),
+                Ok(None) => break,
+                Err(ScanError::Io(error)) => return Err(error),
+                Err(ScanError::Damaged(damage)) => {
+                    first.get_or_insert(damage);
+                    let Some(next) = self.find_record()? else {
+                        break;
+                    };
+                    skipped += next - self.offset;
+                    self.go_to(next)?;
+                }
+            }
+        }
+        Ok(Scanned {
+            end: self.offset,
+            file_end: self.end,
+            skipped,
+            damage: first,
+        })
+    }
+
+    /// Where the next whole record is, behind a place where there is none. Also what looks like one in
+    /// the payload of a record that is damaged is taken for one.
+    fn find_record(&mut self) -> io::Result<Option<u64>> {
+        let (damaged, left) = (self.offset, self.left());
+        let mut budget = left.saturating_mul(SEARCH_FACTOR).max(MIN_SEARCH_LEN);
+        let mut window = vec![0; as_len(left.min(SEARCH_WINDOW_LEN))];
+        let mut start = damaged + 1;
+        while start + HEAD_LEN as u64 <= self.end {
+            window.truncate(as_len(self.end - start));
+            self.go_to(start)?;
+            self.from.read_exact(&mut window)?;
+            for (place, head) in (start..).zip(window.windows(HEAD_LEN)) {
+                let head = head.first_chunk().unwrap_or(&[0; HEAD_LEN]);
+                if !is_head(head, self.end - place) {
+                    continue;
+                }
+                self.go_to(place)?;
+                let is_whole = match self.record() {
+                    Ok(found) => found.is_some(),
+                    Err(ScanError::Damaged(_)) => false,
+                    Err(ScanError::Io(error)) => return Err(error),
+                };
+                self.offset = damaged;
+                if is_whole {
+                    return Ok(Some(place));
+                }
+                budget = budget.saturating_sub(self.body.len() as u64);
+                if budget == 0 {
+                    return Ok(None);
+                }
+            }
+            start += (window.len() - HEAD_LEN) as u64 + 1;
+        }
+        self.offset = damaged;
+        Ok(None)
+    }
+
+    fn go_to(&mut self, offset: u64) -> io::Result<()> {
+        self.offset = offset;
+        self.from.seek(SeekFrom::Start(offset))?;
+        Ok(())
+    }
+
     /// No more than the file has, as the caller has seen to.
     fn read_body(&mut self, len: u32) -> io::Result<()> {
-        self.body
-            .resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        self.body.resize(as_len(u64::from(len)), 0);
         self.from.read_exact(&mut self.body)
     }
 
@@ -263,8 +365,8 @@ impl<R: Read> Scanner<R> {
     }
 }
 
-/// Reads a log that is in memory: calls `each` with every record up to the first that is damaged, and
-/// says what is wrong there, if anything is.
+/// Reads a log that is in memory: calls `each` with every whole record, and says what is wrong at the
+/// first place where something is.
 ///
 /// # Errors
 /// When the header is damaged.
@@ -280,18 +382,27 @@ pub fn parse(
             what: "cannot be read",
         },
     };
-    let mut scanner = Scanner::new(log, log.len() as u64);
+    let mut scanner = Scanner::new(Cursor::new(log), log.len() as u64);
     let description = scanner.description().map_err(no_io)?;
-    loop {
-        match scanner.record() {
-            Ok(Some((_, record))) => each(&record),
-            Ok(None) => return Ok((description, None)),
-            Err(error) => return Ok((description, Some(no_io(error)))),
-        }
-    }
+    let scanned = scanner.records(|_, record| each(record));
+    let scanned = scanned.map_err(|error| no_io(error.into()))?;
+    Ok((description, scanned.damage))
 }
 
+fn as_len(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+/// The flag that says that the key hash is one.
+const HAS_KEY_HASH: u8 = 1;
 /// Length and checksum.
 const FRAME_LEN: usize = 8;
 /// All of a record but its payload.
 const HEAD_LEN: usize = 68;
+/// What is searched at once for the next whole record.
+const SEARCH_WINDOW_LEN: u64 = 1 << 16;
+/// How often each byte behind a damaged place is looked at, on average, to find the next whole record.
+/// More would be needed only if most of them seemed to begin long records; then there is none.
+const SEARCH_FACTOR: u64 = 16;
+/// Bytes that may be looked at in any case.
+const MIN_SEARCH_LEN: u64 = 64 << 20;

@@ -38,6 +38,8 @@
 
 #![forbid(unsafe_code)]
 
+mod contents;
+mod disk;
 mod error;
 mod format;
 mod key;

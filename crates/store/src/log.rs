@@ -1,18 +1,20 @@
 //! One writer's log: appended to, read back, compacted.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, BufWriter, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tickwire_base::Timestamp;
 
-use crate::error::{Damage, Operation, StoreError};
-use crate::format::{Record, RecordKind, ScanError, Scanner, Span};
+use crate::contents::{self, Contents};
+use crate::disk::{create_file, publish, sync_directory};
+use crate::error::{Operation, StoreError};
+use crate::format::{Record, Span};
 use crate::key::Description;
 use crate::lock::Lock;
-use crate::retention::{Kept, Retention, Survivors};
+use crate::retention::Retention;
 
 /// When what is appended goes to the disk. Without that it is in the memory of the kernel, where it
 /// survives every end of the process, but no loss of power.
@@ -62,16 +64,9 @@ pub struct LogCounters {
     /// Bytes at the end that were no whole record when the log was opened, and are gone: what was
     /// being written when the power failed.
     pub cut_off_bytes: u64,
-}
-
-/// What a log turned out to be.
-struct Contents {
-    description: Description,
-    /// Of the header.
-    head_len: u64,
-    /// Where the first damaged byte is, or the end.
-    len: u64,
-    kept: Kept,
+    /// Bytes between records that were no whole record when the log was opened: what the disk has
+    /// lost. They go with the next compaction.
+    pub skipped_bytes: u64,
 }
 
 impl Log {
@@ -93,10 +88,11 @@ impl Log {
         }
         let open = OpenOptions::new().read(true).write(true).open(&path);
         let file = open.map_err(StoreError::io(Operation::Open, &path))?;
-        let (file_len, contents) = examine(&file, &path, retention, now)?;
-        let cut_off_bytes = file_len - contents.len;
+        let contents = Contents::of(&file, &path, retention, now)?;
+        let scanned = contents.scanned;
+        let cut_off_bytes = scanned.file_end - scanned.end;
         if cut_off_bytes > 0 {
-            let cut = file.set_len(contents.len);
+            let cut = file.set_len(scanned.end);
             cut.map_err(StoreError::io(Operation::Open, &path))?;
         }
         let is_changed = description
@@ -111,16 +107,18 @@ impl Log {
             retention,
             sync,
             file,
-            len: contents.len,
+            len: scanned.end,
             compact_at: compaction_len(live_len),
             buffer: Vec::new(),
             counters: LogCounters {
                 cut_off_bytes,
+                skipped_bytes: scanned.skipped,
                 ..LogCounters::default()
             },
         };
         if is_changed || log.len > log.compact_at {
             log.replace(&contents.kept.spans)?;
+            sync_directory(&log.directory)?;
         }
         Ok(log)
     }
@@ -155,19 +153,14 @@ impl Log {
         now: Timestamp,
         mut each: impl FnMut(&Record<'_>, bool),
     ) -> Result<(), StoreError> {
-        let (_, contents) = examine(&self.file, &self.path, self.retention, now)?;
+        let contents = Contents::of(&self.file, &self.path, self.retention, now)?;
         let mut bytes = Vec::new();
         for span in contents.kept.spans {
             self.read_span(span, &mut bytes)?;
-            let mut scanner = Scanner::new(bytes.as_slice(), span.len);
-            match scanner.record() {
-                Ok(Some((_, record))) => {
-                    let set = (record.writer, record.coherent_set);
-                    each(&record, contents.kept.whole_sets.contains(&set));
-                }
-                Ok(None) => {}
-                Err(error) => return Err(failed(&self.path, error)),
-            }
+            contents::record(&bytes, &self.path, |record| {
+                let set = (record.writer, record.coherent_set);
+                each(record, contents.kept.whole_sets.contains(&set));
+            })?;
         }
         Ok(())
     }
@@ -179,6 +172,8 @@ impl Log {
     ///
     /// # Errors
     /// When the file cannot be written, or the record is longer than 4 GiB; then the log is as before.
+    /// When the disk fails ([`Operation::Sync`]); then the log has the record, which may not survive the
+    /// machine.
     pub fn append(&mut self, record: &Record<'_>, now: Timestamp) -> Result<(), StoreError> {
         self.buffer.clear();
         if record.write(&mut self.buffer).is_none() {
@@ -190,15 +185,15 @@ impl Log {
             let _ = self.file.set_len(self.len);
             return Err(StoreError::io(Operation::Append, &self.path)(error));
         }
-        if self.sync == SyncPolicy::EachWrite {
-            self.sync()?;
-        }
         let len = self.buffer.len() as u64;
         self.len += len;
         self.counters.appended += 1;
         self.counters.appended_bytes += len;
-        if self.len > self.compact_at {
-            self.compact(now);
+        if self.sync == SyncPolicy::EachWrite {
+            self.sync()?;
+        }
+        if self.len > self.compact_at && self.compact(now) {
+            sync_directory(&self.directory)?;
         }
         Ok(())
     }
@@ -214,24 +209,27 @@ impl Log {
         Ok(())
     }
 
-    /// Removes what is no longer kept. The log is as before if that fails.
-    fn compact(&mut self, now: Timestamp) {
-        let examined = examine(&self.file, &self.path, self.retention, now);
-        let replaced = examined.and_then(|(_, contents)| {
+    /// Removes what is no longer kept; says whether the log is another file now. It is as before if that
+    /// fails.
+    fn compact(&mut self, now: Timestamp) -> bool {
+        let contents = Contents::of(&self.file, &self.path, self.retention, now);
+        let replaced = contents.and_then(|contents| {
             self.compact_at = compaction_len(contents.live_len());
-            match self.len > self.compact_at {
-                true => self.replace(&contents.kept.spans),
-                // Most of it is still kept.
-                false => Ok(()),
+            // Else most of it is still kept.
+            let is_worth_it = self.len > self.compact_at;
+            if is_worth_it {
+                self.replace(&contents.kept.spans)?;
             }
+            Ok(is_worth_it)
         });
-        if replaced.is_err() {
+        replaced.unwrap_or_else(|_| {
             self.counters.failed_compactions += 1;
             self.compact_at = self.len.saturating_mul(2);
-        }
+            false
+        })
     }
 
-    /// Replaces the log by one that has only these records.
+    /// Replaces the log by one that has only these records. Its name is still to be brought to the disk.
     fn replace(&mut self, survivors: &[Span]) -> Result<(), StoreError> {
         let path = self.directory.join(NEW);
         let failed = || StoreError::io(Operation::Compact, &path);
@@ -248,10 +246,7 @@ impl Log {
         }
         out.flush().map_err(failed())?;
         drop(out);
-        if self.sync != SyncPolicy::Never {
-            file.sync_data().map_err(failed())?;
-        }
-        fs::rename(&path, &self.path).map_err(failed())?;
+        publish(&file, &path, &self.path).map_err(failed())?;
         self.file = file;
         self.len = len;
         self.compact_at = compaction_len(len);
@@ -267,84 +262,6 @@ impl Log {
     }
 }
 
-impl Contents {
-    fn live_len(&self) -> u64 {
-        let records = self.kept.spans.iter().map(|span| span.len).sum::<u64>();
-        self.head_len + records
-    }
-}
-
-/// The description of the log in a file.
-pub(crate) fn description(file: &File, path: &Path) -> Result<Description, StoreError> {
-    let failed = StoreError::io(Operation::Read, path);
-    let end = file.metadata().map_err(failed)?.len();
-    let scanned = Scanner::new(BufReader::new(file), end).description();
-    scanned.map_err(|error| self::failed(path, error))
-}
-
-/// How long a file is, and what is in it.
-fn examine(
-    file: &File,
-    path: &Path,
-    retention: Retention,
-    now: Timestamp,
-) -> Result<(u64, Contents), StoreError> {
-    let metadata = file.metadata();
-    let end = metadata
-        .map_err(StoreError::io(Operation::Read, path))?
-        .len();
-    let mut scanner = Scanner::new(
-        BufReader::with_capacity(1 << 16, At { file, offset: 0 }),
-        end,
-    );
-    let description = scanner.description().map_err(|error| failed(path, error))?;
-    let head_len = scanner.offset();
-    let mut survivors = Survivors::new(retention);
-    loop {
-        match scanner.record() {
-            Ok(Some((span, record))) => survivors.push(span, &record),
-            Ok(None) | Err(ScanError::Damaged(_)) => break,
-            Err(error) => return Err(failed(path, error)),
-        }
-    }
-    let contents = Contents {
-        description,
-        head_len,
-        len: scanner.offset(),
-        kept: survivors.finish(now),
-    };
-    Ok((end, contents))
-}
-
-/// Counts the changes in a file; says how many bytes at its end are none.
-pub(crate) fn count(file: &File, path: &Path) -> Result<(u64, Option<Damage>), StoreError> {
-    let metadata = file.metadata();
-    let end = metadata
-        .map_err(StoreError::io(Operation::Read, path))?
-        .len();
-    let mut scanner = Scanner::new(
-        BufReader::with_capacity(1 << 16, At { file, offset: 0 }),
-        end,
-    );
-    scanner.description().map_err(|error| failed(path, error))?;
-    let mut count = 0;
-    loop {
-        match scanner.record() {
-            Ok(Some((_, record))) => count += u64::from(record.kind != RecordKind::EndOfSet),
-            Ok(None) => return Ok((count, None)),
-            Err(ScanError::Damaged(damage)) => return Ok((count, Some(damage))),
-            Err(error) => return Err(failed(path, error)),
-        }
-    }
-}
-
-fn failed(path: &Path, error: ScanError) -> StoreError {
-    match error {
-        ScanError::Io(error) => StoreError::io(Operation::Read, path)(error),
-        ScanError::Damaged(damage) => StoreError::damaged(path, damage),
-    }
-}
-
 /// Makes an empty log, whole or not at all.
 fn create(directory: &Path, description: &Description) -> Result<(), StoreError> {
     let path = directory.join(NEW);
@@ -352,17 +269,8 @@ fn create(directory: &Path, description: &Description) -> Result<(), StoreError>
     let mut file = create_file(&path).map_err(failed())?;
     file.write_all(&head(&path, description)?)
         .map_err(failed())?;
-    fs::rename(&path, directory.join(LOG)).map_err(failed())
-}
-
-fn create_file(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
+    publish(&file, &path, &directory.join(LOG)).map_err(failed())?;
+    sync_directory(directory)
 }
 
 fn head(path: &Path, description: &Description) -> Result<Vec<u8>, StoreError> {
@@ -370,20 +278,6 @@ fn head(path: &Path, description: &Description) -> Result<Vec<u8>, StoreError> {
     description
         .to_bytes()
         .ok_or_else(|| StoreError::TooLarge { path: path() })
-}
-
-/// Reads a file without moving its own position.
-struct At<'a> {
-    file: &'a File,
-    offset: u64,
-}
-
-impl std::io::Read for At<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read_at(buffer, self.offset)?;
-        self.offset += read as u64;
-        Ok(read)
-    }
 }
 
 /// At what length to compact a log of which so many bytes are kept.
@@ -403,35 +297,115 @@ mod tests {
     use std::env;
 
     use super::*;
+    use crate::disk::steps;
     use crate::store::Store;
+
+    const NOW: Timestamp = Timestamp::from_nanos(0);
+
+    /// A store that goes with the test.
+    struct Scratch(Store);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let name = format!("tickwire-store-{name}-{}", std::process::id());
+            Self(Store::open(&env::temp_dir().join(name)).unwrap())
+        }
+
+        fn adopt(&self, announcement: &[u8], sync: SyncPolicy) -> Log {
+            let description = Description {
+                announcement: announcement.to_vec(),
+                ..Description::default()
+            };
+            let log = self.0.adopt(description, Retention::KEEP_ALL, sync, NOW);
+            log.unwrap()
+        }
+
+        fn numbers(&self) -> Vec<i64> {
+            let mut numbers = Vec::new();
+            let each = |record: &Record<'_>, _| numbers.push(record.sequence_number);
+            let log = self.adopt(b"", SyncPolicy::Never);
+            log.read(NOW, each).unwrap();
+            numbers
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(self.0.directory());
+        }
+    }
+
+    fn record(sequence_number: i64) -> Record<'static> {
+        Record {
+            sequence_number,
+            ..Record::default()
+        }
+    }
 
     #[test]
     fn a_record_that_finds_no_room_leaves_the_log_as_it_was() {
-        let directory = env::temp_dir().join(format!("tickwire-store-full-{}", std::process::id()));
-        let store = Store::open(&directory).unwrap();
-        let now = Timestamp::from_nanos(0);
-        let adopt = || {
-            let retention = Retention::KEEP_ALL;
-            store.adopt(Description::default(), retention, SyncPolicy::Never, now)
-        };
-        let mut log = adopt().unwrap();
-        let record = |sequence_number| Record {
-            sequence_number,
-            ..Record::default()
-        };
-        log.append(&record(1), now).unwrap();
+        let scratch = Scratch::new("full");
+        let mut log = scratch.adopt(b"", SyncPolicy::Never);
+        log.append(&record(1), NOW).unwrap();
         let file = std::mem::replace(&mut log.file, File::open("/dev/null").unwrap());
-        let error = log.append(&record(2), now).unwrap_err().to_string();
+        let error = log.append(&record(2), NOW).unwrap_err().to_string();
         assert!(error.contains(log.path.to_str().unwrap()), "{error}");
         assert!(error.contains("TICKWIRE_STORE"), "{error}");
         log.file = file;
-        log.append(&record(3), now).unwrap();
+        log.append(&record(3), NOW).unwrap();
         assert_eq!(log.counters().appended, 2);
         drop(log);
-        let mut numbers = Vec::new();
-        let each = |record: &Record<'_>, _| numbers.push(record.sequence_number);
-        adopt().unwrap().read(now, each).unwrap();
-        fs::remove_dir_all(&directory).unwrap();
-        assert_eq!(numbers, [1, 3]);
+        assert_eq!(scratch.numbers(), [1, 3]);
+    }
+
+    #[test]
+    fn a_record_that_does_not_reach_the_disk_is_in_the_log() {
+        let scratch = Scratch::new("sync");
+        let mut log = scratch.adopt(b"", SyncPolicy::EachWrite);
+        log.append(&record(1), NOW).unwrap();
+        // It takes what is written, but has no disk.
+        let null = OpenOptions::new().write(true).open("/dev/null").unwrap();
+        let file = std::mem::replace(&mut log.file, null);
+        let error = log.append(&record(2), NOW).unwrap_err();
+        assert!(error.to_string().contains("bring to the disk"), "{error}");
+        assert_eq!((log.counters().appended, log.counters().syncs), (2, 1));
+        log.file = file;
+        log.append(&record(3), NOW).unwrap();
+        drop(log);
+        // The third is behind the second, of which this file has nothing.
+        assert_eq!(scratch.numbers(), [1, 3]);
+        let skipped = scratch.adopt(b"", SyncPolicy::Never).counters();
+        assert_eq!((skipped.skipped_bytes, skipped.cut_off_bytes), (68, 0));
+    }
+
+    #[test]
+    fn a_log_is_on_the_disk_before_it_has_its_name() {
+        let scratch = Scratch::new("steps");
+        let name = |path: &Path| path.file_name().unwrap().display().to_string();
+        let mut log = scratch.adopt(b"", SyncPolicy::Never);
+        let names_in = |path: &Path| format!("sync names in {}", name(path));
+        let named = ["sync log.new", "rename log", &names_in(log.directory())].map(str::to_owned);
+        let above = [env::temp_dir(), scratch.0.directory().to_owned()].map(|path| names_in(&path));
+        assert_eq!(steps::take(), [above.as_slice(), &named].concat());
+
+        let payload = vec![0; 1 << 20];
+        log.retention = Retention::default();
+        while log.counters().compactions == 0 {
+            let payload = payload.as_slice();
+            log.append(
+                &Record {
+                    payload,
+                    ..record(1)
+                },
+                NOW,
+            )
+            .unwrap();
+        }
+        assert_eq!(steps::take(), named);
+        drop(log);
+        scratch.adopt(b"", SyncPolicy::Never);
+        assert_eq!(steps::take(), Vec::<String>::new());
+        scratch.adopt(b"another QoS", SyncPolicy::Never);
+        assert_eq!(steps::take(), named);
     }
 }

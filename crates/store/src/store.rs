@@ -1,7 +1,7 @@
 //! A directory of logs.
 
-use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -9,10 +9,12 @@ use std::time::Duration;
 use nix::unistd::geteuid;
 use tickwire_base::Timestamp;
 
+use crate::contents;
+use crate::disk::create_directory;
 use crate::error::{Operation, StoreError};
 use crate::key::Description;
 use crate::lock::{Lock, Owner};
-use crate::log::{self, LOG, Log, SyncPolicy};
+use crate::log::{LOG, Log, SyncPolicy};
 use crate::retention::Retention;
 
 /// A directory of logs.
@@ -99,7 +101,7 @@ impl Store {
         }
         let path = directory.join(LOG);
         let file = File::open(&path).map_err(StoreError::io(Operation::Open, &path))?;
-        let retention = retention(&log::description(&file, &path)?);
+        let retention = retention(&contents::description(&file, &path)?);
         let directory = directory.to_owned();
         Log::open(directory, lock, None, retention, SyncPolicy::Never, now)
     }
@@ -129,19 +131,10 @@ fn acquire(directory: &Path) -> Result<Option<Lock>, StoreError> {
 fn is_of(directory: &Path, description: &Description) -> Result<bool, StoreError> {
     let path = directory.join(LOG);
     match File::open(&path) {
-        Ok(file) => Ok(log::description(&file, &path)?.key == description.key),
+        Ok(file) => Ok(contents::description(&file, &path)?.key == description.key),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(StoreError::io(Operation::Open, &path)(error)),
     }
-}
-
-/// Makes a directory and those above it.
-fn create_directory(directory: &Path) -> Result<(), StoreError> {
-    let created = DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory);
-    created.map_err(StoreError::io(Operation::CreateDirectory, directory))
 }
 
 /// The name of the file with the locks.

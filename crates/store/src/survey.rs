@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::contents;
 use crate::error::{Damage, Operation, StoreError};
 use crate::key::Description;
 use crate::lock::{self, Owner};
-use crate::log::{self, LOG};
+use crate::log::LOG;
 use crate::store::{LOCK, Store};
 
 /// A log as it looks from outside.
@@ -25,16 +26,12 @@ pub struct LogSummary {
     pub records: u64,
     /// Length of the file.
     pub bytes: u64,
-    /// What is wrong at its end, if anything is. A writer that is just appending looks like that, too.
+    /// Bytes that belong to no whole record: between records what the disk has lost, which goes with
+    /// the next compaction; at the end what was being written when the power failed, which goes when
+    /// the log is next adopted. A writer that is just appending looks like that, too.
+    pub damaged_bytes: u64,
+    /// What is wrong with the first of them.
     pub damage: Option<Damage>,
-}
-
-impl LogSummary {
-    /// Bytes at the end that are no whole record, and go when the log is next adopted.
-    pub fn damaged_bytes(&self) -> u64 {
-        let damage = self.damage.map(|damage| damage.offset);
-        damage.map_or(0, |offset| self.bytes.saturating_sub(offset))
-    }
 }
 
 impl Store {
@@ -80,19 +77,18 @@ impl LogSummary {
     /// When it cannot be read, or its header is damaged.
     pub fn of(directory: &Path) -> Result<Self, StoreError> {
         let path = directory.join(LOG);
-        let failed = |operation| StoreError::io(operation, &path);
-        let file = File::open(&path).map_err(failed(Operation::Open))?;
-        let description = log::description(&file, &path)?;
-        let (records, damage) = log::count(&file, &path)?;
-        let metadata = file.metadata().map_err(failed(Operation::Read))?;
+        let file = File::open(&path).map_err(StoreError::io(Operation::Open, &path))?;
+        let description = contents::description(&file, &path)?;
+        let (records, scanned) = contents::count(&file, &path)?;
         Ok(Self {
             directory: directory.to_owned(),
             slot: slot_of(directory),
             owner: Store::owner(directory)?,
             description,
             records,
-            bytes: metadata.len(),
-            damage,
+            bytes: scanned.file_end,
+            damaged_bytes: scanned.skipped + (scanned.file_end - scanned.end),
+            damage: scanned.damage,
         })
     }
 }

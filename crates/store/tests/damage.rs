@@ -1,5 +1,5 @@
-//! Whatever happened to a file: what is recovered is a prefix of what was written, or an error says
-//! where the damage is.
+//! Whatever happened to a file: what is recovered is what was written but for what is damaged, or an error
+//! says where the damage is.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::fs;
 
 use common::{Scratch, append, description, now, numbers};
 use proptest::prelude::*;
-use tickwire_store::{Record, RecordKind, Retention, StoreError, SyncPolicy, parse};
+use tickwire_store::{LogSummary, Record, RecordKind, Retention, StoreError, SyncPolicy, parse};
 
 /// A log with these payloads, as bytes.
 fn written(scratch: &Scratch, payloads: &[Vec<u8>]) -> Vec<u8> {
@@ -25,8 +25,9 @@ fn adopt(scratch: &Scratch) -> Result<tickwire_store::Log, StoreError> {
         .adopt(key, Retention::KEEP_ALL, SyncPolicy::Never, now())
 }
 
-/// Opens a log of these bytes; what it has must be a prefix, and it must go on from there.
-fn check_prefix(scratch: &Scratch, bytes: &[u8], written: i64) -> Result<(), TestCaseError> {
+/// Opens a log of these bytes, which must go on after what it has. Says what that is; nothing if the header
+/// is damaged.
+fn recovered(scratch: &Scratch, bytes: &[u8]) -> Result<Option<Vec<i64>>, TestCaseError> {
     let path = {
         let log = adopt(scratch).unwrap();
         log.directory().join("log")
@@ -40,20 +41,20 @@ fn check_prefix(scratch: &Scratch, bytes: &[u8], written: i64) -> Result<(), Tes
             prop_assert!(message.contains("at byte"), "{message}");
             prop_assert!(message.contains(path.to_str().unwrap()), "{message}");
             fs::remove_file(&path).unwrap();
-            return Ok(());
+            return Ok(None);
         }
     };
     let recovered = numbers(&log);
-    let len = i64::try_from(recovered.len()).unwrap();
-    prop_assert!(len <= written);
-    prop_assert_eq!(&recovered, &(1..=len).collect::<Vec<_>>());
-    append(&mut log, len + 1, 0, b"new");
+    append(&mut log, NEW, 0, b"new");
     drop(log);
     let log = adopt(scratch).unwrap();
     prop_assert_eq!(log.counters().cut_off_bytes, 0);
-    prop_assert_eq!(numbers(&log), (1..=len + 1).collect::<Vec<_>>());
-    Ok(())
+    prop_assert_eq!(numbers(&log), [recovered.as_slice(), &[NEW]].concat());
+    Ok(Some(recovered))
 }
+
+/// The number of a record that is appended after damage.
+const NEW: i64 = 1000;
 
 fn payloads() -> impl Strategy<Value = Vec<Vec<u8>>> {
     proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..80), 0..12)
@@ -68,20 +69,34 @@ proptest! {
         let scratch = Scratch::new();
         let mut bytes = written(&scratch, &payloads);
         bytes.truncate(cut.index(bytes.len() + 1));
-        check_prefix(&scratch, &bytes, i64::try_from(payloads.len()).unwrap())?;
+        if let Some(recovered) = recovered(&scratch, &bytes)? {
+            let whole = (1..).take(recovered.len()).collect::<Vec<_>>();
+            prop_assert_eq!(recovered, whole);
+        }
     }
 
     #[test]
-    fn a_flipped_bit_ends_the_log(
+    fn a_flipped_bit_costs_one_record(
         payloads in payloads(),
         at in any::<proptest::sample::Index>(),
         bit in 0..8_u32,
     ) {
         let scratch = Scratch::new();
+        let head_len = written(&Scratch::new(), &[]).len();
         let mut bytes = written(&scratch, &payloads);
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
-        check_prefix(&scratch, &bytes, i64::try_from(payloads.len()).unwrap())?;
+        let (mut end, mut kept) = (head_len, Vec::new());
+        for (number, payload) in (1..).zip(&payloads) {
+            let start = end;
+            end += RECORD_HEAD_LEN + payload.len();
+            if !(start..end).contains(&at) {
+                kept.push(number);
+            }
+        }
+        prop_assert_eq!(end, bytes.len());
+        let whole = (at >= head_len).then_some(kept);
+        prop_assert_eq!(recovered(&scratch, &bytes)?, whole);
     }
 
     #[test]
@@ -122,4 +137,58 @@ proptest! {
         prop_assert_eq!((count, damage), (1, None));
         prop_assert_eq!(read, description("Quotes"));
     }
+}
+
+/// All of a record but its payload.
+const RECORD_HEAD_LEN: usize = 68;
+
+#[test]
+fn a_lost_page_is_passed_over_and_goes_with_the_next_compaction() {
+    let scratch = Scratch::new();
+    let payloads = vec![vec![7; 100]; 1000];
+    let mut bytes = written(&scratch, &payloads);
+    let len = bytes.len();
+    let page = len / 2..len / 2 + 4096;
+    bytes[page].fill(0);
+    let path = adopt(&scratch).unwrap().directory().join("log");
+    fs::write(&path, &bytes).unwrap();
+    let summary = LogSummary::of(path.parent().unwrap()).unwrap();
+    assert!((4096..4096 + 336).contains(&summary.damaged_bytes));
+    let damage = summary.damage.unwrap();
+    assert!((damage.offset as usize) < len / 2 && damage.offset as usize > len / 2 - 168);
+
+    let log = adopt(&scratch).unwrap();
+    let counters = log.counters();
+    assert_eq!(counters.skipped_bytes, summary.damaged_bytes);
+    assert_eq!(counters.cut_off_bytes, 0);
+    let recovered = numbers(&log);
+    assert_eq!(recovered.len() as u64, summary.records);
+    assert!((970..=974).contains(&recovered.len()), "{recovered:?}");
+    assert_eq!((recovered[0], recovered.last()), (1, Some(&1000)));
+    assert!(recovered.is_sorted());
+    drop(log);
+
+    let mut other = description("Quotes");
+    other.announcement = b"another QoS".to_vec();
+    let store = scratch.store();
+    let log = store.adopt(other, Retention::KEEP_ALL, SyncPolicy::Never, now());
+    assert_eq!(numbers(&log.unwrap()), recovered);
+    let summary = LogSummary::of(path.parent().unwrap()).unwrap();
+    assert_eq!((summary.damaged_bytes, summary.damage), (0, None));
+}
+
+#[test]
+fn what_seems_to_begin_records_everywhere_takes_bounded_time() {
+    let scratch = Scratch::new();
+    let mut bytes = written(&scratch, &[vec![]]);
+    *bytes.last_mut().unwrap() ^= 1;
+    // A length, a checksum, kind and flags of a record with a key hash, again and again.
+    let len = 4_u32 << 20;
+    let head = [len.to_le_bytes(), [0; 4], [0, 1, 0, 0]].concat();
+    let heads = head.iter().cycle().take(2 * len as usize);
+    bytes.extend(heads);
+    let mut count = 0;
+    let (_, damage) = parse(&bytes, |_| count += 1).unwrap();
+    assert_eq!(count, 0);
+    assert!(damage.is_some());
 }

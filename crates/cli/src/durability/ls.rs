@@ -16,8 +16,8 @@ use crate::output::{ListFormat, counted, note, stdout, write_list};
     long_about = "\
 Lists the logs in which TRANSIENT and PERSISTENT writers keep their samples beyond their own end: whose \
 they are, how much is in them, who has them (a `writer` that runs, a durability `service`, or nobody: \
-then the next writer of the topic takes over), and how many bytes at the end are no whole record. Samples \
-that are no longer kept count until the log is compacted.
+then the next writer of the topic takes over), and how many bytes are no whole record. Samples that are no \
+longer kept count until the log is compacted.
 
 It changes nothing, and takes no log from anybody.",
     after_help = "\
@@ -93,7 +93,7 @@ fn row(place: &Place, summary: &LogSummary, is_table: bool) -> Vec<Value> {
             Owner::Writer => "writer",
             Owner::Service => "service",
         }),
-        json!(summary.damaged_bytes()),
+        json!(summary.damaged_bytes),
     ];
     if !is_table {
         row.push(json!(summary.damage.map(|damage| damage.to_string())));
