@@ -25,11 +25,16 @@ pub(crate) struct CacheChange {
     older: Option<SequenceNumber>,
     /// The next newer one.
     newer: Option<SequenceNumber>,
-    /// False once removed; the slot stays until the ring passes it or is compacted.
-    present: bool,
+    /// 0 while it is here. The slot of what has been removed stays until the ring passes it or is
+    /// compacted; so many slots on, and not before, there may be something.
+    removed_run: u32,
 }
 
 impl CacheChange {
+    fn is_here(&self) -> bool {
+        self.removed_run == 0
+    }
+
     /// Where readers are told that it stands. An end without changes before it ends no set of the
     /// writer, only one of its publisher.
     pub(crate) fn announced_place(&self) -> Place {
@@ -129,7 +134,7 @@ impl History {
             is_end: false,
             older,
             newer: None,
-            present: true,
+            removed_run: 0,
         });
     }
 
@@ -144,7 +149,7 @@ impl History {
             is_end: true,
             older: None,
             newer: None,
-            present: true,
+            removed_run: 0,
         });
     }
 
@@ -154,7 +159,7 @@ impl History {
             return;
         };
         if let Some(end) = self.ring.get_mut(slot).filter(|change| change.is_end)
-            && core::mem::replace(&mut end.present, false)
+            && core::mem::replace(&mut end.removed_run, 1) == 0
         {
             self.end_count -= 1;
             self.compact();
@@ -164,18 +169,31 @@ impl History {
     /// The change with this number.
     pub(crate) fn get(&self, number: SequenceNumber) -> Option<&CacheChange> {
         let slot = self.slot(number)?;
-        self.ring.get(slot).filter(|change| change.present)
+        self.ring.get(slot).filter(|change| change.is_here())
     }
 
     /// The lowest number at or above `number` that is here.
-    pub(crate) fn at_or_after(&self, number: SequenceNumber) -> Option<SequenceNumber> {
+    pub(crate) fn at_or_after(&mut self, number: SequenceNumber) -> Option<SequenceNumber> {
         let start = match self.guess(number) {
             Ok(slot) | Err(slot) => slot,
         };
-        self.ring
-            .range(start..)
-            .find(|change| change.present)
-            .map(|change| change.sequence_number)
+        let slot = self.here_from(start);
+        self.ring.get(slot).map(|change| change.sequence_number)
+    }
+
+    /// The first slot at or after `slot` that is not removed, or the end of the ring. Runs of removed
+    /// slots are made shorter for the next time, so that one costs little however often it is met.
+    fn here_from(&mut self, slot: usize) -> usize {
+        let mut found = slot;
+        while let Some(change) = self.ring.get(found).filter(|change| !change.is_here()) {
+            found += change.removed_run as usize;
+        }
+        let mut passed = slot;
+        while let Some(change) = self.ring.get_mut(passed).filter(|_| passed < found) {
+            let run = u32::try_from(found - passed).unwrap_or(u32::MAX);
+            passed += core::mem::replace(&mut change.removed_run, run) as usize;
+        }
+        found
     }
 
     /// The lowest number here.
@@ -185,9 +203,16 @@ impl History {
     }
 
     /// The oldest change that is not the end of a set.
-    pub(crate) fn oldest(&self) -> Option<&CacheChange> {
-        let mut changes = self.ring.iter();
-        changes.find(|change| change.present && !change.is_end)
+    pub(crate) fn oldest(&mut self) -> Option<SequenceNumber> {
+        let mut slot = 0;
+        loop {
+            slot = self.here_from(slot);
+            let change = self.ring.get(slot)?;
+            if !change.is_end {
+                return Some(change.sequence_number);
+            }
+            slot += 1;
+        }
     }
 
     /// Changes here.
@@ -224,8 +249,8 @@ impl History {
     pub(crate) fn remove(&mut self, number: SequenceNumber) -> Option<Removed> {
         let slot = self.slot(number)?;
         let change = self.ring.get_mut(slot);
-        let change = change.filter(|change| change.present && !change.is_end)?;
-        change.present = false;
+        let change = change.filter(|change| change.is_here() && !change.is_end)?;
+        change.removed_run = 1;
         let payload = core::mem::take(&mut change.payload);
         let removed = Removed {
             number,
@@ -275,11 +300,11 @@ impl History {
 
     /// Drops what has been removed at the front, and everywhere once most of the ring is that.
     fn compact(&mut self) {
-        while self.ring.front().is_some_and(|change| !change.present) {
+        while self.ring.front().is_some_and(|change| !change.is_here()) {
             self.ring.pop_front();
         }
         if self.ring.len() > 2 * (self.len + self.end_count) + SPARE_SLOTS {
-            self.ring.retain(|change| change.present);
+            self.ring.retain(CacheChange::is_here);
         }
     }
 
@@ -310,178 +335,5 @@ impl History {
 const SPARE_SLOTS: usize = 64;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn push(history: &mut History, number: i64, key: u8) {
-        let change = Change {
-            key_hash: Some([key; 16]),
-            ..Change::default()
-        };
-        let mut payload = history.buffer();
-        payload.push(key);
-        let place = Place::default();
-        history.push(SequenceNumber(number), change, payload, None, place);
-    }
-
-    fn remove_oldest_of(history: &mut History, key: Option<KeyHash>) -> Option<Removed> {
-        history.remove(history.oldest_of(key)?)
-    }
-
-    fn one_byte(number: i64) -> Removed {
-        Removed {
-            number: SequenceNumber(number),
-            len: 1,
-            coherent_set: SequenceNumber::ZERO,
-        }
-    }
-
-    #[test]
-    fn ends_of_sets_belong_to_no_instance() {
-        let mut history = History::default();
-        push(&mut history, 1, 7);
-        for number in 2..1000 {
-            history.push_end(SequenceNumber(number), Place::default());
-            history.remove_end(SequenceNumber(number - 1));
-        }
-        assert_eq!((history.len(), history.instance_count()), (1, 1));
-        assert!(
-            history
-                .get(SequenceNumber(999))
-                .is_some_and(|end| end.is_end)
-        );
-        assert!(history.get(SequenceNumber(998)).is_none());
-        assert!(history.ring.len() <= 2 * 2 + SPARE_SLOTS);
-        assert_eq!(history.oldest().map(|c| c.sequence_number.0), Some(1));
-        remove_oldest_of(&mut history, Some([7; 16]));
-        assert_eq!(history.first(), Some(SequenceNumber(999)));
-        assert!(history.oldest().is_none());
-    }
-
-    #[test]
-    fn changes_are_found_with_and_without_holes() {
-        let mut history = History::default();
-        for number in 1..=300 {
-            push(&mut history, number, u8::from(number % 3 == 0));
-        }
-        while history.instance_len(Some([0; 16])) > 1 {
-            remove_oldest_of(&mut history, Some([0; 16]));
-        }
-        assert_eq!(history.len(), 101);
-        assert_eq!(history.first(), Some(SequenceNumber(3)));
-        for number in 1..=300 {
-            let kept = number % 3 == 0 || number == 299;
-            assert_eq!(history.get(SequenceNumber(number)).is_some(), kept);
-        }
-        assert_eq!(
-            history.at_or_after(SequenceNumber(4)),
-            Some(SequenceNumber(6))
-        );
-        assert_eq!(history.at_or_after(SequenceNumber(301)), None);
-    }
-
-    #[test]
-    fn one_old_instance_does_not_keep_the_ring_long() {
-        let mut history = History::default();
-        push(&mut history, 1, 7);
-        for number in 2..100_000 {
-            push(&mut history, number, 8);
-            if history.instance_len(Some([8; 16])) > 1 {
-                remove_oldest_of(&mut history, Some([8; 16]));
-            }
-        }
-        assert_eq!(history.len(), 2);
-        assert!(history.ring.len() <= 2 * history.len() + SPARE_SLOTS);
-        assert!(history.get(SequenceNumber(1)).is_some());
-        assert_eq!(history.instance_count(), 2);
-    }
-
-    #[test]
-    fn numbers_outside_are_not_found() {
-        let mut history = History::default();
-        assert_eq!(history.at_or_after(SequenceNumber(i64::MIN)), None);
-        push(&mut history, 5, 0);
-        for number in [i64::MIN, -1, 0, 4, 6, i64::MAX] {
-            assert!(history.get(SequenceNumber(number)).is_none());
-        }
-    }
-
-    #[test]
-    fn the_oldest_may_outlive_its_successors() {
-        let mut history = History::default();
-        for number in 1..=3 {
-            push(&mut history, number, 1);
-        }
-        let key = Some([1; 16]);
-        for second in [2, 3] {
-            assert_eq!(history.second_of(key), Some(SequenceNumber(second)));
-            let removed = history.remove(SequenceNumber(second));
-            assert_eq!(removed, Some(one_byte(second)));
-        }
-        assert_eq!(history.second_of(key), None);
-        push(&mut history, 4, 1);
-        assert_eq!(history.instance_len(key), 2);
-        for oldest in [1, 4] {
-            let removed = remove_oldest_of(&mut history, key);
-            assert_eq!(removed, Some(one_byte(oldest)));
-        }
-        assert_eq!((history.len(), history.instance_count()), (0, 0));
-    }
-
-    #[test]
-    fn an_instance_that_lost_its_last_change_is_gone() {
-        let mut history = History::default();
-        push(&mut history, 1, 1);
-        assert_eq!(
-            remove_oldest_of(&mut history, Some([1; 16])),
-            Some(one_byte(1))
-        );
-        assert_eq!(history.instance_count(), 0);
-        assert_eq!(remove_oldest_of(&mut history, Some([1; 16])), None);
-        assert_eq!(history.first(), None);
-    }
-
-    #[test]
-    fn a_change_between_others_can_go_first() {
-        let mut history = History::default();
-        for number in 1..=5 {
-            push(&mut history, number, 1);
-        }
-        let key = Some([1; 16]);
-        for number in [3, 5, 2] {
-            let removed = history.remove(SequenceNumber(number));
-            assert_eq!(removed, Some(one_byte(number)));
-            assert_eq!(history.remove(SequenceNumber(number)), None);
-        }
-        push(&mut history, 6, 1);
-        let mut left = Vec::new();
-        while let Some(removed) = remove_oldest_of(&mut history, key) {
-            left.push(removed.number.0);
-        }
-        assert_eq!(left, [1, 4, 6]);
-        assert_eq!(history.instance_count(), 0);
-    }
-
-    #[test]
-    fn what_has_been_removed_does_not_expire() {
-        let mut history = History::default();
-        let at = |nanos| Some(Instant::from_nanos(nanos));
-        for (number, expires_at) in [(1, at(30)), (2, None), (3, at(10)), (4, at(20))] {
-            let (change, place) = (Change::default(), Place::default());
-            history.push(
-                SequenceNumber(number),
-                change,
-                Vec::new(),
-                expires_at,
-                place,
-            );
-        }
-        let mut order = Vec::new();
-        while let Some((at, number)) = history.next_expiry() {
-            order.push((at.as_nanos(), number.0));
-            history.remove(number);
-        }
-        assert_eq!(order, [(10, 3), (20, 4), (30, 1)]);
-        assert_eq!(history.len(), 1);
-    }
-}
+#[path = "history_tests.rs"]
+mod tests;

@@ -321,7 +321,7 @@ impl Writer {
         }
         while reached(limits.max_samples, self.history.len()) {
             let oldest = self.history.oldest().ok_or(Refused::Full)?;
-            self.remove_acknowledged(oldest.sequence_number)?;
+            self.remove_acknowledged(oldest)?;
         }
         if reached(limits.max_instances, self.history.instance_count())
             && self.history.instance_len(key) == 0

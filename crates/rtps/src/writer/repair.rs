@@ -76,7 +76,8 @@ impl Writer {
     /// holds them; false if the burst has ended. A GAP goes on up to the next change that there is.
     fn send_gaps(&mut self, now: Instant, index: usize, outbox: &mut Outbox) -> bool {
         let end = self.sent().next();
-        let (history, composer, pacer) = (&self.history, &self.composer, &mut self.pacer);
+        let (composer, pacer) = (&self.composer, &mut self.pacer);
+        let history = &mut self.history;
         let MatchedReader {
             proxy,
             repairs,

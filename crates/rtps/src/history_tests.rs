@@ -1,0 +1,256 @@
+//! A writer's changes: found, removed, and at little cost.
+
+use alloc::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn push(history: &mut History, number: i64, key: u8) {
+    let change = Change {
+        key_hash: Some([key; 16]),
+        ..Change::default()
+    };
+    let mut payload = history.buffer();
+    payload.push(key);
+    let place = Place::default();
+    history.push(SequenceNumber(number), change, payload, None, place);
+}
+
+fn remove_oldest_of(history: &mut History, key: Option<KeyHash>) -> Option<Removed> {
+    history.remove(history.oldest_of(key)?)
+}
+
+fn one_byte(number: i64) -> Removed {
+    Removed {
+        number: SequenceNumber(number),
+        len: 1,
+        coherent_set: SequenceNumber::ZERO,
+    }
+}
+
+#[test]
+fn ends_of_sets_belong_to_no_instance() {
+    let mut history = History::default();
+    push(&mut history, 1, 7);
+    for number in 2..1000 {
+        history.push_end(SequenceNumber(number), Place::default());
+        history.remove_end(SequenceNumber(number - 1));
+    }
+    assert_eq!((history.len(), history.instance_count()), (1, 1));
+    assert!(
+        history
+            .get(SequenceNumber(999))
+            .is_some_and(|end| end.is_end)
+    );
+    assert!(history.get(SequenceNumber(998)).is_none());
+    assert!(history.ring.len() <= 2 * 2 + SPARE_SLOTS);
+    assert_eq!(history.oldest(), Some(SequenceNumber(1)));
+    remove_oldest_of(&mut history, Some([7; 16]));
+    assert_eq!(history.first(), Some(SequenceNumber(999)));
+    assert!(history.oldest().is_none());
+}
+
+#[test]
+fn changes_are_found_with_and_without_holes() {
+    let mut history = History::default();
+    for number in 1..=300 {
+        push(&mut history, number, u8::from(number % 3 == 0));
+    }
+    while history.instance_len(Some([0; 16])) > 1 {
+        remove_oldest_of(&mut history, Some([0; 16]));
+    }
+    assert_eq!(history.len(), 101);
+    assert_eq!(history.first(), Some(SequenceNumber(3)));
+    for number in 1..=300 {
+        let kept = number % 3 == 0 || number == 299;
+        assert_eq!(history.get(SequenceNumber(number)).is_some(), kept);
+    }
+    assert_eq!(
+        history.at_or_after(SequenceNumber(4)),
+        Some(SequenceNumber(6))
+    );
+    assert_eq!(history.at_or_after(SequenceNumber(301)), None);
+}
+
+#[test]
+fn one_old_instance_does_not_keep_the_ring_long() {
+    let mut history = History::default();
+    push(&mut history, 1, 7);
+    for number in 2..100_000 {
+        push(&mut history, number, 8);
+        if history.instance_len(Some([8; 16])) > 1 {
+            remove_oldest_of(&mut history, Some([8; 16]));
+        }
+    }
+    assert_eq!(history.len(), 2);
+    assert!(history.ring.len() <= 2 * history.len() + SPARE_SLOTS);
+    assert!(history.get(SequenceNumber(1)).is_some());
+    assert_eq!(history.instance_count(), 2);
+}
+
+/// Looks a number up; says how many slots that passed over.
+fn look(history: &mut History, number: i64) -> (Option<i64>, usize) {
+    let number = SequenceNumber(number);
+    let (Ok(mut slot) | Err(mut slot)) = history.guess(number);
+    let mut steps = 0;
+    while let Some(change) = history.ring.get(slot).filter(|change| !change.is_here()) {
+        slot += change.removed_run as usize;
+        steps += 1;
+    }
+    (history.at_or_after(number).map(|found| found.0), steps)
+}
+
+#[test]
+fn what_has_been_removed_is_passed_over_in_few_steps() {
+    const COUNT: usize = 2_000;
+    let mut history = History::default();
+    let last = i64::try_from(2 * COUNT).unwrap();
+    for number in 0..=last {
+        push(&mut history, number, 1);
+    }
+    // A snapshot is replaced change by change, and each time it is asked what is left of it.
+    let mut all = 0;
+    for number in 1..last / 2 {
+        assert!(history.remove(SequenceNumber(number)).is_some());
+        let (found, steps) = look(&mut history, 1);
+        assert_eq!(found, Some(number + 1));
+        all += steps;
+    }
+    assert!(all < 4 * COUNT, "{all} steps for {COUNT} changes");
+    // A reader asks for what has been removed, number by number.
+    let mut history = History::default();
+    (0..=last).for_each(|number| push(&mut history, number, 1));
+    for number in 1..last / 2 {
+        history.remove(SequenceNumber(number));
+    }
+    let steps: usize = (1..last / 2)
+        .map(|number| look(&mut history, number).1)
+        .sum();
+    assert!(steps < 4 * COUNT, "{steps} steps for {COUNT} changes");
+}
+
+proptest! {
+    #[test]
+    fn what_is_found_is_what_is_there(
+        steps in proptest::collection::vec((0..4, 1..200_i64), 1..400),
+    ) {
+        let (mut history, mut model) = (History::default(), BTreeSet::new());
+        let mut next = 1;
+        for (step, number) in steps {
+            match step {
+                0 => {
+                    next += number % 3;
+                    push(&mut history, next, 1);
+                    model.insert(next);
+                    next += 1;
+                }
+                1 => {
+                    next += 1;
+                    history.push_end(SequenceNumber(next), Place::default());
+                    history.remove_end(SequenceNumber(next));
+                }
+                2 => {
+                    let removed = history.remove(SequenceNumber(number));
+                    prop_assert_eq!(removed.is_some(), model.remove(&number));
+                }
+                _ => {
+                    let found = history.at_or_after(SequenceNumber(number));
+                    let expected = model.range(number..).next();
+                    prop_assert_eq!(found, expected.copied().map(SequenceNumber));
+                }
+            }
+            let oldest = model.first().copied().map(SequenceNumber);
+            prop_assert_eq!(history.oldest(), oldest);
+        }
+    }
+}
+
+#[test]
+fn numbers_outside_are_not_found() {
+    let mut history = History::default();
+    assert_eq!(history.at_or_after(SequenceNumber(i64::MIN)), None);
+    push(&mut history, 5, 0);
+    for number in [i64::MIN, -1, 0, 4, 6, i64::MAX] {
+        assert!(history.get(SequenceNumber(number)).is_none());
+    }
+}
+
+#[test]
+fn the_oldest_may_outlive_its_successors() {
+    let mut history = History::default();
+    for number in 1..=3 {
+        push(&mut history, number, 1);
+    }
+    let key = Some([1; 16]);
+    for second in [2, 3] {
+        assert_eq!(history.second_of(key), Some(SequenceNumber(second)));
+        let removed = history.remove(SequenceNumber(second));
+        assert_eq!(removed, Some(one_byte(second)));
+    }
+    assert_eq!(history.second_of(key), None);
+    push(&mut history, 4, 1);
+    assert_eq!(history.instance_len(key), 2);
+    for oldest in [1, 4] {
+        let removed = remove_oldest_of(&mut history, key);
+        assert_eq!(removed, Some(one_byte(oldest)));
+    }
+    assert_eq!((history.len(), history.instance_count()), (0, 0));
+}
+
+#[test]
+fn an_instance_that_lost_its_last_change_is_gone() {
+    let mut history = History::default();
+    push(&mut history, 1, 1);
+    assert_eq!(
+        remove_oldest_of(&mut history, Some([1; 16])),
+        Some(one_byte(1))
+    );
+    assert_eq!(history.instance_count(), 0);
+    assert_eq!(remove_oldest_of(&mut history, Some([1; 16])), None);
+    assert_eq!(history.first(), None);
+}
+
+#[test]
+fn a_change_between_others_can_go_first() {
+    let mut history = History::default();
+    for number in 1..=5 {
+        push(&mut history, number, 1);
+    }
+    let key = Some([1; 16]);
+    for number in [3, 5, 2] {
+        let removed = history.remove(SequenceNumber(number));
+        assert_eq!(removed, Some(one_byte(number)));
+        assert_eq!(history.remove(SequenceNumber(number)), None);
+    }
+    push(&mut history, 6, 1);
+    let mut left = Vec::new();
+    while let Some(removed) = remove_oldest_of(&mut history, key) {
+        left.push(removed.number.0);
+    }
+    assert_eq!(left, [1, 4, 6]);
+    assert_eq!(history.instance_count(), 0);
+}
+
+#[test]
+fn what_has_been_removed_does_not_expire() {
+    let mut history = History::default();
+    let at = |nanos| Some(Instant::from_nanos(nanos));
+    for (number, expires_at) in [(1, at(30)), (2, None), (3, at(10)), (4, at(20))] {
+        let (change, place) = (Change::default(), Place::default());
+        history.push(
+            SequenceNumber(number),
+            change,
+            Vec::new(),
+            expires_at,
+            place,
+        );
+    }
+    let mut order = Vec::new();
+    while let Some((at, number)) = history.next_expiry() {
+        order.push((at.as_nanos(), number.0));
+        history.remove(number);
+    }
+    assert_eq!(order, [(10, 3), (20, 4), (30, 1)]);
+    assert_eq!(history.len(), 1);
+}
