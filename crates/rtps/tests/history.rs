@@ -64,6 +64,43 @@ fn history_is_as_deep_as_asked_for_each_instance() {
 }
 
 #[test]
+fn a_sparse_history_comes_though_more_is_written_meanwhile_than_can_wait_for_it() {
+    let link = Link {
+        delay: Duration::from_millis(20),
+        ..Link::PERFECT
+    };
+    let mut world = World::new(1, link);
+    let writer = world.add_writer(transient_local(HistoryKind::KeepLast(1)));
+    let write = |world: &mut World, key: u16| {
+        let mut change = Change::default();
+        let mut hash = [0; 16];
+        hash[..2].copy_from_slice(&key.to_be_bytes());
+        change.key_hash = Some(hash);
+        world.write_change(writer, 8, change).expect("room");
+    };
+    // Of every second instance there is something newer.
+    for half in [1_u16, 2] {
+        (0..3_000)
+            .step_by(half.into())
+            .for_each(|key| write(&mut world, key));
+    }
+    let reader = world.add_reader(reader_config(), false);
+    world.connect(writer, reader, true, true);
+    for _ in 0..8_000 {
+        write(&mut world, 9_999);
+        world.run(Duration::from_micros(50));
+    }
+    world.settle(LIMIT);
+    let counters = world.readers[reader].reader.counters();
+    assert!(counters.dropped > 0, "so many waited that no more could");
+    assert_eq!(counters.lost, 0);
+    let numbers = world.readers[reader].cache.numbers();
+    let history = (2..=3_000).step_by(2).chain(3_001..=4_500);
+    assert!(numbers[..3_000].iter().copied().eq(history));
+    assert_eq!(numbers.last(), Some(&12_500));
+}
+
+#[test]
 fn a_volatile_late_joiner_begins_after_its_match() {
     for seed in 0..100 {
         let mut world = World::new(seed, Link::lossy(300));

@@ -188,6 +188,24 @@ fn a_gap_does_not_take_back_what_has_come() {
 }
 
 #[test]
+fn a_gap_counts_however_many_samples_wait_behind_it() {
+    let mut script = met();
+    let max_held = reader_config().max_held as i64;
+    let beyond = 300 + max_held;
+    (300..beyond).for_each(|number| drop(script.data(number)));
+    assert_eq!(script.reader.counters().held, max_held as u64);
+    // Of what is before them, every other sample is gone, and the others come after that is said.
+    let gone: Vec<i64> = (46..300).step_by(2).collect();
+    script.gap(1, 45, &gone);
+    for number in (45..300).step_by(2) {
+        script.data(number);
+    }
+    let all = (45..300).step_by(2).chain(300..beyond);
+    assert!(script.cache.numbers().into_iter().eq(all));
+    assert_eq!(script.reader.counters().dropped, 0);
+}
+
+#[test]
 fn repeated_heartbeat_counts_are_ignored() {
     let mut script = met();
     script.heartbeat_with_count(1, 0, true, 50);

@@ -268,7 +268,8 @@ pub struct ReaderCounters {
     pub known: u64,
     /// Came before their turn and were kept.
     pub held: u64,
-    /// Came before their turn when no more could be kept; they are asked for again.
+    /// Came before their turn when no more could be kept, or made way for what is needed first; they
+    /// are asked for again.
     pub dropped: u64,
     /// Refused by the sink, each time counted.
     pub refused: u64,

@@ -175,7 +175,7 @@ impl Reader {
     }
 
     /// Notes that numbers from `start` up to but without `end` are irrelevant; false if they are
-    /// past. Delivers nothing.
+    /// past. Delivers nothing: what is next now is for [`drain`](Self::drain).
     pub(super) fn pass(
         &mut self,
         index: usize,
@@ -187,11 +187,15 @@ impl Reader {
             return false;
         }
         let start = start.max(writer.expected);
+        if start == writer.expected {
+            // What is next needs no room, and must not wait for any.
+            let held = writer.reorder.front().map_or(end, |span| span.first);
+            writer.expected = end.min(held);
+            writer.patience = self.config.nack_interval;
+        }
         if writer.proxy.reliable {
-            writer.reorder.skip(start, end);
-        } else if start == writer.expected {
-            writer.expected = end;
-            writer.reassembly.remove_below(end);
+            let start = start.max(writer.expected);
+            self.counters.dropped += writer.reorder.skip(start, end);
         }
         true
     }

@@ -1,5 +1,5 @@
-//! What is known of one writer's changes beyond the next one: those that came early, and those that
-//! never will. Bounded by the caller; asks for nothing.
+//! What is known of one writer's changes beyond the next one: those that came early, which the caller
+//! bounds, and those that never will. Asks for nothing.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -118,22 +118,48 @@ impl Reorder {
         );
     }
 
-    /// Marks `start` up to but without `end` as irrelevant, except for changes that have come.
-    pub(super) fn skip(&mut self, start: SequenceNumber, end: SequenceNumber) {
+    /// Marks `start` up to but without `end` as irrelevant, except for changes that have come. Where
+    /// too much is known, what is needed first displaces the highest spans; says how many changes
+    /// were among those.
+    pub(super) fn skip(&mut self, start: SequenceNumber, end: SequenceNumber) -> u64 {
         let mut from = start;
+        let mut displaced = 0;
         let mut at = self.spans.partition_point(|span| span.end <= start);
-        while from < end && self.spans.len() < MAX_SPANS {
+        while from < end {
             let next = self.spans.get(at);
             let (gap_end, resume) = match next.filter(|span| span.first < end) {
                 Some(span) => (span.first, span.end),
                 None => (end, end),
             };
             if from < gap_end {
+                if self.gaps() >= MAX_GAPS {
+                    if at >= NEEDED_FIRST {
+                        break;
+                    }
+                    displaced += self.forget_highest_gap();
+                }
                 at = self.insert_gap(at, from, gap_end);
             }
             from = from.max(resume);
             at += 1;
         }
+        displaced
+    }
+
+    /// Spans of irrelevant numbers.
+    fn gaps(&self) -> usize {
+        self.spans.len() - self.held
+    }
+
+    /// Forgets the highest gap and all beyond it; says how many changes that were.
+    fn forget_highest_gap(&mut self) -> u64 {
+        let mut changes = 0;
+        while let Some(span) = self.pop_back()
+            && span.change.is_some()
+        {
+            changes += 1;
+        }
+        changes
     }
 
     /// Inserts a gap before the span `at`, joined to its neighbours; says where the span after it is
@@ -176,11 +202,21 @@ impl Reorder {
 
     pub(super) fn pop_front(&mut self) -> Option<Span> {
         let span = self.spans.pop_front()?;
+        self.let_go_of(&span);
+        Some(span)
+    }
+
+    pub(super) fn pop_back(&mut self) -> Option<Span> {
+        let span = self.spans.pop_back()?;
+        self.let_go_of(&span);
+        Some(span)
+    }
+
+    fn let_go_of(&mut self, span: &Span) {
         if let Some(change) = &span.change {
             self.held -= 1;
             self.held_len -= change.bytes.len();
         }
-        Some(span)
     }
 
     /// The numbers from `start` to `last` that are not in here. Finds its place by bisection.
@@ -206,8 +242,10 @@ impl Reorder {
     }
 }
 
-/// More knowledge than that is not kept; what is forgotten is asked for again.
-const MAX_SPANS: usize = 4 * 1024;
+/// No more gaps than that are kept; what is forgotten is asked for again.
+const MAX_GAPS: usize = 4 * 1024;
+/// The lowest spans, which gaps are always kept among: those that one request can be about.
+const NEEDED_FIRST: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -226,8 +264,8 @@ mod tests {
         reorder.hold(SequenceNumber(number), change);
     }
 
-    fn skip(reorder: &mut Reorder, start: i64, end: i64) {
-        reorder.skip(SequenceNumber(start), SequenceNumber(end));
+    fn skip(reorder: &mut Reorder, start: i64, end: i64) -> u64 {
+        reorder.skip(SequenceNumber(start), SequenceNumber(end))
     }
 
     fn spans(reorder: &Reorder) -> Vec<(i64, i64, bool)> {
@@ -287,11 +325,25 @@ mod tests {
     }
 
     #[test]
-    fn knowledge_is_bounded() {
+    fn knowledge_is_bounded_and_what_is_needed_first_displaces_the_rest() {
         let mut reorder = Reorder::default();
+        let high = 10_000;
         for number in 0..100_000 {
+            skip(&mut reorder, high + 2 * number, high + 2 * number + 1);
+        }
+        assert_eq!(reorder.spans.len(), MAX_GAPS);
+        for number in 0..50 {
+            hold(&mut reorder, 2 * high + number);
+        }
+        let displaced = skip(&mut reorder, 1, 2);
+        assert_eq!(displaced, 50, "all beyond the highest gap goes with it");
+        for number in 2..1_000 {
             skip(&mut reorder, 2 * number, 2 * number + 1);
         }
-        assert_eq!(reorder.spans.len(), MAX_SPANS);
+        assert_eq!(reorder.spans.len(), MAX_GAPS);
+        assert_eq!(reorder.held_len(), 0);
+        let spans = spans(&reorder);
+        assert!(spans[..NEEDED_FIRST].iter().all(|span| span.1 < high));
+        assert_eq!(spans[NEEDED_FIRST].0, high);
     }
 }
