@@ -235,6 +235,40 @@ fn throughput_counts_every_sample() {
 }
 
 #[test]
+fn durability_is_measured_beside_bare_writes_and_leaves_nothing() {
+    let folder = Folder::new("perf-durability");
+    let run = [
+        "perf",
+        "durability",
+        "--store",
+        ".",
+        "-s",
+        "100",
+        "-r",
+        "40",
+        "-o",
+        "json",
+    ];
+    let run = tickwire(&folder, &run);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let names = rows.as_array().expect("rows").iter().map(|row| {
+        let has_floor = row["floor_p50_us"].as_f64().is_some_and(|us| us > 0.0);
+        assert!(row["p50_us"].as_f64() > Some(0.0), "{row}");
+        (row["durability"].as_str().expect("a name"), has_floor)
+    });
+    let expected = [
+        ("volatile", false),
+        ("transient", true),
+        ("persistent", true),
+        ("persistent, synced", true),
+    ];
+    assert_eq!(names.collect::<Vec<_>>(), expected);
+    let left = fs::read_dir(folder.path()).expect("the folder is ours");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
 fn sizes_beyond_a_datagram_are_refused() {
     let folder = Folder::new("sizes");
     let run = tickwire(&folder, &["perf", "latency", "--size", "70000"]);

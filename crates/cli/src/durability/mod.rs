@@ -30,7 +30,7 @@ impl Command {
 
 /// Which store.
 #[derive(Args)]
-struct StoreOption {
+pub(crate) struct StoreOption {
     /// Directory with the logs, in `transient` and `persistent` [default: $TICKWIRE_STORE, else the usual
     /// places]
     #[arg(long, value_name = "DIR")]
@@ -45,6 +45,16 @@ struct Place {
 }
 
 impl StoreOption {
+    /// Where the logs of writers with this DURABILITY are.
+    pub(crate) fn place(&self, kind: &str) -> Result<PathBuf> {
+        let place = self.places()?.into_iter().find(|place| place.kind == kind);
+        let place = place.ok_or_else(|| {
+            let failure = Failure::usage(format_args!("there is no usual place for {kind} logs"));
+            failure.hint("name one by --store")
+        })?;
+        Ok(place.directory)
+    }
+
     /// Where logs are.
     fn places(&self) -> Result<Vec<Place>> {
         let options = match &self.store {

@@ -1,8 +1,9 @@
-//! `tickwire perf`: what a sample costs on this machine, beside what bare UDP costs, and what it
+//! `tickwire perf`: what a sample costs on this machine, beside what bare system calls cost, and what it
 //! costs to find each other.
 
 mod bytes;
 mod discovery;
+mod durability;
 mod floor;
 mod latency;
 mod pong;
@@ -15,12 +16,13 @@ use bytes::MeasuredDomain;
 use crate::failure::Result;
 use crate::profile::ProfileOptions;
 
-/// Measure latency, throughput and discovery on this machine
+/// Measure latency, throughput, discovery and durability on this machine
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Latency(latency::Arguments),
     Throughput(throughput::Arguments),
     Discovery(discovery::Arguments),
+    Durability(durability::Arguments),
     /// The other side, started by the measuring process
     #[command(subcommand, hide = true)]
     Respond(Respond),
@@ -56,6 +58,7 @@ impl Command {
             Self::Latency(arguments) => arguments.run(),
             Self::Throughput(arguments) => arguments.run(),
             Self::Discovery(arguments) => arguments.run(),
+            Self::Durability(arguments) => arguments.run(),
             Self::Respond(Respond::Udp) => floor::respond(),
             Self::Respond(Respond::Pong(peer)) => pong::respond(&peer.domain()),
             Self::Respond(Respond::Count(peer)) => throughput::count(&peer.domain()),
