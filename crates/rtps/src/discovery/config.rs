@@ -113,6 +113,9 @@ pub struct DiscoveryCounters {
     /// Announcements of endpoints beyond a limit, of their number or their bytes. What was known
     /// of the endpoint before still holds.
     pub endpoints_refused: u64,
+    /// Submessages of participants, and announcements of endpoints, that are
+    /// [ignored](super::Discovery::ignore_participant).
+    pub ignored: u64,
     /// Announcements in another participant's name, of an endpoint of the wrong kind, or of one that
     /// claims to belong to another participant's publisher or subscriber, which is not believed.
     pub misbehaved: u64,

@@ -28,8 +28,13 @@ pub enum Event {
     },
     /// A remote endpoint was heard of, or announces something new of itself.
     EndpointFound(Arc<EndpointData>),
-    /// A remote endpoint is gone.
-    EndpointLost(Arc<EndpointData>),
+    /// A remote endpoint is gone; it is unmatched already.
+    EndpointLost {
+        /// Which one.
+        endpoint: Arc<EndpointData>,
+        /// How that is known: [`Left`](LostReason::Left) of itself, else with its participant.
+        reason: LostReason,
+    },
     /// A reader is to be served by a local writer. Comes again when the reader's data or locators
     /// change.
     ReaderMatched {
@@ -101,4 +106,6 @@ pub enum LostReason {
     /// It is not: it had not shown that it hears us, and made way for another one when there were as
     /// many as [`max_participants`](super::DiscoveryLimits::max_participants).
     Displaced,
+    /// It may be there, but is [ignored](super::Discovery::ignore_participant) from now on.
+    Ignored,
 }

@@ -27,6 +27,7 @@ mod endpoint_data;
 mod endpoints;
 mod event;
 mod footprint;
+mod ignored;
 mod limits;
 mod liveliness;
 mod matching;
@@ -75,6 +76,7 @@ use crate::wire::{EntityId, Guid, GuidPrefix, ParameterTooLong};
 use announcer::Announcer;
 use builtin_topic::{BuiltinTopic, MAX_ANNOUNCEMENT_LEN};
 use endpoints::Endpoints;
+use ignored::Ignored;
 use liveliness::{LivelinessAsserter, LivelinessTracker};
 use participants::Participants;
 use type_lookup::TypeLookup;
@@ -93,6 +95,7 @@ pub struct Discovery {
     messages: BuiltinTopic,
     type_lookup: TypeLookup,
     endpoints: Endpoints,
+    ignored: Ignored,
     asserter: LivelinessAsserter,
     tracker: LivelinessTracker,
     events: VecDeque<Event>,
@@ -121,6 +124,7 @@ impl Discovery {
             messages: topic(EntityId::MESSAGE_WRITER, EntityId::MESSAGE_READER),
             type_lookup: TypeLookup::new(prefix, &config.limits),
             endpoints: Endpoints::new(prefix),
+            ignored: Ignored::default(),
             asserter: LivelinessAsserter::default(),
             tracker: LivelinessTracker::default(),
             events: VecDeque::new(),
@@ -312,6 +316,11 @@ impl Discovery {
     /// Of the topics known now, the one whose name looks most like `name` without being it.
     pub fn nearest_topic(&self, name: &str) -> Option<&str> {
         nearest_name(name, self.endpoints.topic_names())
+    }
+
+    /// What others may have us keep and send.
+    pub fn limits(&self) -> &DiscoveryLimits {
+        &self.config.limits
     }
 
     /// What happened so far.

@@ -30,6 +30,10 @@ impl Discovery {
         if self.is_closed || source == self.prefix() || !context.is_for(self.prefix()) {
             return;
         }
+        if self.ignored.has_participant(source) {
+            self.counters.ignored += 1;
+            return;
+        }
         if let Submessage::Data(data) = submessage
             && data.writer == EntityId::SPDP_WRITER
         {
@@ -249,9 +253,21 @@ impl Discovery {
             self.counters.misbehaved += 1;
             return;
         }
+        if self.ignored.has_endpoint(&data) {
+            self.counters.ignored += 1;
+            return self.forget_endpoint(now, data.guid, LostReason::Ignored);
+        }
         if data.group.take_if(|group| group.prefix != source).is_some() {
             // It cannot join another participant's publisher, whose sets would wait for it.
             self.counters.misbehaved += 1;
+        }
+        let is_other = |known: &EndpointData| {
+            known.topic_name != data.topic_name || known.type_name != data.type_name
+        };
+        let known = self.endpoints.get(data.guid);
+        if known.is_some_and(|known| is_other(known)) {
+            // Another endpoint by the same name.
+            self.forget_endpoint(now, data.guid, LostReason::Left);
         }
         let known = self.endpoints.get(data.guid);
         if known.is_some_and(|known| **known == data) {
@@ -295,7 +311,9 @@ impl Discovery {
             (key, None) => EndpointData::read_key(key),
         };
         match named {
-            Ok(guid) if guid.prefix == source => self.forget_endpoint(now, guid),
+            Ok(guid) if guid.prefix == source => {
+                self.forget_endpoint(now, guid, LostReason::Left);
+            }
             Ok(_) => self.counters.misbehaved += 1,
             Err(error) => self.unusable(source, error),
         }
@@ -326,10 +344,11 @@ impl Discovery {
             LostReason::Left => self.counters.participants_left += 1,
             LostReason::LeaseExpired => self.counters.leases_expired += 1,
             LostReason::Displaced => self.counters.participants_displaced += 1,
+            LostReason::Ignored => {}
         }
         let guids: Vec<_> = self.endpoints.of(prefix).map(|data| data.guid).collect();
         for guid in guids {
-            self.forget_endpoint(now, guid);
+            self.forget_endpoint(now, guid, reason);
         }
         for (topic, ..) in self.topics_mut() {
             topic.unmatch_participant(prefix);
@@ -339,17 +358,18 @@ impl Discovery {
             .push_back(Event::ParticipantLost { prefix, reason });
     }
 
-    fn forget_endpoint(&mut self, now: Instant, guid: Guid) {
-        let Some(data) = self.endpoints.get(guid).cloned() else {
+    pub(super) fn forget_endpoint(&mut self, now: Instant, guid: Guid, reason: LostReason) {
+        let Some(endpoint) = self.endpoints.get(guid).cloned() else {
             return;
         };
-        let (bytes, limits) = ((data.footprint(), 0), &self.config.limits);
+        let (bytes, limits) = ((endpoint.footprint(), 0), &self.config.limits);
         self.participants.charge(guid.prefix, bytes, limits);
         self.participants.remove_endpoint(guid.prefix);
         self.tracker.remove(guid);
         let changes = self.endpoints.remove(guid);
         self.report(now, changes);
-        self.events.push_back(Event::EndpointLost(data));
+        self.events
+            .push_back(Event::EndpointLost { endpoint, reason });
     }
 
     pub(super) fn unusable(&mut self, source: GuidPrefix, error: DiscoveryDataError) {

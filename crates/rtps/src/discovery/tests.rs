@@ -2,6 +2,7 @@
 
 mod bounds;
 mod crowd;
+mod ignoring;
 mod leaving;
 mod liveliness;
 mod meeting;

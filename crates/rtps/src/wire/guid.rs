@@ -75,6 +75,12 @@ impl EntityId {
         Self([a, b, c, 0x08])
     }
 
+    /// A reader of a vendor's own making (RTPS 2.5 §9.3.1.2). Only the low 24 bits of `key` count.
+    pub const fn vendor_reader(key: u32) -> Self {
+        let [_, a, b, c] = key.to_be_bytes();
+        Self([a, b, c, 0x47])
+    }
+
     /// Built-in entities have the two high bits of the kind set (RTPS 2.5 §9.3.1.2).
     pub const fn is_builtin(self) -> bool {
         self.0[3] & 0xc0 == 0xc0

@@ -143,3 +143,30 @@ fn a_slip_in_a_topic_name_is_found() {
     assert_eq!(discovery.nearest_topic("MarketDta"), Some("MarketData"));
     assert_eq!(discovery.nearest_topic("Depth"), None);
 }
+
+#[test]
+fn an_endpoint_that_changes_its_topic_is_another_one() {
+    let mut net = pair();
+    net.run(MOMENT);
+    net.count(1, |_| true);
+    let mut renamed = writer(1, "Trade");
+    net.add(0, renamed.clone());
+    let mut told = Vec::new();
+    net.count(1, |event| {
+        match event {
+            Event::EndpointLost { endpoint, .. } => told.push(("lost", endpoint.clone())),
+            Event::EndpointFound(data) => told.push(("found", data.clone())),
+            _ => {}
+        }
+        true
+    });
+    let told: Vec<_> = told
+        .iter()
+        .map(|(what, data)| (*what, data.topic_name.as_str()))
+        .collect();
+    assert_eq!(told, [("lost", "Quote"), ("found", "Trade")]);
+    renamed.entity_name = "again".to_string();
+    net.add(0, renamed);
+    let is_found = |event: &Event| matches!(event, Event::EndpointFound(_));
+    assert_eq!(net.count(1, is_found), 1);
+}
