@@ -19,6 +19,7 @@ use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
 use tickwire_transport::{InterfaceWatch, UdpSocket, clock};
 
+use crate::builtin::BuiltinTopics;
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
 use crate::listeners::GroupListener;
@@ -46,6 +47,7 @@ pub(crate) struct Core {
     pub(crate) filter_limits: FilterLimits,
     pub(crate) directory: Directory,
     pub(crate) topics: Registry,
+    pub(crate) builtin: BuiltinTopics,
     /// Timers of discovery and writers.
     pub(crate) control: Timer,
     /// Timers of readers.
@@ -131,6 +133,7 @@ impl Core {
             filter_limits,
             directory: Directory::default(),
             topics: Registry::default(),
+            builtin: BuiltinTopics::default(),
             control,
             data,
             signal: Signal::default(),
@@ -191,6 +194,13 @@ impl Core {
             self.directory.change(|routes| routes.remove_reader(guid));
         }
         added
+    }
+
+    /// Has a reader driven that is announced to nobody.
+    pub(crate) fn add_fed_reader(&self, endpoint: Arc<dyn ReaderEndpoint>) {
+        let entity = endpoint.guid().entity;
+        self.directory
+            .change(|routes| routes.readers.insert(entity, endpoint));
     }
 
     pub(crate) fn remove_writer(&self, guid: Guid) {

@@ -15,7 +15,7 @@ use crate::publisher::PublisherGroup;
 use crate::qos::{DataReaderQos, DataWriterQos, GroupQos, offered_representation};
 use crate::reader::endpoint::ReaderEndpoint;
 use crate::reader::shared::ReaderShared;
-use crate::subscriber::SubscriberGroup;
+use crate::subscriber::{Subscriber, SubscriberGroup, SubscriberShared};
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::writer::durable::Durable;
@@ -151,6 +151,40 @@ pub(crate) fn reader<T: TopicSupport>(
     );
     begin(&enabling)?;
     Ok(reader)
+}
+
+/// A reader of the built-in subscriber, which its participant feeds and nobody hears of.
+pub(crate) fn fed_reader<T: TopicSupport>(
+    lifeline: &Arc<Lifeline>,
+    topic: Topic<T>,
+    qos: DataReaderQos,
+    subscriber: &Subscriber,
+) -> DataReader<T> {
+    let core = &lifeline.core;
+    let SubscriberShared {
+        group, enabling, ..
+    } = subscriber.shared();
+    let qos = qos.with(|policies| subscriber.qos().apply(policies));
+    let policies = qos.resolved();
+    let guid = Guid::new(core.prefix, core.builtin.next_entity());
+    let shared = ReaderShared::new(
+        Arc::clone(core),
+        guid,
+        topic.name().to_owned(),
+        topic.ty().clone(),
+        None,
+        &policies,
+        qos.lifecycle,
+    );
+    let shared = Arc::new(shared.in_group(group));
+    group.add(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>);
+    // For its QoS; it stays a draft.
+    core.draft(announcement(Role::Reader, guid, &topic, policies));
+    core.add_fed_reader(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>);
+    let enabling = Enabling::new(Some(enabling), true, Box::new(|| Ok(())));
+    // There is nothing to do that could fail.
+    let _ = enabling.begin();
+    DataReader::new(shared, topic, qos, enabling, Arc::clone(lifeline))
 }
 
 /// Enables a new endpoint if its factory says so.

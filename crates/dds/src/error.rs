@@ -6,6 +6,7 @@ use std::io;
 use std::time::Duration;
 
 pub use crate::content_filter::ContentFilterError;
+pub use crate::participant::IgnoreError;
 use crate::rendezvous::ReferenceError;
 use crate::type_support::SampleError;
 pub use crate::unimplemented::UnimplementedQos;

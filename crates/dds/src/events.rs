@@ -83,7 +83,7 @@ impl Core {
                     }
                 }
             }
-            _ => {}
+            event => self.builtin.follow(&event),
         }
     }
 

@@ -38,6 +38,7 @@ pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 #[cfg(test)]
 extern crate self as tickwire;
 
+mod builtin;
 mod content_filter;
 mod core;
 mod deadline;
@@ -72,6 +73,10 @@ mod view;
 mod wait_set;
 pub mod writer;
 
+pub use builtin::{
+    BuiltinSubscriber, ParticipantBuiltinTopicData, PublicationBuiltinTopicData,
+    SubscriptionBuiltinTopicData, TopicBuiltinTopicData,
+};
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use group_listener::{DomainParticipantListener, PublisherListener, SubscriberListener};
 pub use outgoing::SuspendedPublications;

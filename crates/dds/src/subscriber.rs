@@ -1,6 +1,7 @@
 //! Subscribers: what several readers have in common.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use tickwire_rtps::qos::PresentationScope;
@@ -9,6 +10,7 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use crate::DataReader;
 use crate::content_filter::TopicDescription;
+use crate::core::Core;
 use crate::enabling::Enabling;
 use crate::endpoints::{self, Factory};
 use crate::error::{EnableError, EndpointError, SetQosError};
@@ -19,9 +21,10 @@ use crate::qos::{DataReaderQos, GroupQos, Presentation};
 use crate::reader::StateMask;
 use crate::reader::endpoint::{Listed, ReaderEndpoint};
 use crate::reader::room::Room;
-use crate::signal::lock;
+use crate::signal::{Observers, lock};
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
+use crate::wait_set::{Condition, Trigger};
 
 /// The QoS of a [`Subscriber`].
 pub type SubscriberQos = GroupQos;
@@ -30,24 +33,39 @@ pub type SubscriberQos = GroupQos;
 #[derive(Clone)]
 pub struct Subscriber {
     lifeline: Arc<Lifeline>,
-    qos: Arc<Mutex<SubscriberQos>>,
-    group: Arc<SubscriberGroup>,
-    enabling: Arc<Enabling>,
+    shared: Arc<SubscriberShared>,
+}
+
+/// A subscriber without what keeps its participant.
+pub(crate) struct SubscriberShared {
+    qos: Mutex<SubscriberQos>,
+    pub(crate) group: Arc<SubscriberGroup>,
+    pub(crate) enabling: Arc<Enabling>,
+}
+
+impl SubscriberShared {
+    pub(crate) fn new(core: &Core, qos: SubscriberQos) -> Self {
+        let group = Arc::new(SubscriberGroup::new(qos.presentation_qos()));
+        let nothing = Box::new(|| Ok(()));
+        let enabling = Enabling::new(Some(&core.enabling), qos.autoenables(), nothing);
+        // There is nothing to do that could fail.
+        let _ = enabling.begin();
+        Self {
+            qos: Mutex::new(qos),
+            group,
+            enabling,
+        }
+    }
 }
 
 impl Subscriber {
     pub(crate) fn new(lifeline: Arc<Lifeline>, qos: SubscriberQos) -> Self {
-        let group = Arc::new(SubscriberGroup::new(qos.presentation_qos()));
-        let nothing = Box::new(|| Ok(()));
-        let enabling = Enabling::new(Some(&lifeline.core.enabling), qos.autoenables(), nothing);
-        // There is nothing to do that could fail.
-        let _ = enabling.begin();
-        Self {
-            lifeline,
-            qos: Arc::new(Mutex::new(qos)),
-            group,
-            enabling,
-        }
+        let shared = Arc::new(SubscriberShared::new(&lifeline.core, qos));
+        Self { lifeline, shared }
+    }
+
+    pub(crate) fn from_parts(lifeline: Arc<Lifeline>, shared: Arc<SubscriberShared>) -> Self {
+        Self { lifeline, shared }
     }
 
     /// Has the subscriber take part, where the participant does not
@@ -60,7 +78,7 @@ impl Subscriber {
     /// When the participant is not enabled, or a reader cannot be announced; then the others are
     /// enabled all the same.
     pub fn enable(&self) -> Result<(), EnableError> {
-        self.enabling.enable()
+        self.shared.enabling.enable()
     }
 
     /// A reader.
@@ -74,15 +92,15 @@ impl Subscriber {
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, EndpointError> {
         // Held until the reader is known, lest a change passes it by.
-        let own = lock(&self.qos);
+        let own = lock(&self.shared.qos);
         let qos = qos.with(|policies| own.apply(policies));
-        let factory = Factory::Group(&self.group, &self.enabling);
+        let factory = Factory::Group(&self.shared.group, &self.shared.enabling);
         endpoints::reader(&self.lifeline, topic, &qos, factory)
     }
 
     /// The QoS that the subscriber has now.
     pub fn qos(&self) -> SubscriberQos {
-        lock(&self.qos).clone()
+        lock(&self.shared.qos).clone()
     }
 
     /// Changes ENTITY_FACTORY, and PARTITION and GROUP_DATA of the subscriber and all its readers (DDS 1.4 §2.2.3.13 and
@@ -91,14 +109,14 @@ impl Subscriber {
     /// # Errors
     /// When PRESENTATION differs, or the QoS is too long to announce. Then nothing changes.
     pub fn set_qos(&self, qos: SubscriberQos) -> Result<(), SetQosError> {
-        let mut own = lock(&self.qos);
+        let mut own = lock(&self.shared.qos);
         if qos.presentation_qos() != own.presentation_qos() {
             return Err(SetQosError::Immutable("PRESENTATION"));
         }
-        let readers = self.group.readers();
+        let readers = self.shared.group.readers();
         let readers: Vec<_> = readers.iter().map(|reader| reader.guid()).collect();
         endpoints::change_group(&self.lifeline.core, &readers, &qos)?;
-        self.enabling.set_autoenables(qos.autoenables());
+        self.shared.enabling.set_autoenables(qos.autoenables());
         *own = qos;
         Ok(())
     }
@@ -111,9 +129,9 @@ impl Subscriber {
     /// set in one reader and, for a moment, not yet in the next. Samples that are in no set, and all
     /// samples without coherent access, appear as they come.
     pub fn begin_access(&self) -> Access {
-        lock(&self.group.state).accesses += 1;
+        lock(&self.shared.group.state).accesses += 1;
         Access {
-            group: Arc::clone(&self.group),
+            group: Arc::clone(&self.shared.group),
             _lifeline: Arc::clone(&self.lifeline),
         }
     }
@@ -129,7 +147,8 @@ impl Subscriber {
     /// own listeners, which [`notify_datareaders`](Self::notify_datareaders) then tells.
     pub fn set_listener_for(&self, mask: StatusMask, listener: impl SubscriberListener) {
         let core = Arc::downgrade(&self.lifeline.core);
-        self.group
+        self.shared
+            .group
             .listener
             .set(mask, listeners_of_readers(core, listener));
     }
@@ -137,15 +156,54 @@ impl Subscriber {
     /// Has nobody told any more, and waits until a call of the listener on another thread has
     /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
-        self.group.listener.remove();
+        self.shared.group.listener.remove();
     }
 
     /// Has the listeners of the readers told that have data which was not read (DDS 1.4
     /// §2.2.2.5.2.11); they are called on a thread that delivers data.
     pub fn notify_datareaders(&self) {
-        for reader in self.group.readers() {
+        for reader in self.shared.group.readers() {
             reader.notify();
         }
+    }
+
+    /// The statuses that have changed: [`StatusMask::DATA_ON_READERS`], the only one of subscribers, from
+    /// when data comes to any of its readers until any of them is read (DDS 1.4 §2.2.4.2.2).
+    pub fn status_changes(&self) -> StatusMask {
+        self.shared.group.changes()
+    }
+
+    /// A condition that holds while one of these statuses has changed.
+    pub fn status_condition(&self, mask: StatusMask) -> Condition {
+        Condition::new(SubscriberCondition {
+            core: Arc::clone(&self.lifeline.core),
+            group: Arc::clone(&self.shared.group),
+            mask,
+        })
+    }
+
+    pub(crate) fn shared(&self) -> &SubscriberShared {
+        &self.shared
+    }
+}
+
+struct SubscriberCondition {
+    core: Arc<Core>,
+    group: Arc<SubscriberGroup>,
+    mask: StatusMask,
+}
+
+impl Trigger for SubscriberCondition {
+    fn holds(&self) -> bool {
+        self.group.changes().intersects(self.mask)
+    }
+
+    fn observers(&self) -> &Observers {
+        &self.group.observers
+    }
+
+    fn core(&self) -> Option<Arc<Core>> {
+        Some(Arc::clone(&self.core))
     }
 }
 
@@ -223,6 +281,8 @@ pub(crate) struct SubscriberGroup {
     pub(crate) listener: Arc<GroupListener>,
     readers: Mutex<Vec<Weak<dyn ReaderEndpoint>>>,
     state: Mutex<GroupState>,
+    has_data: AtomicBool,
+    observers: Observers,
 }
 
 /// How many look at the readers, and what is known of their sets.
@@ -239,6 +299,25 @@ impl SubscriberGroup {
             listener: Arc::default(),
             readers: Mutex::default(),
             state: Mutex::default(),
+            has_data: AtomicBool::new(false),
+            observers: Observers::default(),
+        }
+    }
+
+    /// Data has come to a reader, or a reader is read.
+    pub(crate) fn set_data_on_readers(&self, has_data: bool) {
+        self.has_data.store(has_data, Ordering::Release);
+    }
+
+    /// Wakes those who wait for the subscriber.
+    pub(crate) fn raise(&self) {
+        self.observers.raise();
+    }
+
+    fn changes(&self) -> StatusMask {
+        match self.has_data.load(Ordering::Acquire) {
+            true => StatusMask::DATA_ON_READERS,
+            false => StatusMask::NONE,
         }
     }
 

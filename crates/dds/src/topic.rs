@@ -18,6 +18,15 @@ pub struct Topic<T: TopicSupport> {
 }
 
 impl<T: TopicSupport> Topic<T> {
+    /// One that other topics may share the name of.
+    pub(crate) fn unregistered(name: &str, ty: T::Type) -> Self {
+        let name = TopicName::new(name, T::type_name(&ty));
+        Self {
+            name: Arc::new(name),
+            ty,
+        }
+    }
+
     /// The topic's name.
     pub fn name(&self) -> &str {
         &self.name.topic
@@ -67,6 +76,16 @@ struct TopicName {
     inconsistent: Mutex<CountStatus>,
 }
 
+impl TopicName {
+    fn new(topic: &str, ty: &str) -> Self {
+        Self {
+            topic: topic.to_owned(),
+            ty: ty.to_owned(),
+            inconsistent: Mutex::default(),
+        }
+    }
+}
+
 /// The topics of a participant: one type for each name (DDS 1.4 §2.2.2.2.1.5).
 #[derive(Default)]
 pub(crate) struct Registry(Mutex<HashMap<String, Weak<TopicName>>>);
@@ -111,11 +130,7 @@ impl Registry {
             };
         }
         topics.retain(|_, topic| topic.strong_count() > 0);
-        let topic = Arc::new(TopicName {
-            topic: name.to_owned(),
-            ty: type_name.to_owned(),
-            inconsistent: Mutex::default(),
-        });
+        let topic = Arc::new(TopicName::new(name, type_name));
         topics.insert(name.to_owned(), Arc::downgrade(&topic));
         Ok(Topic { name: topic, ty })
     }

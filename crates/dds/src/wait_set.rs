@@ -17,7 +17,7 @@ use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 use crate::writer::endpoint::WriterEndpoint;
 
-/// Something that holds or does not. Readers and writers make them; clones are the same condition.
+/// Something that holds or does not. Topics, subscribers, readers and writers make them; clones are the same condition.
 #[derive(Clone)]
 pub struct Condition(Arc<dyn Trigger>);
 
@@ -54,7 +54,7 @@ pub(crate) trait Trigger: Send + Sync {
     /// Who tells of changes.
     fn observers(&self) -> &Observers;
     /// The participant that must be driven for it to change.
-    fn core(&self) -> Option<&Arc<Core>>;
+    fn core(&self) -> Option<Arc<Core>>;
 }
 
 /// A condition that the application sets by hand. Clones are the same one.
@@ -96,7 +96,7 @@ impl Trigger for Guard {
         &self.observers
     }
 
-    fn core(&self) -> Option<&Arc<Core>> {
+    fn core(&self) -> Option<Arc<Core>> {
         None
     }
 }
@@ -115,8 +115,8 @@ impl Trigger for WriterCondition {
         &self.endpoint.observers
     }
 
-    fn core(&self) -> Option<&Arc<Core>> {
-        Some(&self.endpoint.core)
+    fn core(&self) -> Option<Arc<Core>> {
+        Some(Arc::clone(&self.endpoint.core))
     }
 }
 
@@ -143,8 +143,8 @@ impl<T: TopicSupport> Trigger for ReaderCondition<T> {
         &self.reader.observers
     }
 
-    fn core(&self) -> Option<&Arc<Core>> {
-        Some(&self.reader.core)
+    fn core(&self) -> Option<Arc<Core>> {
+        Some(Arc::clone(&self.reader.core))
     }
 }
 
@@ -211,8 +211,8 @@ impl WaitSet {
         let cores = conditions.iter().filter_map(|condition| condition.0.core());
         let mut polled: Vec<Arc<Core>> = Vec::new();
         for core in cores.filter(|core| core.polled.is_some()) {
-            if !polled.iter().any(|known| Arc::ptr_eq(known, core)) {
-                polled.push(Arc::clone(core));
+            if !polled.iter().any(|known| Arc::ptr_eq(known, &core)) {
+                polled.push(core);
             }
         }
         polled

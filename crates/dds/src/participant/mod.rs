@@ -1,6 +1,7 @@
 //! The participant: an application's membership in a domain.
 
 mod builder;
+mod ignore;
 mod limits;
 
 use std::fmt;
@@ -12,8 +13,10 @@ use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_transport::clock;
 
 pub use builder::DomainParticipantBuilder;
+pub use ignore::IgnoreError;
 pub use limits::{DiscoveryLimits, FilterLimits, ParticipantLimits, ReaderLimits};
 
+use crate::builtin::BuiltinSubscriber;
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::endpoints::{self, Factory};
@@ -180,7 +183,14 @@ impl DomainParticipant {
         Ok(())
     }
 
-    /// What discovery has found, and why endpoints do not match.
+    /// The built-in topics: what others have in the domain, as samples whose changes readers, listeners
+    /// and wait sets tell of.
+    pub fn builtin_subscriber(&self) -> BuiltinSubscriber {
+        BuiltinSubscriber::new(&self.lifeline)
+    }
+
+    /// What discovery knows at this moment, for tools: also addresses, types, our own endpoints, and why
+    /// endpoints do not match.
     pub fn discovery(&self) -> DiscoveryView<'_> {
         DiscoveryView::new(self.core())
     }
@@ -254,7 +264,7 @@ impl DomainParticipant {
         Guid::new(self.core().prefix, EntityId::PARTICIPANT)
     }
 
-    fn core(&self) -> &Arc<Core> {
+    pub(crate) fn core(&self) -> &Arc<Core> {
         &self.lifeline.core
     }
 }

@@ -88,7 +88,7 @@ pub(super) struct Decoded<T> {
 pub(super) struct Staged<T> {
     pub(super) arrival: Arrival,
     pub(super) value: Option<Arc<T>>,
-    alias: Option<[u8; 16]>,
+    pub(super) alias: Option<[u8; 16]>,
 }
 
 impl<T: TopicSupport> Inbox<T> {

@@ -18,6 +18,13 @@ impl InstanceHandle {
     pub const KEYLESS: Self = Self([0; 16]);
 }
 
+impl From<Guid> for InstanceHandle {
+    /// The instance of a [built-in topic](crate::BuiltinSubscriber) that a participant or endpoint is.
+    fn from(guid: Guid) -> Self {
+        Self(guid.to_bytes())
+    }
+}
+
 impl fmt::Debug for InstanceHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

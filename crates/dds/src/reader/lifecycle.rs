@@ -80,6 +80,22 @@ impl<T> Cache<T> {
         self.entries.len() < before
     }
 
+    /// Whether a value of the instance would not go beyond `max_instances`.
+    pub(super) fn has_room_for(&self, instance: InstanceHandle) -> bool {
+        self.by_handle.len() < self.policy.max_instances || self.by_handle.contains_key(&instance)
+    }
+
+    /// Removes what all instances that have ended have left.
+    pub(super) fn purge_ended(&mut self) {
+        for index in 0..self.instances.len() {
+            let instance = self.instances.get(index).and_then(Option::as_ref);
+            if instance.is_some_and(|instance| instance.state != InstanceState::Alive) {
+                self.remove_samples(index);
+                self.forget_if_over(index);
+            }
+        }
+    }
+
     fn remove_samples(&mut self, index: usize) {
         loop {
             let instance = self.instances.get(index).and_then(Option::as_ref);

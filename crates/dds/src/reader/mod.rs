@@ -7,6 +7,7 @@ mod coherent;
 mod collect;
 mod driven;
 pub(crate) mod endpoint;
+mod fed;
 mod group_inbox;
 mod inbox;
 mod info;
@@ -26,6 +27,7 @@ mod slots;
 mod status;
 mod time_filter;
 mod timing;
+mod weak;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
@@ -45,6 +47,7 @@ pub use sample::Sample;
 pub use samples::Samples;
 pub use select::Select;
 pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
+pub(crate) use weak::WeakDataReader;
 
 use crate::enabling::Enabling;
 use crate::endpoints;

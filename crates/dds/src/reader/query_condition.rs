@@ -135,7 +135,7 @@ impl<T: TopicSupport> Trigger for Query<T> {
         &self.reader.observers
     }
 
-    fn core(&self) -> Option<&Arc<Core>> {
-        Some(&self.reader.core)
+    fn core(&self) -> Option<Arc<Core>> {
+        Some(Arc::clone(&self.reader.core))
     }
 }

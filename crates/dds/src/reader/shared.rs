@@ -154,6 +154,9 @@ impl<T: TopicSupport> ReaderShared<T> {
         self.expire(&mut state);
         // Cleared under the lock: what arrives later is news again.
         self.clear(StatusMask::DATA_AVAILABLE);
+        if let Some(subscriber) = &self.subscriber {
+            subscriber.set_data_on_readers(false);
+        }
         let mut samples = state.spare.pop().unwrap_or_default();
         state
             .inbox
@@ -269,6 +272,11 @@ impl<T: TopicSupport> ReaderShared<T> {
         if !news.is_empty() {
             self.changes.fetch_or(news.bits(), Ordering::AcqRel);
         }
+        if let Some(subscriber) = &self.subscriber
+            && news.intersects(StatusMask::DATA_AVAILABLE)
+        {
+            subscriber.set_data_on_readers(true);
+        }
         news
     }
 
@@ -280,6 +288,9 @@ impl<T: TopicSupport> ReaderShared<T> {
         }
         self.core.signal.raise();
         self.observers.raise();
+        if let Some(subscriber) = &self.subscriber {
+            subscriber.raise();
+        }
         self.listeners.note(self.guid, news)
     }
 

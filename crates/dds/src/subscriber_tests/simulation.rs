@@ -89,7 +89,7 @@ impl Sim {
     }
 
     pub(super) fn endpoint(&self, guid: Guid) -> Arc<dyn ReaderEndpoint> {
-        let readers = self.subscriber.group.readers();
+        let readers = self.subscriber.shared.group.readers();
         let mut readers = readers.into_iter();
         readers
             .find(|reader| reader.guid() == guid)
@@ -198,7 +198,7 @@ impl Sim {
         }
         self.writers[index].is_up = false;
         let guid = self.writers[index].machine.guid();
-        for reader in self.subscriber.group.readers() {
+        for reader in self.subscriber.shared.group.readers() {
             reader.unmatch_writer(guid);
         }
         self.has_left = true;
@@ -358,7 +358,7 @@ impl Sim {
     pub(super) fn run(&mut self, duration: Duration) {
         let end = self.now() + duration;
         while self.now() < end {
-            let readers = self.subscriber.group.readers();
+            let readers = self.subscriber.shared.group.readers();
             let timers = self.writers.iter().filter(|writer| writer.is_up);
             let timers = timers.filter_map(|writer| writer.machine.poll_timeout());
             let next = timers
