@@ -33,6 +33,7 @@ use crate::signal::{Signal, lock};
 use crate::timer::{Due, Timer};
 use crate::topic::Registry;
 use crate::writer::endpoint::WriterEndpoint;
+use crate::writer::syncer::Syncer;
 
 /// The shared part of a participant.
 pub(crate) struct Core {
@@ -43,6 +44,7 @@ pub(crate) struct Core {
     pub(crate) announces_types: bool,
     /// Where writers leave what is to outlive them, if anywhere.
     pub(crate) store: Option<StoreOptions>,
+    pub(crate) syncer: Syncer,
     pub(crate) reader_limits: ReaderLimits,
     pub(crate) filter_limits: FilterLimits,
     pub(crate) directory: Directory,
@@ -129,6 +131,7 @@ impl Core {
             busy_poll,
             announces_types,
             store,
+            syncer: Syncer::default(),
             reader_limits,
             filter_limits,
             directory: Directory::default(),
@@ -553,6 +556,7 @@ impl Core {
         self.control.waker().wake();
         self.data.waker().wake();
         self.network.user.end_receiving();
+        self.syncer.stop();
         if let Some(polled) = &self.polled {
             polled.forget();
         }

@@ -85,7 +85,7 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "store", Kind::Text, "\"\"", "directory where TRANSIENT and PERSISTENT writers leave what is to outlive them, or `off`; else as $TICKWIRE_STORE says"),
     Setting::new(&[Participant], "store_transient", Kind::Text, "\"\"", "directory of TRANSIENT writers alone"),
     Setting::new(&[Participant], "store_persistent", Kind::Text, "\"\"", "directory of PERSISTENT writers alone"),
-    Setting::new(&[Participant], "store_sync", Kind::Duration, "\"infinite\"", "how long after a write PERSISTENT samples are on the disk at the latest; `0s` is before the write returns, `infinite` when the kernel likes"),
+    Setting::new(&[Participant], "store_sync", Kind::Duration, "\"infinite\"", "how long after a write PERSISTENT samples go to the disk; `0s` is before the write returns, `infinite` when the kernel likes"),
     Setting::new(&[Participant], "user_data", Kind::Octets, "\"\"", "USER_DATA: octets that discovery carries along")
         .xml("user_data/value", "rtps/userData/value"),
     // What others may have it keep and send.

@@ -54,7 +54,7 @@ pub use error::{Damage, Operation, StoreError};
 pub use format::{Record, RecordKind, parse};
 pub use key::{Description, LogKey};
 pub use lock::Owner;
-pub use log::{Log, LogCounters, SyncPolicy};
+pub use log::{Log, LogCounters, SyncPolicy, Unsynced};
 pub use options::{StoreOptions, StoreVariable};
 pub use retention::Retention;
 pub use store::Store;

@@ -4,9 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tickwire_base::Timestamp;
+use tickwire_base::{Counter, Timestamp};
 
 use crate::contents::{self, Contents};
 use crate::disk::{create_file, publish, sync_directory};
@@ -25,8 +26,8 @@ pub enum SyncPolicy {
     Never,
     /// Before each write returns: `fdatasync`, which takes as long as the disk does.
     EachWrite,
-    /// At most so long after a write, by whoever calls [`Log::sync`]: a loss of power loses no more
-    /// than the writes of that time.
+    /// So long after a write, by whoever calls [`Log::sync`] or [`Unsynced::sync`] then: a loss of power
+    /// loses no more than the writes of that time, and of the time that the disk takes.
     Interval(Duration),
 }
 
@@ -39,13 +40,22 @@ pub struct Log {
     description: Description,
     retention: Retention,
     sync: SyncPolicy,
-    file: File,
+    file: Arc<File>,
+    syncs: Arc<Counter>,
     /// Bytes in order.
     len: u64,
     /// At what length to compact.
     compact_at: u64,
     buffer: Vec<u8>,
     counters: LogCounters,
+}
+
+/// What has been appended to a log, to be brought to the disk while others append.
+#[derive(Debug)]
+pub struct Unsynced {
+    file: Arc<File>,
+    path: PathBuf,
+    syncs: Arc<Counter>,
 }
 
 /// What a log has done since it was opened.
@@ -106,7 +116,8 @@ impl Log {
             description: description.unwrap_or(contents.description),
             retention,
             sync,
-            file,
+            file: Arc::new(file),
+            syncs: Arc::default(),
             len: scanned.end,
             compact_at: compaction_len(live_len),
             buffer: Vec::new(),
@@ -135,7 +146,10 @@ impl Log {
 
     /// What happened so far.
     pub fn counters(&self) -> LogCounters {
-        self.counters
+        LogCounters {
+            syncs: self.syncs.count(),
+            ..self.counters
+        }
     }
 
     /// Whether a writer wants the log that a service has.
@@ -202,11 +216,17 @@ impl Log {
     ///
     /// # Errors
     /// When the disk fails.
-    pub fn sync(&mut self) -> Result<(), StoreError> {
-        let synced = self.file.sync_data();
-        synced.map_err(StoreError::io(Operation::Sync, &self.path))?;
-        self.counters.syncs += 1;
-        Ok(())
+    pub fn sync(&self) -> Result<(), StoreError> {
+        sync(&self.file, &self.path, &self.syncs)
+    }
+
+    /// What [`sync`](Self::sync) would bring to the disk now.
+    pub fn unsynced(&self) -> Unsynced {
+        Unsynced {
+            file: Arc::clone(&self.file),
+            path: self.path.clone(),
+            syncs: Arc::clone(&self.syncs),
+        }
     }
 
     /// Removes what is no longer kept; says whether the log is another file now. It is as before if that
@@ -247,7 +267,7 @@ impl Log {
         out.flush().map_err(failed())?;
         drop(out);
         publish(&file, &path, &self.path).map_err(failed())?;
-        self.file = file;
+        self.file = Arc::new(file);
         self.len = len;
         self.compact_at = compaction_len(len);
         self.counters.compactions += 1;
@@ -260,6 +280,23 @@ impl Log {
         let read = self.file.read_exact_at(bytes, span.offset);
         read.map_err(StoreError::io(Operation::Read, &self.path))
     }
+}
+
+impl Unsynced {
+    /// Brings it to the disk (`fdatasync`).
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        sync(&self.file, &self.path, &self.syncs)
+    }
+}
+
+fn sync(file: &File, path: &Path, syncs: &Counter) -> Result<(), StoreError> {
+    let synced = file.sync_data();
+    synced.map_err(StoreError::io(Operation::Sync, path))?;
+    syncs.add(1);
+    Ok(())
 }
 
 /// Makes an empty log, whole or not at all.
@@ -347,7 +384,7 @@ mod tests {
         let scratch = Scratch::new("full");
         let mut log = scratch.adopt(b"", SyncPolicy::Never);
         log.append(&record(1), NOW).unwrap();
-        let file = std::mem::replace(&mut log.file, File::open("/dev/null").unwrap());
+        let file = std::mem::replace(&mut log.file, File::open("/dev/null").unwrap().into());
         let error = log.append(&record(2), NOW).unwrap_err().to_string();
         assert!(error.contains(log.path.to_str().unwrap()), "{error}");
         assert!(error.contains("TICKWIRE_STORE"), "{error}");
@@ -365,7 +402,7 @@ mod tests {
         log.append(&record(1), NOW).unwrap();
         // It takes what is written, but has no disk.
         let null = OpenOptions::new().write(true).open("/dev/null").unwrap();
-        let file = std::mem::replace(&mut log.file, null);
+        let file = std::mem::replace(&mut log.file, null.into());
         let error = log.append(&record(2), NOW).unwrap_err();
         assert!(error.to_string().contains("bring to the disk"), "{error}");
         assert_eq!((log.counters().appended, log.counters().syncs), (2, 1));

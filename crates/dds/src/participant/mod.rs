@@ -50,7 +50,8 @@ pub enum Driving {
     /// listeners, and one for what happens beside the data (multicast, deadlines, matches).
     #[default]
     Threaded,
-    /// The application, by [`DomainParticipant::poll`]. No thread is started.
+    /// The application, by [`DomainParticipant::poll`]. No thread is started, but for the disk
+    /// where logs go there [after an interval](crate::store::SyncPolicy::Interval).
     Polled,
 }
 

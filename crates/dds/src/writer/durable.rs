@@ -5,11 +5,12 @@
 //! The log has a lock of its own, which a write holds from before its change gets its number until the
 //! change is appended, so that the log has the order of the numbers. Only writes of the same writer wait
 //! for it; acknowledgements, repairs and timers need the machine's lock alone, which is not held while
-//! the kernel is called.
+//! the kernel is called. To the disk goes what is appended by a [thread of its own](super::syncer), if
+//! not by the write.
 
 use std::mem;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tickwire_base::Instant;
@@ -20,24 +21,26 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::writer::{EndedSet, HistoryKind, Writer};
 use tickwire_rtps::{Change, ChangeKind, OriginalWriter};
 use tickwire_store::{
-    Log, LogCounters, Record, RecordKind, Retention, Store, StoreError, SyncPolicy,
+    Log, LogCounters, Operation, Record, RecordKind, Retention, Store, StoreError, SyncPolicy,
 };
 use tickwire_transport::clock;
 
 use super::description;
+use super::syncer::SyncQueue;
 use crate::core::Core;
 use crate::qos::{Durability, DurabilityService, History};
 use crate::signal::lock;
 
 /// The log of a writer, until the writer ends.
 pub(crate) struct Durable {
-    /// How long after a write it goes to the disk.
-    sync_interval: Option<Duration>,
-    sync_at: AtomicU64,
-    state: Mutex<Option<State>>,
+    /// How long after a write it goes to the disk, and who sees to that.
+    syncing: Option<(Duration, Arc<SyncQueue>)>,
+    /// Whether it is in that queue.
+    pub(super) is_waiting: AtomicBool,
+    pub(super) state: Mutex<Option<State>>,
 }
 
-struct State {
+pub(super) struct State {
     log: Log,
     /// What is to be appended.
     payload: Vec<u8>,
@@ -52,7 +55,7 @@ impl Durable {
         core: &Core,
         data: &EndpointData,
         ty: Option<&TypeDescription>,
-    ) -> Result<Option<Self>, StoreError> {
+    ) -> Result<Option<Arc<Self>>, StoreError> {
         let qos = &data.qos;
         let Some(options) = core.store.as_ref().filter(|_| is_durable(qos)) else {
             return Ok(None);
@@ -61,7 +64,20 @@ impl Durable {
             Durability::Persistent => (&options.persistent, options.sync),
             _ => (&options.transient, SyncPolicy::Never),
         };
-        let store = Store::open(directory.as_ref().ok_or(StoreError::NoPlace)?)?;
+        let directory = directory.as_ref().ok_or(StoreError::NoPlace)?;
+        let store = Store::open(directory)?;
+        let syncing = match sync {
+            SyncPolicy::Interval(interval) => {
+                let queue = core.syncer.start().map_err(|error| StoreError::Io {
+                    operation: Operation::Sync,
+                    path: directory.clone(),
+                    kind: error.kind(),
+                    reason: format!("no thread for that: {error}"),
+                })?;
+                Some((interval, queue))
+            }
+            SyncPolicy::Never | SyncPolicy::EachWrite => None,
+        };
         let retention = retention(&qos.durability_service);
         let log = store.adopt(
             description::describe(core, data, ty),
@@ -69,22 +85,19 @@ impl Durable {
             sync,
             clock::timestamp(),
         )?;
-        Ok(Some(Self::new(log, sync)))
+        Ok(Some(Self::new(log, syncing)))
     }
 
-    pub(super) fn new(log: Log, sync: SyncPolicy) -> Self {
-        Self {
-            sync_interval: match sync {
-                SyncPolicy::Interval(interval) => Some(interval),
-                SyncPolicy::Never | SyncPolicy::EachWrite => None,
-            },
-            sync_at: AtomicU64::new(u64::MAX),
+    pub(super) fn new(log: Log, syncing: Option<(Duration, Arc<SyncQueue>)>) -> Arc<Self> {
+        Arc::new(Self {
+            syncing,
+            is_waiting: AtomicBool::new(false),
             state: Mutex::new(Some(State {
                 log,
                 payload: Vec::new(),
                 failed: None,
             })),
-        }
+        })
     }
 
     /// Gives a machine that has no readers yet what the log keeps.
@@ -98,7 +111,7 @@ impl Durable {
     /// Appends a change once `write` has written it, which copies its payload to where it is told.
     /// Also says which coherent set it is in.
     pub(crate) fn write<E>(
-        &self,
+        self: &Arc<Self>,
         writer: Guid,
         change: &Change,
         now: Instant,
@@ -108,7 +121,6 @@ impl Durable {
         let Some(state) = &mut *state else {
             return Ok(write(&mut Vec::new()).map(|written| written.number));
         };
-        self.sync_after(now);
         state.payload.clear();
         let written = match write(&mut state.payload) {
             Ok(written) => written,
@@ -125,6 +137,7 @@ impl Durable {
             payload: &state.payload,
         };
         state.log.append(&record, timestamp)?;
+        self.sync_after(now);
         match state.failed.take() {
             None => Ok(Ok(written.number)),
             Some(error) => Err(error),
@@ -133,9 +146,8 @@ impl Durable {
 
     /// Appends the end of a coherent set, before which nobody who comes late sees anything of it. The
     /// next write tells if that failed.
-    pub(crate) fn end_set(&self, writer: Guid, set: EndedSet, now: Instant) {
+    pub(crate) fn end_set(self: &Arc<Self>, writer: Guid, set: EndedSet, now: Instant) {
         if let Some(state) = &mut *lock(&self.state) {
-            self.sync_after(now);
             let timestamp = clock::timestamp();
             let record = Record {
                 kind: RecordKind::EndOfSet,
@@ -145,34 +157,33 @@ impl Durable {
                 coherent_set: set.first.0,
                 ..Record::default()
             };
-            if let Err(error) = state.log.append(&record, timestamp) {
-                state.failed = Some(error);
-            }
+            let appended = state.log.append(&record, timestamp);
+            state.keep(appended);
+            self.sync_after(now);
         }
     }
 
-    fn sync_after(&self, now: Instant) {
-        if let Some(interval) = self.sync_interval {
-            let at = (now + interval).as_nanos();
-            self.sync_at.fetch_min(at, Ordering::AcqRel);
+    /// Has the log brought to the disk when the interval is over.
+    pub(super) fn sync_after(self: &Arc<Self>, now: Instant) {
+        if let Some((interval, queue)) = &self.syncing
+            && !self.is_waiting.swap(true, Ordering::AcqRel)
+        {
+            queue.push(now + *interval, Arc::clone(self));
         }
     }
 
-    /// When [`sync`](Self::sync) is to be called.
-    pub(crate) fn sync_at(&self) -> Option<Instant> {
-        let at = self.sync_at.load(Ordering::Acquire);
-        (at != u64::MAX).then(|| Instant::from_nanos(at))
-    }
-
-    /// Brings what was written to the disk if that is due. The next write tells if that failed.
-    pub(crate) fn sync(&self, now: Instant) {
-        if self.sync_at().is_none_or(|at| now < at) {
+    /// Brings what was written to the disk. The next write tells if that failed. Others may write
+    /// meanwhile.
+    pub(super) fn sync(&self) {
+        // What is written from here on waits for the next time.
+        self.is_waiting.store(false, Ordering::Release);
+        let unsynced = lock(&self.state).as_ref().map(|state| state.log.unsynced());
+        let Some(unsynced) = unsynced else {
             return;
-        }
-        let mut state = lock(&self.state);
-        self.sync_at.store(u64::MAX, Ordering::Release);
-        if let Some(state) = &mut *state {
-            state.failed = state.log.sync().err();
+        };
+        let synced = unsynced.sync();
+        if let Some(state) = &mut *lock(&self.state) {
+            state.keep(synced);
         }
     }
 
@@ -190,9 +201,20 @@ impl Durable {
     /// Lets go of the log.
     pub(crate) fn close(&self) {
         let state = mem::take(&mut *lock(&self.state));
-        if let (Some(mut state), Some(_)) = (state, self.sync_at()) {
+        if let Some(state) = state
+            && self.is_waiting.load(Ordering::Acquire)
+        {
             // There is nobody left to tell of a failure.
             let _ = state.log.sync();
+        }
+    }
+}
+
+impl State {
+    /// Keeps what went wrong first until a write can tell.
+    pub(super) fn keep(&mut self, result: Result<(), StoreError>) {
+        if self.failed.is_none() {
+            self.failed = result.err();
         }
     }
 }

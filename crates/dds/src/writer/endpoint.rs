@@ -50,7 +50,7 @@ pub(crate) struct WriterEndpoint {
     /// Where the numbers of changes come from, if they have an order across writers.
     group: Option<Arc<PublisherGroup>>,
     /// What outlives the writer.
-    pub(crate) durable: Option<Durable>,
+    pub(crate) durable: Option<Arc<Durable>>,
     state: Mutex<WriterState>,
     due: Due,
     changes: AtomicU32,
@@ -120,7 +120,7 @@ impl WriterEndpoint {
     }
 
     /// Has what is written outlive the writer, which takes over what is in the log.
-    pub(crate) fn with_log(mut self, durable: Durable) -> Result<Self, StoreError> {
+    pub(crate) fn with_log(mut self, durable: Arc<Durable>) -> Result<Self, StoreError> {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         durable.restore(&mut state.machine)?;
         self.durable = Some(durable);
@@ -344,8 +344,7 @@ impl WriterEndpoint {
         let deadline = state.deadline.as_ref();
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
         let lease = state.lease.as_ref().and_then(Lease::poll_timeout);
-        let sync = self.durable.as_ref().and_then(Durable::sync_at);
-        let due = [state.machine.poll_timeout(), deadline, lease, sync];
+        let due = [state.machine.poll_timeout(), deadline, lease];
         self.due
             .set(due.into_iter().flatten().min(), &self.core.control);
         result
@@ -375,9 +374,6 @@ impl WriterEndpoint {
     /// Does what is due; says whether the listener has something to hear.
     pub(crate) fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
         let mut news = StatusMask::NONE;
-        if let Some(durable) = &self.durable {
-            durable.sync(now);
-        }
         self.on_state(now, outbox, |state, now, outbox| {
             state.machine.handle_timeout(now, outbox);
             if let Some(deadline) = &mut state.deadline {

@@ -3,11 +3,14 @@
 mod any;
 mod description;
 pub(crate) mod durable;
+#[cfg(test)]
+mod durable_tests;
 pub(crate) mod endpoint;
 mod listener;
 #[cfg(test)]
 mod priority_tests;
 pub(crate) mod served;
+pub(crate) mod syncer;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};

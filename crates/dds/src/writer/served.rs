@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tickwire_rtps::discovery::{DiscoveryDataError, EndpointData, Role};
 use tickwire_rtps::wire::{EntityId, Guid};
-use tickwire_store::{Description, Retention, Store, StoreError, SyncPolicy};
+use tickwire_store::{Description, Retention, Store, StoreError};
 use tickwire_transport::clock;
 
 use super::WriterCounters;
@@ -67,7 +67,7 @@ impl ServedLog {
             representation,
             ty.as_ref(),
         );
-        let endpoint = endpoint.with_log(Durable::new(log, SyncPolicy::Never))?;
+        let endpoint = endpoint.with_log(Durable::new(log, None))?;
         core.draft(EndpointData {
             guid,
             unicast_locators: Vec::new(),
@@ -90,7 +90,7 @@ impl ServedLog {
     /// system call.
     pub fn is_wanted(&self) -> bool {
         let durable = self.endpoint.durable.as_ref();
-        durable.is_some_and(Durable::is_wanted)
+        durable.is_some_and(|durable| durable.is_wanted())
     }
 
     /// Whose samples these are.
