@@ -81,6 +81,9 @@ impl TypeLookup {
     }
 
     /// Takes the objects that were asked for out of a reply; `None` if it answers somebody else.
+    ///
+    /// Where several participants share a process, another than the one that was asked may answer:
+    /// it is believed if it has all that was asked for, since objects prove themselves.
     fn take(&mut self, from: GuidPrefix, reply: &Reply<'_>) -> Option<Taken> {
         let is_ours = reply.identity.writer == self.requests_topic.writer_guid().to_bytes();
         let replier = Guid::new(from, EntityId::TYPE_LOOKUP_REPLY_WRITER);
@@ -90,26 +93,30 @@ impl TypeLookup {
         }
         self.requests.heard(from);
         let number = reply.identity.sequence_number;
-        let wanted = self.requests.types_of(number, from)?;
+        let (asked, wanted) = self.requests.types_of(number)?;
         let mut came = Vec::new();
         for (id, object) in reply.right_objects() {
             if wanted.contains(&id) {
                 came.push((id, object));
             }
         }
+        let is_complete = wanted
+            .iter()
+            .all(|id| came.iter().any(|(one, _)| one == id));
         // It may be the answer to another participant's question of that number.
-        if names_replier && came.is_empty() {
+        let is_another = names_replier && came.is_empty();
+        if is_another || from != asked && !is_complete {
             return None;
         }
-        let asked = self.requests.answered(number)?.types;
         let mut taken = Taken {
-            asked,
+            participant: asked,
+            asked: self.requests.answered(number)?.types,
             came: Vec::new(),
             refused: 0,
         };
         for (id, object) in came {
             let is_new = self.objects.get(id).is_none();
-            let fits = !is_new || self.requests.charge(from, object.len(), &self.limits);
+            let fits = !is_new || self.requests.charge(asked, object.len(), &self.limits);
             match fits {
                 true => {
                     self.objects.insert_part(id, object);
@@ -124,6 +131,8 @@ impl TypeLookup {
 
 /// What came of a request.
 struct Taken {
+    /// Who was asked.
+    participant: GuidPrefix,
     asked: Vec<TypeId>,
     came: Vec<TypeId>,
     /// Objects beyond a limit.
@@ -271,11 +280,11 @@ impl Discovery {
                 self.counters.types_forgotten += forgotten as u64;
                 self.counters.type_objects_refused += taken.refused;
                 self.events.push_back(Event::TypesReceived {
-                    participant: from,
+                    participant: taken.participant,
                     types: taken.came.clone(),
                 });
                 self.have_come(now, &taken.came);
-                self.will_not_come(now, from, &taken.asked);
+                self.will_not_come(now, taken.participant, &taken.asked);
             }
             Ok(None) => {}
             Err(error) => self.unusable(from, DiscoveryDataError::Payload(error)),

@@ -167,6 +167,38 @@ fn what_was_not_asked_for_is_not_kept() {
 }
 
 #[test]
+fn another_participant_may_answer_if_it_has_all() {
+    let (mut net, information) = net();
+    let complete = complete_of(&information);
+    let (level, _) = complete.dependencies[0];
+    net.loss_percent = 100;
+    ask(&mut net, 1, vec![complete.id, level]).expect("known");
+    net.loss_percent = 0;
+    let known = net.nodes[0].discovery.types().clone();
+    let requester = Guid::new(prefix(2), EntityId::TYPE_LOOKUP_REQUEST_WRITER);
+    // The first two are no whole answer, so they may be meant to keep the true one away.
+    for ids in [&[][..], &[level], &[complete.id, level]] {
+        let objects = ids.iter().filter_map(|&id| Some((id, known.get(id)?)));
+        let reply = Reply {
+            identity: RequestIdentity {
+                writer: requester.to_bytes(),
+                sequence_number: 1,
+            },
+            objects: objects.collect(),
+            complete_to_minimal: Vec::new(),
+        };
+        net.call(2, |discovery, now, outbox| {
+            let replies = &mut discovery.type_lookup.replies_topic;
+            let payload = |payload: &mut Vec<u8>| reply.encode(payload);
+            replies.write(now, ChangeKind::Alive, None, outbox, payload)
+        })
+        .expect("room");
+    }
+    let got: Vec<_> = net.nodes[1].events.iter().filter_map(received).collect();
+    assert_eq!(got, [vec![complete.id, level]]);
+}
+
+#[test]
 fn an_answer_that_names_its_own_writer_is_known_by_its_types() {
     let (mut net, information) = net();
     let complete = complete_of(&information);

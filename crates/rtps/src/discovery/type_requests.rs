@@ -166,10 +166,10 @@ impl TypeRequests {
         }
     }
 
-    /// The types of the request with that number, if that participant was asked.
-    pub(super) fn types_of(&self, number: i64, asked: GuidPrefix) -> Option<&[TypeId]> {
-        let pending = self.pending.get(&number).filter(|one| one.asked == asked)?;
-        Some(&pending.types)
+    /// Who was asked under that number, and for what.
+    pub(super) fn types_of(&self, number: i64) -> Option<(GuidPrefix, &[TypeId])> {
+        let pending = self.pending.get(&number)?;
+        Some((pending.asked, &pending.types))
     }
 
     /// A request has been answered; gives what it was about.
