@@ -54,6 +54,11 @@ impl Failure {
         self
     }
 
+    /// What to try, if that is known.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if self.status != 0 {

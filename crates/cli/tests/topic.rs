@@ -10,7 +10,9 @@ use common::{Domain, Folder, tickwire};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
-use tickwire::{DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Topic};
+use tickwire::{
+    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos, Topic,
+};
 
 /// Long enough that only a fault reaches it.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -197,6 +199,28 @@ fn a_topic_is_waited_for_and_an_unknown_type_printed_in_hexadecimal() {
         "{said:?}"
     );
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn writers_that_come_later_are_shown_whatever_partition_they_are_in() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let writer_in = |partition: &str| {
+        let publisher = participant.publisher(PublisherQos::default().partition([partition]));
+        let qos = DataWriterQos::default();
+        publisher.writer(&topic, qos).expect("a writer")
+    };
+    let us = writer_in("us");
+    let child = echo(&domain, &["Quotes", "-n", "2", "--timeout", "60s"]);
+    us.wait_for_matched(1, PATIENCE).expect("a match");
+    us.write(&quote("A", 1, None)).expect("room");
+    let eu = writer_in("eu");
+    eu.wait_for_matched(1, PATIENCE).expect("a match");
+    eu.write(&quote("B", 1, None)).expect("room");
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
 #[test]

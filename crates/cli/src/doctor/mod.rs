@@ -124,7 +124,7 @@ impl Arguments {
             Err(failure) => findings.push(Finding::fail(
                 "participant",
                 failure.to_string(),
-                "see the checks above",
+                failure.advice().unwrap_or("see the checks above"),
             )),
             Ok((participant, survey)) => {
                 let granted = participant.counters().receive_buffer_bytes;

@@ -45,9 +45,7 @@ fn seen(survey: &Survey) -> Finding {
 /// Whether the rendezvous answers, where one is named.
 pub(super) fn rendezvous(survey: &Survey, named: &[String]) -> Option<Finding> {
     let check = "rendezvous";
-    let mut participants = survey.participants.values();
-    let answers = participants.any(|participant| participant.is_rendezvous());
-    match (named, answers) {
+    match (named, survey.hears_rendezvous()) {
         ([], _) => None,
         (named, true) => Some(Finding::ok(
             check,

@@ -56,8 +56,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1000))]
     endpoints: u32,
 
-    /// DDS domain, 0 to 232 [default: the profile's, or one that other runs will not use]
-    #[arg(short, long, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=232))]
+    /// DDS domain, 0 to 232, or any with a rendezvous [default: the profile's, or one that other runs
+    /// will not use]
+    #[arg(short, long, value_name = "ID")]
     domain: Option<u32>,
 
     #[command(flatten)]

@@ -48,6 +48,7 @@ pub(crate) struct Arguments {
 struct Findings<'s> {
     topics: u64,
     matching_pairs: u64,
+    undecided_pairs: u64,
     mismatches: Vec<(&'s str, Mismatch)>,
     /// A topic of which one half is missing, and the name that is likely meant.
     near_misses: Vec<(&'s str, &'s Endpoints, &'s str)>,
@@ -85,7 +86,9 @@ impl<'s> Findings<'s> {
         let mismatches = Mismatch::all_of(topic);
         let pairs = topic.writers.len() * topic.readers.len();
         let mismatched: usize = mismatches.iter().map(|mismatch| mismatch.pairs).sum();
-        self.matching_pairs += pairs.saturating_sub(mismatched) as u64;
+        let undecided = topic.undecided_pairs();
+        self.undecided_pairs += undecided as u64;
+        self.matching_pairs += pairs.saturating_sub(mismatched + undecided) as u64;
         let named = mismatches.into_iter().map(|mismatch| (name, mismatch));
         self.mismatches.extend(named);
         if let Some(near) = survey.hint(name, topic) {
@@ -121,11 +124,15 @@ impl<'s> Findings<'s> {
         }
         let matching = counted(self.matching_pairs, "pair matches", "pairs match");
         let topics = counted(self.topics, "topic", "topics");
-        Ok(writeln!(
-            out,
-            "{topics}, {matching}, {} do not",
-            self.mismatched()
-        )?)
+        write!(out, "{topics}, {matching}, {} do not", self.mismatched())?;
+        if self.undecided_pairs > 0 {
+            let pairs = counted(self.undecided_pairs, "pair matches", "pairs match");
+            write!(
+                out,
+                "; {pairs} by the names of types alone, which differ and which nobody tells"
+            )?;
+        }
+        Ok(writeln!(out)?)
     }
 
     fn to_json(&self, survey: &Survey) -> Value {
@@ -157,6 +164,7 @@ impl<'s> Findings<'s> {
             "topics": self.topics,
             "matching_pairs": self.matching_pairs,
             "mismatched_pairs": self.mismatched(),
+            "undecided_pairs": self.undecided_pairs,
             "mismatches": mismatches.collect::<Vec<_>>(),
             "near_misses": near_misses.collect::<Vec<_>>(),
         })

@@ -23,6 +23,7 @@ pub(crate) use policies::non_default_policies;
 use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::network::NetworkOptions;
+use crate::output::note;
 
 /// Where to look, and for how long
 #[derive(Args)]
@@ -67,6 +68,12 @@ impl SurveyOptions {
         let view = participant.discovery();
         self.listen(&view);
         let survey = Survey::new(&view);
+        let named = self.network.rendezvous.join(", ");
+        if !named.is_empty() && !survey.hears_rendezvous() {
+            note(format_args!(
+                "the rendezvous {named} does not answer: those that it would tell of are missing"
+            ));
+        }
         Ok((participant, survey))
     }
 
@@ -105,6 +112,12 @@ impl Survey {
             topics,
             participants: participants.map(|data| (data.guid_prefix, data)).collect(),
         }
+    }
+
+    /// Whether a rendezvous has said anything.
+    pub(crate) fn hears_rendezvous(&self) -> bool {
+        let mut participants = self.participants.values();
+        participants.any(|participant| participant.is_rendezvous())
     }
 
     /// The endpoints of a topic.
@@ -171,6 +184,25 @@ impl Endpoints {
         }
     }
 
+    /// Pairs of writer and reader that match by the names of their types alone: both announce types,
+    /// which differ, but do not tell them.
+    pub(crate) fn undecided_pairs(&self) -> usize {
+        let tells = |data: &&Arc<EndpointData>| !data.type_information.is_empty();
+        let mut count = 0;
+        for reader in self.readers.iter().filter(tells) {
+            let mut strict = EndpointData::clone(reader);
+            strict.qos.type_consistency.force_type_validation = true;
+            for writer in self.writers.iter().filter(tells) {
+                let matches = |reader: &EndpointData| {
+                    let verdict = writer.verdict(reader, &self.types);
+                    verdict.is_some_and(|verdict| verdict.is_match())
+                };
+                count += usize::from(matches(reader) && !matches(&strict));
+            }
+        }
+        count
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<EndpointData>> {
         self.writers.iter().chain(&self.readers)
     }
@@ -209,3 +241,41 @@ const QUIET: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(10);
 /// A participant tells a type within this time, or it is not waited for.
 const TYPE_TIMEOUT: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use tickwire::cdr::{Extensibility, Member, Type, TypeDescription};
+    use tickwire::{EntityId, Role};
+
+    use super::*;
+
+    fn endpoint(role: Role, entity: EntityId, price: Type) -> Arc<EndpointData> {
+        let members = vec![Member::new("price", 0, price)];
+        let ty = TypeDescription::new("Quote", Extensibility::Appendable, members);
+        let information = TypeObjects::new().add(&ty.expect("one member"));
+        let guid = Guid::new(GuidPrefix([1; 12]), entity);
+        let mut data = EndpointData::new(role, guid, "Quotes".to_owned(), "Quote".to_owned());
+        let encoded = information.expect("a small type");
+        encoded.encode(&mut data.type_information).expect("room");
+        Arc::new(data)
+    }
+
+    #[test]
+    fn a_pair_whose_types_nobody_tells_is_no_match() {
+        let topic = |read: Type| Endpoints {
+            writers: vec![endpoint(
+                Role::Writer,
+                EntityId::user_writer(1, false),
+                Type::F64,
+            )],
+            readers: vec![endpoint(
+                Role::Reader,
+                EntityId::user_reader(2, false),
+                read,
+            )],
+            types: Arc::default(),
+        };
+        assert_eq!(topic(Type::F64).undecided_pairs(), 0);
+        assert_eq!(topic(Type::I64).undecided_pairs(), 1);
+    }
+}

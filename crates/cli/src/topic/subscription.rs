@@ -60,6 +60,7 @@ pub(super) struct Subscription {
     interrupt: Interrupt,
     limit: Option<usize>,
     profile: Profile,
+    awaits_rendezvous: bool,
 }
 
 impl SubscriptionOptions {
@@ -75,6 +76,7 @@ impl SubscriptionOptions {
             interrupt,
             limit: self.count.map(NonZeroUsize::get),
             profile: self.network.profile.clone(),
+            awaits_rendezvous: !self.network.rendezvous.is_empty(),
         };
         subscription.wait_for_writers(self.network.domain)?;
         Ok(subscription)
@@ -115,6 +117,10 @@ impl Subscription {
                 if let Some(name) = self.near_name() {
                     note(format_args!("hint: there is a topic `{name}`"));
                 }
+                let participants = self.participant.discovery().participants();
+                if self.awaits_rendezvous && !participants.iter().any(|one| one.is_rendezvous()) {
+                    note(format_args!("hint: the rendezvous does not answer"));
+                }
             }
         }
     }
@@ -149,7 +155,10 @@ impl Subscription {
         if all(|offered| offered.ownership == Ownership::Exclusive) {
             qos = qos.exclusive();
         }
-        let subscriber = SubscriberQos::default().partition(partitions(writers));
+        // A pattern matches no other pattern, so those that are there are asked for by name.
+        let mut partitions = partitions(writers);
+        partitions.extend([String::new(), "*".to_owned()]);
+        let subscriber = SubscriberQos::default().partition(partitions);
         let subscriber = self.participant.subscriber(subscriber);
         let qos = self.profile.adjust_reader(qos, &self.name);
         let policies = qos.policies();
