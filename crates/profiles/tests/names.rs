@@ -186,6 +186,50 @@ fn a_file_of_a_connext_user() {
 }
 
 #[test]
+fn profiles_that_are_built_into_connext_are_bases() {
+    let profiles = parse(
+        r#"<dds>
+          <qos_library name="Quotes_Library">
+            <qos_profile name="Strict" base_name="BuiltinQosLibExp::Generic.StrictReliable" is_default_qos="true">
+              <datareader_qos>
+                <type_consistency><kind>AUTO_TYPE_COERCION</kind></type_consistency>
+              </datareader_qos>
+            </qos_profile>
+            <qos_profile name="Late">
+              <base_name>
+                <element>BuiltinQosLib::Generic.StrictReliable.LargeData</element>
+                <element>BuiltinQosSnippetLib::QosPolicy.Durability.TransientLocal</element>
+                <element>BuiltinQosLib::Pattern.PeriodicData</element>
+              </base_name>
+              <datawriter_qos>
+                <reliability><kind>DDS_BEST_EFFORT_RELIABILITY_QOS</kind></reliability>
+                <resource_limits><max_samples>DDS_LENGTH_UNLIMITED</max_samples></resource_limits>
+              </datawriter_qos>
+            </qos_profile>
+          </qos_library>
+        </dds>"#,
+    );
+    assert_eq!(
+        ignored(&profiles),
+        [
+            "10: of the base `BuiltinQosLib::Generic.StrictReliable.LargeData` only \
+             `Generic.StrictReliable` counts: Tickwire does not have the rest",
+            "12: the base `BuiltinQosLib::Pattern.PeriodicData` is ignored: Tickwire does not have it",
+        ]
+    );
+    let strict = profiles.default_profile();
+    assert_eq!(strict.writer("T").policies().history, History::KeepAll);
+    let reliability = strict.reader("T").policies().reliability.kind;
+    assert_eq!(reliability, ReliabilityKind::Reliable);
+    let late = profiles.profile("Late").expect("it is there");
+    let writer = late.writer("T");
+    assert_eq!(writer.policies().durability, Durability::TransientLocal);
+    assert_eq!(writer.policies().history, History::KeepAll);
+    let reliability = writer.policies().reliability.kind;
+    assert_eq!(reliability, ReliabilityKind::BestEffort);
+}
+
+#[test]
 fn a_file_of_a_fast_dds_user() {
     let profiles = load("fast-dds.xml");
     assert_eq!(

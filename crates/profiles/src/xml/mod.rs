@@ -1,6 +1,7 @@
 //! Profiles in XML: a document, and which of the two dialects its elements are of. Knows nothing of what
 //! a setting does.
 
+mod connext;
 mod dds;
 mod fast;
 mod peers;
@@ -46,6 +47,7 @@ pub(crate) fn read<'p>(
         }
         _ => top(root, &mut walk, &mut document),
     }
+    connext::add_builtins(&mut document, &mut walk);
     document
 }
 

@@ -49,7 +49,7 @@ fn scalar(text: &str, element: &str, kind: Kind, dialect: Dialect) -> Result<Val
     Ok(match kind {
         Kind::Choice(words) => Value::Choice(word(&words, text)?),
         Kind::Integer { min, max } => Value::Integer(value::integer(number(text), text, min, max)?),
-        Kind::Limit => match (text, number(text), dialect) {
+        Kind::Limit => match (unprefixed(text), number(text), dialect) {
             ("LENGTH_UNLIMITED", _, _) | (_, Some(-1), _) => Value::Limit(None),
             (_, Some(..=0), Dialect::FastDds) => Value::Limit(None),
             (_, number, _) => Value::Limit(Some(limit(number, text)?)),
@@ -80,11 +80,21 @@ fn limit(number: Option<i64>, text: &str) -> Result<u32, String> {
     value::limit(number, text).map_err(error)
 }
 
+/// A word as Connext's C API has it, without the prefix.
+fn unprefixed(text: &str) -> &str {
+    text.strip_prefix("DDS_").unwrap_or(text)
+}
+
 /// A word in capitals, with or without what the standard's IDL puts behind it.
 pub(super) fn word(words: &Words, text: &str) -> Result<u32, String> {
-    let stem = text.strip_suffix(words.suffix).unwrap_or(text);
-    // What is XCDR in the standard's IDL is version 1.
-    let stem = if stem == "XCDR" { "XCDR1" } else { stem };
+    let stem = unprefixed(text);
+    let stem = match stem.strip_suffix(words.suffix).unwrap_or(stem) {
+        // What is XCDR in the standard's IDL is version 1.
+        "XCDR" => "XCDR1",
+        // Connext's default, which is what the standard's is.
+        "AUTO_TYPE_COERCION" => "ALLOW_TYPE_COERCION",
+        stem => stem,
+    };
     let capitals = words.words.iter().map(|word| word.to_ascii_uppercase());
     let number = words
         .number(stem)
@@ -162,7 +172,7 @@ pub(super) fn duration(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Du
             }
         };
         let text = text_of(child);
-        let parsed = match text.as_str() {
+        let parsed = match unprefixed(&text) {
             "DURATION_INFINITY" | "DURATION_INFINITE_SEC" | "DURATION_INFINITE_NSEC" => {
                 Some(INFINITE)
             }
