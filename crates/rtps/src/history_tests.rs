@@ -146,9 +146,9 @@ proptest! {
                     next += 1;
                 }
                 1 => {
-                    next += 1;
                     history.push_end(SequenceNumber(next), Place::default());
                     history.remove_end(SequenceNumber(next));
+                    next += 1;
                 }
                 2 => {
                     let removed = history.remove(SequenceNumber(number));
