@@ -112,7 +112,7 @@ impl Arguments {
         let system = System::at("/");
         let mut findings = buffers::check(&system);
         for interface in &interfaces {
-            findings.extend(network::check(&system, &interface.name));
+            findings.extend(network::check(&system, interface));
             findings.push(network::hears_itself(interface));
         }
         findings.extend(shared_memory::check(&system));

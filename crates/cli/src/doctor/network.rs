@@ -9,60 +9,49 @@ use super::Finding;
 use super::system::System;
 
 /// All that the kernel tells of the interface, and of IP in general.
-pub(super) fn check(system: &System, interface: &str) -> Vec<Finding> {
+pub(super) fn check(system: &System, interface: &Interface) -> Vec<Finding> {
+    let name = interface.name.as_str();
     vec![
-        state(system, interface),
-        multicast_flag(system, interface),
-        multicast_route(system, interface),
+        state(interface),
+        multicast_flag(interface),
+        multicast_route(system, name),
         memberships(system),
-        source_filter(system, interface),
-        mtu(system, interface),
+        source_filter(system, name),
+        mtu(system, name),
         fragments(system),
     ]
 }
 
-fn flags(system: &System, interface: &str) -> Option<u32> {
-    let text = system.read(&format!("sys/class/net/{interface}/flags"))?;
-    u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()
-}
-
-fn state(system: &System, interface: &str) -> Finding {
-    let check = "interface";
-    let up = format!("ip link set {interface} up");
-    let Some(flags) = flags(system, interface) else {
-        return Finding::fail(
+fn state(interface: &Interface) -> Finding {
+    let (check, name) = ("interface", &interface.name);
+    match (interface.is_up, interface.is_running) {
+        (false, _) => Finding::fail(
             check,
-            format!("{interface} does not exist"),
-            "ip -br link lists them",
-        );
-    };
-    let carrier = system.read(&format!("sys/class/net/{interface}/operstate"));
-    match carrier.as_deref() {
-        _ if flags & IFF_UP == 0 => Finding::fail(check, format!("{interface} is down"), up),
-        Some("down" | "lowerlayerdown" | "notpresent") => Finding::fail(
+            format!("{name} is down"),
+            format!("ip link set {name} up"),
+        ),
+        (true, false) => Finding::fail(
             check,
-            format!("{interface} is up but has no carrier"),
+            format!("{name} is up but has no carrier"),
             "check the cable, the switch port or the other end of the virtual link",
         ),
-        _ => Finding::ok(check, format!("{interface} is up")),
+        (true, true) => Finding::ok(check, format!("{name} is up")),
     }
 }
 
-fn multicast_flag(system: &System, interface: &str) -> Finding {
-    let check = "multicast flag";
-    match flags(system, interface) {
-        Some(flags) if flags & IFF_MULTICAST != 0 => {
-            Finding::ok(check, format!("{interface} says that it carries multicast"))
-        }
-        _ if interface == "lo" => Finding::ok(
+fn multicast_flag(interface: &Interface) -> Finding {
+    let (check, name) = ("multicast flag", &interface.name);
+    match interface.is_multicast {
+        true => Finding::ok(check, format!("{name} says that it carries multicast")),
+        _ if name == "lo" => Finding::ok(
             check,
             "lo does not say that it carries multicast; Tickwire does not need it, other \
              implementations may: ip link set lo multicast on",
         ),
         _ => Finding::fail(
             check,
-            format!("{interface} does not carry multicast: participants are not found"),
-            format!("ip link set {interface} multicast on, or name the peers' addresses"),
+            format!("{name} does not carry multicast: participants are not found"),
+            format!("ip link set {name} multicast on, or name the peers' addresses"),
         ),
     }
 }
@@ -257,8 +246,6 @@ fn echo(interface: &Interface) -> Result<bool, String> {
 
 /// Where participants announce themselves.
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
-const IFF_UP: u32 = 1;
-const IFF_MULTICAST: u32 = 0x1000;
 const RTF_UP: u32 = 1;
 const STRICT: u64 = 1;
 /// The kernel's default; less is somebody's choice.
@@ -276,11 +263,24 @@ mod tests {
     use super::super::system::Fake;
     use super::*;
 
-    /// An interface `eth0` in order.
+    fn eth0() -> Interface {
+        Interface {
+            name: "eth0".to_owned(),
+            index: 2,
+            ipv4: Vec::new(),
+            ipv4_networks: Vec::new(),
+            ipv6: Vec::new(),
+            is_loopback: false,
+            is_up: true,
+            is_running: true,
+            is_multicast: true,
+            mtu: 1500,
+        }
+    }
+
+    /// A machine whose `eth0` is in order.
     fn healthy(name: &str) -> Fake {
         Fake::new(name)
-            .with("sys/class/net/eth0/flags", "0x1003\n")
-            .with("sys/class/net/eth0/operstate", "up\n")
             .with("sys/class/net/eth0/mtu", "1500\n")
             .with("proc/net/route", ROUTES)
             .with("proc/sys/net/ipv4/igmp_max_memberships", "20\n")
@@ -298,8 +298,8 @@ eth0\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0
 ";
 
     /// The one finding that is not OK.
-    fn trouble(fake: &Fake) -> (Status, &'static str, String) {
-        let mut findings = check(&fake.system, "eth0");
+    fn trouble(fake: &Fake, interface: &Interface) -> (Status, &'static str, String) {
+        let mut findings = check(&fake.system, interface);
         findings.retain(|finding| finding.status != Status::Ok);
         assert_eq!(findings.len(), 1, "{findings:?}");
         let finding = findings.remove(0);
@@ -313,7 +313,7 @@ eth0\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0
     #[test]
     fn an_interface_in_order_has_no_findings() {
         let fake = healthy("network-fine");
-        let findings = check(&fake.system, "eth0");
+        let findings = check(&fake.system, &eth0());
         assert!(
             findings.iter().all(|f| f.status == Status::Ok),
             "{findings:?}"
@@ -323,27 +323,6 @@ eth0\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0
     #[test]
     fn each_fault_has_its_finding() {
         for (path, text, status, name, mend) in [
-            (
-                "sys/class/net/eth0/flags",
-                "0x1002",
-                Status::Fail,
-                "interface",
-                "ip link set eth0 up",
-            ),
-            (
-                "sys/class/net/eth0/operstate",
-                "down",
-                Status::Fail,
-                "interface",
-                "check the cable",
-            ),
-            (
-                "sys/class/net/eth0/flags",
-                "0x3",
-                Status::Fail,
-                "multicast flag",
-                "ip link set eth0 multicast on",
-            ),
             (
                 "proc/net/route",
                 "Iface\n",
@@ -402,30 +381,51 @@ eth0\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0
             ),
         ] {
             let fake = healthy("network-fault").with(path, text);
-            let (found, check, found_mend) = trouble(&fake);
+            let (found, check, found_mend) = trouble(&fake, &eth0());
             assert_eq!((found, check), (status, name), "{path} {text}");
             assert!(found_mend.starts_with(mend), "{found_mend}");
         }
     }
 
     #[test]
-    fn an_interface_that_does_not_exist_fails() {
-        let fake = Fake::new("network-none");
-        let findings = check(&fake.system, "eth0");
-        assert_eq!(
-            (findings[0].status, findings[0].check),
-            (Status::Fail, "interface")
-        );
+    fn an_interface_that_carries_nothing_fails() {
+        for (change, name, mend) in [
+            (
+                (|interface| interface.is_up = false) as fn(&mut Interface),
+                "interface",
+                "ip link set eth0 up",
+            ),
+            (
+                |interface| interface.is_running = false,
+                "interface",
+                "check the cable",
+            ),
+            (
+                |interface| interface.is_multicast = false,
+                "multicast flag",
+                "ip link set eth0 multicast on",
+            ),
+        ] {
+            let mut interface = eth0();
+            change(&mut interface);
+            let (found, check, found_mend) = trouble(&healthy("network-flags"), &interface);
+            assert_eq!((found, check), (Status::Fail, name));
+            assert!(found_mend.starts_with(mend), "{found_mend}");
+        }
     }
 
     #[test]
     fn loopback_needs_neither_flag_nor_route_nor_source_filter() {
         let fake = Fake::new("network-lo")
-            .with("sys/class/net/lo/flags", "0x9")
-            .with("sys/class/net/lo/operstate", "unknown")
             .with("sys/class/net/lo/mtu", "65536")
             .with("proc/sys/net/ipv4/conf/all/rp_filter", "1");
-        let findings = check(&fake.system, "lo");
+        let lo = Interface {
+            name: "lo".to_owned(),
+            is_loopback: true,
+            is_multicast: false,
+            ..eth0()
+        };
+        let findings = check(&fake.system, &lo);
         assert!(
             findings.iter().all(|f| f.status == Status::Ok),
             "{findings:?}"

@@ -3,6 +3,7 @@
 
 use super::Finding;
 use super::system::System;
+use crate::output::counted;
 
 /// The size of /dev/shm, and segments that nobody uses.
 pub(super) fn check(system: &System) -> Vec<Finding> {
@@ -104,8 +105,11 @@ fn stale(system: &System) -> Finding {
         ),
         hidden => Finding::warn(
             check,
-            format!("nobody seems to use {names}; {hidden} processes could not be looked at"),
-            "look again as root before removing any",
+            format!(
+                "nobody seems to use {names}; {} not be looked at",
+                counted(hidden, "process could", "processes could")
+            ),
+            "look again as root before removing any, or see that their process has ended",
         ),
     }
 }
@@ -205,14 +209,12 @@ mod tests {
         let fake = fake.with("proc/78/comm", "secret\n");
         let finding = stale(&fake.system);
         assert!(
-            finding
-                .found
-                .ends_with("1 processes could not be looked at"),
+            finding.found.ends_with("1 process could not be looked at"),
             "{finding:?}"
         );
         assert_eq!(
             finding.mend.as_deref(),
-            Some("look again as root before removing any")
+            Some("look again as root before removing any, or see that their process has ended")
         );
     }
 
