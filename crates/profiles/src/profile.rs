@@ -21,6 +21,8 @@ pub struct Profile {
     library: Arc<Library>,
     /// Which profile says what of an entity, in the order of [`Entity::ALL`].
     parts: [Option<usize>; Entity::ALL.len()],
+    /// Besides those of the profile.
+    rendezvous: Option<Arc<str>>,
 }
 
 /// What holds of one setting.
@@ -35,10 +37,15 @@ pub struct Effective {
 }
 
 impl Profile {
-    pub(crate) fn new(library: Arc<Library>, part: impl Fn(Entity) -> Option<usize>) -> Self {
+    pub(crate) fn new(
+        library: Arc<Library>,
+        rendezvous: Option<Arc<str>>,
+        part: impl Fn(Entity) -> Option<usize>,
+    ) -> Self {
         Self {
             parts: Entity::ALL.map(part),
             library,
+            rendezvous,
         }
     }
 
@@ -59,9 +66,11 @@ impl Profile {
     ) -> DomainParticipantBuilder {
         let said = self.effective(Entity::Participant, None);
         let said = said.values().map(|(_, said)| said);
-        said.fold(builder, |builder, said| {
+        let builder = said.fold(builder, |builder, said| {
             policies::build(builder, said.setting.key, &said.value)
-        })
+        });
+        let besides = self.rendezvous.iter();
+        besides.fold(builder, |builder, reference| builder.rendezvous(reference))
     }
 
     /// The domain, if the profile names one.
@@ -90,13 +99,16 @@ impl Profile {
         }
     }
 
-    /// The rendezvous that the profile names.
+    /// The rendezvous that the profile names, and that of the environment if the profile came
+    /// [from there](crate::Profiles::from_env).
     pub fn rendezvous(&self) -> Vec<String> {
         let participant = self.effective(Entity::Participant, None);
-        match participant.get("rendezvous").map(|(_, said)| &said.value) {
+        let mut all = match participant.get("rendezvous").map(|(_, said)| &said.value) {
             Some(Value::Names(references)) => references.clone(),
             _ => Vec::new(),
-        }
+        };
+        all.extend(self.rendezvous.as_deref().map(str::to_owned));
+        all
     }
 
     /// The QoS of a publisher.

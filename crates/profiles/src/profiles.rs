@@ -1,10 +1,13 @@
 //! All profiles of a file.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+
+use tickwire::rendezvous;
 
 use crate::problem::{LoadError, Problem, Problems, UnknownProfile};
 use crate::profile::Profile;
@@ -20,6 +23,8 @@ pub struct Profiles {
     library: Arc<Library>,
     /// The profile that was chosen in place of the file's defaults.
     chosen: Option<usize>,
+    /// What the environment adds.
+    rendezvous: Option<Arc<str>>,
 }
 
 impl Profiles {
@@ -48,25 +53,32 @@ impl Profiles {
     }
 
     /// The file that the variable `TICKWIRE_QOS_FILE` names, with the profile that `TICKWIRE_QOS_PROFILE`
-    /// names as the default one. Without either, no profile.
+    /// names as the default one, and the rendezvous of `TICKWIRE_RENDEZVOUS` besides those of the
+    /// profiles. Without any of them, no profile.
     ///
     /// # Errors
     /// As [`load`](Self::load), and when there is a profile without a file, or not in it.
     pub fn from_env() -> Result<Self, LoadError> {
-        let profile = env::var(PROFILE_VARIABLE)
-            .ok()
-            .filter(|name| !name.is_empty());
-        match (
-            env::var_os(FILE_VARIABLE).filter(|path| !path.is_empty()),
-            profile,
-        ) {
-            (Some(path), Some(name)) => Ok(Self::load(path)?.with_default(&name)?),
-            (Some(path), None) => Self::load(path),
-            (None, Some(name)) => Err(LoadError::NoFile {
-                profile: name.into(),
-            }),
-            (None, None) => Ok(Self::default()),
-        }
+        Self::from_variables(|name| env::var_os(name))
+    }
+
+    fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, LoadError> {
+        let variable = |name| variable(name).filter(|value| !value.is_empty());
+        let text = |name| Some(variable(name)?.to_string_lossy().into_owned());
+        let profiles = match (variable(FILE_VARIABLE), text(PROFILE_VARIABLE)) {
+            (Some(path), Some(name)) => Self::load(path)?.with_default(&name)?,
+            (Some(path), None) => Self::load(path)?,
+            (None, Some(name)) => {
+                return Err(LoadError::NoFile {
+                    profile: name.into(),
+                });
+            }
+            (None, None) => Self::default(),
+        };
+        Ok(Self {
+            rendezvous: text(rendezvous::VARIABLE).map(Into::into),
+            ..profiles
+        })
     }
 
     /// Reads the text of a file; `file` is what errors call it.
@@ -92,6 +104,7 @@ impl Profiles {
         Ok(Self {
             library: Arc::new(library),
             chosen: None,
+            rendezvous: None,
         })
     }
 
@@ -124,9 +137,7 @@ impl Profiles {
     pub fn default_profile(&self) -> Profile {
         match self.chosen {
             Some(chosen) => self.at(chosen),
-            None => Profile::new(Arc::clone(&self.library), |entity| {
-                self.library.defaults.get(&entity).copied()
-            }),
+            None => self.made(|entity| self.library.defaults.get(&entity).copied()),
         }
     }
 
@@ -141,7 +152,11 @@ impl Profiles {
     }
 
     fn at(&self, profile: usize) -> Profile {
-        Profile::new(Arc::clone(&self.library), |_: Entity| Some(profile))
+        self.made(|_| Some(profile))
+    }
+
+    fn made(&self, part: impl Fn(Entity) -> Option<usize>) -> Profile {
+        Profile::new(Arc::clone(&self.library), self.rendezvous.clone(), part)
     }
 
     fn find(&self, name: &str) -> Result<usize, UnknownProfile> {
@@ -161,3 +176,30 @@ pub const FILE_VARIABLE: &str = "TICKWIRE_QOS_FILE";
 pub const PROFILE_VARIABLE: &str = "TICKWIRE_QOS_PROFILE";
 
 const MAX_BYTES: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_names_the_file_the_profile_and_a_rendezvous() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/market-data.toml");
+        let from = |set: &'static [(&'static str, &'static str)]| {
+            Profiles::from_variables(|name| {
+                let value = set.iter().find(|(known, _)| *known == name)?.1;
+                Some(match value {
+                    "FILE" => file.into(),
+                    value => value.into(),
+                })
+            })
+        };
+        let nothing = from(&[("TICKWIRE_QOS_FILE", "")]).expect("nothing is wrong");
+        assert_eq!(nothing.names().count(), 0);
+        let file = from(&[("TICKWIRE_QOS_FILE", "FILE")]).expect("it is there");
+        assert!(file.names().count() > 0);
+        let known = from(&[("TICKWIRE_RENDEZVOUS", "10.1.0.5:7399")]).expect("nothing is wrong");
+        assert_eq!(known.default_profile().rendezvous(), ["10.1.0.5:7399"]);
+        let lost = from(&[("TICKWIRE_QOS_PROFILE", "prices")]);
+        assert!(matches!(lost, Err(LoadError::NoFile { .. })), "{lost:?}");
+    }
+}
