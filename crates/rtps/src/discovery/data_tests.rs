@@ -129,6 +129,25 @@ fn an_endpoint_survives_the_round_trip() {
     }
 }
 
+#[test]
+fn who_is_exclusive_says_a_strength() {
+    for (role, ownership, says) in [
+        (Role::Writer, Ownership::Exclusive, true),
+        (Role::Reader, Ownership::Exclusive, true),
+        (Role::Writer, Ownership::Shared, false),
+        (Role::Reader, Ownership::Shared, false),
+    ] {
+        let mut data = endpoint(role);
+        data.qos.ownership = ownership;
+        data.qos.ownership_strength = 0;
+        let mut payload = Vec::new();
+        data.write(&mut payload).expect("short names");
+        let mut parameters = payload.windows(8);
+        let strength = [0x06, 0, 4, 0, 0, 0, 0, 0];
+        assert_eq!(parameters.any(|bytes| bytes == strength), says, "{role:?}");
+    }
+}
+
 /// A list of parameters given as they stand on the wire.
 fn list(encapsulation: [u8; 2], parameters: &[&[u8]]) -> Vec<u8> {
     [&encapsulation[..], &[0, 0], &parameters.concat()].concat()

@@ -94,6 +94,13 @@ fn write_matching_policies(
     list.parameter_with(ParameterId::OWNERSHIP, |out| {
         out.u32(qos.ownership.to_wire());
     })?;
+    // Also of readers, though it is a policy of writers alone (DDS 1.4 §2.2.3.10), and the default:
+    // RustDDS takes whoever is EXCLUSIVE without a strength for SHARED.
+    if qos.ownership == Ownership::Exclusive || qos.ownership_strength != 0 {
+        list.parameter_with(ParameterId::OWNERSHIP_STRENGTH, |out| {
+            out.i32(qos.ownership_strength);
+        })?;
+    }
     list.parameter_with(ParameterId::LIVELINESS, |out| {
         out.u32(qos.liveliness.kind.to_wire());
         write_duration(out, qos.liveliness.lease_duration);
@@ -158,11 +165,6 @@ fn write_writer_policies(
             write_duration(out, qos.durability_service.cleanup_delay);
             write_history(out, qos.durability_service.history);
             write_limits(out, &qos.durability_service.resource_limits);
-        })?;
-    }
-    if qos.ownership_strength != 0 {
-        list.parameter_with(ParameterId::OWNERSHIP_STRENGTH, |out| {
-            out.i32(qos.ownership_strength);
         })?;
     }
     if qos.transport_priority != 0 {
