@@ -9,7 +9,7 @@ use tickwire::qos;
 
 use crate::failure::{Failure, Result};
 use crate::output::{counted, stdout, table};
-use crate::survey::{Endpoints, Mismatch, ReportFormat, Survey, SurveyOptions, sides};
+use crate::survey::{Endpoints, Mismatch, ReportFormat, Survey, SurveyOptions};
 
 /// Explain each writer and reader that do not match
 #[derive(Args)]
@@ -140,7 +140,7 @@ impl<'s> Findings<'s> {
             |guid: Guid| json!({"guid": guid.to_string(), "participant": survey.owner(guid)});
         let mismatches = self.mismatches.iter().map(|(name, mismatch)| {
             let reasons = mismatch.verdict.mismatches.iter().map(|reason| {
-                let (requested, offered) = sides(reason);
+                let (requested, offered) = reason.sides();
                 json!({
                     "policy": reason.name(),
                     "requested": requested,
@@ -202,7 +202,7 @@ impl<'s> Findings<'s> {
 }
 
 fn row(reason: &qos::Mismatch) -> Vec<Value> {
-    let (requested, offered) = sides(reason);
+    let (requested, offered) = reason.sides();
     vec![
         json!(reason.name()),
         json!(requested),

@@ -16,7 +16,7 @@ use tickwire::cdr::xtypes::TypeObjects;
 use tickwire::qos::nearest_name;
 use tickwire::{DiscoveryView, DomainParticipant, EndpointData, Guid, GuidPrefix, ParticipantData};
 
-pub(crate) use mismatch::{Mismatch, sides};
+pub(crate) use mismatch::Mismatch;
 pub(crate) use names::{Process, participant_name, vendor};
 pub(crate) use policies::non_default_policies;
 

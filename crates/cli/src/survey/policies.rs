@@ -70,7 +70,7 @@ fn policies(role: Role, qos: &EndpointQos) -> Vec<(&'static str, String)> {
 }
 
 /// A duration; the longest one is infinite.
-pub(crate) fn time(duration: Duration) -> String {
+fn time(duration: Duration) -> String {
     match duration {
         Duration::MAX => "infinite".to_owned(),
         duration => format!("{duration:?}"),
@@ -78,7 +78,7 @@ pub(crate) fn time(duration: Duration) -> String {
 }
 
 /// Names of partitions; none is the one name "".
-pub(crate) fn names(names: &[String]) -> String {
+fn names(names: &[String]) -> String {
     match names {
         [] => "[\"\"]".to_owned(),
         names => format!("{names:?}"),
@@ -86,7 +86,7 @@ pub(crate) fn names(names: &[String]) -> String {
 }
 
 /// Encodings; none is XCDR1.
-pub(crate) fn representations(list: &[RepresentationId]) -> String {
+fn representations(list: &[RepresentationId]) -> String {
     match list {
         [] => RepresentationId::XCDR1.to_string(),
         list => {

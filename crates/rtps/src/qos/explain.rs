@@ -1,6 +1,6 @@
 //! Verdicts in words. Decides nothing.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::fmt;
 
 use tickwire_base::Duration;
@@ -8,30 +8,50 @@ use tickwire_cdr::xtypes::{NotAssignable, TypeId};
 
 use super::{Liveliness, Mismatch, Presentation, RepresentationId, Verdict};
 
+impl Mismatch {
+    /// What the reader requests and what the writer offers, in words.
+    pub fn sides(&self) -> (String, String) {
+        match self {
+            Self::TypeName(unmet) => both(&Quoted(&unmet.requested), &Quoted(&unmet.offered)),
+            Self::Type(unmet) => both(&Identified(unmet.requested), &Identified(unmet.offered)),
+            Self::NotAssignable(reasons) => both(&"a type that it can read", &Reasons(reasons)),
+            Self::TypeUnknown => both(&"types that can be compared", &"no answer"),
+            Self::Keyed(unmet) => both(&Keyed(unmet.requested), &Keyed(unmet.offered)),
+            Self::Partition(unmet) => both(&Names(&unmet.requested), &Names(&unmet.offered)),
+            Self::Durability(unmet) => both(&unmet.requested, &unmet.offered),
+            Self::Presentation(unmet) => both(&unmet.requested, &unmet.offered),
+            Self::Deadline(unmet) | Self::LatencyBudget(unmet) => {
+                both(&Time(unmet.requested), &Time(unmet.offered))
+            }
+            Self::Ownership(unmet) => both(&unmet.requested, &unmet.offered),
+            Self::Liveliness(unmet) => both(&unmet.requested, &unmet.offered),
+            Self::Reliability(unmet) => both(&unmet.requested, &unmet.offered),
+            Self::DestinationOrder(unmet) => both(&unmet.requested, &unmet.offered),
+            Self::DataRepresentation(unmet) => both(
+                &Representations(&unmet.requested),
+                &Representations(unmet.offered.get(..1).unwrap_or_default()),
+            ),
+        }
+    }
+}
+
+fn both(requested: &dyn fmt::Display, offered: &dyn fmt::Display) -> (String, String) {
+    (requested.to_string(), offered.to_string())
+}
+
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.name())?;
         match self {
-            Self::TypeName(unmet) => both(f, &Quoted(&unmet.requested), &Quoted(&unmet.offered)),
-            Self::Type(unmet) => both(f, &Identified(unmet.requested), &Identified(unmet.offered)),
-            Self::NotAssignable(reasons) => all(f, reasons),
+            Self::NotAssignable(reasons) => Reasons(reasons).fmt(f),
             Self::TypeUnknown => f.write_str("one side does not tell what its type looks like"),
-            Self::Keyed(unmet) => both(f, &Keyed(unmet.requested), &Keyed(unmet.offered)),
-            Self::Partition(unmet) => both(f, &Names(&unmet.requested), &Names(&unmet.offered)),
-            Self::Durability(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Presentation(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Deadline(unmet) | Self::LatencyBudget(unmet) => {
-                both(f, &Time(unmet.requested), &Time(unmet.offered))
+            _ => {
+                let (requested, offered) = self.sides();
+                write!(
+                    f,
+                    "the reader requests {requested}, the writer offers {offered}"
+                )
             }
-            Self::Ownership(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Liveliness(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::Reliability(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::DestinationOrder(unmet) => both(f, &unmet.requested, &unmet.offered),
-            Self::DataRepresentation(unmet) => both(
-                f,
-                &Representations(&unmet.requested),
-                &Representations(unmet.offered.get(..1).unwrap_or_default()),
-            ),
         }?;
         write!(f, "; {}", self.hint())
     }
@@ -50,25 +70,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-fn both(
-    f: &mut fmt::Formatter<'_>,
-    requested: &dyn fmt::Display,
-    offered: &dyn fmt::Display,
-) -> fmt::Result {
-    write!(
-        f,
-        "the reader requests {requested}, the writer offers {offered}"
-    )
-}
-
-fn all(f: &mut fmt::Formatter<'_>, reasons: &[NotAssignable]) -> fmt::Result {
-    for (i, reason) in reasons.iter().enumerate() {
-        let separator = if i == 0 { "" } else { "; " };
-        write!(f, "{separator}{reason}")?;
-    }
-    Ok(())
-}
-
 impl fmt::Display for Presentation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let coherent = if self.coherent_access {
@@ -84,6 +85,18 @@ impl fmt::Display for Presentation {
 impl fmt::Display for Liveliness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} within {}", self.kind, Time(self.lease_duration))
+    }
+}
+
+struct Reasons<'a>(&'a [NotAssignable]);
+
+impl fmt::Display for Reasons<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, reason) in self.0.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "; " };
+            write!(f, "{separator}{reason}")?;
+        }
+        Ok(())
     }
 }
 
