@@ -74,6 +74,7 @@ fuzz_target!(|input: &[u8]| {
     let peer_writer = WriterProxy {
         guid: Guid::new(PEER, WRITER),
         reliable: true,
+        speaks_first: false,
         skip_history: false,
         unicast: vec![],
     };

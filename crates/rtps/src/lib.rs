@@ -8,8 +8,10 @@
 
 extern crate alloc;
 
+mod by_guid;
 mod change;
 mod count;
+mod crowd;
 pub mod discovery;
 mod history;
 mod outbox;

@@ -387,6 +387,7 @@ fn matched(config: ReaderConfig, writers: u32) -> ReaderScript {
         script.match_proxy(WriterProxy {
             guid: writer(number),
             reliable: true,
+            speaks_first: false,
             skip_history: false,
             unicast: vec![WHERE],
         });

@@ -7,7 +7,7 @@ use common::script::Said::{AckNack, NackFrag};
 use common::script::{ReaderScript, WHERE, WRITER};
 use tickwire_base::Duration;
 use tickwire_rtps::reader::{ReaderConfig, WriterProxy};
-use tickwire_rtps::wire::{Guid, VendorId};
+use tickwire_rtps::wire::{EntityId, Guid, VendorId};
 
 const SOON: Duration = Duration::from_millis(1);
 
@@ -30,6 +30,41 @@ fn a_writer_is_greeted_until_its_first_heartbeat() {
     assert_eq!(greetings, vec![AckNack(1, vec![], false); 3]);
     script.heartbeat(1, 0, true);
     assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
+fn a_writer_that_speaks_first_is_greeted_only_if_it_does_not() {
+    let mut script = ReaderScript::new(reader_config());
+    let proxy = WriterProxy {
+        guid: WRITER,
+        reliable: true,
+        speaks_first: true,
+        unicast: vec![WHERE],
+        ..WriterProxy::default()
+    };
+    assert_eq!(script.match_proxy(proxy), []);
+    assert_eq!(script.wait(Duration::from_millis(99)), []);
+    let greetings = script.wait(Duration::from_millis(1));
+    assert_eq!(greetings, [AckNack(1, vec![], false)]);
+    assert_eq!(script.heartbeat(1, 0, false), [AckNack(1, vec![], true)]);
+    assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+/// Each of many writers has as much to answer.
+#[test]
+fn of_many_writers_each_is_given_time() {
+    let mut script = ReaderScript::new(reader_config());
+    for key in 1..=50 {
+        let greetings = script.match_proxy(WriterProxy {
+            guid: Guid::new(WRITER.prefix, EntityId::user_writer(key, true)),
+            reliable: true,
+            unicast: vec![WHERE],
+            ..WriterProxy::default()
+        });
+        assert_eq!(greetings.len(), 1);
+    }
+    assert_eq!(script.wait(Duration::from_millis(499)), []);
+    assert_eq!(script.wait(Duration::from_millis(1)).len(), 50);
 }
 
 #[test]

@@ -3,10 +3,13 @@
 mod common;
 
 use common::script::Said::{Data, DataFrag, Gap, Heartbeat, HeartbeatFrag};
-use common::script::WriterScript;
+use common::script::{READER, WHERE, WriterScript};
 use common::{keep_all, keep_last};
-use tickwire_base::Duration;
-use tickwire_rtps::writer::WriterConfig;
+use std::net::Ipv4Addr;
+
+use tickwire_base::{Duration, Locator};
+use tickwire_rtps::wire::{EntityId, Guid};
+use tickwire_rtps::writer::{ReaderProxy, WriterConfig};
 
 const RTT: Duration = Duration::from_millis(1);
 /// What a datagram of 512 bytes holds of a sample.
@@ -154,6 +157,107 @@ fn heartbeats_to_a_silent_reader_become_rarer_and_end_with_its_acknowledgement()
     assert_eq!(script.acknack(2, &[], true), []);
     script.wait(Duration::from_secs(7));
     assert_eq!(script.writer.poll_timeout(), None);
+}
+
+/// A reader that never says anything.
+fn silent_reader() -> ReaderProxy {
+    ReaderProxy {
+        guid: Guid::new(READER.prefix, EntityId::user_reader(99, true)),
+        reliable: true,
+        unicast: vec![WHERE],
+        ..ReaderProxy::default()
+    }
+}
+
+#[test]
+fn one_reader_that_gets_further_does_not_have_the_others_reminded_more() {
+    let mut script = met(keep_all(), 0);
+    script.match_proxy(silent_reader());
+    script.wait(Duration::from_secs(10));
+    let mut reminders = 0;
+    for number in 1..=100 {
+        assert_eq!(script.write(40), Ok(vec![Data(number)]));
+        assert_eq!(script.acknack(number + 1, &[], true), []);
+        reminders += script.wait(Duration::from_secs(1)).len();
+    }
+    assert!((10..=20).contains(&reminders), "every 6.4 s: {reminders}");
+}
+
+#[test]
+fn a_reader_that_begins_to_lag_is_reminded_after_a_period_whatever_others_do() {
+    let mut script = met(keep_all(), 0);
+    script.match_proxy(silent_reader());
+    script.wait(Duration::from_secs(13));
+    assert_eq!(script.write(40), Ok(vec![Data(1)]));
+    assert_eq!(script.wait(Duration::from_millis(99)), []);
+    let beats = script.wait(Duration::from_millis(1));
+    assert_eq!(beats, [Heartbeat(1, 1, false)]);
+    // Further, but not there yet: the pace begins anew.
+    script.wait(Duration::from_secs(2));
+    assert_eq!(script.write(40), Ok(vec![Data(2)]));
+    assert_eq!(script.acknack(2, &[], true), []);
+    assert_eq!(script.wait(Duration::from_millis(99)), []);
+    let beats = script.wait(Duration::from_millis(1));
+    assert_eq!(beats, [Heartbeat(1, 2, false)]);
+}
+
+#[test]
+fn a_reader_that_is_known_to_have_matched_gets_its_history_unasked() {
+    let mut script = WriterScript::new(WriterConfig {
+        transient_local: true,
+        ..keep_all()
+    });
+    for _ in 0..3 {
+        script.write(40).expect("room");
+    }
+    let proxy = ReaderProxy {
+        guid: READER,
+        wants_history: true,
+        has_matched: true,
+        ..silent_reader()
+    };
+    assert_eq!(
+        script.match_proxy(proxy),
+        [Data(1), Data(2), Data(3), Heartbeat(1, 3, false)]
+    );
+    // It asked before that came.
+    assert_eq!(script.acknack(1, &[1, 2, 3], true), []);
+    assert_eq!(script.acknack(4, &[], true), []);
+    assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
+fn a_reader_that_speaks_first_is_told_nothing_unless_it_stays_silent() {
+    let mut script = WriterScript::new(keep_all());
+    let proxy = ReaderProxy {
+        guid: READER,
+        speaks_first: true,
+        ..silent_reader()
+    };
+    assert_eq!(script.match_proxy(proxy), []);
+    assert_eq!(
+        script.wait(Duration::from_millis(10)),
+        [Heartbeat(1, 0, false)]
+    );
+    assert_eq!(script.acknack(1, &[], false), [Heartbeat(1, 0, true)]);
+    assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
+fn a_reader_is_told_first_where_it_learns_of_the_writer() {
+    let behind = Locator::udp_v4(Ipv4Addr::LOCALHOST, 7410);
+    let mut script = WriterScript::new(keep_all());
+    let proxy = ReaderProxy {
+        introduced_at: vec![behind],
+        ..silent_reader()
+    };
+    let now = script.now;
+    script.writer.match_reader(now, proxy, &mut script.outbox);
+    let to: Vec<_> = script.outbox.datagrams().map(|(_, to)| to).collect();
+    assert_eq!(to, [[behind]]);
+    script.outbox.clear();
+    script.write(40).expect("room");
+    assert_eq!(script.write(40), Ok(vec![Data(2), Heartbeat(1, 2, false)]));
 }
 
 #[test]

@@ -162,6 +162,7 @@ impl World {
         let proxy = WriterProxy {
             guid: WRITER,
             reliable: true,
+            speaks_first: false,
             skip_history: false,
             unicast: vec![at(2)],
         };
@@ -187,6 +188,7 @@ impl World {
         let proxy = WriterProxy {
             guid,
             reliable,
+            speaks_first: false,
             skip_history: false,
             unicast: vec![at(3)],
         };

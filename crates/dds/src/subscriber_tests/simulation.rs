@@ -157,6 +157,7 @@ impl Sim {
         let proxy = WriterProxy {
             guid,
             reliable: true,
+            speaks_first: false,
             skip_history: false,
             unicast: vec![locator],
         };

@@ -104,6 +104,7 @@ impl BuiltinTopic {
         now: Instant,
         prefix: GuidPrefix,
         has: (bool, bool),
+        is_ours: bool,
         unicast: &[Locator],
         outbox: &mut Outbox,
     ) {
@@ -113,6 +114,11 @@ impl BuiltinTopic {
                 guid: Guid::new(prefix, self.reader.guid().entity),
                 reliable: true,
                 wants_history: true,
+                // Whoever has shown that it knows us knows our writers. Others than ours may all the
+                // same want to hear of what there is before they take it.
+                has_matched: is_ours,
+                speaks_first: false,
+                introduced_at: Vec::new(),
                 expects_inline_qos: false,
                 filter: None,
                 unicast: unicast.to_vec(),
@@ -124,11 +130,18 @@ impl BuiltinTopic {
             let proxy = WriterProxy {
                 guid: Guid::new(prefix, self.writer.guid().entity),
                 reliable: true,
+                speaks_first: is_ours,
                 skip_history: false,
                 unicast: unicast.to_vec(),
             };
             self.reader.match_writer(now, proxy, outbox);
         }
+    }
+
+    /// Whether a participant has acknowledged what we last announced of an endpoint.
+    pub(super) fn is_known_to(&self, prefix: GuidPrefix, endpoint: Guid) -> bool {
+        let reader = Guid::new(prefix, self.reader.guid().entity);
+        self.writer.has_given(reader, endpoint.to_bytes())
     }
 
     /// Has a participant that we do not talk to yet show whether it knows us.

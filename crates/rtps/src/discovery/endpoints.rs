@@ -252,10 +252,15 @@ impl Endpoints {
     /// The endpoints at the other end of the topic that concern us: all for a local endpoint, the
     /// local ones for a remote endpoint.
     fn others(&self, data: &EndpointData) -> Vec<Arc<EndpointData>> {
-        let is_own = data.guid.prefix == self.own;
-        let topic = self.by_topic.get(&data.topic_name).into_iter().flatten();
+        let prefixes = match data.guid.prefix == self.own {
+            true => GuidPrefix([0; 12])..=GuidPrefix([0xff; 12]),
+            false => self.own..=self.own,
+        };
+        let first = Guid::new(*prefixes.start(), EntityId([0; 4]));
+        let last = Guid::new(*prefixes.end(), EntityId([0xff; 4]));
+        let topic = self.by_topic.get(&data.topic_name).into_iter();
         topic
-            .filter(|guid| is_own || guid.prefix == self.own)
+            .flat_map(|guids| guids.range(first..=last))
             .filter_map(|guid| self.by_guid.get(guid))
             .filter(|other| other.role != data.role)
             .cloned()

@@ -8,8 +8,9 @@ use tickwire_base::Instant;
 
 use super::endpoints::{Outcome, PairChange};
 use super::event::Event;
+use super::participants::Participant;
 use super::{Discovery, EndpointData, ParticipantData, proxies};
-use crate::wire::GuidPrefix;
+use crate::wire::{GuidPrefix, VendorId};
 
 impl Discovery {
     /// Takes over an endpoint and reports what that changes.
@@ -38,6 +39,32 @@ impl Discovery {
             if change.reader.guid.prefix == self.prefix() {
                 self.report_to_reader(now, &change);
             }
+        }
+    }
+
+    /// Of two endpoints, the one that matches first speaks, behind its announcement; the other one need
+    /// only answer. The remote endpoint has matched before ours if its participant has acknowledged our
+    /// announcement. Other implementations may do otherwise.
+    pub(super) fn tell_who_speaks(&self, event: &mut Event) {
+        let (remote, local) = match event {
+            Event::ReaderMatched { reader, writer, .. } => (reader.guid.prefix, *writer),
+            Event::WriterMatched { writer, reader, .. } => (writer.guid.prefix, *reader),
+            _ => return,
+        };
+        let participant = self.participants.get(remote);
+        let is_ours = |found: &&Participant| found.data.vendor == VendorId::TICKWIRE;
+        let Some(participant) = participant.filter(is_ours) else {
+            return;
+        };
+        match event {
+            Event::ReaderMatched { proxy, .. } => {
+                proxy.speaks_first = self.publications.is_known_to(remote, local);
+                proxy.introduced_at.clone_from(&participant.metatraffic);
+            }
+            Event::WriterMatched { proxy, .. } => {
+                proxy.speaks_first = self.subscriptions.is_known_to(remote, local);
+            }
+            _ => {}
         }
     }
 

@@ -246,7 +246,9 @@ impl Discovery {
 
     /// What happened next; `None` when all has been told.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        let mut event = self.events.pop_front()?;
+        self.tell_who_speaks(&mut event);
+        Some(event)
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.

@@ -10,6 +10,7 @@ use tickwire_base::{Duration, Instant, Locator};
 use super::attachment::{Choice, Confidence};
 use super::builtin_topic::BuiltinTopic;
 use super::{DiscoveryLimits, ParticipantData};
+use crate::crowd;
 use crate::wire::{Arrival, GuidPrefix};
 
 /// A participant that announced itself.
@@ -33,6 +34,8 @@ pub(super) struct Participant {
     knows_us: bool,
     /// Quick repetitions of the answer that are left while it does not.
     answers_left: u8,
+    /// When it was last answered, or came.
+    answered_at: Instant,
     /// Bytes that may be sent to it while it does not.
     credit: usize,
 }
@@ -187,6 +190,7 @@ impl Participants {
                 expires_at,
                 knows_us: false,
                 answers_left: QUICK_ANSWERS,
+                answered_at: now,
                 credit: 0,
             }
         });
@@ -274,19 +278,21 @@ impl Participants {
         (is_round, len): (bool, usize),
         announce_to: &'a [Locator],
     ) -> impl Iterator<Item = (&'a Participant, bool)> {
-        let is_quick = self.answer_at.is_some_and(|at| at <= now);
-        if is_quick {
-            let waits =
-                |participant: &Participant| !participant.knows_us && participant.answers_left > 1;
-            let again = self.by_prefix.values().any(waits);
-            let period = quick_answer_period(self.by_prefix.len());
-            self.answer_at = again.then(|| now + period);
-        }
-        self.by_prefix.values_mut().filter_map(move |participant| {
+        let period = quick_answer_period(self.by_prefix.len());
+        let is_quick = self.answer_at.take_if(|at| *at <= now).is_some();
+        let (all, answer_at) = (self.by_prefix.values_mut(), &mut self.answer_at);
+        let concerned = all.take(if is_quick || is_round { usize::MAX } else { 0 });
+        concerned.filter_map(move |participant| {
             let is_new = !participant.knows_us;
-            let quick = is_quick && is_new && participant.answers_left > 0;
+            let waits = is_new && participant.answers_left > 0;
+            let quick = waits && participant.answered_at + period <= now;
             if quick {
                 participant.answers_left -= 1;
+                participant.answered_at = now;
+            }
+            if is_new && participant.answers_left > 0 {
+                let at = participant.answered_at + period;
+                *answer_at = Some(answer_at.map_or(at, |armed| armed.min(at)));
             }
             let is_first = quick && participant.answers_left == QUICK_ANSWERS - 1;
             // Who listens there has just been told, unless all else was in vain.
@@ -330,11 +336,9 @@ impl Participant {
     }
 }
 
-/// How long to wait for a sign that an answer has arrived, with that many participants: many who come
-/// at once have much to read.
+/// How long to wait for a sign that an answer has arrived, with that many participants.
 fn quick_answer_period(participants: usize) -> Duration {
-    let crowd = u32::try_from(participants / CROWD).unwrap_or(u32::MAX);
-    QUICK_ANSWER_PERIOD * crowd.saturating_add(1).min(MAX_CROWD)
+    QUICK_ANSWER_PERIOD.max(crowd::patience(participants))
 }
 
 const MAX_DEPARTED: usize = 256;
@@ -343,6 +347,3 @@ const SPARE_NEWCOMERS: usize = 64;
 const DEPARTED_FOR: Duration = Duration::from_secs(10);
 const QUICK_ANSWERS: u8 = 5;
 const QUICK_ANSWER_PERIOD: Duration = Duration::from_millis(100);
-/// For every so many participants the period grows by another of its length.
-const CROWD: usize = 16;
-const MAX_CROWD: u32 = 10;

@@ -23,6 +23,9 @@ pub(super) fn reader_proxy(
         guid: reader.guid,
         reliable: reader.qos.is_reliable(),
         wants_history: reader.qos.durability >= Durability::TransientLocal,
+        has_matched: false,
+        speaks_first: false,
+        introduced_at: Vec::new(),
         expects_inline_qos: reader.expects_inline_qos,
         // Only the owner of the writer knows the type that the expression is about.
         filter: None,
@@ -44,6 +47,7 @@ pub(super) fn writer_proxy(
     WriterProxy {
         guid: writer.guid,
         reliable: writer.qos.is_reliable(),
+        speaks_first: false,
         skip_history: keeps_history
             && reader.qos.durability == Durability::Volatile
             && !says_where_to_begin,

@@ -2,7 +2,6 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::net::IpAddr;
 
 use tickwire_base::Instant;
 
@@ -14,7 +13,7 @@ use super::{Discovery, DiscoveryDataError, EndpointData, ParticipantData, Role};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
 use crate::wire::{
-    Context, Data, EntityId, Guid, GuidPrefix, ParameterId, SerializedPayload, Submessage,
+    Context, Data, EntityId, Guid, GuidPrefix, ParameterId, SerializedPayload, Submessage, VendorId,
 };
 
 impl Discovery {
@@ -86,7 +85,6 @@ impl Discovery {
         outbox: &mut Outbox,
     ) {
         let source = context.source_prefix;
-        let from = context.arrival.map(|arrival| arrival.from);
         self.counters.announcements_received += 1;
         let kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
         let read = match data.payload {
@@ -101,7 +99,7 @@ impl Discovery {
                     SerializedPayload::Data(payload) => DATA_LEN + payload.len(),
                     _ => 0,
                 };
-                self.handle_participant(now, participant, len, from, outbox);
+                self.handle_participant(now, context, participant, len, outbox);
             }
             Err(error) => self.unusable(source, error),
         }
@@ -130,11 +128,12 @@ impl Discovery {
     fn handle_participant(
         &mut self,
         now: Instant,
+        context: &Context<'_>,
         data: ParticipantData,
         len: usize,
-        from: Option<IpAddr>,
         outbox: &mut Outbox,
     ) {
+        let from = context.arrival.map(|arrival| arrival.from);
         let own = &self.config.participant;
         let same_id = match (data.domain_id, own.domain_id) {
             (Some(theirs), Some(ours)) => theirs == ours,
@@ -167,7 +166,10 @@ impl Discovery {
             true => {
                 self.participants.allow(prefix, len, &self.config.limits);
                 self.events.push_back(Event::ParticipantFound(data));
-                self.greet(prefix, outbox);
+                if context.destination_prefix != self.prefix() {
+                    // One that announces itself to us alone knows us.
+                    self.greet(prefix, outbox);
+                }
             }
             false => {
                 self.events.push_back(Event::ParticipantChanged(data));
@@ -229,9 +231,10 @@ impl Discovery {
         }
         let unicast = participant.metatraffic.clone();
         let endpoints = participant.data.builtin_endpoints;
+        let is_ours = participant.data.vendor == VendorId::TICKWIRE;
         for (topic, writer, reader) in self.topics_mut() {
             let has = (endpoints.contains(writer), endpoints.contains(reader));
-            topic.match_participant(now, prefix, has, &unicast, outbox);
+            topic.match_participant(now, prefix, has, is_ours, &unicast, outbox);
         }
     }
 

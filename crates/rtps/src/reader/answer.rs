@@ -4,20 +4,24 @@ use tickwire_base::Instant;
 
 use super::Reader;
 use super::writer_proxy::MatchedWriter;
+use crate::crowd;
 use crate::outbox::Outbox;
 use crate::wire::{AckNack, NackFrag, SequenceNumber, SequenceNumberSet, VendorId};
 
 impl Reader {
-    /// Asks a writer for its first heartbeat, and again later.
+    /// Asks a writer for its first heartbeat, and again later: much later where many have matched a
+    /// moment ago.
     ///
     /// Fast DDS answers if nothing is acknowledged from number 0 on, which is not a valid set (RTPS
     /// 2.5 §9.4.2.6). To what the others take it says nothing until its next period, 3 s by default.
     pub(super) fn greet(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
+        let patience = crowd::patience(self.unsettled);
         let Some(writer) = self.writers.get_mut(index) else {
             return;
         };
         let longest = self.config.greeting_interval * MAX_INTERVALS;
-        writer.greet_at = Some(now + writer.greeting_interval);
+        writer.greeted_at = now;
+        writer.greet_at = Some(now + writer.greeting_interval.max(patience));
         writer.greeting_interval = (writer.greeting_interval * 2).min(longest);
         let base = match writer.proxy.guid.prefix.vendor() {
             VendorId::EPROSIMA => SequenceNumber::ZERO,
@@ -30,6 +34,7 @@ impl Reader {
     /// Acknowledges what has been delivered and asks for what lacks. Of samples that have come in
     /// part, only the missing fragments are asked for.
     pub(super) fn answer(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
+        let patience = crowd::patience(self.crowd_of(index));
         let Some(writer) = self.writers.get_mut(index) else {
             return;
         };
@@ -46,8 +51,9 @@ impl Reader {
         writer.asked = asked;
         if asked.is_some() {
             // The writer may think that all is well and send no heartbeat to remind us.
-            writer.patience = (writer.patience * 2).min(self.config.nack_interval * MAX_INTERVALS);
-            writer.answer_at = Some(now + writer.patience);
+            let longest = self.config.nack_interval * MAX_INTERVALS;
+            writer.patience = (writer.patience * 2).min(longest);
+            writer.answer_at = Some(now + writer.patience.max(patience));
         } else {
             writer.patience = self.config.nack_interval;
         }
@@ -96,7 +102,7 @@ impl Reader {
             announced,
             nack_frag_count,
             ..
-        } = writer;
+        } = &mut **writer;
         let mut sets_left = MAX_FRAGMENT_SETS;
         for partial in reassembly.iter() {
             // What is not announced is still being sent.

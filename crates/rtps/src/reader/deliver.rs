@@ -6,6 +6,7 @@ use super::reorder::HeldChange;
 use super::sets::present;
 use super::{Delivery, Reader, ReceivedChange, Sink};
 use crate::count::is_after;
+use crate::crowd;
 use crate::wire::{Heartbeat, SequenceNumber};
 
 impl Reader {
@@ -140,6 +141,7 @@ impl Reader {
         change: HeldChange,
     ) {
         let (all, all_len) = self.held_by_all();
+        let many = self.crowd_of(index);
         let limits = &self.config.limits;
         let writer = &mut self.writers[index];
         let reorder = &mut writer.reorder;
@@ -156,7 +158,8 @@ impl Reader {
             self.counters.dropped += 1;
         }
         if writer.synchronized {
-            writer.ask_soon(now, &self.config);
+            let interval = self.config.nack_interval.max(crowd::patience(many));
+            writer.ask_soon(now, interval, &self.config);
         }
     }
 

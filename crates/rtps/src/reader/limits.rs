@@ -29,7 +29,11 @@ impl Reader {
     /// What fragments of that change may take, beside those of all others.
     pub(super) fn room_for_fragments(&self, index: usize, number: SequenceNumber) -> Room {
         let is_known = |writer: &MatchedWriter| writer.reassembly.contains(number);
-        if self.writers.get(index).is_some_and(is_known) {
+        if self
+            .writers
+            .get(index)
+            .is_some_and(|writer| is_known(writer))
+        {
             return Room::default();
         }
         let limits = &self.config.limits;

@@ -15,11 +15,11 @@ mod reorder;
 mod sets;
 mod writer_proxy;
 
-use alloc::vec::Vec;
-
 use tickwire_base::Instant;
 
+use crate::by_guid::ByGuid;
 use crate::change::{ChangeKind, Place};
+use crate::crowd;
 use crate::outbox::Outbox;
 use crate::pool::BufferPool;
 use crate::wire::{
@@ -43,8 +43,11 @@ use writer_proxy::MatchedWriter;
 /// A reader and the writers that it is matched with.
 pub struct Reader {
     config: ReaderConfig,
-    /// Sorted by GUID.
-    writers: Vec<MatchedWriter>,
+    writers: ByGuid<MatchedWriter>,
+    /// How many reliable ones have not settled.
+    unsettled: usize,
+    /// Nothing is due before.
+    due_at: Option<Instant>,
     originals: Originals,
     pool: BufferPool,
     counters: ReaderCounters,
@@ -55,7 +58,9 @@ impl Reader {
     pub fn new(config: ReaderConfig) -> Self {
         Self {
             config,
-            writers: Vec::new(),
+            writers: ByGuid::new(),
+            unsettled: 0,
+            due_at: None,
             originals: Originals::default(),
             pool: BufferPool::default(),
             counters: ReaderCounters::default(),
@@ -85,18 +90,31 @@ impl Reader {
     }
 
     /// Begins to listen to a writer, or takes over its new locators if it is matched already. A
-    /// reliable writer is asked for a heartbeat at once, and again until it sends one.
+    /// reliable writer is asked for a heartbeat at once unless it
+    /// [speaks first](WriterProxy::speaks_first), and again until it sends one.
     pub fn match_writer(&mut self, now: Instant, proxy: WriterProxy, outbox: &mut Outbox) {
         let reliable = proxy.reliable && self.config.reliable;
         let proxy = WriterProxy { reliable, ..proxy };
-        match self.find(proxy.guid) {
-            Ok(index) => self.writers[index].proxy = proxy,
+        let guid = proxy.guid;
+        match self.find(guid) {
+            Ok(index) => {
+                self.unsettled -= usize::from(self.writers[index].is_unsettled());
+                self.writers[index].proxy = proxy;
+                self.unsettled += usize::from(self.writers[index].is_unsettled());
+            }
             Err(index) => {
-                let writer = MatchedWriter::new(proxy, &self.config);
-                self.writers.insert(index, writer);
+                let mut writer = MatchedWriter::new(proxy, &self.config);
+                let speaks_first = writer.proxy.speaks_first;
                 if reliable {
+                    self.unsettled += 1;
+                    writer.greeted_at = now;
+                    writer.greet_at = Some(now + writer.greeting_interval);
+                }
+                self.writers.insert(index, guid, writer);
+                if reliable && !speaks_first {
                     self.greet(now, index, outbox);
                 }
+                self.touched(index);
             }
         }
     }
@@ -104,10 +122,8 @@ impl Reader {
     /// Whether everything has come that the matched reliable writers had when they first answered, or
     /// never will. Best-effort writers have no history to give.
     pub fn has_history(&self) -> bool {
-        let has =
-            |writer: &MatchedWriter| writer.synchronized && writer.expected > writer.history_last;
         let mut reliable = self.writers.iter().filter(|writer| writer.proxy.reliable);
-        reliable.all(has)
+        reliable.all(|writer| writer.has_history())
     }
 
     /// Stops listening to a writer; false if it was not matched. What came before its turn and was
@@ -118,6 +134,7 @@ impl Reader {
             return false;
         };
         let mut writer = self.writers.remove(index);
+        self.unsettled -= usize::from(writer.is_unsettled());
         self.note_end(guid, writer.relayed.max(writer.passed().previous()));
         let (pool, counters) = (&mut self.pool, &mut self.counters);
         writer.set.abandon(guid, pool, counters, sink);
@@ -134,9 +151,20 @@ impl Reader {
         data: &Data<'_>,
         sink: &mut impl Sink,
     ) {
-        let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) else {
-            return;
-        };
+        if let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) {
+            self.take_data(now, index, context, data, sink);
+            self.touched(index);
+        }
+    }
+
+    fn take_data(
+        &mut self,
+        now: Instant,
+        index: usize,
+        context: &Context<'_>,
+        data: &Data<'_>,
+        sink: &mut impl Sink,
+    ) {
         if !self.believes(index, data.sequence_number) {
             return;
         }
@@ -184,10 +212,21 @@ impl Reader {
         data: &DataFrag<'_>,
         sink: &mut impl Sink,
     ) {
+        if let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) {
+            self.take_fragments(now, index, context, data, sink);
+            self.touched(index);
+        }
+    }
+
+    fn take_fragments(
+        &mut self,
+        now: Instant,
+        index: usize,
+        context: &Context<'_>,
+        data: &DataFrag<'_>,
+        sink: &mut impl Sink,
+    ) {
         let number = data.sequence_number;
-        let Some(index) = self.writer_of(context.source(data.writer), number) else {
-            return;
-        };
         if !self.believes(index, number) {
             return;
         }
@@ -232,9 +271,20 @@ impl Reader {
         sink: &mut impl Sink,
         outbox: &mut Outbox,
     ) {
-        let Some(index) = self.writer_of(context.source(heartbeat.writer), heartbeat.first) else {
-            return;
-        };
+        if let Some(index) = self.writer_of(context.source(heartbeat.writer), heartbeat.first) {
+            self.take_heartbeat(now, index, heartbeat, sink, outbox);
+            self.touched(index);
+        }
+    }
+
+    fn take_heartbeat(
+        &mut self,
+        now: Instant,
+        index: usize,
+        heartbeat: &Heartbeat,
+        sink: &mut impl Sink,
+        outbox: &mut Outbox,
+    ) {
         if heartbeat.last < heartbeat.first.previous() || heartbeat.last.0 == i64::MAX {
             self.counters.misbehaved += 1;
             return;
@@ -251,13 +301,15 @@ impl Reader {
             self.synchronize(index, heartbeat, sink);
         }
         self.advance(index, heartbeat.first, !first_one, sink);
+        let patience = crowd::patience(self.crowd_of(index));
+        let interval = self.config.nack_interval.max(patience);
         let writer = &mut self.writers[index];
         writer.announced = writer.announced.max(heartbeat.last);
         if writer.first_hole().is_some() {
             match first_one {
                 // History is asked for without delay.
                 true => self.answer(now, index, outbox),
-                false => writer.ask_soon(now, &self.config),
+                false => writer.ask_soon(now, interval, &self.config),
             }
         } else if !heartbeat.is_final {
             self.answer(now, index, outbox);
@@ -290,6 +342,7 @@ impl Reader {
         if partial.missing(1, partial.announced.max(1)).is_some() {
             let at = now + self.config.nack_interval;
             writer.answer_at = Some(writer.answer_at.map_or(at, |armed| armed.min(at)));
+            self.touched(index);
         }
     }
 
@@ -312,6 +365,7 @@ impl Reader {
         }
         if is_news {
             self.drain(index, sink);
+            self.touched(index);
         }
     }
 
@@ -325,23 +379,29 @@ impl Reader {
             if writer.proxy.reliable && writer.synchronized && writer.expected > before {
                 self.answer(now, index, outbox);
             }
+            self.touched(index);
         }
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let timeouts = self.writers.iter();
-        timeouts
-            .filter_map(|writer| writer.timeout(&self.config))
-            .min()
+        self.due_at
     }
 
     /// Sends the answers and greetings that are due and gives up samples whose fragments stopped
     /// coming.
     pub fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
+        if self.due_at.is_none_or(|at| at > now) {
+            return;
+        }
+        self.due_at = None;
+        let patience = crowd::patience(self.unsettled);
         for index in 0..self.writers.len() {
             let writer = &mut self.writers[index];
             self.counters.partial_dropped += writer.reassembly.expire(now, &self.config);
+            // More may have come meanwhile.
+            let earliest = writer.greeted_at + patience;
+            writer.greet_at = writer.greet_at.map(|at| at.max(earliest));
             let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
             let (answer, greet) = (due(writer.answer_at), due(writer.greet_at));
             if answer {
@@ -350,6 +410,28 @@ impl Reader {
             if greet {
                 self.greet(now, index, outbox);
             }
+            self.touched(index);
+        }
+    }
+
+    /// To be called after anything was done about a writer: whether it has settled, and when
+    /// something is due.
+    fn touched(&mut self, index: usize) {
+        let writer = &mut self.writers[index];
+        if writer.is_unsettled() && writer.has_history() {
+            writer.has_settled = true;
+            self.unsettled -= 1;
+        }
+        let due_at = writer.timeout(&self.config);
+        self.due_at = [self.due_at, due_at].into_iter().flatten().min();
+    }
+
+    /// How many writers have not settled if this is one of them, else 0.
+    fn crowd_of(&self, index: usize) -> usize {
+        let writer = self.writers.get(index);
+        match writer.is_some_and(|writer| writer.is_unsettled()) {
+            true => self.unsettled,
+            false => 0,
         }
     }
 
@@ -367,8 +449,7 @@ impl Reader {
     }
 
     fn find(&self, guid: Guid) -> Result<usize, usize> {
-        self.writers
-            .binary_search_by_key(&guid, |writer| writer.proxy.guid)
+        self.writers.find(guid)
     }
 }
 

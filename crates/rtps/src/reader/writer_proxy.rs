@@ -18,6 +18,9 @@ pub struct WriterProxy {
     pub guid: Guid,
     /// Whether it answers requests. From best-effort writers, what does not come is lost.
     pub reliable: bool,
+    /// Whether it sends its first heartbeat by itself, or has sent it: it is asked only if none comes.
+    /// Default false.
+    pub speaks_first: bool,
     /// Begin after what the first heartbeat announces, instead of asking for it. For volatile
     /// readers of a TRANSIENT_LOCAL writer that does not say where they begin by a GAP, as ours do,
     /// but sends its history to whoever asks.
@@ -57,6 +60,8 @@ pub(super) struct MatchedWriter {
     pub(super) synchronized: bool,
     /// What was the newest change then.
     pub(super) history_last: SequenceNumber,
+    /// It has answered, and given what it had then.
+    pub(super) has_settled: bool,
     /// The newest of its changes that another writer has given.
     pub(super) relayed: SequenceNumber,
     pub(super) reorder: Reorder,
@@ -74,6 +79,8 @@ pub(super) struct MatchedWriter {
     pub(super) nack_frag_count: u32,
     pub(super) answer_at: Option<Instant>,
     pub(super) greet_at: Option<Instant>,
+    /// When it was greeted last, or matched.
+    pub(super) greeted_at: Instant,
     pub(super) greeting_interval: Duration,
     /// Up to where changes were asked for, and when.
     pub(super) asked: Option<(SequenceNumber, Instant)>,
@@ -93,6 +100,7 @@ impl MatchedWriter {
             complete: SequenceNumber::FIRST,
             synchronized: false,
             history_last: SequenceNumber::ZERO,
+            has_settled: false,
             relayed: SequenceNumber::ZERO,
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
@@ -106,6 +114,7 @@ impl MatchedWriter {
             nack_frag_count: 0,
             answer_at: None,
             greet_at: None,
+            greeted_at: Instant::ZERO,
             greeting_interval: config.greeting_interval,
             asked: None,
             patience: config.nack_interval,
@@ -147,8 +156,8 @@ impl MatchedWriter {
     }
 
     /// Answers a little later, so that what is only out of order can still come; much later if the
-    /// same was asked for just now.
-    pub(super) fn ask_soon(&mut self, now: Instant, config: &ReaderConfig) {
+    /// same was asked for within the last `interval`.
+    pub(super) fn ask_soon(&mut self, now: Instant, interval: Duration, config: &ReaderConfig) {
         let Some(hole) = self.first_hole() else {
             return;
         };
@@ -156,9 +165,19 @@ impl MatchedWriter {
         if let Some((asked, asked_at)) = self.asked
             && hole <= asked
         {
-            at = at.max(asked_at + config.nack_interval);
+            at = at.max(asked_at + interval);
         }
         self.answer_at = Some(self.answer_at.map_or(at, |armed| armed.min(at)));
+    }
+
+    /// Whether everything has come that a reliable writer had when it first answered, or never will.
+    pub(super) fn has_history(&self) -> bool {
+        self.synchronized && self.expected > self.history_last
+    }
+
+    /// Whether it is reliable and has still to answer, or to give its history.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.proxy.reliable && !self.has_settled
     }
 
     /// When something is due.

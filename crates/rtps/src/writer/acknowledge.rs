@@ -1,8 +1,9 @@
 //! What readers say, and what their saying it sets free.
 
-use tickwire_base::Instant;
+use tickwire_base::{Duration, Instant};
 
 use super::{Writer, cost};
+use crate::crowd;
 use crate::outbox::Outbox;
 use crate::wire::{AckNack, Context, NackFrag, SequenceNumber, SequenceNumberSet};
 
@@ -40,7 +41,7 @@ impl Writer {
             self.counters.stale += 1;
             return;
         }
-        self.acknowledge(index, base.previous());
+        self.acknowledge(now, index, base.previous());
         let idle = !self.request(now, index, &acknack.state);
         let lags = self.readers[index].lags(self.sent());
         if lags {
@@ -55,22 +56,50 @@ impl Writer {
     }
 
     /// The reader has everything up to `number`.
-    fn acknowledge(&mut self, index: usize, number: SequenceNumber) {
+    fn acknowledge(&mut self, now: Instant, index: usize, number: SequenceNumber) {
         let reader = &mut self.readers[index];
         self.counters.acknacks += 1;
         reader.acknacks += 1;
-        reader.introduced = true;
-        if number > reader.acked {
-            reader.acked = number;
-            self.heartbeat.progress();
+        let was_unsettled = reader.is_unsettled();
+        let is_first = !core::mem::replace(&mut reader.introduced, true);
+        let has_advanced = number > reader.acked;
+        reader.acked = reader.acked.max(number);
+        let is_unsettled = reader.is_unsettled();
+        self.unsettled -= usize::from(was_unsettled && !is_unsettled);
+        if is_first || has_advanced {
+            reader.turn = match is_unsettled {
+                true => self.heartbeat.first_turn(now, self.unsettled),
+                false => self.heartbeat.next_round(),
+            };
+        }
+        if has_advanced {
             self.asked_at = None;
             self.release();
         }
     }
 
+    /// Begins to serve a reliable reader: with the history that it wants and is ready for, as far as
+    /// one request could ask for it, else with a heartbeat.
+    pub(super) fn begin(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
+        let proxy = &self.readers[index].proxy;
+        let is_ready = proxy.has_matched && proxy.wants_history;
+        let Some(first) = self.history.first().filter(|_| is_ready) else {
+            return self.introduce(index, false, outbox);
+        };
+        let mut history = SequenceNumberSet::empty(first);
+        for number in first.0..=self.sent().0 {
+            if !history.insert(SequenceNumber(number)) {
+                break;
+            }
+        }
+        let (sent, repairs) = (self.sent(), &mut self.readers[index].repairs);
+        repairs.request_samples(now, &history, sent, Duration::ZERO);
+        self.send_repairs(now, index, outbox);
+    }
+
     /// Queues what the reader asks for; whether anything is to be sent.
     fn request(&mut self, now: Instant, index: usize, set: &SequenceNumberSet) -> bool {
-        let (sent, interval) = (self.sent(), self.config.repair_interval);
+        let (sent, interval) = (self.sent(), self.repair_interval(index));
         let repairs = &mut self.readers[index].repairs;
         self.counters.suppressed += repairs.request_samples(now, set, sent, interval);
         if let Some(lost) = repairs.next_sample()
@@ -94,6 +123,7 @@ impl Writer {
             return;
         };
         let under_way = nack.sequence_number > self.cursor.number;
+        let interval = self.repair_interval(index);
         let reader = &mut self.readers[index];
         if !reader.proxy.reliable
             || nack.sequence_number < SequenceNumber::FIRST
@@ -108,7 +138,6 @@ impl Writer {
         }
         self.counters.nack_frags += 1;
         reader.acknacks += 1;
-        let interval = self.config.repair_interval;
         let queued = !under_way
             && reader
                 .repairs
@@ -120,6 +149,16 @@ impl Writer {
             }
             false => self.counters.suppressed += 1,
         }
+    }
+
+    /// What a reader was sent within this time is on its way. Those who have just met us take longer
+    /// to answer where they are many.
+    fn repair_interval(&self, index: usize) -> Duration {
+        let many = match self.readers[index].is_unsettled() {
+            true => self.unsettled,
+            false => 0,
+        };
+        self.config.repair_interval.max(crowd::patience(many) / 2)
     }
 
     /// Lets go of what everybody has: it no longer counts against writes, and nobody will ask for it

@@ -36,7 +36,7 @@ pub(super) struct Destinations {
 
 impl Destinations {
     /// Begins anew with what `readers` need.
-    pub(super) fn reset(&mut self, readers: &[MatchedReader]) {
+    pub(super) fn reset(&mut self, readers: &[Box<MatchedReader>]) {
         self.filters = readers.iter().any(|reader| reader.proxy.filter.is_some());
         self.chosen_for = SequenceNumber::ZERO;
         self.all.clear();
@@ -111,7 +111,7 @@ impl Writer {
             return;
         };
         let mut unwanted = 0;
-        for reader in &mut self.readers {
+        for reader in self.readers.iter_mut() {
             reader.wants_new = reader.proxy.wants(change);
             if !reader.wants_new {
                 unwanted += 1;

@@ -1,102 +1,118 @@
-//! When the next unasked heartbeat is due.
+//! When readers are reminded of what they have not acknowledged, by heartbeats that nobody asked for.
 
 use tickwire_base::{Duration, Instant};
 
-/// Beats every period while armed, slower and slower while the beats bring nothing; between that for
-/// single readers that were never heard, each at its own pace.
+use crate::crowd;
+
+/// Whose turn it is next. A reader that begins to lag is reminded after a period, together with all
+/// that have begun meanwhile; from then on at its own pace, slower and slower until it gets further.
+/// How others fare does not matter.
 #[derive(Debug)]
 pub(super) struct HeartbeatTimer {
     period: Duration,
-    interval: Duration,
-    at: Option<Instant>,
-    new_at: Option<Instant>,
+    /// When those that lag without a turn of their own are reminded.
+    round_at: Option<Instant>,
+    /// No turn of a single reader is before.
+    turn_at: Option<Instant>,
+}
+
+/// One reader's turns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turn {
+    /// When it was reminded, or begun with, unless its turn is with the round.
+    since: Option<Instant>,
+    /// How long after that it is reminded again.
+    pause: Duration,
 }
 
 impl HeartbeatTimer {
     pub(super) fn new(period: Duration) -> Self {
         Self {
             period,
-            interval: period,
-            at: None,
-            new_at: None,
+            round_at: None,
+            turn_at: None,
         }
     }
 
-    /// Beats within one interval.
+    /// Somebody lags: has a round within a period.
     pub(super) fn arm(&mut self, now: Instant) {
-        if self.at.is_none() {
-            self.at = Some(now + self.interval);
+        self.round_by(now + self.period);
+    }
+
+    /// The same within a tenth of the period: a write is waiting for it.
+    pub(super) fn hasten(&mut self, now: Instant) {
+        self.round_by(now + self.period / HASTE);
+    }
+
+    fn round_by(&mut self, at: Instant) {
+        self.round_at = Some(self.round_at.map_or(at, |armed| armed.min(at)));
+    }
+
+    /// The turn of a reader that keeps up, or has just got further.
+    pub(super) fn next_round(&self) -> Turn {
+        Turn {
+            since: None,
+            pause: self.period,
         }
     }
 
-    /// Beats within a tenth of the period: a write is waiting for it.
-    pub(super) fn hasten(&mut self, now: Instant) {
-        self.interval = self.period / HASTE;
-        let at = now + self.interval;
-        self.at = Some(self.at.map_or(at, |armed| armed.min(at)));
+    /// The turn of one that a write waits for.
+    pub(super) fn hasty_round(&self) -> Turn {
+        Turn {
+            since: None,
+            pause: self.period / HASTE,
+        }
     }
 
-    /// A reader has got further: back to the period.
-    pub(super) fn progress(&mut self) {
-        self.interval = self.period;
-    }
-
-    /// Nobody lags.
-    pub(super) fn disarm(&mut self) {
-        self.at = None;
-        self.interval = self.period;
-    }
-
-    pub(super) fn due(&self, now: Instant) -> bool {
-        self.at().is_some_and(|at| at <= now)
-    }
-
-    /// Whether the beat that is due is for all that lag.
-    pub(super) fn is_round(&self, now: Instant) -> bool {
-        self.at.is_some_and(|at| at <= now)
-    }
-
-    /// The next beat for a reader that was never heard is at `at`, if there is one.
-    pub(super) fn set_new(&mut self, at: Option<Instant>) {
-        self.new_at = at;
-    }
-
-    /// Beats at `at` for a reader that was never heard, or before.
-    pub(super) fn beat_for_new(&mut self, at: Instant) {
-        self.new_at = Some(self.new_at.map_or(at, |armed| armed.min(at)));
-    }
-
-    /// The pause after the first beat for a new reader that is one of `readers`: where there are
-    /// many, answers take their time, and asking again would only make it longer.
-    pub(super) fn first_pause(&self, readers: usize) -> Duration {
-        let crowd = u32::try_from(readers / CROWD).unwrap_or(u32::MAX);
+    /// The turn of a reader that has matched a moment ago and is one of so many that have not
+    /// settled.
+    pub(super) fn first_turn(&mut self, now: Instant, unsettled: usize) -> Turn {
         let pause = self.period / HASTE;
-        pause
-            .saturating_mul(crowd.saturating_add(1))
-            .min(self.period * MAX_CROWD_PERIODS)
+        self.turn_by(now + pause.max(crowd::patience(unsettled)));
+        Turn {
+            since: Some(now),
+            pause,
+        }
     }
 
-    /// The pause after one of `pause` that brought nothing.
-    pub(super) fn next_pause(&self, pause: Duration) -> Duration {
-        (pause * 2).min(self.period * MAX_PERIODS)
+    fn turn_by(&mut self, at: Instant) {
+        self.turn_at = Some(self.turn_at.map_or(at, |armed| armed.min(at)));
     }
 
-    /// A beat went out.
-    pub(super) fn beaten(&mut self, now: Instant) {
-        self.at = Some(now + self.interval);
-        self.interval = (self.interval * 2).min(self.period * MAX_PERIODS);
+    /// Begins to go through the turns; says whether the round has come.
+    pub(super) fn begin(&mut self, now: Instant) -> bool {
+        self.turn_at = None;
+        self.round_at.take_if(|at| *at <= now).is_some()
+    }
+
+    /// Whether a lagging reader's turn has come, which then makes way for its next one. `unsettled`
+    /// is how many have not settled if it is one of them, else 0.
+    pub(super) fn take_turn(
+        &mut self,
+        now: Instant,
+        is_round: bool,
+        turn: &mut Turn,
+        unsettled: usize,
+    ) -> bool {
+        let patience = crowd::patience(unsettled);
+        let at = turn.since.map(|since| since + turn.pause.max(patience));
+        let is_due = at.map_or(is_round, |at| at <= now);
+        if is_due && turn.since.replace(now).is_some() {
+            turn.pause = (turn.pause.max(patience) * 2).min(self.period * MAX_PERIODS);
+        }
+        if let Some(since) = turn.since {
+            self.turn_by(since + turn.pause.max(patience));
+        }
+        is_due
     }
 
     pub(super) fn at(&self) -> Option<Instant> {
-        [self.at, self.new_at].into_iter().flatten().min()
+        [self.round_at, self.turn_at].into_iter().flatten().min()
     }
 }
 
 const HASTE: u32 = 10;
 const MAX_PERIODS: u32 = 64;
-/// For every so many readers the first pause grows by another tenth of the period.
-const CROWD: usize = 8;
-const MAX_CROWD_PERIODS: u32 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -104,24 +120,46 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(100);
 
+    /// The pauses, in milliseconds, between the first beats to one reader that never answers.
+    fn pauses(mut turn: Turn, timer: &mut HeartbeatTimer, unsettled: usize) -> [u128; 12] {
+        let mut now = Instant::ZERO;
+        [(); 12].map(|()| {
+            let before = now;
+            loop {
+                now = timer.at().expect("it lags");
+                let is_round = timer.begin(now);
+                if timer.take_turn(now, is_round, &mut turn, unsettled) {
+                    return now.since(before).as_millis();
+                }
+            }
+        })
+    }
+
     #[test]
     fn beats_that_bring_nothing_become_rarer() {
         let mut timer = HeartbeatTimer::new(PERIOD);
-        let mut now = Instant::ZERO;
-        timer.hasten(now);
-        let mut pauses = [0; 12];
-        for pause in &mut pauses {
-            let at = timer.at().expect("armed");
-            *pause = at.since(now).as_millis();
-            now = at;
-            assert!(timer.due(now));
-            timer.beaten(now);
-        }
-        assert_eq!(pauses[..4], [10, 10, 20, 40]);
-        assert_eq!(pauses[11], 6400);
-        timer.progress();
-        timer.beaten(now);
-        assert_eq!(timer.at().map(|at| at.since(now)), Some(PERIOD));
+        timer.arm(Instant::ZERO);
+        let seen = pauses(timer.next_round(), &mut timer, 0);
+        assert_eq!(seen[..4], [100, 100, 200, 400]);
+        assert_eq!(seen[11], 6400);
+        let mut timer = HeartbeatTimer::new(PERIOD);
+        timer.hasten(Instant::ZERO);
+        let seen = pauses(timer.hasty_round(), &mut timer, 0);
+        assert_eq!(seen[..4], [10, 10, 20, 40]);
+    }
+
+    #[test]
+    fn a_new_reader_is_reminded_soon_unless_it_is_one_of_many() {
+        let mut timer = HeartbeatTimer::new(PERIOD);
+        let first = timer.first_turn(Instant::ZERO, 1);
+        assert_eq!(pauses(first, &mut timer, 1)[..3], [10, 20, 40]);
+        let mut timer = HeartbeatTimer::new(PERIOD);
+        let first = timer.first_turn(Instant::ZERO, 50);
+        assert_eq!(pauses(first, &mut timer, 50)[..3], [500, 1000, 2000]);
+        // Most of them came after it.
+        let mut timer = HeartbeatTimer::new(PERIOD);
+        let first = timer.first_turn(Instant::ZERO, 1);
+        assert_eq!(pauses(first, &mut timer, 50)[0], 500);
     }
 
     #[test]
@@ -130,7 +168,7 @@ mod tests {
         timer.arm(Instant::ZERO);
         timer.arm(Instant::ZERO + PERIOD / 2);
         assert_eq!(timer.at(), Some(Instant::ZERO + PERIOD));
-        timer.disarm();
+        assert!(timer.begin(Instant::ZERO + PERIOD));
         assert_eq!(timer.at(), None);
     }
 }

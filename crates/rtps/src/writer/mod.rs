@@ -23,6 +23,7 @@ use alloc::vec::Vec;
 
 use tickwire_base::{Duration, Instant};
 
+use crate::by_guid::ByGuid;
 use crate::change::{Change, GroupPlace, KeyHash, Place};
 use crate::history::History;
 use crate::outbox::Outbox;
@@ -47,8 +48,11 @@ use window::FlowWindow;
 pub struct Writer {
     config: WriterConfig,
     history: History,
-    /// Sorted by GUID.
-    readers: Vec<MatchedReader>,
+    readers: ByGuid<MatchedReader>,
+    /// How many of them have not settled.
+    unsettled: usize,
+    /// Whether repairs may be left to be sent.
+    has_repairs: bool,
     /// The newest change.
     last: SequenceNumber,
     /// What is to be sent next for the first time.
@@ -96,7 +100,9 @@ impl Writer {
     pub fn new(config: WriterConfig) -> Self {
         Self {
             history: History::default(),
-            readers: Vec::new(),
+            readers: ByGuid::new(),
+            unsettled: 0,
+            has_repairs: false,
             last: SequenceNumber::ZERO,
             cursor: Cursor::at(SequenceNumber::FIRST),
             released: SequenceNumber::ZERO,
@@ -150,21 +156,26 @@ impl Writer {
 
     /// Begins to serve a reader, or takes over its new locators if it is matched already.
     ///
-    /// A reliable reader is sent a heartbeat at once, and again until it answers, since it may not
-    /// have heard of this writer yet. What is older than the match it gets if it
-    /// [wants history](ReaderProxy::wants_history), else a GAP.
+    /// A reliable reader is sent a heartbeat at once unless it [speaks first](ReaderProxy::speaks_first),
+    /// and again until it answers, since it may not have heard of this writer yet. What is older than
+    /// the match it gets if it [wants history](ReaderProxy::wants_history), else a GAP.
     pub fn match_reader(&mut self, now: Instant, proxy: ReaderProxy, outbox: &mut Outbox) {
         let reliable = proxy.reliable && self.config.reliable;
         let wants_history = proxy.wants_history && self.config.transient_local && reliable;
         let filter = self.admit_filter(proxy.guid, proxy.filter);
         let proxy = ReaderProxy {
             reliable,
+            wants_history,
             filter,
             ..proxy
         };
-        match self.find(proxy.guid) {
+        let (guid, speaks_first) = (proxy.guid, proxy.speaks_first);
+        match self.find(guid) {
             Ok(index) => {
-                self.readers[index].proxy = proxy;
+                let reader = &mut self.readers[index];
+                self.unsettled -= usize::from(reader.is_unsettled());
+                reader.proxy = proxy;
+                self.unsettled += usize::from(reader.is_unsettled());
                 self.readers_changed();
             }
             Err(index) => {
@@ -173,15 +184,16 @@ impl Writer {
                     false => self.last.next(),
                 };
                 let new_until = now + self.config.heartbeat_period * NEW_PERIODS;
-                let mut reader = MatchedReader::new(proxy, first_relevant, new_until);
-                reader.beat_pause = self.heartbeat.first_pause(self.readers.len());
-                reader.beat_at = now + reader.beat_pause;
-                let beat_at = reader.beat_at;
-                self.readers.insert(index, reader);
-                self.readers_changed();
+                let range = (first_relevant, self.last);
+                let mut reader = MatchedReader::new(proxy, range, new_until);
                 if reliable {
-                    self.introduce(index, false, outbox);
-                    self.heartbeat.beat_for_new(beat_at);
+                    self.unsettled += 1;
+                    reader.turn = self.heartbeat.first_turn(now, self.unsettled);
+                }
+                self.readers.insert(index, guid, reader);
+                self.readers_changed();
+                if reliable && !speaks_first {
+                    self.begin(now, index, outbox);
                 }
             }
         }
@@ -193,7 +205,8 @@ impl Writer {
         let Ok(index) = self.find(guid) else {
             return false;
         };
-        self.readers.remove(index);
+        let reader = self.readers.remove(index);
+        self.unsettled -= usize::from(reader.is_unsettled());
         self.readers_changed();
         self.release();
         true
@@ -269,6 +282,16 @@ impl Writer {
         number <= self.acknowledged()
     }
 
+    /// Whether a reliable reader has the newest change of an instance.
+    pub(crate) fn has_given(&self, reader: Guid, key: KeyHash) -> bool {
+        let Ok(index) = self.find(reader) else {
+            return false;
+        };
+        let acked = self.readers[index].acked;
+        let newest = self.history.oldest_of(Some(key));
+        newest.is_some_and(|number| number <= acked)
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let burst = self.has_backlog().then(|| self.pacer.refill_at());
@@ -281,11 +304,13 @@ impl Writer {
     /// Sends what is due: the next burst of repairs and fragments, and heartbeats.
     pub fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
         self.expire(now);
-        for index in 0..self.readers.len() {
-            self.send_repairs(now, index, outbox);
+        if core::mem::take(&mut self.has_repairs) {
+            for index in 0..self.readers.len() {
+                self.send_repairs(now, index, outbox);
+            }
         }
         self.send_new(now, outbox);
-        if self.heartbeat.due(now) {
+        if self.heartbeat.at().is_some_and(|at| at <= now) {
             self.beat(now, outbox);
         }
     }
@@ -426,8 +451,7 @@ impl Writer {
     }
 
     fn find(&self, guid: Guid) -> Result<usize, usize> {
-        self.readers
-            .binary_search_by_key(&guid, |reader| reader.proxy.guid)
+        self.readers.find(guid)
     }
 }
 

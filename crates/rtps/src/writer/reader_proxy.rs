@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use tickwire_base::{Duration, Instant, Locator};
 use tickwire_cdr::filter::Filter;
 
+use super::heartbeat::Turn;
 use crate::count::CountFilter;
 use crate::window::NumberWindow;
 use crate::wire::{FragmentNumberSet, Guid, SequenceNumber, SequenceNumberSet};
@@ -21,6 +22,15 @@ pub struct ReaderProxy {
     /// Whether it is to have what the writer's history holds: both sides are at least
     /// TRANSIENT_LOCAL, and the reader is reliable.
     pub wants_history: bool,
+    /// Whether it has matched the writer, or will have when what is sent now arrives. Then the history
+    /// that it wants is sent at once, instead of being asked for. Default false.
+    pub has_matched: bool,
+    /// Whether it has greeted the writer by itself: it is told nothing before that comes, but for
+    /// reminders. Default false.
+    pub speaks_first: bool,
+    /// Where it is told first of what there is, so that this comes after the announcement of the
+    /// writer. Default none, which is where it is reached alone.
+    pub introduced_at: Vec<Locator>,
     /// Whether it asked for inline QoS (PID_EXPECTS_INLINE_QOS).
     pub expects_inline_qos: bool,
     /// What it wants to see, if the writer can tell. Default everything.
@@ -33,6 +43,14 @@ pub struct ReaderProxy {
 }
 
 impl ReaderProxy {
+    /// Where it takes the first that it hears.
+    pub(super) fn introduction_locators(&self) -> &[Locator] {
+        match self.introduced_at.as_slice() {
+            [] => self.locators(),
+            introduced_at => introduced_at,
+        }
+    }
+
     /// Where to reach this reader alone.
     pub(super) fn locators(&self) -> &[Locator] {
         match self.unicast.as_slice() {
@@ -70,9 +88,12 @@ pub(super) struct MatchedReader {
     pub(super) first_relevant: SequenceNumber,
     /// Whether the reader has said anything, hence knows us.
     pub(super) introduced: bool,
-    /// Until it says something: when it gets the next heartbeat, and how long after that another.
-    pub(super) beat_at: Instant,
-    pub(super) beat_pause: Duration,
+    /// The last change that it gets for having wanted the history.
+    history_end: SequenceNumber,
+    /// When it is reminded while it lags.
+    pub(super) turn: Turn,
+    /// Whether its turn has come.
+    pub(super) is_due: bool,
     /// Up to here it may just not know us yet; later its silence is its own affair.
     new_until: Instant,
     pub(super) acknack_count: CountFilter,
@@ -88,10 +109,11 @@ pub(super) struct MatchedReader {
 }
 
 impl MatchedReader {
-    /// A reader that has everything below `first_relevant`, or needs it not.
+    /// A reader that has everything below `first_relevant`, or needs it not, of what has been
+    /// written up to `last`.
     pub(super) fn new(
         proxy: ReaderProxy,
-        first_relevant: SequenceNumber,
+        (first_relevant, last): (SequenceNumber, SequenceNumber),
         new_until: Instant,
     ) -> Self {
         Self {
@@ -99,8 +121,9 @@ impl MatchedReader {
             acked: first_relevant.previous(),
             first_relevant,
             introduced: false,
-            beat_at: Instant::ZERO,
-            beat_pause: Duration::ZERO,
+            history_end: last,
+            turn: Turn::default(),
+            is_due: false,
             new_until,
             acknack_count: CountFilter::default(),
             nack_frag_count: CountFilter::default(),
@@ -116,6 +139,11 @@ impl MatchedReader {
     /// Whether it was matched a moment ago and has said nothing yet.
     pub(super) fn is_new(&self, now: Instant) -> bool {
         !self.introduced && now < self.new_until
+    }
+
+    /// Whether it has still to show that it knows us, and has the history that it wanted.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.proxy.reliable && (!self.introduced || self.acked < self.history_end)
     }
 
     /// Whether a heartbeat is owed: the reader lacks something of what was sent up to `sent`, or has

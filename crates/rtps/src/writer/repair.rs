@@ -19,8 +19,15 @@ impl Writer {
             return;
         }
         let done = self.send_fragments(now, index, outbox) && self.send_samples(now, index, outbox);
-        if done {
-            self.send_heartbeat(index, false, outbox);
+        if !done {
+            self.has_repairs = true;
+            return;
+        }
+        self.send_heartbeat(index, false, outbox);
+        let reader = &mut self.readers[index];
+        if reader.is_unsettled() {
+            // It has just been reminded.
+            reader.turn = self.heartbeat.first_turn(now, self.unsettled);
         }
     }
 
@@ -84,7 +91,7 @@ impl Writer {
             first_relevant,
             gaps,
             ..
-        } = &mut self.readers[index];
+        } = &mut *self.readers[index];
         if repairs.is_sifted() {
             return true;
         }

@@ -91,67 +91,51 @@ impl Writer {
 
     /// Tells a reader what there is: a GAP over what is none of its business and a heartbeat.
     pub(super) fn introduce(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
+        let heartbeat = self.next_heartbeat(is_final, false);
         let Some(reader) = self.readers.get_mut(index) else {
             return;
         };
+        let target = Target {
+            locators: reader.proxy.introduction_locators(),
+            ..target_of(&reader.proxy)
+        };
         if reader.first_relevant > SequenceNumber::FIRST {
-            let (first, target) = (SequenceNumber::FIRST, target_of(&reader.proxy));
+            let first = SequenceNumber::FIRST;
             self.composer
                 .gap(first, reader.first_relevant, target, outbox);
             reader.gaps += 1;
             self.counters.gaps += 1;
         }
-        self.send_heartbeat(index, is_final, outbox);
+        self.composer.heartbeat(heartbeat, target, outbox);
     }
 
-    /// The timer's heartbeats: to each reader that was never heard, at its own pace, and every
-    /// period to those that lag.
+    /// The timer's heartbeats, to those whose turn it is of the readers that lag.
     pub(super) fn beat(&mut self, now: Instant, outbox: &mut Outbox) {
-        let sent = self.sent();
-        let (mut lagging, mut next_new) = (0, None);
-        for index in 0..self.readers.len() {
-            let reader = &mut self.readers[index];
-            if !reader.lags(sent) {
-                continue;
-            }
-            if reader.introduced {
-                lagging += 1;
-                continue;
-            }
-            let is_due = reader.beat_at <= now;
-            if is_due {
-                reader.beat_at = now + reader.beat_pause;
-                reader.beat_pause = self.heartbeat.next_pause(reader.beat_pause);
-            }
-            next_new = Some(next_new.map_or(reader.beat_at, |at: Instant| at.min(reader.beat_at)));
-            if is_due {
-                self.introduce(index, false, outbox);
-            }
+        let (sent, unsettled) = (self.sent(), self.unsettled);
+        let is_round = self.heartbeat.begin(now);
+        let mut reminded = 0;
+        for reader in self.readers.iter_mut() {
+            let many = if reader.is_unsettled() { unsettled } else { 0 };
+            reader.is_due = reader.lags(sent)
+                && self
+                    .heartbeat
+                    .take_turn(now, is_round, &mut reader.turn, many);
+            reminded += usize::from(reader.is_due && reader.introduced);
         }
-        self.heartbeat.set_new(next_new);
-        if !self.heartbeat.is_round(now) {
-            return;
-        }
-        match lagging {
-            0 => self.heartbeat.disarm(),
-            _ => {
-                self.remind(sent, lagging, outbox);
-                self.heartbeat.beaten(now);
-            }
-        }
-    }
-
-    /// Sends a heartbeat to those of `lagging` readers that lag: together if that spares datagrams
-    /// and at least every second reader is among them, as each that hears it answers.
-    fn remind(&mut self, sent: SequenceNumber, lagging: usize, outbox: &mut Outbox) {
-        self.find_destinations();
-        let datagrams = self.destinations.all.len();
-        if lagging > datagrams && lagging * 2 >= self.readers.len() {
-            return self.send_heartbeat_to_all(false, false, outbox);
+        // Together if that spares datagrams and at least every second reader is among them, as each
+        // that hears it answers.
+        let together = reminded > 1 && reminded * 2 >= self.readers.len() && {
+            self.find_destinations();
+            reminded > self.destinations.all.len()
+        };
+        if together {
+            self.send_heartbeat_to_all(false, false, outbox);
         }
         for index in 0..self.readers.len() {
-            if self.readers[index].introduced && self.readers[index].lags(sent) {
-                self.send_heartbeat(index, false, outbox);
+            match (self.readers[index].is_due, self.readers[index].introduced) {
+                (true, false) => self.introduce(index, false, outbox),
+                (true, true) if !together => self.send_heartbeat(index, false, outbox),
+                _ => {}
             }
         }
     }
@@ -170,6 +154,9 @@ impl Writer {
         }
         self.asked_at = Some(now);
         self.heartbeat.hasten(now);
+        for reader in self.readers.iter_mut().filter(|reader| reader.lags(sent)) {
+            reader.turn = self.heartbeat.hasty_round();
+        }
         self.send_heartbeat_to_all(false, false, outbox);
     }
 
@@ -235,8 +222,7 @@ impl Writer {
     }
 
     pub(super) fn has_backlog(&self) -> bool {
-        self.cursor.number <= self.last
-            || self.readers.iter().any(|reader| !reader.repairs.is_empty())
+        self.cursor.number <= self.last || self.has_repairs
     }
 
     /// Readers have come, gone or moved: where changes go is found out when one is sent, lest many
@@ -263,13 +249,10 @@ impl Writer {
         self.destinations.reset(&self.readers);
         let all = &mut self.destinations.all;
         all.extend(group);
-        for reader in self.readers.iter().filter(|&reader| !listens(reader)) {
-            for locator in reader.proxy.locators() {
-                if !all.contains(locator) {
-                    all.push(*locator);
-                }
-            }
-        }
+        let alone = self.readers.iter().filter(|reader| !listens(reader));
+        all.extend(alone.flat_map(|reader| reader.proxy.locators()));
+        all.sort_unstable();
+        all.dedup();
     }
 
     /// The group with most listeners, if it spares a datagram.

@@ -170,6 +170,7 @@ impl World {
         let proxy = WriterProxy {
             guid: self.writers[writer].writer.guid(),
             reliable,
+            speaks_first: false,
             skip_history: false,
             unicast: vec![self.writers[writer].locator],
         };

@@ -56,13 +56,16 @@ impl WriterScript {
     }
 
     pub fn match_reader(&mut self, wants_history: bool) -> Vec<Said> {
-        let proxy = ReaderProxy {
+        self.match_proxy(ReaderProxy {
             guid: READER,
             reliable: true,
             wants_history,
             unicast: vec![WHERE],
             ..ReaderProxy::default()
-        };
+        })
+    }
+
+    pub fn match_proxy(&mut self, proxy: ReaderProxy) -> Vec<Said> {
         self.writer.match_reader(self.now, proxy, &mut self.outbox);
         heard(&mut self.outbox)
     }
@@ -168,6 +171,7 @@ impl ReaderScript {
         self.match_proxy(WriterProxy {
             guid: WRITER,
             reliable,
+            speaks_first: false,
             skip_history,
             unicast: vec![WHERE],
         })

@@ -32,6 +32,30 @@ fn a_writer_and_a_reader_of_one_topic_find_each_other() {
     assert_eq!(net.nodes[0].discovery.endpoints().count(), 2);
 }
 
+/// Its first words come behind its announcement, so they are understood; the other one need only
+/// answer. Where announcements cross, both speak.
+#[test]
+fn of_two_endpoints_the_one_that_matches_first_speaks() {
+    let mut net = Net::new([config(1), config(2)]);
+    net.run(MOMENT);
+    net.add(0, writer(1, "Quote"));
+    // Its announcement is acknowledged.
+    net.run(Duration::from_millis(200));
+    net.add(1, reader(2, "Quote"));
+    let of_writer = net.nodes[0].events.iter().find_map(|event| match event {
+        Event::ReaderMatched { proxy, .. } => Some(proxy.clone()),
+        _ => None,
+    });
+    let of_reader = net.nodes[1].events.iter().find_map(|event| match event {
+        Event::WriterMatched { proxy, .. } => Some(proxy.speaks_first),
+        _ => None,
+    });
+    assert_eq!(of_reader, Some(false), "it matches first");
+    let of_writer = of_writer.expect("a match");
+    assert_eq!(of_writer.introduced_at, [metatraffic(2)]);
+    assert!(of_writer.speaks_first && !of_writer.has_matched);
+}
+
 #[test]
 fn endpoints_that_come_and_go_later_are_matched_and_unmatched() {
     let mut net = Net::new([config(1), config(2)]);
