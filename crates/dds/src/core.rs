@@ -1,9 +1,9 @@
 //! What all parts of a participant share: sockets, discovery, routes and timers. It routes; the
 //! state is in discovery and in the endpoints.
 //!
-//! Locks are taken in the order QoS of an entity, log, discovery, routes, publisher or subscriber,
-//! endpoint. While a datagram is sent or a listener is called none is held but, by who changes it, an
-//! entity's QoS.
+//! Locks are taken in the order QoS of an entity, log, unsent announcements, discovery, routes,
+//! publisher or subscriber, endpoint. While a datagram is sent or a listener is called none is held
+//! but, by who changes it, an entity's QoS.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,6 +22,7 @@ use tickwire_transport::{InterfaceWatch, UdpSocket, clock};
 use crate::builtin::BuiltinTopics;
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
+use crate::lane::Discovered;
 use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
@@ -67,6 +68,9 @@ pub(crate) struct Core {
     discovery: Mutex<Discovery>,
     /// What endpoints that are not enabled are going to announce. Its lock is taken after discovery's.
     drafts: Mutex<HashMap<Guid, EndpointData>>,
+    /// Announcements that the control thread is to send: those of endpoints that are made one after
+    /// the other share datagrams.
+    unsent: Mutex<Outbox>,
     discovery_due: Due,
     next_entity: AtomicU32,
     /// Endpoints whose listeners are to be called, by the thread that delivers data.
@@ -147,6 +151,7 @@ impl Core {
             enabling: Enabling::new(None, autoenables, Box::new(|| Ok(()))),
             discovery_due: Due::default(),
             drafts: Mutex::default(),
+            unsent: Mutex::default(),
             discovery: Mutex::new(discovery),
             next_entity: AtomicU32::new(1),
             to_call: Mutex::default(),
@@ -225,7 +230,8 @@ impl Core {
 
     /// Announces an endpoint by its draft, which stays if that is refused.
     fn announce(&self, guid: Guid, ty: Option<&TypeDescription>) -> Result<(), EndpointError> {
-        self.with_discovery(|discovery, outbox| {
+        let mut unsent = lock(&self.unsent);
+        let announced = self.on_discovery(&mut unsent, |discovery, outbox| {
             let Some(mut data) = lock(&self.drafts).get(&guid).cloned() else {
                 return Ok(());
             };
@@ -243,7 +249,20 @@ impl Core {
             added.map_err(EndpointError::Announcement)?;
             lock(&self.drafts).remove(&guid);
             Ok(())
-        })
+        });
+        drop(unsent);
+        match self.polled.is_some() {
+            true => self.send_unsent(),
+            false => self.control.arm(clock::now()),
+        }
+        announced
+    }
+
+    /// Sends what has been left to the control thread. To be called before anything else is sent that
+    /// others understand only once they know of new endpoints.
+    pub(crate) fn send_unsent(&self) {
+        let mut outbox = std::mem::take(&mut *lock(&self.unsent));
+        self.send_metatraffic(&mut outbox);
     }
 
     /// The policies that an endpoint of ours has announced, or is going to.
@@ -325,6 +344,7 @@ impl Core {
     ) -> R {
         Scratch::lend(|scratch| {
             let result = self.on_discovery(&mut scratch.outbox, call);
+            self.send_unsent();
             self.send_metatraffic(&mut scratch.outbox);
             result
         })
@@ -381,11 +401,14 @@ impl Core {
         lock(&self.discovery).handle(now, context, submessage, outbox);
     }
 
-    /// Does what the submessages of a datagram that discovery has [handled](Self::handle_discovery)
-    /// demand. Those who wait are woken if it may have taught discovery something (`has_news`).
-    pub(crate) fn end_discovery(&self, has_news: bool, outbox: &mut Outbox) {
+    /// Does what the submessages that discovery has [handled](Self::handle_discovery) demand. Those
+    /// who wait are woken if they may have taught discovery something.
+    pub(crate) fn end_discovery(&self, discovered: Discovered, outbox: &mut Outbox) {
+        if discovered == Discovered::Nothing {
+            return;
+        }
         self.follow(lock(&self.discovery), outbox);
-        if has_news {
+        if discovered == Discovered::News {
             self.signal.raise();
         }
     }
@@ -397,6 +420,7 @@ impl Core {
         routes: &Routes,
         outbox: &mut Outbox,
     ) {
+        self.send_unsent();
         match self.discovery_due.at() {
             at if at <= now => {
                 self.on_discovery(outbox, |discovery, outbox| {

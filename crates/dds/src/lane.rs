@@ -143,7 +143,7 @@ impl Lane {
     pub(crate) fn turn(&mut self, core: &Core, is_ready: impl Fn(usize) -> bool) {
         for (index, socket) in self.kind.sockets(core).enumerate() {
             if is_ready(index) {
-                self.receive(core, socket, ReceiveBatch::receive);
+                self.receive_all(core, socket);
             }
         }
         if self.kind == LaneKind::Control && is_ready(self.kind.sockets(core).count()) {
@@ -162,8 +162,25 @@ impl Lane {
         }
     }
 
-    /// Takes one batch of datagrams; what remains waits for the next turn. Says when they came, if
-    /// any did.
+    /// Takes what waits on a socket, a few batches at most: timers would have us ask again for what
+    /// is here already.
+    fn receive_all(&mut self, core: &Core, socket: &UdpSocket) {
+        for _ in 0..MAX_BATCHES {
+            let came = self.receive(core, socket, ReceiveBatch::receive);
+            if came.is_none() || !self.batch.is_full() {
+                break;
+            }
+        }
+        if self.kind == LaneKind::Control {
+            // Many may have spoken, several times each.
+            self.outbox.gather(MAX_GATHERED_LEN);
+            core.send_unsent();
+            core.send_metatraffic(&mut self.outbox);
+        }
+    }
+
+    /// Takes one batch of datagrams. Says when they came, if any did. The control lane's answers are
+    /// left to be sent.
     fn receive(&mut self, core: &Core, socket: &UdpSocket, receive: Receive) -> Option<Instant> {
         match receive(&mut self.batch, socket) {
             Ok(0) => return None,
@@ -176,6 +193,7 @@ impl Lane {
         let by_multicast = socket.local_address().ip().is_multicast();
         let (now, timestamp) = (clock::now(), clock::timestamp());
         let calls_listeners = self.kind != LaneKind::Control;
+        let mut discovered = Discovered::Nothing;
         for datagram in self.batch.iter() {
             let routes = self.routes.refresh(&core.directory);
             let mut dispatch = Dispatch {
@@ -185,7 +203,7 @@ impl Lane {
                 timestamp,
                 outbox: &mut self.outbox,
                 calls_listeners,
-                discovered: Discovered::Nothing,
+                discovered: &mut discovered,
                 to_tell: &mut self.to_tell,
             };
             dispatch.datagram(
@@ -196,6 +214,7 @@ impl Lane {
                 },
             );
             if calls_listeners {
+                dispatch.end_discovery();
                 // Answers leave before a listener may take its time.
                 core.send_user(&mut self.outbox);
             }
@@ -203,14 +222,13 @@ impl Lane {
                 reader.call_listener();
             }
         }
-        if !calls_listeners {
-            // Many may have spoken, several times each.
-            self.outbox.gather(MAX_GATHERED_LEN);
-            core.send_metatraffic(&mut self.outbox);
-        }
+        core.end_discovery(discovered, &mut self.outbox);
         Some(now)
     }
 }
+
+/// Batches that one socket may fill before it is the next one's turn, and then the timers'.
+const MAX_BATCHES: u32 = 8;
 
 /// Fills the batch from a socket, and waits for that or not.
 type Receive = fn(&mut ReceiveBatch, &UdpSocket) -> Result<usize, ReceiveError>;
@@ -223,14 +241,15 @@ struct Dispatch<'a> {
     timestamp: Timestamp,
     outbox: &'a mut Outbox,
     calls_listeners: bool,
-    discovered: Discovered,
+    /// What discovery has had that has not taken effect.
+    discovered: &'a mut Discovered,
     /// Readers whose listeners are called once the whole datagram has been delivered.
     to_tell: &'a mut Vec<Arc<dyn ReaderEndpoint>>,
 }
 
-/// What a datagram has had for discovery so far.
+/// What has come for discovery so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Discovered {
+pub(crate) enum Discovered {
     Nothing,
     /// Heartbeats and acknowledgements.
     Chatter,
@@ -263,7 +282,6 @@ impl Dispatch<'_> {
                 .unknown_submessages
                 .add(u64::from(submessages.skipped()));
         }
-        self.end_discovery();
     }
 
     fn submessage(&mut self, context: &Context<'_>, submessage: &Submessage<'_>) {
@@ -296,19 +314,16 @@ impl Dispatch<'_> {
         self.core
             .handle_discovery(self.now, context, submessage, self.outbox);
         match submessage {
-            Submessage::Data(_) | Submessage::DataFrag(_) => self.discovered = Discovered::News,
-            _ if self.discovered == Discovered::Nothing => self.discovered = Discovered::Chatter,
+            Submessage::Data(_) | Submessage::DataFrag(_) => *self.discovered = Discovered::News,
+            _ if *self.discovered == Discovered::Nothing => *self.discovered = Discovered::Chatter,
             _ => {}
         }
     }
 
-    /// What discovery has heard in this datagram takes effect, once for all of it.
+    /// What discovery has heard takes effect, once for all of it.
     fn end_discovery(&mut self) {
-        let discovered = std::mem::replace(&mut self.discovered, Discovered::Nothing);
-        if discovered != Discovered::Nothing {
-            let has_news = discovered == Discovered::News;
-            self.core.end_discovery(has_news, self.outbox);
-        }
+        let discovered = std::mem::replace(self.discovered, Discovered::Nothing);
+        self.core.end_discovery(discovered, self.outbox);
     }
 
     fn hand_to_readers(

@@ -15,8 +15,15 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     waiters: AtomicUsize,
-    generation: Mutex<u64>,
+    state: Mutex<SignalState>,
     changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct SignalState {
+    generation: u64,
+    /// Whether anybody sleeps who has not been woken.
+    asleep: bool,
 }
 
 impl Signal {
@@ -27,8 +34,13 @@ impl Signal {
         if self.waiters.load(Ordering::Relaxed) == 0 {
             return;
         }
-        *lock(&self.generation) += 1;
-        self.changed.notify_all();
+        let mut state = lock(&self.state);
+        state.generation += 1;
+        // Those on their way to wake up will see what changes until they do.
+        if std::mem::take(&mut state.asleep) {
+            drop(state);
+            self.changed.notify_all();
+        }
     }
 
     /// Waits until `ready` has a result, for `timeout` at most.
@@ -40,20 +52,21 @@ impl Signal {
         let started = std::time::Instant::now();
         let _waiter = Waiter::new(&self.waiters);
         loop {
-            let seen = *lock(&self.generation);
+            let seen = lock(&self.state).generation;
             if let Some(result) = ready() {
                 return Some(result);
             }
-            let mut generation = lock(&self.generation);
-            while *generation == seen {
+            let mut state = lock(&self.state);
+            while state.generation == seen {
                 let rest = timeout.checked_sub(started.elapsed())?;
-                generation = match rest > FOREVER {
+                state.asleep = true;
+                state = match rest > FOREVER {
                     true => self
                         .changed
-                        .wait(generation)
+                        .wait(state)
                         .unwrap_or_else(PoisonError::into_inner),
                     false => {
-                        let waited = self.changed.wait_timeout(generation, rest);
+                        let waited = self.changed.wait_timeout(state, rest);
                         waited.unwrap_or_else(PoisonError::into_inner).0
                     }
                 };

@@ -83,6 +83,11 @@ impl ReceiveBatch {
         Ok(self.count)
     }
 
+    /// Whether there was no room for more, so that more may wait.
+    pub fn is_full(&self) -> bool {
+        self.count == BATCH
+    }
+
     /// The datagrams in their order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = Datagram<'_>> {
         let filled = self.received.iter().take(self.count);
