@@ -390,6 +390,65 @@ fn a_writer_that_is_not_heard_keeps_the_instance_alive() {
 }
 
 #[test]
+fn a_standby_that_unregisters_leaves_but_does_not_dispose() {
+    let mut fixture = Fixture::new(CachePolicy {
+        exclusive: true,
+        ..KEEP_ALL
+    });
+    for (number, strength) in [(1, 20), (2, 10)] {
+        let policy = WriterPolicy {
+            strength,
+            ..WriterPolicy::default()
+        };
+        fixture.cache.set_writer(writer(number), policy);
+    }
+    let leaves = ChangeKind::DisposedUnregistered;
+    fixture.write(1);
+    assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Filtered);
+    assert_eq!(fixture.change(leaves, 1, 2), Insertion::Filtered);
+    assert!(fixture.cache.is_alive(key(1)));
+    let now = Timestamp::from_nanos(1_000);
+    assert!(fixture.cache.silence_writer(writer(1), NOW, now));
+    let states = fixture.take();
+    let states = states.iter().map(|sample| sample.info.instance_state);
+    assert!(states.eq([InstanceState::NoWriters; 2]));
+}
+
+#[test]
+fn a_writer_leaves_an_instance_however_late_that_is_heard() {
+    for leaves in [ChangeKind::Unregistered, ChangeKind::DisposedUnregistered] {
+        let mut fixture = Fixture::new(CachePolicy {
+            by_source_timestamp: true,
+            ..KEEP_ALL
+        });
+        fixture.change_at(ChangeKind::Alive, 1, 2, 20);
+        // Not shown, but it has a second writer from here on.
+        let older = fixture.change_at(ChangeKind::Alive, 1, 1, 10);
+        assert_eq!(older, Insertion::Filtered);
+        let first = fixture.change_at(ChangeKind::Unregistered, 1, 2, 30);
+        assert_eq!(first, Insertion::Ignored);
+        assert!(fixture.cache.is_alive(key(1)));
+        assert_eq!(fixture.change_at(leaves, 1, 1, 11), Insertion::Stored);
+        let states = fixture.take();
+        let states = states.iter().map(|sample| sample.info.instance_state);
+        assert!(states.eq([InstanceState::NoWriters; 2]), "{leaves:?}");
+    }
+}
+
+#[test]
+fn no_value_is_older_for_a_writer_that_left() {
+    let mut fixture = Fixture::new(CachePolicy {
+        by_source_timestamp: true,
+        ..KEEP_ALL
+    });
+    fixture.change_at(ChangeKind::Alive, 1, 1, 10);
+    fixture.change_at(ChangeKind::Alive, 1, 2, 11);
+    fixture.change_at(ChangeKind::Unregistered, 1, 2, 20);
+    fixture.change_at(ChangeKind::Alive, 1, 1, 15);
+    assert_eq!(fixture.take_values(), [10, 11, 15]);
+}
+
+#[test]
 fn samples_end_with_their_writers_lifespan() {
     let mut fixture = Fixture::new(KEEP_ALL);
     let policy = WriterPolicy {

@@ -108,10 +108,27 @@ impl<T> Cache<T> {
         arrival: &Arrival,
         value: Option<Arc<T>>,
     ) -> (Insertion, Option<Arc<T>>) {
-        let index = match self.admit(arrival) {
-            Ok(index) => index,
+        let (index, kind) = match self.admit(arrival) {
+            Ok(admitted) => admitted,
             Err(outcome) => return (outcome, value),
         };
+        if kind != arrival.kind {
+            let admitted = Arrival { kind, ..*arrival };
+            return match self.store_in_time(index, &admitted, value) {
+                (Insertion::Ignored, value) => (Insertion::Filtered, value),
+                stored => stored,
+            };
+        }
+        self.store_in_time(index, arrival, value)
+    }
+
+    /// Stores a change that ownership and order let pass.
+    fn store_in_time(
+        &mut self,
+        index: usize,
+        arrival: &Arrival,
+        value: Option<Arc<T>>,
+    ) -> (Insertion, Option<Arc<T>>) {
         if arrival.has_expired(arrival.received_at) {
             self.expired += 1;
             self.forget_if_over(index);
@@ -172,8 +189,9 @@ impl<T> Cache<T> {
         }
     }
 
-    /// The instance that the change is about, unless ownership, order or a limit keeps it out.
-    fn admit(&mut self, arrival: &Arrival) -> Result<usize, Insertion> {
+    /// The instance that the change is about and what it says of it, unless ownership, order or a
+    /// limit keeps it out.
+    fn admit(&mut self, arrival: &Arrival) -> Result<(usize, ChangeKind), Insertion> {
         let index = match self.by_handle.get(&arrival.instance) {
             Some(&index) => index,
             None if arrival.kind == ChangeKind::Unregistered => return Err(Insertion::Ignored),
@@ -185,23 +203,31 @@ impl<T> Cache<T> {
         let Some(Some(instance)) = self.instances.get_mut(index) else {
             return Err(Insertion::Ignored);
         };
-        if self.policy.exclusive {
-            let policy = self.writers.get(&arrival.writer);
-            let strength = policy.map_or(0, |policy| policy.strength);
-            let leaves = arrival.kind == ChangeKind::Unregistered;
-            if !leaves && !instance.yields_to(arrival.writer, strength) {
-                // It keeps the instance alive all the same (DDS 1.4 §2.2.2.5.1.3).
-                instance.register(arrival.writer);
-                return Err(Insertion::Filtered);
+        let (writer, kind) = (arrival.writer, arrival.kind);
+        let mut is_heard = || {
+            if self.policy.exclusive {
+                let policy = self.writers.get(&writer);
+                let strength = policy.map_or(0, |policy| policy.strength);
+                if !instance.yields_to(writer, strength) {
+                    return false;
+                }
+            }
+            let timestamp = arrival.source_timestamp;
+            !self.policy.by_source_timestamp
+                || timestamp.is_none_or(|time| instance.advances_to(time, writer))
+        };
+        match kind {
+            // That is about its writer alone: it takes no ownership and is no newer value.
+            ChangeKind::Unregistered => Ok((index, kind)),
+            _ if is_heard() => Ok((index, kind)),
+            // Its writer leaves the instance all the same (DDS 1.4 §2.2.2.5.1.3) ...
+            ChangeKind::DisposedUnregistered => Ok((index, ChangeKind::Unregistered)),
+            // ... or keeps it alive.
+            ChangeKind::Alive | ChangeKind::Disposed => {
+                instance.register(writer);
+                Err(Insertion::Filtered)
             }
         }
-        let timestamp = arrival.source_timestamp;
-        if self.policy.by_source_timestamp
-            && !timestamp.is_none_or(|time| instance.advances_to(time, arrival.writer))
-        {
-            return Err(Insertion::Filtered);
-        }
-        Ok(index)
     }
 
     /// Removes the oldest value of a full KEEP_LAST history, and notices before it; says whether the
