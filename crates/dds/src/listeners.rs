@@ -2,6 +2,8 @@
 //! its publisher or subscriber, else that of the participant. Each is told only of the statuses that
 //! it was set for; what nobody is set for waits for the endpoint's own.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tickwire_base::Counter;
@@ -57,7 +59,7 @@ impl Listeners {
     pub(crate) fn call(&self, panics: &Counter) {
         self.own.call(panics);
         for listener in &self.above {
-            listener.slot.call(panics);
+            listener.call(panics);
         }
     }
 }
@@ -76,15 +78,21 @@ pub(crate) enum News {
 pub(crate) struct GroupListener {
     slot: ListenerSlot,
     news: Arc<Mutex<Vec<News>>>,
+    /// Panics that are not counted yet.
+    panics: Arc<AtomicU64>,
 }
 
 impl GroupListener {
-    /// Has `tell` called for what happens from now on to the statuses in `mask`.
+    /// Has `tell` called for what happens from now on to the statuses in `mask`. A call that panics
+    /// keeps no other news from being told.
     pub(crate) fn set(&self, mask: StatusMask, mut tell: impl FnMut(News) + Send + 'static) {
-        let news = Arc::clone(&self.news);
+        let (all, panics) = (Arc::clone(&self.news), Arc::clone(&self.panics));
         let callback = move |_| {
-            let batch = std::mem::take(&mut *lock(&news));
-            batch.into_iter().for_each(&mut tell);
+            for news in std::mem::take(&mut *lock(&all)) {
+                if catch_unwind(AssertUnwindSafe(|| tell(news))).is_err() {
+                    panics.fetch_add(1, Ordering::Relaxed);
+                }
+            }
         };
         self.slot.set(Some(Box::new(callback)), mask);
     }
@@ -118,6 +126,7 @@ impl GroupListener {
 
     pub(crate) fn call(&self, panics: &Counter) {
         self.slot.call(panics);
+        panics.add(self.panics.swap(0, Ordering::Relaxed));
     }
 }
 
@@ -181,6 +190,25 @@ mod tests {
                 ("participant", MATCHED)
             ]
         );
+    }
+
+    #[test]
+    fn a_panic_keeps_no_other_news_from_being_told() {
+        let group = GroupListener::default();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let ear = Arc::clone(&heard);
+        group.set(StatusMask::ALL, move |news| {
+            if news == News::InconsistentTopic("1".to_owned()) {
+                std::panic::resume_unwind(Box::new(()));
+            }
+            lock(&ear).push(news);
+        });
+        let topics = ["0", "1", "2"].map(|topic| News::InconsistentTopic(topic.to_owned()));
+        topics.iter().for_each(|news| group.note(news.clone()));
+        let panics = Counter::default();
+        group.call(&panics);
+        assert_eq!(lock(&heard)[..], [topics[0].clone(), topics[2].clone()]);
+        assert_eq!(panics.count(), 1);
     }
 
     #[test]
