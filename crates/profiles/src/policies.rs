@@ -161,8 +161,8 @@ pub(crate) fn build(
         ("name", Value::Text(name)) => builder.name(name),
         ("interface", Value::Text(interface)) => builder.interface(interface),
         ("peers", Value::Peers(peers)) => peers.iter().fold(builder, |builder, peer| match *peer {
-            Peer::Machine(address) => builder.peer(address.into()),
-            Peer::Port(address) => builder.peer_at(address.into()),
+            Peer::Machine(address) => builder.peer(address),
+            Peer::Port(address) => builder.peer_at(address),
         }),
         ("rendezvous", Value::Names(references)) => references
             .iter()

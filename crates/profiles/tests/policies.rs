@@ -1,5 +1,6 @@
 //! Every policy, in every format that can say it.
 
+use std::net::SocketAddrV4;
 use std::time::Duration;
 
 use tickwire::qos::{
@@ -139,7 +140,7 @@ fn every_setting_in_toml() {
         .name("the feed handler")
         .interface("eth0")
         .peer([10, 0, 0, 2].into())
-        .peer_at(([10, 0, 0, 3], 7412).into())
+        .peer_at(SocketAddrV4::new([10, 0, 0, 3].into(), 7412))
         .rendezvous("10.0.0.9:7399")
         .multicast(false)
         .multicast_ttl(3)
@@ -224,7 +225,7 @@ fn every_policy_in_fast_dds_xml() {
         .name("the feed handler")
         .interface("eth0")
         .peer([10, 0, 0, 2].into())
-        .peer_at(([10, 0, 0, 3], 7412).into())
+        .peer_at(SocketAddrV4::new([10, 0, 0, 3].into(), 7412))
         .multicast_ttl(3)
         .receive_buffer_bytes(16 << 20)
         .lease_duration(ms(5_000))

@@ -20,7 +20,7 @@ struct Options {
     lease_ms: u64,
     /// Somebody to announce itself to, without multicast
     #[arg(long)]
-    peer: Option<std::net::IpAddr>,
+    peer: Option<std::net::Ipv4Addr>,
 }
 
 #[derive(Topic, Clone, Debug, Default, PartialEq)]

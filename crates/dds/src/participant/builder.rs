@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct DomainParticipantBuilder {
     domain_tag: String,
     name: String,
     interface: String,
-    peers: Vec<IpOrSocketAddr>,
+    peers: Vec<Peer>,
     rendezvous: Vec<String>,
     driving: Driving,
     busy_poll: Duration,
@@ -48,9 +48,9 @@ pub struct DomainParticipantBuilder {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum IpOrSocketAddr {
-    Ip(IpAddr),
-    Socket(SocketAddr),
+enum Peer {
+    Machine(Ipv4Addr),
+    Port(SocketAddrV4),
 }
 
 impl DomainParticipantBuilder {
@@ -104,14 +104,14 @@ impl DomainParticipantBuilder {
 
     /// A machine to announce the participant to, besides the multicast group: at the ports of the
     /// ten participants that came first there. Domains above 232 have none.
-    pub fn peer(mut self, address: IpAddr) -> Self {
-        self.peers.push(IpOrSocketAddr::Ip(address));
+    pub fn peer(mut self, address: Ipv4Addr) -> Self {
+        self.peers.push(Peer::Machine(address));
         self
     }
 
     /// A discovery port to announce the participant to, besides the multicast group.
-    pub fn peer_at(mut self, address: SocketAddr) -> Self {
-        self.peers.push(IpOrSocketAddr::Socket(address));
+    pub fn peer_at(mut self, address: SocketAddrV4) -> Self {
+        self.peers.push(Peer::Port(address));
         self
     }
 
@@ -298,9 +298,8 @@ impl DomainParticipantBuilder {
         let ports = Ports::of(self.domain);
         let well_known = |address| ports.into_iter().flat_map(move |p| p.well_known(address));
         let peers = self.peers.iter().flat_map(|peer| match *peer {
-            IpOrSocketAddr::Ip(IpAddr::V4(address)) => well_known(address).collect(),
-            IpOrSocketAddr::Ip(IpAddr::V6(_)) => Vec::new(),
-            IpOrSocketAddr::Socket(address) => vec![Locator::udp(address)],
+            Peer::Machine(address) => well_known(address).collect(),
+            Peer::Port(address) => vec![Locator::udp(address.into())],
         });
         let peers: Vec<_> = peers.chain(rendezvous).collect();
         let addresses = network.addresses();
