@@ -223,20 +223,21 @@ impl<T: TopicSupport> Inbox<T> {
         // Several writers of the topic may have had a part.
         shown.sort_by_key(|staged| staged.arrival.group_number);
         for staged in shown.drain(..) {
-            self.reveal_of(staged);
+            self.reveal(staged);
         }
         group.shown = shown;
         self.group = Some(group);
         self.reveal_waiting();
     }
 
-    /// Shows what waits behind no set any more, as far as there is room.
+    /// Shows what waits behind no set any more, as far as there is room. A writer that has left
+    /// meanwhile leaves its instances once nothing of it waits.
     pub(super) fn reveal_waiting(&mut self) {
         let Some(mut group) = self.group.take() else {
             return;
         };
         let waiting = &mut group.waiting;
-        group.queues.retain(|_, queue| {
+        group.queues.retain(|&(writer, _), queue| {
             while let Some(part) = queue.front_mut()
                 && part.set == SequenceNumber::ZERO
             {
@@ -248,23 +249,20 @@ impl<T: TopicSupport> Inbox<T> {
                         return true;
                     }
                     *waiting -= 1;
-                    self.reveal_of(staged);
+                    self.reveal(staged);
                 }
                 queue.pop_front();
             }
-            !queue.is_empty()
+            let waits = !queue.is_empty();
+            if !waits
+                && !self.cache.knows_writer(writer)
+                && self.cache.silence_writer(writer, self.now, self.timestamp)
+            {
+                self.news |= StatusMask::DATA_AVAILABLE;
+            }
+            waits
         });
         self.group = Some(group);
-    }
-
-    /// Stores a change that has waited. If its writer has left meanwhile, it leaves the instance,
-    /// too.
-    fn reveal_of(&mut self, staged: Staged<T>) {
-        let writer = staged.arrival.writer;
-        self.reveal(staged);
-        if !self.cache.knows_writer(writer) {
-            self.cache.silence_writer(writer, self.now, self.timestamp);
-        }
     }
 }
 

@@ -236,6 +236,23 @@ fn sets_do_not_wait_for_a_reader_that_was_deleted() {
 }
 
 #[test]
+fn what_a_writer_has_left_behind_loses_it_once() {
+    let mut sim = Sim::new(&TWO);
+    let access = sim.subscriber.begin_access();
+    sim.write_set(&[0, 0, 1]);
+    sim.run(Duration::from_millis(10));
+    sim.writer_leaves(0);
+    access.end_access();
+    sim.run(Duration::from_millis(10));
+    let samples = sim.readers[0].reader.as_ref().expect("there").read();
+    let seen = samples.iter().map(|sample| {
+        let generation = sample.info().no_writers_generation_count;
+        (sample.info().valid_data, generation)
+    });
+    assert_eq!(seen.collect::<Vec<_>>(), [(true, 0), (true, 0), (false, 0)]);
+}
+
+#[test]
 fn what_waits_for_other_readers_is_bounded_and_none_of_it_lost() {
     let mut sim = Sim::new(&Setting {
         max_samples: Some(6),
