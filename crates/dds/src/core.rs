@@ -27,6 +27,7 @@ use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
 use crate::participant::{FilterLimits, ReaderLimits};
+use crate::pending_calls::PendingCalls;
 use crate::polled::Polled;
 use crate::reader::endpoint::ReaderEndpoint;
 use crate::routes::{Directory, Routes};
@@ -73,9 +74,7 @@ pub(crate) struct Core {
     unsent: Mutex<Outbox>,
     discovery_due: Due,
     next_entity: AtomicU32,
-    /// Endpoints whose listeners are to be called, by the thread that delivers data.
-    to_call: Mutex<Vec<EntityId>>,
-    has_to_call: AtomicBool,
+    pending_calls: PendingCalls,
 }
 
 /// What a participant has seen on its sockets.
@@ -154,8 +153,7 @@ impl Core {
             unsent: Mutex::default(),
             discovery: Mutex::new(discovery),
             next_entity: AtomicU32::new(1),
-            to_call: Mutex::default(),
-            has_to_call: AtomicBool::new(false),
+            pending_calls: PendingCalls::default(),
         };
         let first = lock(&core.discovery).poll_timeout();
         core.discovery_due.set(first, &core.control);
@@ -465,19 +463,14 @@ impl Core {
 
     /// Has the listener of an endpoint called by the thread that delivers data.
     pub(crate) fn call_listener_later(&self, entity: EntityId) {
-        lock(&self.to_call).push(entity);
-        self.has_to_call.store(true, Ordering::Release);
+        self.pending_calls.add(entity);
         self.data.interrupt();
     }
 
     /// Calls the listeners that are to be called. Only for the thread that delivers data.
     pub(crate) fn call_listeners(&self, routes: &Routes) {
-        if !self.has_to_call.swap(false, Ordering::AcqRel) {
-            return;
-        }
         // Listeners run without the lock: what they do may want others called.
-        let waiting = std::mem::take(&mut *lock(&self.to_call));
-        for entity in waiting {
+        for entity in self.pending_calls.take() {
             if let Some(writer) = routes.writers.get(&entity) {
                 writer.call_listener();
             } else if let Some(reader) = routes.readers.get(&entity) {
@@ -490,7 +483,7 @@ impl Core {
 
     /// Whether there are listeners to call.
     pub(crate) fn has_listeners_to_call(&self) -> bool {
-        self.has_to_call.load(Ordering::Acquire)
+        self.pending_calls.is_any()
     }
 
     /// Waits until `ready` has a result, for `timeout` at most; drives the participant meanwhile if

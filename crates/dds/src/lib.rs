@@ -55,6 +55,7 @@ mod listeners;
 mod network;
 mod outgoing;
 mod participant;
+mod pending_calls;
 mod polled;
 mod ports;
 mod publisher;
