@@ -157,6 +157,9 @@ impl Core {
         };
         let first = lock(&core.discovery).poll_timeout();
         core.discovery_due.set(first, &core.control);
+        if !core.network.is_complete() {
+            core.counters.interface_errors.add(1);
+        }
         core
     }
 
@@ -552,17 +555,18 @@ impl Core {
         }
         let followed = match self.network.follow() {
             Ok(None) => return,
-            Ok(Some((attachment, addresses))) => self.with_discovery(|discovery, outbox| {
-                let now = clock::now();
-                discovery
-                    .move_to(now, attachment, &addresses, outbox)
-                    .is_ok()
-            }),
-            Err(_) => false,
+            Ok(Some(followed)) => followed,
+            Err(_) => return self.counters.interface_errors.add(1),
         };
-        match followed {
-            true => self.counters.interface_changes.add(1),
-            false => self.counters.interface_errors.add(1),
+        let moved = self.with_discovery(|discovery, outbox| {
+            let (now, addresses) = (clock::now(), &followed.addresses);
+            discovery.move_to(now, followed.attachment, addresses, outbox)
+        });
+        if moved.is_ok() {
+            self.counters.interface_changes.add(1);
+        }
+        if moved.is_err() || !followed.is_complete {
+            self.counters.interface_errors.add(1);
         }
     }
 

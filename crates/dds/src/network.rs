@@ -9,8 +9,8 @@
 //! ```
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tickwire_base::Locator;
 use tickwire_rtps::Outbox;
@@ -42,7 +42,9 @@ pub(crate) struct Network {
     ports: Option<Ports>,
     udp: UdpOptions,
     links: Mutex<Links>,
-    /// Whether multicast leaves by more than one interface.
+    /// Where copies of multicast leave, one socket for each interface after the first.
+    copies: Mutex<Arc<[UdpSocket]>>,
+    /// Whether there are any.
     has_copies: AtomicBool,
 }
 
@@ -52,8 +54,18 @@ struct Links {
     selected: Vec<Interface>,
     /// Every address of this machine.
     local: Vec<Ipv4Addr>,
-    /// Where copies of multicast leave, one socket for each interface after the first.
-    copies: Vec<UdpSocket>,
+    /// Whether all of those could be joined and used for multicast.
+    is_complete: bool,
+}
+
+/// What has become of a look at the interfaces.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    pub(crate) attachment: Attachment,
+    pub(crate) addresses: OwnAddresses,
+    /// Whether all interfaces could be joined and used for multicast. If not, the next look tries
+    /// again.
+    pub(crate) is_complete: bool,
 }
 
 /// What to open.
@@ -112,66 +124,89 @@ impl Network {
             ports,
             udp,
             links: Mutex::new(Links {
-                selected,
+                selected: selected.clone(),
                 local: local_addresses(&interfaces().map_err(ParticipantError::Interface)?),
-                copies: Vec::new(),
+                is_complete: true,
             }),
+            copies: Mutex::new(Arc::new([])),
             has_copies: AtomicBool::new(false),
         };
-        network.attach(&mut lock(&network.links))?;
+        let is_complete = network.attach(&selected)?;
+        lock(&network.links).is_complete = is_complete;
         Ok(network)
     }
 
+    /// Whether all interfaces could be joined and used for multicast.
+    pub(crate) fn is_complete(&self) -> bool {
+        lock(&self.links).is_complete
+    }
+
     /// Looks at the interfaces anew, and joins and uses what has come. `None` if nothing of concern
-    /// has changed.
-    pub(crate) fn follow(&self) -> Result<Option<(Attachment, OwnAddresses)>, ParticipantError> {
+    /// has changed and nothing failed before.
+    pub(crate) fn follow(&self) -> Result<Option<Followed>, ParticipantError> {
         let all = interfaces().map_err(ParticipantError::Interface)?;
         let (selected, local) = (self.selection.among(&all), local_addresses(&all));
         {
-            let mut links = lock(&self.links);
-            if links.selected == selected && links.local == local {
+            let links = lock(&self.links);
+            if links.is_complete && links.selected == selected && links.local == local {
                 return Ok(None);
             }
-            (links.selected, links.local) = (selected, local);
-            self.attach(&mut links)?;
         }
-        Ok(Some((self.attachment(), self.addresses())))
+        // Where no group can be joined, the addresses are announced all the same.
+        let is_complete = self.attach(&selected).unwrap_or(false);
+        *lock(&self.links) = Links {
+            selected,
+            local,
+            is_complete,
+        };
+        Ok(Some(Followed {
+            attachment: self.attachment(),
+            addresses: self.addresses(),
+            is_complete,
+        }))
     }
 
-    /// Joins the groups and has multicast leave on all interfaces that carry it.
-    fn attach(&self, links: &mut Links) -> Result<(), ParticipantError> {
-        let mut by = links.selected.iter().filter(carries_groups);
-        for (socket, interface) in [&self.metatraffic_group, &self.user_group]
+    /// Joins the groups and has multicast leave on all interfaces that carry it. What one refuses
+    /// keeps no other from being used; says whether none refused anything.
+    ///
+    /// # Errors
+    /// When a group could be joined on no interface at all.
+    fn attach(&self, selected: &[Interface]) -> Result<bool, ParticipantError> {
+        let by: Vec<_> = selected.iter().filter(carries_groups).collect();
+        let (mut is_complete, mut unjoined) = (true, None);
+        for socket in [&self.metatraffic_group, &self.user_group]
             .into_iter()
             .flatten()
-            .flat_map(|socket| by.clone().map(move |interface| (socket, interface)))
         {
-            match socket.join(GROUP.into(), interface) {
-                // It has been there before.
-                Err(error) if error.is_address_in_use() => {}
-                joined => joined.map_err(ParticipantError::Socket)?,
+            let joined = by.iter().map(|interface| join(socket, interface));
+            let refused: Vec<_> = joined.filter_map(Result::err).collect();
+            is_complete &= refused.is_empty();
+            if refused.len() == by.len() {
+                unjoined = refused.into_iter().next();
             }
         }
-        links.copies.clear();
-        if let Some(first) = by.next() {
+        let mut copies = Vec::new();
+        if let Some((first, others)) = by.split_first() {
             for socket in [&self.metatraffic, &self.user] {
-                socket
-                    .multicast_by(first)
-                    .map_err(ParticipantError::Socket)?;
+                is_complete &= socket.multicast_by(first).is_ok();
             }
-            let copies = by.map(|interface| {
+            for interface in others {
                 let udp = UdpOptions {
-                    multicast_interface: Some(interface.clone()),
+                    multicast_interface: Some((*interface).clone()),
                     ..self.udp.clone()
                 };
-                UdpSocket::unicast((Ipv4Addr::UNSPECIFIED, 0).into(), &udp)
-            });
-            let copies: Result<_, _> = copies.collect();
-            links.copies = copies.map_err(ParticipantError::Socket)?;
+                let copy = UdpSocket::unicast((Ipv4Addr::UNSPECIFIED, 0).into(), &udp);
+                is_complete &= copy.is_ok();
+                copies.extend(copy);
+            }
         }
-        let has_copies = self.metatraffic_group.is_some() && !links.copies.is_empty();
+        let has_copies = self.metatraffic_group.is_some() && !copies.is_empty();
+        *lock(&self.copies) = copies.into();
         self.has_copies.store(has_copies, Ordering::Relaxed);
-        Ok(())
+        match unjoined {
+            Some(error) => Err(ParticipantError::Socket(error)),
+            None => Ok(is_complete),
+        }
     }
 
     /// Where others reach this participant.
@@ -255,12 +290,18 @@ impl Network {
         if to_groups().next().is_none() {
             return sent;
         }
-        let links = lock(&self.links);
-        let copies = links
-            .copies
-            .iter()
-            .map(|copy| copy.send_each_marked(to_groups()));
+        // Sent without the lock, lest senders wait for each other's system calls.
+        let copies = Arc::clone(&lock(&self.copies));
+        let copies = copies.iter().map(|copy| copy.send_each_marked(to_groups()));
         copies.fold(sent, Result::and)
+    }
+}
+
+/// Has `socket` hear the group on one interface, if it does not already.
+fn join(socket: &UdpSocket, interface: &Interface) -> Result<(), SocketError> {
+    match socket.join(GROUP.into(), interface) {
+        Err(error) if error.is_address_in_use() => Ok(()),
+        joined => joined,
     }
 }
 
@@ -352,6 +393,30 @@ mod tests {
     fn nothing_is_to_follow_while_nothing_changes() {
         let network = open("127.0.0.0/8");
         assert!(network.watch.is_some(), "others may come");
+        assert!(matches!(network.follow(), Ok(None)));
+    }
+
+    #[test]
+    fn an_interface_that_refuses_keeps_no_other_from_being_used() {
+        let network = open("127.0.0.0/8");
+        let present = lock(&network.links).selected.clone();
+        let absent = Interface {
+            name: "absent".to_owned(),
+            index: u32::MAX,
+            ..present[0].clone()
+        };
+        let both: Vec<_> = std::iter::once(absent.clone()).chain(present).collect();
+        let attached = network.attach(&both);
+        assert!(matches!(attached, Ok(false)), "{attached:?}");
+        assert!(network.attach(&[absent]).is_err(), "there is no other");
+    }
+
+    #[test]
+    fn what_was_refused_is_tried_again() {
+        let network = open("127.0.0.0/8");
+        lock(&network.links).is_complete = false;
+        let followed = network.follow().expect("interfaces");
+        assert!(followed.is_some_and(|followed| followed.is_complete));
         assert!(matches!(network.follow(), Ok(None)));
     }
 

@@ -297,7 +297,8 @@ pub struct ParticipantCounters {
     pub listener_panics: u64,
     /// Changes of interfaces or addresses that the participant has followed.
     pub interface_changes: u64,
-    /// Changes that it could not follow, or not with all interfaces.
+    /// Changes that it could not follow, or not with all interfaces, its start included. With the
+    /// next change it tries again.
     pub interface_errors: u64,
     /// Room for datagrams that the kernel granted the socket for user data, in bytes.
     pub receive_buffer_bytes: usize,
