@@ -18,29 +18,49 @@ use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
     /// Does what events tell to do. To be called under discovery's lock, lest they overtake each
-    /// other. The routes, which are copied for whoever reads them, change once for all matches.
+    /// other. The routes, which are copied for whoever reads them, change once for all matches that
+    /// follow each other, and once for all ends of matches.
     pub(crate) fn apply(&self, events: impl Iterator<Item = Event>, outbox: &mut Outbox) {
-        let mut together = Vec::new();
+        let (mut together, mut ended) = (Vec::new(), false);
         for event in events {
-            // A match after it is another one.
-            let ends_match = matches!(event, Event::WriterUnmatched { .. });
-            together.push(event);
-            if ends_match {
+            let ends = match event {
+                Event::WriterUnmatched { .. } | Event::ReaderUnmatched { .. } => true,
+                Event::WriterMatched { .. }
+                | Event::ReaderMatched { .. }
+                | Event::Incompatible { .. }
+                | Event::LivelinessChanged { .. } => false,
+                // It concerns no pair.
+                _ => ended,
+            };
+            if ends != ended {
                 self.apply_together(&mut together, outbox);
+                ended = ends;
             }
+            together.push(event);
         }
         self.apply_together(&mut together, outbox);
     }
 
+    /// Does what events tell to do that all end matches or none of which does.
     fn apply_together(&self, events: &mut Vec<Event>, outbox: &mut Outbox) {
-        let matches = events.iter().filter_map(|event| match event {
-            Event::WriterMatched { reader, writer, .. } => Some((*reader, writer)),
-            _ => None,
-        });
-        if matches.clone().next().is_some() {
+        let concerns_routes = |event: &Event| {
+            matches!(
+                event,
+                Event::WriterMatched { .. } | Event::WriterUnmatched { .. }
+            )
+        };
+        if events.iter().any(concerns_routes) {
             self.directory.change(|routes| {
-                for (reader, writer) in matches {
-                    routes.connect(writer.guid, reader, &writer.qos);
+                for event in events.iter() {
+                    match event {
+                        Event::WriterMatched { reader, writer, .. } => {
+                            routes.connect(writer.guid, *reader, &writer.qos);
+                        }
+                        Event::WriterUnmatched { reader, writer } => {
+                            routes.disconnect(*writer, *reader);
+                        }
+                        _ => {}
+                    }
                 }
             });
         }
@@ -66,8 +86,6 @@ impl Core {
                 proxy,
             } => self.match_writer(reader, &writer, proxy, outbox),
             Event::WriterUnmatched { reader, writer } => {
-                self.directory
-                    .change(|routes| routes.disconnect(writer, reader));
                 self.tell_reader(reader, |reader| reader.unmatch_writer(writer));
             }
             Event::Incompatible {
@@ -160,5 +178,37 @@ impl Core {
         {
             self.call_listener_later(reader.entity);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickwire_rtps::discovery::{LostReason, Role};
+    use tickwire_rtps::wire::GuidPrefix;
+
+    use super::*;
+    use crate::{DomainParticipant, Driving};
+
+    #[test]
+    fn the_routes_change_once_for_all_endpoints_that_leave_together() {
+        let builder = DomainParticipant::builder(173).multicast(false);
+        let participant = builder
+            .driving(Driving::Polled)
+            .build()
+            .expect("a participant");
+        let core = participant.core();
+        let reader = Guid::new(core.prefix, EntityId::user_reader(1, true));
+        let leave = |key| {
+            let writer = Guid::new(GuidPrefix([7; 12]), EntityId::user_writer(key, true));
+            let data = EndpointData::new(Role::Writer, writer, "T".to_owned(), "T".to_owned());
+            let lost = Event::EndpointLost {
+                endpoint: Arc::new(data),
+                reason: LostReason::Left,
+            };
+            [Event::WriterUnmatched { reader, writer }, lost]
+        };
+        let before = core.directory.changes();
+        core.apply((1..=1_000).flat_map(leave), &mut Outbox::new());
+        assert_eq!(core.directory.changes(), before + 1);
     }
 }

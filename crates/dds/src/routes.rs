@@ -80,6 +80,12 @@ impl Directory {
         result
     }
 
+    /// How often the map has changed.
+    #[cfg(test)]
+    pub(crate) fn changes(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
     pub(crate) fn snapshot(&self) -> Arc<Routes> {
         Arc::clone(&lock(&self.current))
     }
