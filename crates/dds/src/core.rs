@@ -425,6 +425,14 @@ impl Core {
         match self.discovery_due.at() {
             at if at <= now => {
                 self.on_discovery(outbox, |discovery, outbox| {
+                    for writer in discovery.silent_writers(now) {
+                        if let Some(sign) = routes.leased.get(&writer)
+                            && let Some(ends) = discovery.writer_heard(sign.note_silence(), writer)
+                            && ends > now
+                        {
+                            sign.end_silence();
+                        }
+                    }
                     discovery.handle_timeout(now, outbox);
                 });
                 self.send_metatraffic(outbox);

@@ -95,6 +95,9 @@ impl Core {
             } => self.explain(local, &remote, verdict),
             Event::LivelinessChanged { writer, alive } => {
                 let routes = self.directory.snapshot();
+                if let Some(sign) = routes.leased.get(&writer).filter(|_| alive) {
+                    sign.end_silence();
+                }
                 for reader in routes.readers_of(EntityId::UNKNOWN, writer) {
                     if reader.liveliness_changed(writer, alive) {
                         self.call_listener_later(reader.guid().entity);

@@ -14,9 +14,7 @@ use std::time::Duration;
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::MAX_GATHERED_LEN;
-use tickwire_rtps::wire::{
-    Arrival, Context, EntityId, Guid, GuidPrefix, MessageReader, Submessage,
-};
+use tickwire_rtps::wire::{Arrival, Context, EntityId, Guid, MessageReader, Submessage};
 use tickwire_transport::{Poller, ReceiveBatch, ReceiveError, UdpSocket, clock};
 
 use crate::core::Core;
@@ -358,12 +356,12 @@ impl Dispatch<'_> {
                 true => reader.call_listener(),
             }
         }
-        if self.routes.leased.contains(&writer)
-            && submessage.asserts_liveliness()
-            && writer.prefix != GuidPrefix::UNKNOWN
+        if let Some(sign) = self.routes.leased.get(&writer)
+            && sign.receive(self.now, submessage)
         {
             self.core.on_discovery(self.outbox, |discovery, _| {
                 discovery.writer_heard(self.now, writer);
+                sign.end_silence();
             });
         }
     }

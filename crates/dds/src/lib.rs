@@ -63,6 +63,7 @@ pub mod qos;
 pub mod reader;
 pub mod rendezvous;
 mod routes;
+mod sign_of_life;
 mod signal;
 pub mod status;
 mod subscriber;

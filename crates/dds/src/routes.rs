@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 
 use crate::reader::endpoint::ReaderEndpoint;
+use crate::sign_of_life::SignOfLife;
 use crate::signal::lock;
 use crate::writer::endpoint::WriterEndpoint;
 
@@ -20,7 +21,7 @@ pub(crate) struct Routes {
     /// Readers by the remote writers that they are matched with, for submessages to all of them.
     pub(crate) by_writer: HashMap<Guid, Vec<Arc<dyn ReaderEndpoint>>>,
     /// Of those writers, the ones that must show that they live, which their samples do.
-    pub(crate) leased: HashSet<Guid>,
+    pub(crate) leased: HashMap<Guid, Arc<SignOfLife>>,
 }
 
 impl Routes {
@@ -41,7 +42,7 @@ impl Routes {
             readers.push(Arc::clone(reader));
         }
         if qos.liveliness.lease_duration != Duration::MAX {
-            self.leased.insert(writer);
+            self.leased.entry(writer).or_default();
         }
     }
 
@@ -61,6 +62,9 @@ impl Routes {
             readers.retain(|known| known.guid() != reader);
         }
         self.by_writer.retain(|_, readers| !readers.is_empty());
+        let by_writer = &self.by_writer;
+        self.leased
+            .retain(|writer, _| by_writer.contains_key(writer));
     }
 }
 

@@ -195,16 +195,24 @@ impl LivelinessTracker {
         }
     }
 
-    /// A writer has shown itself.
+    /// A writer has shown itself. Says when its lease ends, if it has one.
     pub(super) fn writer_heard(
         &mut self,
         now: Instant,
         writer: Guid,
         events: &mut VecDeque<Event>,
-    ) {
-        if let Some(tracked) = self.writers.get_mut(&writer) {
-            tracked.heard(now, writer, &mut self.next_expiry, events);
-        }
+    ) -> Option<Instant> {
+        let tracked = self.writers.get_mut(&writer)?;
+        tracked.heard(now, writer, &mut self.next_expiry, events);
+        Some(tracked.expires_at)
+    }
+
+    /// The writers that the next [`handle_timeout`](Self::handle_timeout) will report.
+    pub(super) fn silent(&self, now: Instant) -> impl Iterator<Item = Guid> {
+        let is_due = self.next_expiry.is_some_and(|at| at <= now);
+        let writers = self.writers.iter().filter(move |_| is_due);
+        let silent = writers.filter(move |(_, one)| one.is_alive && one.expires_at <= now);
+        silent.map(|(&writer, _)| writer)
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
@@ -238,7 +246,11 @@ impl Tracked {
         next_expiry: &mut Option<Instant>,
         events: &mut VecDeque<Event>,
     ) {
-        self.expires_at = now + self.lease;
+        let expires_at = now + self.lease;
+        if expires_at <= self.expires_at {
+            return;
+        }
+        self.expires_at = expires_at;
         if !self.is_alive {
             self.is_alive = true;
             let alive = true;

@@ -223,10 +223,21 @@ impl Discovery {
         self.send_assertions(now, outbox);
     }
 
-    /// A sample or an assertion of a remote writer has arrived, so it is alive. Only needed for
-    /// writers whose LIVELINESS has a finite lease.
-    pub fn writer_heard(&mut self, now: Instant, writer: Guid) {
-        self.tracker.writer_heard(now, writer, &mut self.events);
+    /// A sample or an assertion of a remote writer arrived at `heard_at`, so it was alive. Only needed
+    /// for writers whose LIVELINESS has a finite lease; of these it says when the lease ends now.
+    ///
+    /// It need not be told of each: before [`handle_timeout`](Self::handle_timeout) it suffices to tell
+    /// when the [silent writers](Self::silent_writers) were last heard, and once one is reported as not
+    /// alive, the next time that it is.
+    pub fn writer_heard(&mut self, heard_at: Instant, writer: Guid) -> Option<Instant> {
+        self.tracker
+            .writer_heard(heard_at, writer, &mut self.events)
+    }
+
+    /// The writers that [`handle_timeout`](Self::handle_timeout) is going to report as not alive, as far
+    /// as discovery has been told.
+    pub fn silent_writers(&self, now: Instant) -> Vec<Guid> {
+        self.tracker.silent(now).collect()
     }
 
     /// Says good-bye to everybody, so that they need not wait for the lease to end. Afterwards

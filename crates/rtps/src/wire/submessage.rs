@@ -43,19 +43,6 @@ pub enum Submessage<'a> {
     Gap(Gap),
 }
 
-impl Submessage<'_> {
-    /// Whether it shows that the writer's application lives: a change does, and a heartbeat that says
-    /// so. Others a writer sends by itself, however dead its application is (RTPS 2.5 §8.4.13.5,
-    /// DDS 1.4 §2.2.3.11).
-    pub fn asserts_liveliness(&self) -> bool {
-        match self {
-            Self::Data(_) | Self::DataFrag(_) => true,
-            Self::Heartbeat(heartbeat) => heartbeat.liveliness,
-            Self::HeartbeatFrag(_) | Self::Gap(_) | Self::AckNack(_) | Self::NackFrag(_) => false,
-        }
-    }
-}
-
 /// A serialized value or only its key, encapsulation header included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SerializedPayload<'a> {

@@ -506,27 +506,3 @@ fn only_rtps_2_is_read() {
     assert_eq!(Header::read(b"RTPX").map_err(|e| e.offset), Err(0));
     assert_eq!(Header::read(&bytes[..3]).map_err(|e| e.offset), Err(0));
 }
-
-#[test]
-fn changes_and_heartbeats_that_say_so_assert_liveliness() {
-    let heartbeat = |liveliness| {
-        Submessage::Heartbeat(Heartbeat {
-            reader: READER,
-            writer: WRITER,
-            first: SequenceNumber(1),
-            last: SequenceNumber(1),
-            count: 1,
-            is_final: true,
-            liveliness,
-        })
-    };
-    assert!(heartbeat(true).asserts_liveliness());
-    assert!(!heartbeat(false).asserts_liveliness());
-    proptest!(|(sent in sent())| {
-        let is_change = matches!(sent, Sent::Data(..) | Sent::DataFrag(..));
-        let is_heartbeat = matches!(sent, Sent::Heartbeat(_));
-        sent.with(true, |submessage| {
-            assert!(is_heartbeat || submessage.asserts_liveliness() == is_change);
-        });
-    });
-}

@@ -45,7 +45,9 @@ fn manual_liveliness_is_asserted_by_the_application_alone() {
     net.run(Duration::from_secs(2));
     assert_eq!(net.count(1, changes), 1);
     let guid = writer(1, "").guid;
-    net.call(1, |discovery, now, _| discovery.writer_heard(now, guid));
+    net.call(1, |discovery, now, _| {
+        discovery.writer_heard(now, guid);
+    });
     assert_eq!(net.count(1, changes), 1);
 }
 
@@ -67,4 +69,33 @@ fn a_silent_writer_that_announces_something_new_is_alive_again() {
     assert_eq!(net.count(1, alive), 1);
     net.run(Duration::from_secs(2));
     assert_eq!(net.count(1, not_alive), 1);
+}
+
+#[test]
+fn when_a_writer_was_heard_may_be_told_late() {
+    const LEASE: Duration = Duration::from_secs(1);
+    let mut net = Net::new([config(1), config(2)]);
+    let mut live = writer(1, "Quote");
+    live.qos.liveliness.kind = LivelinessKind::ManualByTopic;
+    live.qos.liveliness.lease_duration = LEASE;
+    let guid = live.guid;
+    net.add(0, live);
+    net.add(1, reader(2, "Quote"));
+    net.run(MOMENT);
+    net.call(1, |discovery, now, outbox| {
+        assert_eq!(discovery.silent_writers(now), []);
+        let later = now + LEASE;
+        assert_eq!(discovery.silent_writers(later), [guid]);
+        let heard_at = now + (LEASE - Duration::from_millis(1));
+        assert_eq!(
+            discovery.writer_heard(heard_at, guid),
+            Some(heard_at + LEASE)
+        );
+        assert_eq!(discovery.writer_heard(now, guid), Some(heard_at + LEASE));
+        assert_eq!(discovery.silent_writers(later), []);
+        discovery.handle_timeout(later, outbox);
+        discovery.handle_timeout(heard_at + LEASE, outbox);
+    });
+    let changes = |event: &Event| matches!(event, Event::LivelinessChanged { .. });
+    assert_eq!(net.count(1, changes), 1);
 }
