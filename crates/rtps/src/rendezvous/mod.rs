@@ -16,6 +16,9 @@
 //!  │◄────────── announcement, endpoints, data ─────────►│
 //! ```
 //!
+//! The second announcement may come without that name, if anything else has come to it: Fast DDS announces
+//! itself to all alike, and acknowledges by name.
+//!
 //! An address is told nothing but the rendezvous' own announcement, of fewer bytes than came, until it has
 //! shown that it hears that. So nobody can have it send to a third party more than he sends himself, and
 //! participants at addresses that are not theirs are not made known.
@@ -23,6 +26,7 @@
 //! Rendezvous that federate pass on to each other what came to them from participants, and to participants
 //! alone what came from each other. Hence nothing goes around in circles, and each must federate with each.
 
+mod answers;
 mod config;
 mod federates;
 mod greeter;
@@ -40,6 +44,7 @@ use tickwire_base::{Duration, Instant, Locator};
 use crate::outbox::Outbox;
 use crate::wire::{Data, GuidPrefix, MessageReader, SerializedPayload};
 
+use answers::Answers;
 use federates::Federates;
 use greeter::{ANNOUNCEMENT, Greeter, Greeting};
 use members::{Members, Origin};
@@ -55,6 +60,7 @@ pub struct Rendezvous<S> {
     greeter: Greeter<S>,
     members: Members,
     federates: Federates,
+    answers: Answers,
     /// Participants whose news waits, as their last news was just told: with the time until which.
     untold: BTreeSet<(Instant, GuidPrefix)>,
     events: VecDeque<RendezvousEvent>,
@@ -82,6 +88,7 @@ impl<S: BuildHasher> Rendezvous<S> {
             federates: Federates::new(&config.federates, config.accepts_federates),
             config,
             members: Members::default(),
+            answers: Answers::default(),
             untold: BTreeSet::new(),
             events: VecDeque::new(),
             counters: RendezvousCounters::default(),

@@ -38,7 +38,7 @@ impl<S: BuildHasher> Rendezvous<S> {
             Submessage::Data(data) if data.writer == EntityId::SPDP_WRITER => data,
             _ => {
                 self.counters.ignored += 1;
-                return;
+                return self.note_answer(from);
             }
         };
         let kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
@@ -66,6 +66,14 @@ impl<S: BuildHasher> Rendezvous<S> {
         }
     }
 
+    /// Somebody calls us by a name: who is not registered may have it from us.
+    fn note_answer(&mut self, from: &From<'_>) {
+        let (participant, name) = (from.context.source_prefix, from.context.destination_prefix);
+        if name != GuidPrefix::UNKNOWN && self.members.get(participant).is_none() {
+            self.answers.note(participant, name);
+        }
+    }
+
     fn participant(
         &mut self,
         from: &From<'_>,
@@ -74,10 +82,14 @@ impl<S: BuildHasher> Rendezvous<S> {
         allowance: &mut usize,
         outbox: &mut Outbox,
     ) {
-        let Some(origin) = self.origin(from, announced) else {
+        let context = &from.context;
+        let our_name = match context.destination_prefix {
+            GuidPrefix::UNKNOWN => self.answers.name(announced.guid_prefix),
+            name => name,
+        };
+        let Some(origin) = self.origin(from, our_name, announced) else {
             return self.challenge(from, announced, allowance, outbox);
         };
-        let context = &from.context;
         let (prefix, domain) = (announced.guid_prefix, self.domain_of(announced));
         let registration = Registration {
             domain: (domain, announced.domain_tag.clone()),
@@ -93,7 +105,7 @@ impl<S: BuildHasher> Rendezvous<S> {
                 payload: payload.to_vec(),
             },
             origin,
-            our_name: context.destination_prefix,
+            our_name,
         };
         let admitted = self
             .members
@@ -121,9 +133,13 @@ impl<S: BuildHasher> Rendezvous<S> {
     /// Where a participant is known from; `None` if nothing shows that it is at an address that it
     /// announces. What does is the name that only this address was told. From then on it is enough that it
     /// comes from where that came from.
-    fn origin(&self, from: &From<'_>, announced: &ParticipantData) -> Option<Origin> {
-        let (source, destination) = (from.source, from.context.destination_prefix);
-        let prefix = announced.guid_prefix;
+    fn origin(
+        &self,
+        from: &From<'_>,
+        destination: GuidPrefix,
+        announced: &ParticipantData,
+    ) -> Option<Origin> {
+        let (source, prefix) = (from.source, announced.guid_prefix);
         if destination != GuidPrefix::UNKNOWN {
             if self.is_joined(from) {
                 return Some(Origin::Federate(source));

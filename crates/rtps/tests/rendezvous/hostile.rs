@@ -96,6 +96,41 @@ fn an_address_that_has_not_answered_gets_fewer_bytes_than_were_sent_and_is_not_m
     assert_eq!(bench.rendezvous.participants().count(), 50);
 }
 
+/// An ACKNACK to a name, as Fast DDS sends when it has heard of somebody.
+fn acknowledgement(data: &ParticipantData, name: GuidPrefix) -> Vec<u8> {
+    let announced = announcement(data.clone());
+    let info_dst = [&[0x0e, 1, 12, 0][..], &name.0].concat();
+    let acknack = [
+        &[0x06, 1, 24, 0][..],
+        &[0, 2, 0, 0xc7, 0, 2, 0, 0xc2],
+        &[0; 16],
+    ]
+    .concat();
+    [&announced[..20], &info_dst, &acknack].concat()
+}
+
+#[test]
+fn who_announces_itself_to_all_alike_answers_by_any_message_to_the_name() {
+    let mut bench = Bench::new(|_| {});
+    bench.join(participant(9, 0));
+    let data = participant(1, 0);
+    let name = bench.name_for(&data);
+    let announced = announcement(data.clone());
+    assert_eq!(bench.hear(home(1), &acknowledgement(&data, prefix(77))), 0);
+    bench.hear(home(1), &announced);
+    assert_eq!(bench.rendezvous.participants().count(), 1, "a wrong name");
+    assert_eq!(bench.hear(home(1), &acknowledgement(&data, name)), 0);
+    bench.hear(home(1), &announced);
+    assert_eq!(bench.rendezvous.participants().count(), 2);
+    // What was told to one address vouches for no other.
+    let mut moved = participant(2, 0);
+    let name = bench.name_for(&moved);
+    bench.hear(home(2), &acknowledgement(&moved, name));
+    moved.metatraffic_unicast = vec![home(99)];
+    bench.hear(home(2), &announcement(moved));
+    assert_eq!(bench.rendezvous.participants().count(), 2);
+}
+
 #[test]
 fn an_announcement_shorter_than_the_answer_gets_none() {
     let mut bench = Bench::new(|_| {});
