@@ -9,6 +9,7 @@ mod dynamic;
 mod dynamic_write;
 mod evolution;
 mod fast_samples;
+mod fast_types;
 mod filter;
 mod fixtures;
 mod identity;
