@@ -88,6 +88,11 @@ impl Core {
             Event::WriterUnmatched { reader, writer } => {
                 self.tell_reader(reader, |reader| reader.unmatch_writer(writer));
             }
+            Event::GroupChanged {
+                reader,
+                publisher,
+                writers,
+            } => self.tell_reader(reader, |reader| reader.group_changed(publisher, &writers)),
             Event::Incompatible {
                 local,
                 remote,

@@ -1,12 +1,13 @@
 //! Publishers: what several writers have in common.
 
 use std::fmt;
+use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use tickwire_rtps::Outbox;
 use tickwire_rtps::qos::PresentationScope;
-use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber};
+use tickwire_rtps::wire::{EntityId, GroupDigest, Guid, SequenceNumber};
 use tickwire_rtps::writer::EndedSet;
 
 use crate::DataWriter;
@@ -232,6 +233,8 @@ struct GroupState {
     /// The number of the outermost; [`SequenceNumber::ZERO`] without GROUP scope.
     set: SequenceNumber,
     writers: Vec<Weak<WriterEndpoint>>,
+    /// Writers that have left after they wrote in the set; GROUP scope only.
+    gone: Vec<EntityId>,
 }
 
 impl PublisherGroup {
@@ -258,6 +261,17 @@ impl PublisherGroup {
         state.writers.push(Arc::downgrade(writer));
         if state.depth > 0 && self.is_coherent {
             writer.begin_set(state.set);
+        }
+    }
+
+    /// A writer leaves. If it has a part in the set that has begun, readers are told of it at the
+    /// end, lest one that never knew the writer takes the set for whole.
+    pub(crate) fn remove(&self, writer: &WriterEndpoint) {
+        let mut state = lock(&self.state);
+        let is_other = |known: &Weak<WriterEndpoint>| known.as_ptr() != ptr::from_ref(writer);
+        state.writers.retain(is_other);
+        if state.depth > 0 && writer.has_part() {
+            state.gone.push(writer.guid.entity);
         }
     }
 
@@ -307,11 +321,25 @@ impl PublisherGroup {
             return Vec::new();
         }
         let number = self.next_number();
-        let writers = state.writers.iter().filter_map(Weak::upgrade);
-        let ended = writers.filter_map(|writer| {
-            let ended = writer.end_set(number, outbox)?;
+        let gone = std::mem::take(&mut state.gone);
+        let writers: Vec<_> = state.writers.iter().filter_map(Weak::upgrade).collect();
+        let digest = match self.is_group {
+            true => digest(&writers, gone),
+            false => GroupDigest::NONE,
+        };
+        let ended = writers.into_iter().filter_map(|writer| {
+            let ended = writer.end_set(number, digest, outbox)?;
             Some((writer, ended))
         });
         ended.collect()
     }
+}
+
+/// The writers that others know of, and those that are gone.
+fn digest(writers: &[Arc<WriterEndpoint>], gone: Vec<EntityId>) -> GroupDigest {
+    let announced = writers.iter().filter(|writer| writer.is_announced());
+    let mut ids: Vec<_> = announced.map(|writer| writer.guid.entity).collect();
+    ids.extend(gone);
+    ids.sort_unstable();
+    GroupDigest::of(&ids)
 }

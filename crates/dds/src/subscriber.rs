@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use tickwire_rtps::qos::PresentationScope;
 use tickwire_rtps::reader::{Decision, GroupSets};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
+use tickwire_transport::clock;
 
 use crate::DataReader;
 use crate::content_filter::TopicDescription;
@@ -372,7 +373,7 @@ impl SubscriberGroup {
     /// The same under the lock.
     pub(crate) fn carry_out(&self, state: &mut GroupState) {
         loop {
-            let decisions: Vec<_> = state.sets.decisions().collect();
+            let decisions: Vec<_> = state.sets.decisions(clock::now()).collect();
             let mut is_over = true;
             for decision in decisions {
                 if let Some(decision) = self.decide(decision, state.accesses > 0) {
@@ -388,20 +389,20 @@ impl SubscriberGroup {
 
     /// Shows or discards a set, and says which; nothing if it has to wait.
     fn decide(&self, mut decision: Decision, is_looked_at: bool) -> Option<Decision> {
-        if decision.is_whole && is_looked_at {
+        if decision.judgement.is_whole && is_looked_at {
             return None;
         }
         let (publisher, set) = (decision.publisher, decision.set);
         let readers = self.readers();
-        if decision.is_whole {
+        if decision.judgement.is_whole {
             match room_for(&readers, publisher, set) {
                 Room::Enough => {}
                 Room::NotYet(_) => return None,
-                Room::Never(_) => decision.is_whole = false,
+                Room::Never(_) => decision.judgement.is_whole = false,
             }
         }
         for reader in readers {
-            reader.decide(publisher, set, decision.is_whole);
+            reader.decide(&decision);
         }
         Some(decision)
     }

@@ -278,3 +278,21 @@ fn ordered_access_to_instances_keeps_each_together() {
     assert_eq!(prices(&by_topic), [0, 1, 2, 3, 4, 5]);
     assert_eq!(prices(&by_instance), [0, 2, 4, 1, 3, 5]);
 }
+
+#[test]
+fn a_set_of_a_writer_that_has_left_is_not_shown_in_part_to_who_comes_later() {
+    let both = Both::new(148, coherent(PresentationScope::Group));
+    let (one, two) = (both.writer("One"), both.writer("Two"));
+    let both_legs = both.publisher.begin_coherent_changes();
+    one.write(&leg(1, 10)).expect("room");
+    two.write(&leg(1, 11)).expect("room");
+    both_legs.end_coherent_changes();
+    drop(two);
+    let one_leg = both.publisher.begin_coherent_changes();
+    one.write(&leg(1, 20)).expect("room");
+    one_leg.end_coherent_changes();
+    let reader = both.reader_with("One", DataReaderQos::default().transient_local());
+    reader.wait_for_data(PATIENCE).expect("the second set");
+    assert_eq!(prices(&reader), [20]);
+    assert_eq!(reader.sample_lost_status().total_count, 1);
+}

@@ -2,7 +2,7 @@
 
 use tickwire_base::Timestamp;
 
-use crate::wire::{Guid, SequenceNumber};
+use crate::wire::{GroupDigest, Guid, SequenceNumber};
 
 /// The 16 bytes that stand for an instance's key (RTPS 2.5 §9.6.4.8).
 pub type KeyHash = [u8; 16];
@@ -128,4 +128,6 @@ pub struct GroupPlace {
     pub number: SequenceNumber,
     /// The number with which the coherent set begins that it is part of, or ends.
     pub coherent_set: SequenceNumber,
+    /// At the end of a set, the writers that had to do with it.
+    pub writers: GroupDigest,
 }

@@ -1,9 +1,9 @@
 //! What the third participant says, as the input has it.
 
 use tickwire_rtps::wire::{
-    AckNack, Data, DataFrag, EntityId, FragmentNumberSet, Gap, Heartbeat, HeartbeatFrag, InlineQos,
-    MessageWriter, NackFrag, ParameterListWriter, SequenceNumber, SequenceNumberSet,
-    SerializedPayload, StatusInfo,
+    AckNack, Data, DataFrag, EntityId, FragmentNumberSet, Gap, GroupDigest, Heartbeat,
+    HeartbeatFrag, InlineQos, MessageWriter, NackFrag, ParameterListWriter, SequenceNumber,
+    SequenceNumberSet, SerializedPayload, StatusInfo,
 };
 use tickwire_rtps::{GroupPlace, Place};
 
@@ -90,6 +90,7 @@ fn inline_qos(input: &mut Bytes<'_>) -> Vec<u8> {
             group: GroupPlace {
                 number: number(),
                 coherent_set: number(),
+                writers: GroupDigest([bits; 4]),
             },
         });
     }

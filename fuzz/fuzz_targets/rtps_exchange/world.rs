@@ -10,8 +10,8 @@ use tickwire_rtps::reader::{
     Delivery, Reader, ReaderConfig, ReceivedChange, SetEnd, Sink, WriterProxy,
 };
 use tickwire_rtps::wire::{
-    Context, EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload,
-    Submessage,
+    Context, EntityId, GroupDigest, Guid, GuidPrefix, MessageReader, SequenceNumber,
+    SerializedPayload, Submessage,
 };
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, ChangeKind, Outbox};
@@ -170,7 +170,12 @@ impl World {
         self.sent();
     }
 
-    pub(crate) fn match_hostile_reader(&mut self, key: u32, wants_history: bool, filter: Option<Filter>) {
+    pub(crate) fn match_hostile_reader(
+        &mut self,
+        key: u32,
+        wants_history: bool,
+        filter: Option<Filter>,
+    ) {
         let proxy = ReaderProxy {
             guid: Guid::new(HOSTILE, EntityId::user_reader(key, true)),
             reliable: true,
@@ -250,8 +255,9 @@ impl World {
         match begins && self.written.len() < MAX_WRITES {
             true => self.writer.begin_set(SequenceNumber::ZERO),
             false => {
-                let zero = SequenceNumber::ZERO;
-                self.writer.end_set(self.now, zero, &mut self.outbox);
+                let (zero, writers) = (SequenceNumber::ZERO, GroupDigest::NONE);
+                self.writer
+                    .end_set(self.now, zero, writers, &mut self.outbox);
             }
         }
         self.is_in_set = begins;

@@ -7,8 +7,8 @@ use tickwire_base::Instant;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{RepresentationId, Verdict};
-use tickwire_rtps::reader::WriterProxy;
-use tickwire_rtps::wire::{Guid, SequenceNumber, Submessage};
+use tickwire_rtps::reader::{Decision, WriterProxy};
+use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, Submessage};
 use tickwire_transport::clock;
 
 use super::cache::WriterPolicy;
@@ -111,6 +111,15 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         })
     }
 
+    fn group_changed(&self, publisher: Guid, writers: &[EntityId]) -> bool {
+        self.update_in_group(|_, sets| {
+            if let Some(sets) = sets {
+                sets.has_writers(publisher, writers);
+            }
+            StatusMask::NONE
+        })
+    }
+
     fn incompatible(&self, writer: Guid, verdict: Arc<Verdict>) -> bool {
         if verdict.incompatible_policies().next().is_none() {
             return false;
@@ -192,11 +201,11 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         lock(&self.state).inbox.room_for_set(publisher, set)
     }
 
-    fn decide(&self, publisher: Guid, set: SequenceNumber, is_whole: bool) {
+    fn decide(&self, decision: &Decision) {
         let mut state = lock(&self.state);
         state.inbox.now = clock::now();
         state.inbox.timestamp = clock::timestamp();
-        state.inbox.decide(publisher, set, is_whole);
+        state.inbox.decide(decision);
         // What was refused for lack of it is taken by the thread that runs the timers.
         state.inbox.has_room |= state.inbox.is_stalled;
         let news = self.settle(&mut state);

@@ -6,8 +6,8 @@ use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::Verdict;
-use tickwire_rtps::reader::WriterProxy;
-use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
+use tickwire_rtps::reader::{Decision, WriterProxy};
+use tickwire_rtps::wire::{Context, EntityId, Guid, SequenceNumber, Submessage};
 
 use super::info::StateMask;
 use super::room::Room;
@@ -40,6 +40,9 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
 
     /// A writer is gone; says whether the listener has something to hear.
     fn unmatch_writer(&self, writer: Guid) -> bool;
+
+    /// A publisher has these writers now; says whether the listener has something to hear.
+    fn group_changed(&self, publisher: Guid, writers: &[EntityId]) -> bool;
 
     /// A writer does not match; says whether the listener has something to hear.
     fn incompatible(&self, writer: Guid, verdict: Arc<Verdict>) -> bool;
@@ -76,7 +79,7 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
     fn room_for_set(&self, publisher: Guid, set: SequenceNumber) -> Room;
 
     /// Shows or discards its parts in a set of a publisher. To be called under the subscriber's lock.
-    fn decide(&self, publisher: Guid, set: SequenceNumber, is_whole: bool);
+    fn decide(&self, decision: &Decision);
 }
 
 /// A sample among those of all readers of a subscriber.

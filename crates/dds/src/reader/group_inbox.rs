@@ -9,8 +9,9 @@
 use std::collections::VecDeque;
 
 use hashbrown::HashMap;
-use tickwire_rtps::reader::{Delivery, GroupSets, Member, SetEnd, SetPart};
+use tickwire_rtps::reader::{Decision, Delivery, GroupSets, Member, SetEnd, SetPart};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
+use tickwire_transport::clock;
 
 use super::SampleRejectedReason;
 use super::inbox::{Inbox, Staged};
@@ -164,6 +165,7 @@ impl<T: TopicSupport> Inbox<T> {
         let Some(group) = &mut self.group else {
             return;
         };
+        let now = clock::now();
         for event in group.events.drain(..) {
             match event {
                 GroupEvent::Begun(writer, set) => sets.begun(Member { reader, writer }, set),
@@ -171,7 +173,7 @@ impl<T: TopicSupport> Inbox<T> {
                     sets.passed(Member { reader, writer }, number, group_number);
                 }
                 GroupEvent::Ended(writer, end, count) => {
-                    sets.ended(Member { reader, writer }, &end, count);
+                    sets.ended(now, Member { reader, writer }, &end, count);
                 }
             }
         }
@@ -199,7 +201,12 @@ impl<T: TopicSupport> Inbox<T> {
     }
 
     /// Shows or discards the parts of a set, and shows what has waited behind them.
-    pub(super) fn decide(&mut self, publisher: Guid, set: SequenceNumber, is_whole: bool) {
+    pub(super) fn decide(&mut self, decision: &Decision) {
+        let Decision {
+            publisher,
+            set,
+            judgement,
+        } = *decision;
         let Some(mut group) = self.group.take() else {
             return;
         };
@@ -212,7 +219,8 @@ impl<T: TopicSupport> Inbox<T> {
                 continue;
             };
             group.waiting -= part.staged.len();
-            match is_whole {
+            self.counters.parts_guessed += u64::from(judgement.is_guess);
+            match judgement.is_whole {
                 true => shown.extend(part.staged),
                 false => {
                     self.discarded(writer, part.staged.len());

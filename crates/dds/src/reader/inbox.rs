@@ -72,6 +72,10 @@ pub struct InboxCounters {
     /// or that the RESOURCE_LIMITS have no room for, or of which another change is not of the topic's
     /// type. The status SAMPLE_LOST counts them, too.
     pub discarded_with_set: u64,
+    /// Parts in coherent sets of a publisher of which it could not be found out whether all writers
+    /// are known that had to do with the set: shown if that was so with every set of the publisher,
+    /// else discarded.
+    pub parts_guessed: u64,
     /// Ends of instances that had ended, or that nobody here knew.
     pub ignored: u64,
 }

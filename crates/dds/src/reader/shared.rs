@@ -50,6 +50,8 @@ pub(super) struct ReaderState<T: TopicSupport> {
     pub(super) inbox: Inbox<T>,
     /// Whether each matched writer is alive.
     pub(super) writers: HashMap<Guid, bool>,
+    /// When the subscriber gives up waiting for writers of a set.
+    patience: Option<Instant>,
     /// Collections that came back empty, to be filled again.
     spare: Vec<Vec<Sample<T>>>,
 }
@@ -77,6 +79,7 @@ impl<T: TopicSupport> ReaderShared<T> {
                 policies.deadline,
             ),
             writers: HashMap::new(),
+            patience: None,
             spare: Vec::new(),
         };
         Self {
@@ -265,7 +268,8 @@ impl<T: TopicSupport> ReaderShared<T> {
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
         let cache = state.inbox.cache.poll_timeout();
         let retry = state.inbox.has_room.then_some(Instant::ZERO);
-        let due = [state.machine.poll_timeout(), deadline, cache, retry];
+        let machine = state.machine.poll_timeout();
+        let due = [machine, deadline, cache, retry, state.patience];
         self.due
             .set(due.into_iter().flatten().min(), &self.core.data);
         let news = std::mem::take(&mut state.inbox.news);
@@ -312,10 +316,13 @@ impl<T: TopicSupport> ReaderShared<T> {
         if let Some(group) = &mut group {
             state.inbox.tell(self.guid, &mut group.sets);
         }
-        let news = self.settle(&mut state);
+        let mut news = self.settle(&mut state);
         drop(state);
         if let (Some(decider), Some(group)) = (decider, &mut group) {
             decider.carry_out(group);
+            let mut state = lock(&self.state);
+            state.patience = group.sets.poll_timeout(clock::now());
+            news |= self.settle(&mut state);
         }
         drop(group);
         self.announce(news)

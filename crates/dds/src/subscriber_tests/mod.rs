@@ -13,7 +13,7 @@ use tickwire_cdr::Representation;
 use tickwire_derive::Topic;
 use tickwire_rtps::discovery::{EndpointData, Role};
 use tickwire_rtps::reader::WriterProxy;
-use tickwire_rtps::wire::{EntityId, GuidPrefix, MessageReader, Submessage};
+use tickwire_rtps::wire::{EntityId, GroupDigest, GuidPrefix, MessageReader, Submessage};
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, ChangeKind, Outbox};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
@@ -159,6 +159,8 @@ struct Sim {
     is_open: bool,
     /// Sets within which a writer has left that had a part in them.
     cut: Vec<usize>,
+    /// Writers that left with a part in the set that has begun.
+    gone: Vec<EntityId>,
     views: usize,
     has_left: bool,
 }

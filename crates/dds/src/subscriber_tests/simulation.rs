@@ -36,6 +36,7 @@ impl Sim {
             written: Vec::new(),
             sets: 0,
             is_open: false,
+            gone: Vec::new(),
             cut: Vec::new(),
             views: 0,
             has_left: false,
@@ -66,7 +67,10 @@ impl Sim {
             },
             transient_local: true,
             presents: true,
-            ..WriterConfig::new(Guid::new(prefix, EntityId::user_writer(1, true)))
+            ..WriterConfig::new(Guid::new(
+                prefix,
+                EntityId::user_writer(u32::from(number), true),
+            ))
         });
         self.writers.push(WriterNode {
             node,
@@ -134,6 +138,7 @@ impl Sim {
                 self.readers[index].writers.push(writer);
             }
         }
+        self.tell_of_writers();
     }
 
     pub(super) fn connect(&mut self, index: usize, reader: Guid) {
@@ -142,8 +147,7 @@ impl Sim {
         let guid = writer.machine.guid();
         let mut data = EndpointData::new(Role::Writer, guid, "Legs".into(), "test::Leg".into());
         data.qos.data_representation = vec![tickwire_rtps::qos::RepresentationId::XCDR2];
-        let group = Guid::new(PUBLISHER_PREFIX, EntityId::user_publisher(1));
-        data.group = Some(group).filter(|_| self.setting.scope == PresentationScope::Group);
+        data.group = Some(publisher()).filter(|_| self.setting.scope == PresentationScope::Group);
         let proxy = ReaderProxy {
             guid: reader,
             reliable: true,
@@ -187,8 +191,6 @@ impl Sim {
         if there < 2 || !self.writers.get(index).is_some_and(|node| node.is_up) {
             return;
         }
-        // Of a set of which nothing is heard before the writer is gone nobody can tell.
-        self.settle();
         let reader = self.readers.get(self.reader_of(index));
         let is_heard = reader.is_some_and(|node| node.reader.is_some());
         let open = self.is_open.then(|| self.sets - 1);
@@ -197,12 +199,29 @@ impl Sim {
         if let Some(open) = open.filter(|_| is_heard && has_part) {
             self.cut.push(open);
         }
+        if has_part {
+            self.gone.push(self.writers[index].machine.guid().entity);
+        }
         self.writers[index].is_up = false;
+        self.tell_of_writers();
         let guid = self.writers[index].machine.guid();
         for reader in self.subscriber.shared.group.readers() {
             reader.unmatch_writer(guid);
         }
         self.has_left = true;
+    }
+
+    /// What discovery would say of the publisher.
+    fn tell_of_writers(&self) {
+        for reader in self.subscriber.shared.group.readers() {
+            reader.group_changed(publisher(), &self.ids());
+        }
+    }
+
+    /// The writers that are there, ascending.
+    fn ids(&self) -> Vec<EntityId> {
+        let up = self.writers.iter().filter(|writer| writer.is_up);
+        up.map(|writer| writer.machine.guid().entity).collect()
     }
 
     pub(super) fn begin(&mut self) {
@@ -226,10 +245,19 @@ impl Sim {
             return;
         }
         let (now, number) = (self.now(), self.next_number());
+        let mut ids = self.ids();
+        ids.append(&mut self.gone);
+        ids.sort_unstable();
+        let digest = match self.is_group() {
+            true => GroupDigest::of(&ids),
+            false => GroupDigest::NONE,
+        };
         for index in 0..self.writers.len() {
             if self.writers[index].is_up {
                 let writer = &mut self.writers[index];
-                writer.machine.end_set(now, number, &mut self.outbox);
+                writer
+                    .machine
+                    .end_set(now, number, digest, &mut self.outbox);
                 let node = writer.node;
                 self.flush(node);
             }
@@ -475,4 +503,8 @@ fn receiver(submessage: &Submessage<'_>) -> EntityId {
         Submessage::Gap(gap) => gap.reader,
         other => panic!("unexpected {other:?}"),
     }
+}
+
+fn publisher() -> Guid {
+    Guid::new(PUBLISHER_PREFIX, EntityId::user_publisher(1))
 }

@@ -9,7 +9,7 @@ use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
-use tickwire_rtps::wire::{Context, Guid, SequenceNumber, Submessage};
+use tickwire_rtps::wire::{Context, GroupDigest, Guid, SequenceNumber, Submessage};
 use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::clock;
@@ -49,6 +49,7 @@ pub(crate) struct WriterEndpoint {
     description: Option<TypeDescription>,
     /// Where the numbers of changes come from, if they have an order across writers.
     group: Option<Arc<PublisherGroup>>,
+    is_announced: AtomicBool,
     /// What outlives the writer.
     pub(crate) durable: Option<Arc<Durable>>,
     state: Mutex<WriterState>,
@@ -98,6 +99,7 @@ impl WriterEndpoint {
             asserts_participant: asserts_participant(&policies.liveliness),
             description: description.cloned(),
             group: None,
+            is_announced: AtomicBool::new(false),
             durable: None,
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
@@ -142,10 +144,11 @@ impl WriterEndpoint {
     pub(crate) fn end_set(
         &self,
         group_number: SequenceNumber,
+        writers: GroupDigest,
         outbox: &mut Outbox,
     ) -> Option<EndedSet> {
         let ended = self.on_machine(clock::now(), outbox, |machine, now, outbox| {
-            machine.end_set(now, group_number, outbox)
+            machine.end_set(now, group_number, writers, outbox)
         });
         ended.filter(|_| self.durable.is_some())
     }
@@ -154,6 +157,23 @@ impl WriterEndpoint {
     pub(crate) fn keep_end_of_set(&self, set: EndedSet) {
         if let Some(durable) = &self.durable {
             durable.end_set(self.guid, set, clock::now());
+        }
+    }
+
+    /// Whether it has written anything in the coherent set that has begun.
+    pub(crate) fn has_part(&self) -> bool {
+        lock(&self.state).machine.coherent_set() != SequenceNumber::ZERO
+    }
+
+    /// Whether others are told of it.
+    pub(crate) fn is_announced(&self) -> bool {
+        self.is_announced.load(Ordering::Acquire)
+    }
+
+    /// Takes leave of the publisher whose changes it numbered; to be called before others are told.
+    pub(crate) fn leave_group(&self) {
+        if let Some(group) = &self.group {
+            group.remove(self);
         }
     }
 
@@ -219,8 +239,9 @@ impl WriterEndpoint {
         });
     }
 
-    /// Begins to watch over deadlines and leases.
+    /// Begins to watch over deadlines and leases, now that others are told of the writer.
     pub(crate) fn start(&self) {
+        self.is_announced.store(true, Ordering::Release);
         Scratch::lend(|scratch| {
             self.on_state(clock::now(), &mut scratch.outbox, |state, now, _| {
                 if let Some(lease) = &mut state.lease {

@@ -421,6 +421,7 @@ impl<T: TopicSupport> Drop for Handle<T> {
     fn drop(&mut self) {
         self.endpoint.listeners.own.set(None, StatusMask::NONE);
         let _ = self.endpoint.wait_for_acknowledgments(LINGER);
+        self.endpoint.leave_group();
         self.endpoint.core.remove_writer(self.endpoint.guid);
         if let Some(durable) = &self.endpoint.durable {
             durable.close();

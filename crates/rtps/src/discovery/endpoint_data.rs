@@ -21,7 +21,8 @@ use super::values::{
 };
 use crate::qos::{EndpointQos, Mismatch, Unmet, Verdict, check};
 use crate::wire::{
-    EntityId, Guid, Malformed, Parameter, ParameterId, ParameterTooLong, ProtocolVersion, VendorId,
+    EntityId, Guid, GuidPrefix, Malformed, Parameter, ParameterId, ParameterTooLong,
+    ProtocolVersion, VendorId,
 };
 
 /// Which end of a topic an endpoint is.
@@ -187,6 +188,7 @@ impl EndpointData {
         }
         if let Some(group) = self.group {
             list.parameter(ParameterId::GROUP_GUID, &group.to_bytes())?;
+            list.parameter(ParameterId::GROUP_ENTITY_ID, &group.entity.0)?;
         }
         if !self.entity_name.is_empty() {
             string_parameter(&mut list, ParameterId::ENTITY_NAME, &self.entity_name)?;
@@ -214,6 +216,11 @@ impl EndpointData {
             if !data.read_own(&parameter)? && !read_policy(&mut data.qos, &parameter)? {
                 unknown(parameter.id)?;
             }
+        }
+        if let Some(group) = &mut data.group
+            && group.prefix == GuidPrefix::UNKNOWN
+        {
+            group.prefix = data.guid.prefix;
         }
         let missing = [
             (data.guid == Guid::UNKNOWN, ParameterId::ENDPOINT_GUID),
@@ -245,6 +252,11 @@ impl EndpointData {
                 self.content_filter = Some(ContentFilterProperty::read(&mut from)?);
             }
             ParameterId::GROUP_GUID => self.group = Some(read_guid(parameter)?),
+            ParameterId::GROUP_ENTITY_ID if self.group.is_none() => {
+                let entity = EntityId(from.array("GROUP_ENTITYID")?);
+                self.group = Some(Guid::new(GuidPrefix::UNKNOWN, entity));
+            }
+            ParameterId::GROUP_ENTITY_ID => {}
             ParameterId::TYPE_INFORMATION if from.little_endian => {
                 self.type_information = parameter.value().to_vec();
             }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use super::endpoint_data::Judgement;
+use super::groups::Groups;
 use super::type_lookup::TypeLookup;
 use super::type_matching::{Agreement, Asking, Wanted};
 use super::undecided::{Pair, Undecided};
@@ -23,6 +24,7 @@ pub(super) struct Endpoints {
     verdicts: BTreeMap<(Guid, Guid), Verdict>,
     /// Pairs without a verdict yet.
     undecided: Undecided,
+    groups: Groups,
     /// Comparisons so far.
     compared: u64,
     /// Those that went without types that are beyond a limit.
@@ -54,6 +56,7 @@ impl Endpoints {
             by_topic: BTreeMap::new(),
             verdicts: BTreeMap::new(),
             undecided: Undecided::default(),
+            groups: Groups::default(),
             compared: 0,
             types_refused: 0,
         }
@@ -94,6 +97,16 @@ impl Endpoints {
         &self.undecided
     }
 
+    /// Which writers belong to one publisher.
+    pub(super) fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// The verdict on a pair, if there is one.
+    pub(super) fn verdict(&self, writer: Guid, reader: Guid) -> Option<&Verdict> {
+        self.verdicts.get(&(writer, reader))
+    }
+
     /// Comparisons of a writer with a reader so far.
     pub(super) fn compared(&self) -> u64 {
         self.compared
@@ -121,7 +134,10 @@ impl Endpoints {
             }
             _ => {}
         }
-        self.by_guid.insert(guid, Arc::clone(&data));
+        if let Some(before) = self.by_guid.insert(guid, Arc::clone(&data)) {
+            self.groups.remove(&before);
+        }
+        self.groups.insert(&data, guid.prefix == self.own);
         let topic = self.by_topic.entry(data.topic_name.clone()).or_default();
         topic.insert(guid);
         changes.extend(self.compare_types(&data, types, same_types));
@@ -133,6 +149,7 @@ impl Endpoints {
         let Some(data) = self.by_guid.remove(&guid) else {
             return Vec::new();
         };
+        self.groups.remove(&data);
         let mut changes = Vec::new();
         for other in self.others(&data) {
             let (writer, reader) = in_order(&data, &other);

@@ -8,7 +8,7 @@ use tickwire_cdr::xtypes::TypeId;
 use super::{EndpointData, ParticipantData};
 use crate::qos::Verdict;
 use crate::reader::WriterProxy;
-use crate::wire::{Guid, GuidPrefix};
+use crate::wire::{EntityId, Guid, GuidPrefix};
 use crate::writer::ReaderProxy;
 
 /// What happened, in the order in which it happened.
@@ -68,6 +68,19 @@ pub enum Event {
         reader: Guid,
         /// The writer.
         writer: Guid,
+    },
+    /// A publisher has these writers now, by what it announces. Told to local readers that are
+    /// matched with one of them and look at the sets of a whole publisher (PRESENTATION with coherent
+    /// access and GROUP scope): after they were matched with a new writer, and before they are
+    /// unmatched from one that is gone. Writers that are not known to match or not to match are left
+    /// out; of a publisher with more than 1,024 none is told.
+    GroupChanged {
+        /// The local reader.
+        reader: Guid,
+        /// The publisher.
+        publisher: Guid,
+        /// Its writers, ascending.
+        writers: Arc<[EntityId]>,
     },
     /// A local endpoint shares a topic with another one but does not match it. Comes once for each
     /// verdict.

@@ -15,8 +15,14 @@ use crate::wire::{GuidPrefix, VendorId};
 impl Discovery {
     /// Takes over an endpoint and reports what that changes.
     pub(super) fn upsert(&mut self, now: Instant, data: Arc<EndpointData>) {
-        let changes = self.endpoints.insert(data, &self.type_lookup);
+        let before = self.endpoints.get(data.guid).cloned();
+        let changes = self.endpoints.insert(Arc::clone(&data), &self.type_lookup);
+        let left = before.filter(|before| before.group != data.group);
+        if let Some(before) = left {
+            self.tell_of_groups_around(&before);
+        }
         self.report(now, changes);
+        self.tell_of_groups_around(&data);
     }
 
     /// A participant's locators have changed, hence the proxies of its endpoints.

@@ -27,6 +27,7 @@ mod endpoint_data;
 mod endpoints;
 mod event;
 mod footprint;
+mod groups;
 mod ignored;
 mod limits;
 mod liveliness;
@@ -183,6 +184,7 @@ impl Discovery {
             return false;
         };
         let (role, kind) = (data.role, ChangeKind::DisposedUnregistered);
+        let data = Arc::clone(data);
         let written =
             self.topic_of(role)
                 .write(now, kind, Some(guid.to_bytes()), outbox, |payload| {
@@ -192,6 +194,7 @@ impl Discovery {
         debug_assert!(written.is_ok(), "topics of state have no bounds");
         self.asserter.remove(guid);
         let changes = self.endpoints.remove(guid);
+        self.tell_of_groups_around(&data);
         self.report(now, changes);
         true
     }

@@ -370,6 +370,7 @@ impl Discovery {
         self.participants.remove_endpoint(guid.prefix);
         self.tracker.remove(guid);
         let changes = self.endpoints.remove(guid);
+        self.tell_of_groups_around(&data);
         self.report(now, changes);
         self.events
             .push_back(Event::EndpointLost { endpoint, reason });

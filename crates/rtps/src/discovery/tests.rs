@@ -2,6 +2,7 @@
 
 mod bounds;
 mod crowd;
+mod groups;
 mod ignoring;
 mod leaving;
 mod liveliness;

@@ -67,6 +67,10 @@ impl Undecided {
         pairs.into_iter().flatten().copied()
     }
 
+    pub(super) fn has(&self, pair: Pair) -> bool {
+        self.pairs.contains_key(&pair)
+    }
+
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.pairs.len()

@@ -1,7 +1,11 @@
+use alloc::vec::Vec;
+
 use super::*;
 use crate::change::GroupPlace;
-use crate::wire::{EntityId, GuidPrefix};
+use crate::reader::SetPart;
+use crate::wire::{GroupDigest, GuidPrefix};
 
+const NOW: Instant = Instant::ZERO;
 const PUBLISHER: Guid = Guid::new(GuidPrefix([9; 12]), EntityId::PARTICIPANT);
 
 fn member(number: u32) -> Member {
@@ -26,6 +30,7 @@ fn end(set: i64, end: i64, first: i64, last: i64, part: SetPart) -> SetEnd {
         group: GroupPlace {
             number: SequenceNumber(end),
             coherent_set: SequenceNumber(set),
+            writers: GroupDigest::NONE,
         },
         first: SequenceNumber(first),
         last: SequenceNumber(last),
@@ -36,45 +41,45 @@ fn end(set: i64, end: i64, first: i64, last: i64, part: SetPart) -> SetEnd {
 fn decisions(sets: &mut GroupSets) -> Vec<(i64, bool)> {
     let mut decisions = Vec::new();
     loop {
-        let next = sets.decisions().next();
+        let next = sets.decisions(NOW).next();
         let Some(decision) = next else {
             return decisions;
         };
         sets.done(&decision);
-        decisions.push((decision.set.0, decision.is_whole));
+        decisions.push((decision.set.0, decision.judgement.is_whole));
     }
 }
 
 #[test]
 fn a_set_is_whole_when_it_has_ended_in_every_writer() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2);
+    sets.ended(NOW, member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2);
     assert_eq!(decisions(&mut sets), []);
-    sets.ended(member(2), &end(1, 3, 1, 1, SetPart::Empty), 0);
+    sets.ended(NOW, member(2), &end(1, 3, 1, 1, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(1, true)]);
 }
 
 #[test]
 fn one_broken_part_breaks_the_set_and_what_comes_later_of_it() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 5, 1, 3, SetPart::Discarded), 0);
+    sets.ended(NOW, member(1), &end(1, 5, 1, 3, SetPart::Discarded), 0);
     assert_eq!(decisions(&mut sets), [(1, false)]);
-    sets.ended(member(2), &end(1, 5, 1, 3, SetPart::Delivered), 2);
+    sets.ended(NOW, member(2), &end(1, 5, 1, 3, SetPart::Delivered), 2);
     assert_eq!(decisions(&mut sets), [(1, false)]);
 }
 
 #[test]
 fn a_reader_that_is_matched_later_shows_its_parts_of_sets_that_were_whole() {
     let mut sets = sets(1);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
-    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Discarded), 0);
-    sets.ended(member(1), &end(5, 6, 5, 6, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(3, 4, 3, 4, SetPart::Discarded), 0);
+    sets.ended(NOW, member(1), &end(5, 6, 5, 6, SetPart::Delivered), 1);
     let expected = [(1, true), (3, false), (5, true)];
     assert_eq!(decisions(&mut sets), expected);
     sets.matched(member(2), PUBLISHER);
     for set in [1, 3, 5] {
         let part = end(set, set + 1, set, set + 1, SetPart::Delivered);
-        sets.ended(member(2), &part, 1);
+        sets.ended(NOW, member(2), &part, 1);
     }
     assert_eq!(decisions(&mut sets), expected);
 }
@@ -82,23 +87,23 @@ fn a_reader_that_is_matched_later_shows_its_parts_of_sets_that_were_whole() {
 #[test]
 fn sets_are_decided_in_order() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
-    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
-    sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
+    sets.ended(NOW, member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(1, true)]);
-    sets.ended(member(2), &end(3, 4, 2, 2, SetPart::Empty), 0);
+    sets.ended(NOW, member(2), &end(3, 4, 2, 2, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(3, true)]);
 }
 
 #[test]
 fn a_set_that_ended_before_a_writer_was_heard_is_not_whole() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2);
+    sets.ended(NOW, member(1), &end(1, 3, 1, 3, SetPart::Delivered), 2);
     // Its first nine changes are unknown, and may have been of the set.
-    sets.ended(member(2), &end(1, 3, 10, 10, SetPart::Unheard), 0);
+    sets.ended(NOW, member(2), &end(1, 3, 10, 10, SetPart::Unheard), 0);
     assert_eq!(decisions(&mut sets), [(1, false)]);
-    sets.ended(member(1), &end(4, 6, 4, 6, SetPart::Delivered), 2);
-    sets.ended(member(2), &end(4, 6, 11, 11, SetPart::Empty), 0);
+    sets.ended(NOW, member(1), &end(4, 6, 4, 6, SetPart::Delivered), 2);
+    sets.ended(NOW, member(2), &end(4, 6, 11, 11, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(4, true)]);
 }
 
@@ -107,10 +112,10 @@ fn a_hole_in_a_writer_breaks_the_sets_around_it_alone() {
     let mut sets = sets(2);
     for set in [1, 3, 5, 7] {
         let part = end(set, set + 1, set, set + 1, SetPart::Delivered);
-        sets.ended(member(1), &part, 1);
+        sets.ended(NOW, member(1), &part, 1);
     }
-    sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
-    sets.ended(member(2), &end(7, 8, 9, 10, SetPart::Delivered), 1);
+    sets.ended(NOW, member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(2), &end(7, 8, 9, 10, SetPart::Delivered), 1);
     let expected = [(1, true), (3, false), (5, false), (7, true)];
     assert_eq!(decisions(&mut sets), expected);
 }
@@ -118,7 +123,7 @@ fn a_hole_in_a_writer_breaks_the_sets_around_it_alone() {
 #[test]
 fn changes_outside_sets_show_how_far_a_writer_has_got() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.passed(member(2), SequenceNumber::FIRST, SequenceNumber(3));
     assert_eq!(decisions(&mut sets), [(1, true)]);
 }
@@ -126,9 +131,9 @@ fn changes_outside_sets_show_how_far_a_writer_has_got() {
 #[test]
 fn a_writer_that_leaves_breaks_the_sets_that_it_has_not_ended() {
     let mut sets = sets(2);
-    sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
-    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
+    sets.ended(NOW, member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
     sets.unmatched(member(2));
     assert_eq!(decisions(&mut sets), [(1, true), (3, false)]);
     sets.unmatched(member(1));
@@ -138,30 +143,30 @@ fn a_writer_that_leaves_breaks_the_sets_that_it_has_not_ended() {
 #[test]
 fn a_writer_that_leaves_breaks_the_set_that_others_have_yet_to_end() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
-    sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.begun(member(2), SequenceNumber(3));
     sets.unmatched(member(2));
-    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
     // One that begins later does without the writer.
-    sets.ended(member(1), &end(5, 6, 5, 6, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(5, 6, 5, 6, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets), [(1, true), (3, false), (5, true)]);
 }
 
 #[test]
 fn a_writer_that_leaves_between_sets_breaks_none() {
     let mut sets = sets(2);
-    sets.ended(member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.unmatched(member(2));
-    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets), [(1, true), (3, true)]);
 }
 
 #[test]
 fn sets_do_not_wait_for_a_reader_that_is_gone() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets), []);
     sets.remove_reader(member(2).reader);
     assert_eq!(decisions(&mut sets), [(1, true)]);
@@ -173,16 +178,16 @@ fn sets_do_not_wait_for_a_reader_that_is_gone() {
 fn a_writer_may_change_to_another_publisher() {
     let other = Guid::new(GuidPrefix([8; 12]), EntityId::PARTICIPANT);
     let mut sets = sets(2);
-    sets.ended(member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     sets.matched(member(2), other);
     let decision = sets
-        .decisions()
+        .decisions(NOW)
         .next()
-        .map(|one| (one.publisher, one.is_whole));
+        .map(|one| (one.publisher, one.judgement.is_whole));
     assert_eq!(decision, Some((PUBLISHER, false)));
     assert_eq!(decisions(&mut sets), [(1, false)]);
-    sets.ended(member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
-    sets.ended(member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    sets.ended(NOW, member(1), &end(3, 4, 3, 4, SetPart::Delivered), 1);
+    sets.ended(NOW, member(2), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     assert_eq!(decisions(&mut sets).len(), 2);
 }
 
@@ -194,53 +199,17 @@ fn one_publisher_does_not_wait_for_another() {
         Guid::new(GuidPrefix([8; 12]), EntityId::PARTICIPANT),
     );
     for number in 1..=3 {
-        sets.ended(member(number), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+        sets.ended(NOW, member(number), &end(1, 2, 1, 2, SetPart::Delivered), 1);
     }
     // Nobody carries out the first.
-    assert_eq!(sets.decisions().count(), 2);
+    assert_eq!(sets.decisions(NOW).count(), 2);
 }
 
 #[test]
 fn changes_missing_outside_sets_break_none_that_the_writer_has_no_part_in() {
     let mut sets = sets(2);
-    sets.ended(member(1), &end(5, 8, 1, 3, SetPart::Delivered), 2);
+    sets.ended(NOW, member(1), &end(5, 8, 1, 3, SetPart::Delivered), 2);
     // Four changes before the set were replaced or filtered.
-    sets.ended(member(2), &end(5, 8, 5, 5, SetPart::Empty), 0);
+    sets.ended(NOW, member(2), &end(5, 8, 5, 5, SetPart::Empty), 0);
     assert_eq!(decisions(&mut sets), [(5, true)]);
-}
-
-#[test]
-fn what_waits_is_bounded() {
-    let mut sets = sets(2);
-    for set in 1..=5000 {
-        sets.ended(
-            member(1),
-            &end(2 * set, 2 * set + 1, set, set, SetPart::Delivered),
-            1,
-        );
-        decisions(&mut sets);
-    }
-    let publisher = &sets.publishers[&PUBLISHER];
-    assert_eq!(
-        (publisher.pending.len(), publisher.change_count),
-        (MAX_SETS, MAX_SETS)
-    );
-    for hole in 1..=1000 {
-        sets.passed(
-            member(2),
-            SequenceNumber(2 * hole),
-            SequenceNumber(10 * hole),
-        );
-    }
-    let publisher = &sets.publishers[&PUBLISHER];
-    assert_eq!(publisher.members[&member(2)].holes.len(), MAX_HOLES);
-    let mut lost = PublisherSets::default();
-    for set in (4..1000).step_by(4) {
-        lost.lose(SequenceNumber(set - 1), SequenceNumber(set + 1));
-    }
-    let range = |from, to| (SequenceNumber(from), SequenceNumber(to));
-    assert_eq!(lost.lost.len(), MAX_HOLES);
-    assert_eq!(lost.lost.last(), Some(&range(995, 997)));
-    lost.lose(SequenceNumber(3), SequenceNumber(995));
-    assert_eq!(lost.lost, [range(3, 997)]);
 }

@@ -8,8 +8,10 @@ mod answer;
 mod config;
 mod deliver;
 mod group;
+mod group_writers;
 mod limits;
 mod originals;
+mod publisher_sets;
 mod reassembly;
 mod reorder;
 mod sets;
@@ -32,6 +34,7 @@ pub use config::{
     SetPart, Sink,
 };
 pub use group::{Decision, GroupSets, Member};
+pub use publisher_sets::Judgement;
 pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;

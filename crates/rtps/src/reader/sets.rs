@@ -12,7 +12,7 @@ use super::reorder::HeldChange;
 use super::{Delivery, ReaderCounters, ReceivedChange, Sink};
 use crate::change::GroupPlace;
 use crate::pool::BufferPool;
-use crate::wire::{Guid, SequenceNumber};
+use crate::wire::{GroupDigest, Guid, SequenceNumber};
 
 /// The set of a writer that has begun and not ended. Without one, `first` is zero.
 #[derive(Debug, Default)]
@@ -125,20 +125,26 @@ impl SetBuffer {
     ) {
         let is_whole = self.is_whole(next.sequence_number);
         let group = next.place.group;
-        let (number, last) = match ends {
-            Some(true) => (group.number, next.sequence_number),
+        let (number, last, writers) = match ends {
+            Some(true) => (group.number, next.sequence_number, group.writers),
             // The set that the other end is of may have begun with any number from its first on.
             Some(false) => (
                 group.coherent_set.previous(),
                 next.sequence_number.previous(),
+                GroupDigest::NONE,
             ),
-            None => (group.number.previous(), next.sequence_number.previous()),
+            None => (
+                group.number.previous(),
+                next.sequence_number.previous(),
+                GroupDigest::NONE,
+            ),
         };
         if self.group_set != SequenceNumber::ZERO {
             let end = SetEnd {
                 group: GroupPlace {
                     number,
                     coherent_set: self.group_set,
+                    writers,
                 },
                 first: self.first,
                 last,

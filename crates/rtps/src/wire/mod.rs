@@ -6,6 +6,7 @@
 //! there.
 
 mod cursor;
+mod group_digest;
 mod guid;
 mod header;
 mod locator_list;
@@ -21,6 +22,7 @@ mod time;
 mod tests;
 
 pub use cursor::Malformed;
+pub use group_digest::GroupDigest;
 pub use guid::{EntityId, Guid, GuidPrefix, VendorId};
 pub use header::{Header, ProtocolVersion};
 pub use locator_list::LocatorList;

@@ -7,7 +7,7 @@ use core::fmt;
 
 use super::cursor::{Cursor, Malformed, Out};
 use super::submessage::InlineQos;
-use super::{Guid, SequenceNumber};
+use super::{GroupDigest, Guid, SequenceNumber};
 use crate::change::{GroupPlace, OriginalWriter, Place};
 
 /// What a parameter is about (RTPS 2.5 §9.6.3).
@@ -106,6 +106,8 @@ parameter_ids! {
     PARTICIPANT_GUID = 0x0050,
     /// The GUID of a publisher or subscriber.
     GROUP_GUID = 0x0052,
+    /// The entity id in it.
+    GROUP_ENTITY_ID = 0x0053,
     /// Which filters of readers a sample passes.
     CONTENT_FILTER_INFO = 0x0055,
     /// The first sample of a coherent set.
@@ -126,6 +128,8 @@ parameter_ids! {
     GROUP_COHERENT_SET = 0x0063,
     /// A sample's place among those of its group.
     GROUP_SEQ_NUM = 0x0064,
+    /// The writers that a group has when one of its coherent sets ends.
+    WRITER_GROUP_INFO = 0x0065,
     /// The hash of an instance's key.
     KEY_HASH = 0x0070,
     /// Whether an instance is disposed or unregistered.
@@ -315,8 +319,8 @@ impl<'a> ParameterListWriter<'a> {
         self.fixed(ParameterId::STATUS_INFO, &status.0.to_be_bytes());
     }
 
-    /// COHERENT_SET, GROUP_SEQ_NUM and GROUP_COHERENT_SET, each unless it is
-    /// [`SequenceNumber::ZERO`].
+    /// COHERENT_SET, GROUP_SEQ_NUM, GROUP_COHERENT_SET and WRITER_GROUP_INFO, each unless it says
+    /// nothing.
     pub fn place(&mut self, place: &Place) {
         let parameters = [
             (ParameterId::COHERENT_SET, place.coherent_set),
@@ -328,6 +332,9 @@ impl<'a> ParameterListWriter<'a> {
                 let written = self.parameter_with(id, |out| number.write(out));
                 debug_assert_eq!(written, Ok(()));
             }
+        }
+        if place.group.writers != GroupDigest::NONE {
+            self.fixed(ParameterId::WRITER_GROUP_INFO, &place.group.writers.0);
         }
     }
 
@@ -422,11 +429,17 @@ impl<'a> InlineQos<'a> {
             number: number(ParameterId::GROUP_SEQ_NUM, "GROUP_SEQ_NUM").unwrap_or_default(),
             coherent_set: number(ParameterId::GROUP_COHERENT_SET, "GROUP_COHERENT_SET")
                 .unwrap_or_default(),
+            writers: self.group_digest().unwrap_or_default(),
         };
         Place {
             coherent_set: coherent_set.unwrap_or_default(),
             group,
         }
+    }
+
+    fn group_digest(&self) -> Option<GroupDigest> {
+        let mut from = self.find(ParameterId::WRITER_GROUP_INFO)?;
+        from.array("WRITER_GROUP_INFO").ok().map(GroupDigest)
     }
 
     /// Who wrote the sample first, if it was another writer. Numbers that no change can have count as

@@ -436,11 +436,12 @@ fn a_place_is_read_as_it_was_written() {
         Just(SequenceNumber::UNKNOWN),
         (1..i64::MAX).prop_map(SequenceNumber),
     ];
-    proptest!(|(numbers in prop::array::uniform3(number))| {
+    proptest!(|(numbers in prop::array::uniform3(number), digest: [u8; 4])| {
         let [coherent_set, number, group_set] = numbers;
+        let writers = GroupDigest(digest);
         let place = Place {
             coherent_set,
-            group: GroupPlace { number, coherent_set: group_set },
+            group: GroupPlace { number, coherent_set: group_set, writers },
         };
         let mut bytes = Vec::new();
         let mut list = ParameterListWriter::new(&mut bytes);

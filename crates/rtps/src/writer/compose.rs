@@ -251,8 +251,8 @@ const HEADERS_LEN: usize = 20 + 16;
 /// INFO_TS, the larger head of DATA_FRAG, key hash, status and sentinel, HEARTBEAT or
 /// HEARTBEAT_FRAG, padding.
 const SUBMESSAGES_LEN: usize = 12 + 36 + 32 + HEARTBEAT_LEN + 4;
-/// COHERENT_SET, GROUP_SEQ_NUM, GROUP_COHERENT_SET.
-const PLACE_LEN: usize = 3 * 12;
+/// COHERENT_SET, GROUP_SEQ_NUM, GROUP_COHERENT_SET, WRITER_GROUP_INFO.
+const PLACE_LEN: usize = 3 * 12 + 8;
 /// ORIGINAL_WRITER_INFO.
 const ORIGINAL_LEN: usize = 32;
 const HEARTBEAT_LEN: usize = 32;

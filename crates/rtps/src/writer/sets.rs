@@ -9,7 +9,7 @@ use tickwire_base::Instant;
 
 use super::{GroupPlace, Place, Writer};
 use crate::outbox::Outbox;
-use crate::wire::SequenceNumber;
+use crate::wire::{GroupDigest, SequenceNumber};
 
 /// A coherent set that has not ended.
 #[derive(Debug)]
@@ -44,14 +44,16 @@ impl Writer {
     }
 
     /// Ends the coherent set, if one has begun, and tells readers so. `group_number` is the
-    /// publisher's number for the end. Of a set without changes nothing is told unless it is the
-    /// publisher's: readers must know that this writer has no part in it.
+    /// publisher's number for the end, `writers` are those that had to do with the set; neither
+    /// counts where the set is this writer's alone. Of a set without changes nothing is told unless
+    /// it is the publisher's: readers must know that this writer has no part in it.
     ///
     /// The end needs no room in the history and never blocks. Says which changes the set has, if any.
     pub fn end_set(
         &mut self,
         now: Instant,
         group_number: SequenceNumber,
+        writers: GroupDigest,
         outbox: &mut Outbox,
     ) -> Option<EndedSet> {
         let OpenSet { first, group_set } = self.open_set.take()?;
@@ -69,6 +71,7 @@ impl Writer {
             group: GroupPlace {
                 number: group_number,
                 coherent_set: group_set,
+                writers,
             },
         };
         self.history.push_end(self.last, place);

@@ -51,6 +51,7 @@ pub fn in_set(coherent_set: i64, group_set: i64) -> Vec<u8> {
         group: GroupPlace {
             number: SequenceNumber::ZERO,
             coherent_set: SequenceNumber(group_set),
+            ..GroupPlace::default()
         },
     });
     list.finish();
@@ -176,18 +177,20 @@ impl Group {
                 match told {
                     Told::Begun(set) => self.sets.begun(member, set),
                     Told::Passed(number, group) => self.sets.passed(member, number, group),
-                    Told::Ended(end, count) => self.sets.ended(member, &end, count),
+                    Told::Ended(end, count) => {
+                        self.sets.ended(self.world.now(), member, &end, count)
+                    }
                 }
             }
             self.told[which] = cache.told.len();
         }
         loop {
-            let next = self.sets.decisions().next();
+            let next = self.sets.decisions(self.world.now()).next();
             let Some(decision) = next else {
                 return;
             };
             self.sets.done(&decision);
-            match decision.is_whole {
+            match decision.judgement.is_whole {
                 true => self.whole.push(decision.set.0),
                 false => self.discarded.push(decision.set.0),
             }

@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Instant, Locator};
 use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
-use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
+use tickwire_rtps::wire::{EntityId, GroupDigest, Guid, GuidPrefix, SequenceNumber};
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
@@ -230,11 +230,15 @@ impl World {
     }
 
     pub fn end_set(&mut self, writer: usize, group_number: i64) {
+        self.end_group_set(writer, group_number, GroupDigest::NONE);
+    }
+
+    pub fn end_group_set(&mut self, writer: usize, group_number: i64, writers: GroupDigest) {
         let now = self.now();
         let node = &mut self.writers[writer];
         let id = node.node;
         let number = SequenceNumber(group_number);
-        node.writer.end_set(now, number, &mut self.outbox);
+        node.writer.end_set(now, number, writers, &mut self.outbox);
         self.flush(id);
     }
 
