@@ -6,7 +6,7 @@ mod common;
 use common::{World, keep_all, number, payload, reader_config};
 use tickwire_base::{Duration, Timestamp};
 use tickwire_rtps::reader::ReaderConfig;
-use tickwire_rtps::wire::Guid;
+use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::writer::WriterConfig;
 use tickwire_rtps::{Change, OriginalWriter};
 use tickwire_simnet::{Link, Rng};
@@ -279,4 +279,86 @@ fn a_hundred_lines_of_succession_give_each_sample_once_and_in_order() {
         let all = 1..=i64::try_from(log.0.len()).unwrap();
         assert_eq!(ids(&world, reader), all.collect::<Vec<_>>(), "seed {seed}");
     }
+}
+
+/// A participant that says of its own samples that they are another writer's.
+fn impostor(world: &mut World, claims: &[(OriginalWriter, i64)]) -> usize {
+    let log = Log(claims.iter().map(|&(claim, id)| (claim, id, 40)).collect());
+    log.start(world, FOR_EVER)
+}
+
+#[test]
+fn a_false_claim_takes_nothing_from_what_a_writer_has_yet_to_write() {
+    let mut world = World::new(1, Link::PERFECT);
+    let mut log = Log::default();
+    let reader = reader(&mut world);
+    let honest = log.start(&mut world, FOR_EVER);
+    world.connect(honest, reader, true, true);
+    log.write(&mut world, honest, 40);
+    world.settle(Duration::from_secs(1));
+    let claim = |number| OriginalWriter {
+        guid: log.0[0].0.guid,
+        sequence_number: SequenceNumber(number),
+    };
+    let claims = [
+        (claim(i64::MAX - 1), 101),
+        (claim(1 << 40), 102),
+        (claim(1000), 103),
+    ];
+    let impostor = impostor(&mut world, &claims);
+    world.connect(impostor, reader, true, true);
+    world.settle(Duration::from_secs(1));
+    for _ in 0..20 {
+        log.write(&mut world, honest, 40);
+    }
+    world.settle(Duration::from_secs(1));
+    let expected: Vec<_> = [1, 101, 102, 103].into_iter().chain(2..=21).collect();
+    assert_eq!(ids(&world, reader), expected);
+    assert_eq!(world.readers[reader].reader.counters().known, 0);
+}
+
+#[test]
+fn a_false_claim_takes_nothing_from_a_successor_but_the_change_it_names() {
+    let mut world = World::new(1, Link::PERFECT);
+    let mut log = Log::default();
+    let reader = reader(&mut world);
+    let first = log.start(&mut world, FOR_EVER);
+    for _ in 0..5 {
+        log.write(&mut world, first, 40);
+    }
+    world.writers[first].up = false;
+    let claim = |number| OriginalWriter {
+        guid: log.0[0].0.guid,
+        sequence_number: SequenceNumber(number),
+    };
+    let impostor = impostor(&mut world, &[(claim(3), 101), (claim(1 << 40), 102)]);
+    world.connect(impostor, reader, true, true);
+    world.settle(Duration::from_secs(1));
+    let second = log.start(&mut world, FOR_EVER);
+    world.connect(second, reader, true, true);
+    world.settle(Duration::from_secs(1));
+    assert_eq!(ids(&world, reader), [101, 102, 1, 2, 4, 5]);
+}
+
+#[test]
+fn what_another_has_given_already_does_not_come_from_its_writer() {
+    let mut world = World::new(1, Link::PERFECT);
+    let mut log = Log::default();
+    let reader = reader(&mut world);
+    let first = log.start(&mut world, FOR_EVER);
+    for _ in 0..5 {
+        log.write(&mut world, first, 40);
+    }
+    // It keeps less than the writer.
+    let service = Log(log.0.split_off(2)).start(&mut world, FOR_EVER);
+    world.connect(first, reader, true, true);
+    world.connect(service, reader, true, true);
+    world.settle(Duration::from_secs(1));
+    let seen = ids(&world, reader);
+    let mut once = seen.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), seen.len(), "{seen:?}");
+    assert!(seen.is_sorted(), "{seen:?}");
+    assert_eq!(seen.last(), Some(&5));
 }

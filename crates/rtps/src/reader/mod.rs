@@ -138,7 +138,8 @@ impl Reader {
         };
         let mut writer = self.writers.remove(index);
         self.unsettled -= usize::from(writer.is_unsettled());
-        self.note_end(guid, writer.relayed.max(writer.passed().previous()));
+        let given = core::mem::take(&mut writer.given);
+        self.note_end(guid, writer.passed().previous(), given);
         let (pool, counters) = (&mut self.pool, &mut self.counters);
         writer.set.abandon(guid, pool, counters, sink);
         let abandoned = writer.reorder.held() + writer.reassembly.len();

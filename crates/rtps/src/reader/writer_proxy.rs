@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use tickwire_base::{Duration, Instant, Locator};
 
 use super::ReaderConfig;
+use super::originals::Numbers;
 use super::reassembly::Reassembly;
 use super::reorder::Reorder;
 use super::sets::SetBuffer;
@@ -62,8 +63,8 @@ pub(super) struct MatchedWriter {
     pub(super) history_last: SequenceNumber,
     /// It has answered, and given what it had then.
     pub(super) has_settled: bool,
-    /// The newest of its changes that another writer has given.
-    pub(super) relayed: SequenceNumber,
+    /// Those of its changes that other writers have given.
+    pub(super) given: Numbers,
     pub(super) reorder: Reorder,
     pub(super) reassembly: Reassembly,
     pub(super) set: SetBuffer,
@@ -101,7 +102,7 @@ impl MatchedWriter {
             synchronized: false,
             history_last: SequenceNumber::ZERO,
             has_settled: false,
-            relayed: SequenceNumber::ZERO,
+            given: Numbers::default(),
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
             set: SetBuffer::default(),
@@ -130,7 +131,7 @@ impl MatchedWriter {
         self.announced = SequenceNumber::ZERO;
         self.complete = SequenceNumber::FIRST;
         self.synchronized = false;
-        self.relayed = SequenceNumber::ZERO;
+        self.given = Numbers::default();
         self.reorder = Reorder::default();
         self.reassembly = Reassembly::default();
         self.set = SetBuffer::default();
