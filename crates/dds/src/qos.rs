@@ -321,7 +321,10 @@ impl GroupQos {
     /// `coherent_access`: what was written between
     /// [`begin_coherent_changes`](crate::Publisher::begin_coherent_changes) and its end is seen
     /// together, in each reader for itself. With INSTANCE scope as with TOPIC scope all changes of a
-    /// writer belong to its set.
+    /// writer belong to its set. With GROUP scope a set is seen in all readers of the subscriber
+    /// together. It may wait up to ten seconds for a writer of the publisher that discovery has not
+    /// found yet; a set of a writer that left before it was found is not seen, unless all its changes
+    /// are there.
     pub fn presentation(mut self, presentation: Presentation) -> Self {
         self.presentation = presentation;
         self

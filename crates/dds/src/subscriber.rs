@@ -397,7 +397,7 @@ impl SubscriberGroup {
         if decision.judgement.is_whole {
             match room_for(&readers, publisher, set) {
                 Room::Enough => {}
-                Room::NotYet(_) => return None,
+                Room::NotYet(..) => return None,
                 Room::Never(_) => decision.judgement.is_whole = false,
             }
         }

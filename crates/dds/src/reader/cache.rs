@@ -107,6 +107,8 @@ pub(crate) struct Cache<T> {
     pub(super) unnamed: Option<(usize, Slot)>,
     /// Scratch for the instances of a coherent set, with whether a change is a value.
     pub(super) set_instances: Vec<(InstanceHandle, bool)>,
+    /// Samples and instances that have been removed.
+    pub(super) gone: u64,
     pool: Vec<Arc<T>>,
     pub(super) collections: u64,
 }
@@ -145,6 +147,7 @@ impl<T> Cache<T> {
             chosen: Vec::new(),
             unnamed: None,
             set_instances: Vec::new(),
+            gone: 0,
             pool: Vec::new(),
             collections: 0,
         }
@@ -277,6 +280,7 @@ impl<T> Cache<T> {
         let removed = self.entries.remove(slot, &mut instance.samples)?;
         self.expiries.remove(&slot);
         instance.notice_count -= usize::from(!removed.valid);
+        self.gone += 1;
         Some(removed)
     }
 
@@ -303,6 +307,7 @@ impl<T> Cache<T> {
         };
         if let Some(instance) = place.take_if(|instance| instance.is_over()) {
             self.by_handle.remove(&instance.handle);
+            self.gone += 1;
             self.aliases.forget(instance.handle);
             self.keep(instance.handle);
             self.sorted.changed();

@@ -13,6 +13,8 @@ use crate::reader::sample::Sample;
 
 #[path = "lifecycle_tests.rs"]
 mod lifecycle;
+#[path = "room_tests.rs"]
+mod room;
 #[path = "time_filter_tests.rs"]
 mod time_filter;
 
@@ -47,6 +49,21 @@ fn key(number: u8) -> InstanceHandle {
     InstanceHandle([number; 16])
 }
 
+fn arrival(kind: ChangeKind, instance: u8, from: u8, number: u64) -> Arrival {
+    Arrival {
+        writer: writer(from),
+        sequence_number: SequenceNumber(number.cast_signed()),
+        kind,
+        source_timestamp: Some(Timestamp::from_nanos(number.cast_signed())),
+        reception_timestamp: Timestamp::from_nanos(1_000),
+        received_at: NOW,
+        expires_at: None,
+        instance: key(instance),
+        publisher: writer(from),
+        group_number: SequenceNumber::ZERO,
+    }
+}
+
 impl Fixture {
     fn new(policy: CachePolicy) -> Self {
         Self {
@@ -62,18 +79,7 @@ impl Fixture {
     }
 
     fn change_at(&mut self, kind: ChangeKind, instance: u8, from: u8, number: u64) -> Insertion {
-        let mut arrival = Arrival {
-            writer: writer(from),
-            sequence_number: SequenceNumber(number.cast_signed()),
-            kind,
-            source_timestamp: Some(Timestamp::from_nanos(number.cast_signed())),
-            reception_timestamp: Timestamp::from_nanos(1_000),
-            received_at: NOW,
-            expires_at: None,
-            instance: key(instance),
-            publisher: writer(from),
-            group_number: SequenceNumber::ZERO,
-        };
+        let mut arrival = arrival(kind, instance, from, number);
         arrival.expires_at = self.cache.expiry_of(&arrival);
         let value = kind.is_alive().then(|| {
             let mut value = self.cache.value(u64::default);

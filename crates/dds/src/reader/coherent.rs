@@ -102,7 +102,7 @@ impl<T: TopicSupport> Inbox<T> {
                 }
                 Delivery::Accepted
             }
-            Room::NotYet(reason) => {
+            Room::NotYet(reason, _) => {
                 self.statuses.reject(reason, None);
                 self.full()
             }

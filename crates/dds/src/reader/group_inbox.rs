@@ -27,8 +27,18 @@ pub(super) struct GroupInbox<T> {
     waiting: usize,
     /// What the subscriber has not been told yet.
     events: Vec<GroupEvent>,
+    /// By publisher, the set that waits for room.
+    blocked: HashMap<Guid, Blocked>,
     /// Scratch for the changes of a set.
     shown: Vec<Staged<T>>,
+}
+
+/// A set that found no room.
+struct Blocked {
+    set: SequenceNumber,
+    reason: SampleRejectedReason,
+    /// It finds none before so much is [gone](Cache::gone).
+    until: u64,
 }
 
 /// A writer's part in a set of its publisher, or changes in no set that came after one.
@@ -55,6 +65,7 @@ impl<T> Default for GroupInbox<T> {
             queues: HashMap::new(),
             waiting: 0,
             events: Vec::new(),
+            blocked: HashMap::new(),
             shown: Vec::new(),
         }
     }
@@ -182,14 +193,25 @@ impl<T: TopicSupport> Inbox<T> {
     /// Whether the parts of a set can be shown now; those that never can are taken for discarded.
     pub(super) fn room_for_set(&mut self, publisher: Guid, set: SequenceNumber) -> Room {
         self.reveal_waiting();
-        let Some(group) = &self.group else {
+        let Some(group) = &mut self.group else {
             return Room::Enough;
         };
+        // Lest a long set is looked through for each sample that is taken meanwhile.
+        let known = group.blocked.get(&publisher);
+        if let Some(blocked) = known.filter(|known| known.set == set)
+            && let Some(excess) = blocked.until.checked_sub(self.cache.gone)
+            && excess > 0
+        {
+            return Room::NotYet(
+                blocked.reason,
+                usize::try_from(excess).unwrap_or(usize::MAX),
+            );
+        }
         let mut arrivals = Vec::new();
         for (&(_, of), queue) in &group.queues {
             match queue.front().filter(|_| of == publisher) {
                 Some(part) if part.set == SequenceNumber::ZERO => {
-                    return Room::NotYet(SampleRejectedReason::Samples);
+                    return Room::NotYet(SampleRejectedReason::Samples, 1);
                 }
                 Some(part) if part.set == set => {
                     arrivals.extend(part.staged.iter().map(|staged| &staged.arrival));
@@ -197,7 +219,13 @@ impl<T: TopicSupport> Inbox<T> {
                 _ => {}
             }
         }
-        self.cache.room_for(arrivals.into_iter())
+        let room = self.cache.room_for(arrivals.into_iter());
+        if let Room::NotYet(reason, excess) = room {
+            let until = self.cache.gone + excess as u64;
+            let blocked = Blocked { set, reason, until };
+            group.blocked.insert(publisher, blocked);
+        }
+        room
     }
 
     /// Shows or discards the parts of a set, and shows what has waited behind them.
@@ -210,6 +238,7 @@ impl<T: TopicSupport> Inbox<T> {
         let Some(mut group) = self.group.take() else {
             return;
         };
+        group.blocked.remove(&publisher);
         let mut shown = std::mem::take(&mut group.shown);
         for (&(writer, of), queue) in &mut group.queues {
             // Before it there can only be changes in no set.
@@ -251,7 +280,7 @@ impl<T: TopicSupport> Inbox<T> {
             {
                 while let Some(staged) = part.staged.pop_front() {
                     let arrival = std::iter::once(&staged.arrival);
-                    if let Room::NotYet(_) = self.cache.room_for(arrival) {
+                    if let Room::NotYet(..) = self.cache.room_for(arrival) {
                         part.staged.push_front(staged);
                         self.is_stalled = true;
                         return true;

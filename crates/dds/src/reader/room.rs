@@ -9,8 +9,8 @@ use super::insert::{Arrival, SampleRejectedReason};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     Enough,
-    /// There will be once samples are taken.
-    NotYet(SampleRejectedReason),
+    /// There will be once samples are taken: not before so many samples and instances are gone.
+    NotYet(SampleRejectedReason, usize),
     /// There would not be in an empty cache.
     Never(SampleRejectedReason),
 }
@@ -61,22 +61,29 @@ impl<T> Cache<T> {
             if kept > policy.max_samples_per_instance {
                 return Room::Never(SampleRejectedReason::SamplesPerInstance);
             }
-            if all.min(depth) > policy.max_samples_per_instance {
-                return Room::NotYet(SampleRejectedReason::SamplesPerInstance);
+            let excess = all
+                .min(depth)
+                .saturating_sub(policy.max_samples_per_instance);
+            if excess > 0 {
+                return Room::NotYet(SampleRejectedReason::SamplesPerInstance, excess);
             }
             count += 1;
             new_instances += usize::from(!self.by_handle.contains_key(&instance));
             alone += kept + notices;
             added += all.min(depth.max(held)) - held + notices;
         }
+        let instances = self.by_handle.len() + new_instances;
+        let samples = self.entries.len() + added;
         match () {
             () if count > policy.max_instances => Room::Never(SampleRejectedReason::Instances),
             () if alone > policy.max_samples => Room::Never(SampleRejectedReason::Samples),
-            () if self.by_handle.len() + new_instances > policy.max_instances => {
-                Room::NotYet(SampleRejectedReason::Instances)
+            () if instances > policy.max_instances => {
+                let excess = instances - policy.max_instances;
+                Room::NotYet(SampleRejectedReason::Instances, excess)
             }
-            () if self.entries.len() + added > policy.max_samples => {
-                Room::NotYet(SampleRejectedReason::Samples)
+            () if samples > policy.max_samples => {
+                let excess = samples - policy.max_samples;
+                Room::NotYet(SampleRejectedReason::Samples, excess)
             }
             () => Room::Enough,
         }

@@ -128,6 +128,7 @@ impl<T> Cache<T> {
     fn let_go(&mut self, early: Option<Early<T>>) {
         if let Some(early) = early {
             self.too_early += 1;
+            self.gone += 1;
             early
                 .value
                 .into_iter()
