@@ -97,6 +97,16 @@ impl Endpoints {
         &self.undecided
     }
 
+    /// A writer of a publisher is there that is not taken over.
+    pub(super) fn leave_out_of_group(&mut self, group: Guid) {
+        self.groups.leave_out(group);
+    }
+
+    /// A participant is gone, and all its endpoints.
+    pub(super) fn forget_groups(&mut self, prefix: GuidPrefix) {
+        self.groups.forget(prefix);
+    }
+
     /// Which writers belong to one publisher.
     pub(super) fn groups(&self) -> &Groups {
         &self.groups

@@ -73,7 +73,8 @@ pub enum Event {
     /// matched with one of them and look at the sets of a whole publisher (PRESENTATION with coherent
     /// access and GROUP scope): after they were matched with a new writer, and before they are
     /// unmatched from one that is gone. Writers that are not known to match or not to match are left
-    /// out; of a publisher with more than 1,024 none is told.
+    /// out; none is told of a publisher with more than 1,024, or one of which a writer is ignored or
+    /// refused.
     GroupChanged {
         /// The local reader.
         reader: Guid,

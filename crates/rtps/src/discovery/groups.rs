@@ -8,12 +8,14 @@ use alloc::vec::Vec;
 use super::event::Event;
 use super::{Discovery, EndpointData, Role};
 use crate::qos::{PresentationScope, Verdict};
-use crate::wire::{EntityId, Guid};
+use crate::wire::{EntityId, Guid, GuidPrefix};
 
 /// The writers of publishers that announce them, and who looks at the sets of publishers.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     writers: BTreeMap<Guid, BTreeSet<EntityId>>,
+    /// Publishers of which not all writers are here.
+    untold: BTreeSet<Guid>,
     /// Readers of ours.
     readers: BTreeSet<Guid>,
 }
@@ -39,6 +41,16 @@ impl Groups {
             }
         }
         self.readers.remove(&data.guid);
+    }
+
+    pub(super) fn leave_out(&mut self, group: Guid) {
+        if self.untold.len() < MAX_UNTOLD {
+            self.untold.insert(group);
+        }
+    }
+
+    pub(super) fn forget(&mut self, prefix: GuidPrefix) {
+        self.untold.retain(|group| group.prefix != prefix);
     }
 
     /// The writers of a publisher, ascending.
@@ -69,6 +81,14 @@ impl Discovery {
         }
     }
 
+    /// A writer is ignored, or there is no room for it. Of its publisher nothing can be told any more.
+    pub(super) fn leave_out(&mut self, data: &EndpointData) {
+        if let Some(group) = group_of(data).filter(|group| group.prefix == data.guid.prefix) {
+            self.endpoints.leave_out_of_group(group);
+            self.tell_of_group(group);
+        }
+    }
+
     fn tell_of_group(&mut self, group: Guid) {
         let groups = self.endpoints.groups();
         let (all, readers) = (groups.of(group), &groups.readers);
@@ -83,9 +103,10 @@ impl Discovery {
                 .iter()
                 .any(|&reader| undecided.has((*writer, reader)))
         };
-        let writers: Arc<[EntityId]> = match all.clone().nth(MAX_WRITERS) {
-            Some(_) => Arc::default(),
-            None => all.filter(is_decided).map(|guid| guid.entity).collect(),
+        let is_untold = groups.untold.contains(&group) || all.clone().nth(MAX_WRITERS).is_some();
+        let writers: Arc<[EntityId]> = match is_untold {
+            true => Arc::default(),
+            false => all.filter(is_decided).map(|guid| guid.entity).collect(),
         };
         for reader in told {
             self.events.push_back(Event::GroupChanged {
@@ -118,3 +139,5 @@ fn looks_at_groups(data: &EndpointData) -> bool {
 /// Writers of a publisher that readers are told of; of more they are not, so that announcing one
 /// does not cost as much as all of them.
 const MAX_WRITERS: usize = 1024;
+/// Publishers of which it is remembered that not all writers are here.
+const MAX_UNTOLD: usize = 1024;

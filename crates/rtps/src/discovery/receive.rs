@@ -258,6 +258,7 @@ impl Discovery {
         }
         if self.ignored.has_endpoint(&data) {
             self.counters.ignored += 1;
+            self.leave_out(&data);
             return self.forget_endpoint(now, data.guid, LostReason::Ignored);
         }
         if data.group.take_if(|group| group.prefix != source).is_some() {
@@ -278,7 +279,7 @@ impl Discovery {
         }
         let is_new = known.is_none();
         if !self.admit(&data) {
-            return;
+            return self.leave_out(&data);
         }
         if !is_new {
             // Its lease may be another one; what it says shows that it is alive.
@@ -353,6 +354,7 @@ impl Discovery {
         for guid in guids {
             self.forget_endpoint(now, guid, reason);
         }
+        self.endpoints.forget_groups(prefix);
         for (topic, ..) in self.topics_mut() {
             topic.unmatch_participant(prefix);
         }
@@ -370,7 +372,10 @@ impl Discovery {
         self.participants.remove_endpoint(guid.prefix);
         self.tracker.remove(guid);
         let changes = self.endpoints.remove(guid);
-        self.tell_of_groups_around(&data);
+        match reason {
+            LostReason::Ignored => self.leave_out(&endpoint),
+            _ => self.tell_of_groups_around(&endpoint),
+        }
         self.report(now, changes);
         self.events
             .push_back(Event::EndpointLost { endpoint, reason });

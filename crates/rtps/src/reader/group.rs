@@ -62,7 +62,8 @@ impl GroupSets {
     }
 
     /// A publisher has these writers now, by what it announces; their ids ascend. None at all says
-    /// that they are too many. To be told after readers were matched with a new writer, and before they are unmatched from one that is gone.
+    /// that they cannot be told. To be told after readers were matched with a new writer, and before
+    /// they are unmatched from one that is gone.
     pub fn has_writers(&mut self, publisher: Guid, writers: &[EntityId]) {
         if let Some(sets) = self.publishers.get_mut(&publisher) {
             sets.has_writers(writers);

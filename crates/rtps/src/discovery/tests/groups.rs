@@ -112,3 +112,24 @@ fn of_a_publisher_with_too_many_writers_none_is_told() {
     net.run(MOMENT);
     assert_eq!(told(&mut net).last().map(String::as_str), Some(""));
 }
+
+#[test]
+fn of_a_publisher_with_a_writer_that_is_ignored_none_is_told() {
+    for is_known in [false, true] {
+        let mut net = Net::new([config(1), config(2)]);
+        net.run(MOMENT);
+        add(&mut net, 0, member(1, "A"));
+        add(&mut net, 1, looking_reader("A"));
+        if is_known {
+            add(&mut net, 0, member(2, "B"));
+        }
+        told(&mut net);
+        net.call(1, |discovery, now, _| {
+            discovery.ignore_endpoint(now, member(2, "B").guid);
+        });
+        if !is_known {
+            add(&mut net, 0, member(2, "B"));
+        }
+        assert_eq!(told(&mut net), [""]);
+    }
+}
