@@ -174,6 +174,16 @@ fn fragments_that_lie_about_their_sizes_are_refused() {
 }
 
 #[test]
+fn large_samples_in_fragments_that_are_mostly_header_are_refused() {
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, false);
+    script.data_frag_of(1, 1, 1, 8, 1 << 20, &[0; 8]);
+    assert_eq!(script.reader.counters().misbehaved, 1);
+    script.data_frag_of(1, 1, 1, 64, 1 << 20, &[0; 64]);
+    assert_eq!(script.reader.counters().misbehaved, 1);
+}
+
+#[test]
 fn partial_samples_make_way_for_those_that_are_needed_first() {
     let mut script = reader();
     for number in (1..=100).rev() {

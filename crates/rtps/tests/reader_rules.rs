@@ -2,12 +2,14 @@
 
 mod common;
 
+use common::group::in_set;
 use common::reader_config;
 use common::script::Said::{AckNack, NackFrag};
 use common::script::{ReaderScript, WHERE, WRITER};
 use tickwire_base::Duration;
+use tickwire_rtps::Place;
 use tickwire_rtps::reader::{ReaderConfig, WriterProxy};
-use tickwire_rtps::wire::{EntityId, Guid, VendorId};
+use tickwire_rtps::wire::{EntityId, Guid, StatusInfo, VendorId};
 
 const SOON: Duration = Duration::from_millis(1);
 
@@ -348,6 +350,60 @@ fn a_sample_that_says_what_must_be_understood_but_is_not_is_passed_over() {
     assert_eq!(script.cache.numbers(), [1, 3]);
     assert_eq!(script.reader.counters().not_understood, 1);
     assert_eq!(script.heartbeat(1, 3, false), [AckNack(4, vec![], true)]);
+}
+
+/// A parameter list with one parameter.
+fn with_parameter(id: u16, value: &[u8]) -> Vec<u8> {
+    let mut list = Vec::from(id.to_le_bytes());
+    list.extend(u16::try_from(value.len()).expect("short").to_le_bytes());
+    list.extend(value);
+    list.extend([1, 0, 0, 0]);
+    list
+}
+
+#[test]
+fn what_a_filter_takes_out_is_passed_over_in_one_piece_or_several() {
+    let filtered = with_parameter(0x0071, &StatusInfo::FILTERED.0.to_be_bytes());
+    let mut script = met();
+    script.data_with_qos(1, &filtered);
+    script.data_in_two_with_qos(2, &filtered);
+    script.data_in_two_with_qos(3, &[]);
+    assert_eq!(script.cache.numbers(), [3]);
+    assert_eq!(script.heartbeat(1, 3, false), [AckNack(4, vec![], true)]);
+}
+
+#[test]
+fn the_original_writer_and_the_place_of_fragments_are_only_looked_at_if_they_are_asked_for() {
+    let mut original = Vec::from([9; 16]);
+    original.extend([0, 0, 0, 0, 5, 0, 0, 0]);
+    let relayed = with_parameter(0x0061, &original);
+    let in_set = in_set(1, 7);
+    for config in [
+        reader_config(),
+        ReaderConfig {
+            originals: true,
+            places: true,
+            ..reader_config()
+        },
+    ] {
+        let looks = config.originals;
+        let mut script = ReaderScript::new(config);
+        script.match_writer(true, false);
+        script.heartbeat(1, 0, true);
+        for number in [1, 3] {
+            script.data_with_qos(number, &relayed);
+            script.data_in_two_with_qos(number + 1, &relayed);
+        }
+        let known = script.reader.counters().known;
+        assert_eq!(known, if looks { 3 } else { 0 });
+        script.data_with_qos(5, &in_set);
+        script.data_in_two_with_qos(6, &in_set);
+        let [.., whole, fragmented] = &script.cache.samples[..] else {
+            panic!("two samples at least");
+        };
+        assert_eq!(whole.place, fragmented.place);
+        assert_eq!(whole.place != Place::default(), looks);
+    }
 }
 
 #[test]

@@ -243,6 +243,10 @@ impl Reader {
         if !data.inline_qos.is_understood() {
             return self.pass_over(index, number, sink);
         }
+        let status = data.inline_qos.status_info();
+        if status.contains(StatusInfo::FILTERED) {
+            return self.skip(index, number, number.next(), sink);
+        }
         self.counters.fragments += 1;
         let timestamp = context.source_timestamp;
         let newest_first = !writer.proxy.reliable;

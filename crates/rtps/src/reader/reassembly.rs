@@ -113,7 +113,7 @@ impl Reassembly {
             }
         };
         let partial = self.partials.get_mut(at).ok_or(FragmentError::Misbehaved)?;
-        partial.insert(now, data)?;
+        partial.insert(now, data, config)?;
         if partial.received_count < partial.fragment_count {
             return Ok(None);
         }
@@ -202,6 +202,9 @@ impl Partial {
             return Err(FragmentError::NoRoom);
         }
         let fragment_count = data.sample_size.div_ceil(data.fragment_size.into());
+        if fragment_len < MIN_FRAGMENT_LEN && fragment_count > MAX_SHORT_FRAGMENTS {
+            return Err(FragmentError::Misbehaved);
+        }
         let words = sample_len.div_ceil(fragment_len).div_ceil(64);
         let mut partial = Self {
             number: data.sequence_number,
@@ -225,7 +228,12 @@ impl Partial {
         Ok(partial)
     }
 
-    fn insert(&mut self, now: Instant, data: &DataFrag<'_>) -> Result<(), FragmentError> {
+    fn insert(
+        &mut self,
+        now: Instant,
+        data: &DataFrag<'_>,
+        config: &ReaderConfig,
+    ) -> Result<(), FragmentError> {
         let same = usize::try_from(data.sample_size) == Ok(self.bytes.len())
             && usize::from(data.fragment_size) == self.fragment_len
             && data.is_key == self.is_key;
@@ -237,8 +245,12 @@ impl Partial {
         if !data.inline_qos.bytes.is_empty() {
             self.kind = ChangeKind::from_status_info(data.inline_qos.status_info().0);
             self.key_hash = data.inline_qos.key_hash();
-            self.place = data.inline_qos.place().of(self.number);
-            self.original = data.inline_qos.original_writer();
+            if config.places || config.coherent {
+                self.place = data.inline_qos.place().of(self.number);
+            }
+            if config.originals {
+                self.original = data.inline_qos.original_writer();
+            }
         }
         let mut rest = data.payload;
         for fragment in first..end {
@@ -278,24 +290,38 @@ impl Partial {
             0 => self.fragment_count,
             last => last.min(self.fragment_count),
         };
-        let start = from.max(1);
-        // Whole words of 64 fragments are passed over at once; the first may begin before `start`.
-        let before = (start as usize - 1) % 64;
-        let full = self.received.iter().skip((start as usize - 1) / 64);
-        let full = full.take_while(|&&word| word == u64::MAX).count();
-        let passed = (full * 64).saturating_sub(before);
-        let mut missing = (start..=last).skip(passed).filter(|&fragment| {
-            let index = fragment as usize - 1;
-            let word = self.received.get(index / 64).copied();
-            word.is_some_and(|word| word & (1 << (index % 64)) == 0)
-        });
-        let first = missing.next()?;
+        let first = self.first_missing(from.max(1), last)?;
         let mut set = FragmentNumberSet::empty(first);
-        set.insert(first);
-        missing
-            .take_while(|&fragment| set.insert(fragment))
-            .for_each(drop);
+        let end = last.min(first.saturating_add(SET_LEN - 1));
+        for fragment in (first..=end).filter(|&fragment| self.lacks(fragment)) {
+            set.insert(fragment);
+        }
         Some(set)
+    }
+
+    /// The lowest fragment still missing from `from`, at least 1, up to `last`. Passes over whole
+    /// words.
+    fn first_missing(&self, from: u32, last: u32) -> Option<u32> {
+        let start = from as usize - 1;
+        // Of the first word, what is below `from` counts as received.
+        let mut below = (1 << (start % 64)) - 1;
+        let words = self.received.iter().enumerate().skip(start / 64);
+        for (index, word) in words.take_while(|(index, _)| index * 64 < last as usize) {
+            let received = word | core::mem::take(&mut below);
+            if received != u64::MAX {
+                let fragment = index * 64 + received.trailing_ones() as usize + 1;
+                let fragment = u32::try_from(fragment).ok();
+                return fragment.filter(|&fragment| fragment <= last);
+            }
+        }
+        None
+    }
+
+    /// Whether a fragment, counted from 1, is still missing.
+    fn lacks(&self, fragment: u32) -> bool {
+        let index = fragment as usize - 1;
+        let word = self.received.get(index / 64);
+        word.is_some_and(|word| word & (1 << (index % 64)) == 0)
     }
 
     fn finish(self) -> HeldChange {
@@ -310,6 +336,68 @@ impl Partial {
                 false => Content::Value,
             },
             bytes: self.bytes,
+        }
+    }
+}
+
+/// Numbers in one set.
+const SET_LEN: u32 = 256;
+/// Samples of more than [`MAX_SHORT_FRAGMENTS`] fragments have none that are shorter, the last one
+/// apart: what is known of fragments would be larger than what is in them.
+const MIN_FRAGMENT_LEN: usize = 64;
+const MAX_SHORT_FRAGMENTS: u32 = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::{EntityId, Guid, InlineQos};
+
+    /// A sample of so many fragments of a byte, of which some have come.
+    fn partial(count: u32, received: &[u32]) -> Partial {
+        let config = ReaderConfig::new(Guid::UNKNOWN);
+        let data = |fragment| DataFrag {
+            reader: EntityId::UNKNOWN,
+            writer: EntityId::UNKNOWN,
+            sequence_number: SequenceNumber(1),
+            fragment_start: fragment,
+            fragment_count: 1,
+            fragment_size: 1,
+            sample_size: count,
+            inline_qos: InlineQos::default(),
+            is_key: false,
+            payload: &[0],
+        };
+        let now = Instant::from_nanos(0);
+        let partial = Partial::new(now, &data(1), None, &config);
+        let mut partial = partial.expect("a fragment within the sample");
+        for &fragment in received {
+            partial
+                .insert(now, &data(fragment), &config)
+                .expect("a fragment within the sample");
+        }
+        partial
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_missing_is_what_has_not_come(
+            count in 1..700_u32,
+            holes in proptest::collection::vec(1..700_u32, 0..9),
+            from in 0..700_u32,
+            last in 0..700_u32,
+        ) {
+            let received: Vec<u32> = (1..=count).filter(|n| !holes.contains(n)).collect();
+            let partial = partial(count, &received);
+            let up_to = if last == 0 { count } else { last.min(count) };
+            let mut expected = (from.max(1)..=up_to).filter(|n| holes.contains(n));
+            let expected = expected.next().map(|first| {
+                let within = first..=up_to.min(first + SET_LEN - 1);
+                within.filter(|n| holes.contains(n)).collect::<Vec<_>>()
+            });
+            let missing = partial.missing(from, last);
+            prop_assert_eq!(missing.map(|set| set.iter().collect::<Vec<_>>()), expected);
         }
     }
 }

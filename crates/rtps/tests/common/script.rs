@@ -237,7 +237,7 @@ impl ReaderScript {
         sample_size: u32,
         payload: &[u8],
     ) -> Vec<Said> {
-        let data = DataFrag {
+        self.hear(&Submessage::DataFrag(DataFrag {
             reader: EntityId::UNKNOWN,
             writer: WRITER.entity,
             sequence_number: SequenceNumber(number),
@@ -248,8 +248,30 @@ impl ReaderScript {
             inline_qos: InlineQos::default(),
             is_key: false,
             payload,
-        };
-        self.hear(&Submessage::DataFrag(data))
+        }))
+    }
+
+    /// A sample of 8 bytes in two fragments of 4, with a little-endian list as its inline QoS.
+    pub fn data_in_two_with_qos(&mut self, number: i64, qos: &[u8]) -> Vec<Said> {
+        let mut said = Vec::new();
+        for fragment_start in [1, 2] {
+            said.extend(self.hear(&Submessage::DataFrag(DataFrag {
+                reader: EntityId::UNKNOWN,
+                writer: WRITER.entity,
+                sequence_number: SequenceNumber(number),
+                fragment_start,
+                fragment_count: 1,
+                fragment_size: 4,
+                sample_size: 8,
+                inline_qos: InlineQos {
+                    bytes: qos,
+                    little_endian: true,
+                },
+                is_key: false,
+                payload: &[1; 4],
+            })));
+        }
+        said
     }
 
     pub fn heartbeat(&mut self, first: i64, last: i64, is_final: bool) -> Vec<Said> {
