@@ -306,6 +306,23 @@ fn a_heartbeat_frag_says_up_to_where_to_ask() {
 }
 
 #[test]
+fn a_heartbeat_frag_before_the_first_heartbeat_asks_for_nothing() {
+    for skip_history in [false, true] {
+        let mut script = ReaderScript::new(reader_config());
+        script.match_writer(true, skip_history);
+        script.data_frag(9, 1, 1, 8);
+        script.heartbeat_frag(9, 2);
+        script.data(12);
+        assert_eq!(script.wait(Duration::from_millis(90)), []);
+        // The first heartbeat says where to begin.
+        assert_eq!(
+            script.heartbeat(9, 12, false),
+            [AckNack(9, vec![10, 11], true), NackFrag(9, vec![2])]
+        );
+    }
+}
+
+#[test]
 fn fragments_that_stop_coming_are_given_up() {
     let mut script = ReaderScript::new(ReaderConfig {
         reliable: false,

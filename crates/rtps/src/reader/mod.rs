@@ -347,7 +347,8 @@ impl Reader {
             return;
         };
         partial.announced = partial.announced.max(heartbeat.last_fragment);
-        if partial.missing(1, partial.announced.max(1)).is_some() {
+        // What lacks before the first heartbeat is not known, so that an answer would ask for all.
+        if writer.synchronized && partial.missing(1, partial.announced.max(1)).is_some() {
             let at = now + self.config.nack_interval;
             writer.answer_at = Some(writer.answer_at.map_or(at, |armed| armed.min(at)));
             self.touched(index);
