@@ -323,6 +323,30 @@ fn a_heartbeat_frag_before_the_first_heartbeat_asks_for_nothing() {
 }
 
 #[test]
+fn what_came_before_the_first_heartbeat_from_far_ahead_is_forgotten() {
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, false);
+    let far = 1_i64 << 40;
+    script.data(far);
+    script.data(3);
+    assert_eq!(
+        script.heartbeat(1, 3, false),
+        [AckNack(1, vec![1, 2], true)]
+    );
+    let counters = *script.reader.counters();
+    assert_eq!((counters.jumps, counters.dropped), (1, 1));
+    script.data(1);
+    script.data(2);
+    assert_eq!(script.cache.numbers(), [1, 2, 3]);
+    let said = script.wait(Duration::from_secs(60));
+    assert_eq!(said, [AckNack(4, vec![], true)], "nothing lacks");
+    // It is still too far.
+    script.data(far);
+    assert_eq!(script.reader.counters().jumps, 2);
+    assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
 fn fragments_that_stop_coming_are_given_up() {
     let mut script = ReaderScript::new(ReaderConfig {
         reliable: false,

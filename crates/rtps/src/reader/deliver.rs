@@ -57,6 +57,8 @@ impl Reader {
         writer.history_last = heartbeat.last;
         writer.greet_at = None;
         writer.greeting_interval = self.config.greeting_interval;
+        self.forget_jumps(index, heartbeat.last);
+        let writer = &mut self.writers[index];
         let told = writer.expected > SequenceNumber::FIRST;
         let start = match writer.proxy.skip_history && !told {
             true => heartbeat.last.next(),

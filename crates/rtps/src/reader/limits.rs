@@ -7,7 +7,7 @@ use crate::wire::SequenceNumber;
 
 impl Reader {
     /// Whether a writer can have got as far as `number`. Before its first heartbeat it can be
-    /// anywhere.
+    /// anywhere; then [that](Self::forget_jumps) decides.
     pub(super) fn believes(&mut self, index: usize, number: SequenceNumber) -> bool {
         let (writer, max_jump) = (&mut self.writers[index], self.config.limits.max_jump);
         let is_near = |from: SequenceNumber| number.0.saturating_sub(from.0) <= to_i64(max_jump);
@@ -24,6 +24,22 @@ impl Reader {
         };
         self.counters.jumps += u64::from(!is_confirmed);
         is_confirmed
+    }
+
+    /// Forgets what came before the first heartbeat if that, with `last`, is too far behind it. What
+    /// is true comes again.
+    pub(super) fn forget_jumps(&mut self, index: usize, last: SequenceNumber) {
+        let writer = &mut self.writers[index];
+        let max_jump = to_i64(self.config.limits.max_jump);
+        let farthest = SequenceNumber(last.0.saturating_add(max_jump));
+        if writer.announced <= farthest {
+            return;
+        }
+        writer.announced = last;
+        self.counters.jumps += 1;
+        while let Some(span) = writer.reorder.pop_back_beyond(farthest) {
+            self.counters.dropped += u64::from(span.change.is_some());
+        }
     }
 
     /// What fragments of that change may take, beside those of all others.

@@ -206,10 +206,16 @@ impl Reorder {
         Some(span)
     }
 
-    pub(super) fn pop_back(&mut self) -> Option<Span> {
+    fn pop_back(&mut self) -> Option<Span> {
         let span = self.spans.pop_back()?;
         self.let_go_of(&span);
         Some(span)
+    }
+
+    /// The highest span, if it begins beyond `last`.
+    pub(super) fn pop_back_beyond(&mut self, last: SequenceNumber) -> Option<Span> {
+        self.spans.back().filter(|span| span.first > last)?;
+        self.pop_back()
     }
 
     fn let_go_of(&mut self, span: &Span) {
