@@ -124,7 +124,8 @@ impl Outbox {
 
     /// Puts what goes from one participant to another at the same addresses together, as far as it
     /// fits `max_len`. What is for one participant keeps its order, and nothing overtakes what is
-    /// for everybody. Only what machines wrote that share datagrams is moved; announcements are not.
+    /// for everybody. What shares no datagram, announcements among it, stays whole and goes first:
+    /// peers listen to those that they know.
     pub fn gather(&mut self, max_len: usize) {
         // Neighbours share a datagram already.
         if self.datagrams.len() < 3 {
