@@ -104,6 +104,8 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "limits.max_held_bytes", Kind::Size, "\"64MiB\"", "memory for those"),
     Setting::new(&[Participant], "limits.max_partial", COUNT, "1024", "samples of all writers of which a reader has some fragments"),
     Setting::new(&[Participant], "limits.max_partial_bytes", Kind::Size, "\"512MiB\"", "memory for those, each at its full length"),
+    Setting::new(&[Participant], "limits.max_set", COUNT, "262144", "changes that a reader keeps of all coherent sets that have not ended; beyond, the largest set is discarded"),
+    Setting::new(&[Participant], "limits.max_set_bytes", Kind::Size, "\"256MiB\"", "memory for those"),
     Setting::new(&[Participant], "limits.max_jump", COUNT, "16777216", "sequence numbers that a writer may go ahead before a reader wants it confirmed"),
     Setting::new(&[Participant], "limits.max_filters", COUNT, "64", "content filters that a writer evaluates for its readers"),
     Setting::new(&[Participant], "limits.max_filter_comparisons", COUNT, "1024", "comparisons in all those filters"),

@@ -231,6 +231,8 @@ fn limit(limits: &mut ParticipantLimits, key: &str, value: &Value) {
         "max_held_bytes" => &mut reader.max_held_bytes,
         "max_partial" => &mut reader.max_partial,
         "max_partial_bytes" => &mut reader.max_partial_bytes,
+        "max_set" => &mut reader.max_set,
+        "max_set_bytes" => &mut reader.max_set_bytes,
         "max_jump" => {
             reader.max_jump = number as u64;
             return;

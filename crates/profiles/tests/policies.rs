@@ -173,6 +173,8 @@ fn every_setting_in_toml() {
             limits.reader.max_partial = 14;
             limits.reader.max_partial_bytes = 15 << 10;
             limits.reader.max_jump = 16;
+            limits.reader.max_set = 19;
+            limits.reader.max_set_bytes = 20 << 10;
             limits.filters.max_filters = 17;
             limits.filters.max_comparisons = 18;
         })

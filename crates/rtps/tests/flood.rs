@@ -7,6 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::net::Ipv4Addr;
 
+use common::group::in_set;
 use common::reader_config;
 use common::script::{ReaderScript, WHERE};
 use tickwire_base::{Duration, Instant, Locator};
@@ -474,11 +475,125 @@ fn early_samples_of_all_writers_take_bounded_memory() {
     let kept = live() - before;
     assert!(kept < 2 << 20, "{kept} bytes");
     let counters = script.reader.counters();
-    // Each writer may always keep one.
-    assert!(counters.held <= 600, "{}", counters.held);
+    assert_eq!(counters.held, 500);
     assert_eq!(counters.held + counters.dropped, FLOOD.into());
     script.data(1);
     assert_eq!(script.cache.numbers(), [1]);
+}
+
+/// A sample of a megabyte before its turn, whole or in fragments, from each of a hundred writers.
+fn large_and_early(script: &mut ReaderScript, in_fragments: bool) {
+    const LEN: usize = 1 << 20;
+    let payload = vec![1; LEN];
+    for number in 0..100 {
+        let from = writer(number);
+        say(script, from, |script, context| {
+            let (now, cache) = (script.now, &mut script.cache);
+            let data = Data {
+                reader: EntityId::UNKNOWN,
+                writer: from.entity,
+                sequence_number: SequenceNumber(2),
+                inline_qos: InlineQos::default(),
+                payload: SerializedPayload::Data(&payload),
+            };
+            if !in_fragments {
+                return script.reader.handle_data(now, context, &data, cache);
+            }
+            for (fragment_start, payload) in (1..).zip(payload.chunks(1 << 15)) {
+                let data = DataFrag {
+                    reader: EntityId::UNKNOWN,
+                    writer: from.entity,
+                    sequence_number: SequenceNumber(2),
+                    fragment_start,
+                    fragment_count: 1,
+                    fragment_size: 1 << 15,
+                    sample_size: LEN as u32,
+                    inline_qos: InlineQos::default(),
+                    is_key: false,
+                    payload,
+                };
+                script.reader.handle_data_frag(now, context, &data, cache);
+            }
+        });
+    }
+}
+
+#[test]
+fn large_early_samples_of_all_writers_take_bounded_memory() {
+    for in_fragments in [false, true] {
+        let mut limits = ReaderLimits::default();
+        limits.max_held_bytes = 4 << 20;
+        let config = ReaderConfig {
+            limits,
+            ..reader_config()
+        };
+        let mut script = matched(config, 100);
+        let before = live();
+        large_and_early(&mut script, in_fragments);
+        let kept = live() - before;
+        assert!(kept < 6 << 20, "{kept} bytes");
+        let counters = script.reader.counters();
+        assert_eq!((counters.held, counters.dropped), (4, 96));
+        script.data(1);
+        assert_eq!(script.cache.numbers(), [1]);
+    }
+}
+
+#[test]
+fn one_sample_is_held_whatever_its_size() {
+    let mut limits = ReaderLimits::default();
+    limits.max_held_bytes = 1_000;
+    let config = ReaderConfig {
+        limits,
+        max_held_len: 1_000,
+        ..reader_config()
+    };
+    let mut script = matched(config, 100);
+    large_and_early(&mut script, true);
+    let counters = script.reader.counters();
+    assert_eq!((counters.held, counters.dropped), (1, 99));
+}
+
+#[test]
+fn sets_that_do_not_end_take_bounded_memory() {
+    let mut limits = ReaderLimits::default();
+    limits.max_set_bytes = 4 << 20;
+    for max_set in [300, usize::MAX] {
+        limits.max_set = max_set;
+        let config = ReaderConfig {
+            coherent: true,
+            limits: limits.clone(),
+            ..reader_config()
+        };
+        let mut script = matched(config, 100);
+        let (in_set, payload) = (in_set(1, 0), [1; 10_000]);
+        let before = live();
+        script.data_with_qos(1, &in_set);
+        for number in 0..FLOOD / 10 {
+            let from = writer(number % 100);
+            say(&mut script, from, |script, context| {
+                let data = Data {
+                    reader: EntityId::UNKNOWN,
+                    writer: from.entity,
+                    sequence_number: SequenceNumber(1 + i64::from(number / 100)),
+                    inline_qos: InlineQos {
+                        bytes: &in_set,
+                        little_endian: true,
+                    },
+                    payload: SerializedPayload::Data(&payload),
+                };
+                let (now, cache) = (script.now, &mut script.cache);
+                script.reader.handle_data(now, context, &data, cache);
+            });
+            let kept = live() - before;
+            assert!(kept < 10 << 20, "{kept} bytes after {number}");
+        }
+        // The largest sets made way, so that an honest one is still whole.
+        script.data_with_qos(2, &in_set);
+        script.data(3);
+        assert_eq!(script.cache.sets, [2]);
+        assert_eq!(script.cache.numbers(), [1, 2, 3]);
+    }
 }
 
 #[test]

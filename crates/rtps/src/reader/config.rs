@@ -30,7 +30,7 @@ pub struct ReaderConfig {
     pub max_set_len: usize,
     /// Samples kept that came before their turn. Default 4096.
     pub max_held: usize,
-    /// Bytes of those; one sample always passes. Default 8 MiB.
+    /// Bytes of those; one sample passes, whatever its size. Default 8 MiB.
     pub max_held_len: usize,
     /// Longest fragmented sample in bytes; longer ones are dropped. Default 64 MiB.
     pub max_sample_len: usize,
@@ -83,12 +83,17 @@ impl ReaderConfig {
 pub struct ReaderLimits {
     /// Samples kept that came before their turn. Default 65,536.
     pub max_held: usize,
-    /// Bytes of those. Default 64 MiB.
+    /// Bytes of those; while there are none, one sample passes, whatever its size. Default 64 MiB.
     pub max_held_bytes: usize,
     /// Samples of which some fragments have arrived. Default 1,024.
     pub max_partial: usize,
     /// Bytes of those, counting each at its full length. Default 512 MiB.
     pub max_partial_bytes: usize,
+    /// Changes kept of coherent sets that have not ended. Beyond that, the largest set is discarded.
+    /// Default 262,144.
+    pub max_set: usize,
+    /// Bytes of those. Default 256 MiB.
+    pub max_set_bytes: usize,
     /// How many sequence numbers a writer may go ahead at once. Default 16,777,216. A longer jump is
     /// only believed when the next submessage confirms it, as a single broken or forged one would
     /// otherwise make all samples before it count as lost.
@@ -103,6 +108,8 @@ impl ReaderLimits {
             max_held_bytes: 64 << 20,
             max_partial: 1 << 10,
             max_partial_bytes: 512 << 20,
+            max_set: 1 << 18,
+            max_set_bytes: 256 << 20,
             max_jump: 1 << 24,
         }
     }
@@ -258,7 +265,8 @@ pub struct ReaderCounters {
     pub delivered: u64,
     /// Coherent sets that were not delivered: a change was lost, replaced before it was sent again,
     /// or came before the reader was matched; there were more than
-    /// [`max_set`](ReaderConfig::max_set); or the writer was unmatched before the end.
+    /// [`max_set`](ReaderConfig::max_set), or in all sets more than [`ReaderLimits`] allow; or the
+    /// writer was unmatched before the end.
     pub sets_discarded: u64,
     /// Changes that had come of those sets; the sink is told that they are lost.
     pub set_changes_discarded: u64,

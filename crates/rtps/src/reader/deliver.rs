@@ -29,8 +29,10 @@ impl Reader {
                 writer.restart_count = Some(heartbeat.count);
                 return false;
             }
-            let (pool, counters) = (&mut self.pool, &mut self.counters);
-            writer.set.abandon(writer.proxy.guid, pool, counters, sink);
+            let (memory, counters) = (&mut self.memory, &mut self.counters);
+            writer
+                .set
+                .abandon(writer.proxy.guid, memory, counters, sink);
             writer.restart();
             writer.heartbeat_count.restart(now, heartbeat.count);
             self.counters.restarts += 1;
@@ -103,7 +105,7 @@ impl Reader {
             false => present(
                 &self.config,
                 &mut self.writers[index].set,
-                &mut self.pool,
+                &mut self.memory,
                 &mut self.counters,
                 change,
                 sink,
@@ -142,21 +144,14 @@ impl Reader {
         number: SequenceNumber,
         change: HeldChange,
     ) {
-        let (all, all_len) = self.held_by_all();
         let many = self.crowd_of(index);
-        let limits = &self.config.limits;
+        let has_room = self.has_room_to_hold(index, change.bytes.len());
         let writer = &mut self.writers[index];
-        let reorder = &mut writer.reorder;
-        let len = reorder.held_len() + change.bytes.len();
-        let room = reorder.held() < self.config.max_held
-            && len <= self.config.max_held_len
-            && all < limits.max_held
-            && all_len + change.bytes.len() <= limits.max_held_bytes;
-        if room || reorder.held() == 0 {
-            reorder.hold(number, change);
+        if has_room {
+            writer.reorder.hold(number, change);
             self.counters.held += 1;
         } else {
-            self.pool.give(change.bytes);
+            self.memory.pool.give(change.bytes);
             self.counters.dropped += 1;
         }
         if writer.synchronized {
@@ -220,7 +215,8 @@ impl Reader {
             let original = span.change.as_ref().and_then(|change| change.original);
             let is_known = self.is_known(index, span.first, original);
             let writer = &mut self.writers[index];
-            let (config, pool, counters) = (&self.config, &mut self.pool, &mut self.counters);
+            let (config, counters) = (&self.config, &mut self.counters);
+            let memory = &mut self.memory;
             if let Some(span) = writer.reorder.front()
                 && let Some(change) = &span.change
                 && span.first == writer.expected
@@ -230,7 +226,8 @@ impl Reader {
                 if is_known {
                     counters.known += 1;
                     sink.known(received);
-                } else if present(config, set, pool, counters, &received, sink) == Delivery::Full {
+                } else if present(config, set, memory, counters, &received, sink) == Delivery::Full
+                {
                     counters.refused += 1;
                     break;
                 } else {
@@ -241,7 +238,7 @@ impl Reader {
                     }
                 }
             }
-            let (writer, pool) = (&mut self.writers[index], &mut self.pool);
+            let (writer, pool) = (&mut self.writers[index], &mut self.memory.pool);
             writer.patience = self.config.nack_interval;
             if let Some(span) = writer.reorder.pop_front() {
                 writer.expected = writer.expected.max(span.end);
@@ -252,6 +249,9 @@ impl Reader {
         }
         let writer = &mut self.writers[index];
         writer.reassembly.remove_below(writer.expected);
+        if self.config.coherent {
+            self.bound_sets();
+        }
     }
 
     /// The writer no longer holds anything below `first`: what has not come by now is lost.

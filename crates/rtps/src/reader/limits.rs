@@ -3,7 +3,18 @@
 use super::Reader;
 use super::reassembly::Room;
 use super::writer_proxy::MatchedWriter;
+use crate::pool::BufferPool;
 use crate::wire::SequenceNumber;
+
+/// Buffers to use again, and what coherent sets that have not ended keep, of all writers.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) pool: BufferPool,
+    /// Changes.
+    pub(super) set_count: usize,
+    /// Bytes of those.
+    pub(super) set_len: usize,
+}
 
 impl Reader {
     /// Whether a writer can have got as far as `number`. Before its first heartbeat it can be
@@ -66,12 +77,36 @@ impl Reader {
         room
     }
 
-    /// Changes held, of all writers, and their bytes.
-    pub(super) fn held_by_all(&self) -> (usize, usize) {
-        self.writers.iter().fold((0, 0), |(count, len), writer| {
-            let reorder = &writer.reorder;
-            (count + reorder.held(), len + reorder.held_len())
-        })
+    /// Whether a change of so many bytes may be held. Whatever its size, it is within the bounds of
+    /// its writer if that has no other, and within those of all if nobody has any.
+    pub(super) fn has_room_to_hold(&self, index: usize, len: usize) -> bool {
+        let has_room = |held: (usize, usize), max_held: usize, max_len: usize| {
+            held.0 == 0 || held.0 < max_held && held.1.saturating_add(len) <= max_len
+        };
+        let held = |writer: &MatchedWriter| (writer.reorder.held(), writer.reorder.held_len());
+        let all = self.writers.iter().map(|writer| held(writer));
+        let all = all.fold((0, 0), |sum, held| (sum.0 + held.0, sum.1 + held.1));
+        let (config, limits) = (&self.config, &self.config.limits);
+        has_room(all, limits.max_held, limits.max_held_bytes)
+            && self
+                .writers
+                .get(index)
+                .is_some_and(|writer| has_room(held(writer), config.max_held, config.max_held_len))
+    }
+
+    /// Gives up the largest of the sets that have not ended, until all of them are within bounds. What
+    /// comes of it later is only counted, and it is discarded when it ends.
+    pub(super) fn bound_sets(&mut self) {
+        let limits = &self.config.limits;
+        while self.memory.set_count > limits.max_set || self.memory.set_len > limits.max_set_bytes {
+            let sets = self.writers.iter_mut().map(|writer| &mut writer.set);
+            let by_count = self.memory.set_count > limits.max_set;
+            let largest = sets.max_by_key(|set| if by_count { set.count() } else { set.len() });
+            let Some(set) = largest.filter(|set| set.count() > 0) else {
+                return;
+            };
+            set.give_up(&mut self.memory);
+        }
     }
 }
 

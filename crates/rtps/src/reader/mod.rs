@@ -23,7 +23,6 @@ use crate::by_guid::ByGuid;
 use crate::change::{ChangeKind, Place};
 use crate::crowd;
 use crate::outbox::Outbox;
-use crate::pool::BufferPool;
 use crate::wire::{
     Context, Data, DataFrag, Gap, Guid, Heartbeat, HeartbeatFrag, SequenceNumber,
     SerializedPayload, StatusInfo,
@@ -38,6 +37,7 @@ pub use publisher_sets::Judgement;
 pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;
+use limits::Memory;
 use originals::Originals;
 use reassembly::FragmentError;
 use reorder::HeldChange;
@@ -52,7 +52,7 @@ pub struct Reader {
     /// Nothing is due before.
     due_at: Option<Instant>,
     originals: Originals,
-    pool: BufferPool,
+    memory: Memory,
     counters: ReaderCounters,
 }
 
@@ -65,7 +65,7 @@ impl Reader {
             unsettled: 0,
             due_at: None,
             originals: Originals::default(),
-            pool: BufferPool::default(),
+            memory: Memory::default(),
             counters: ReaderCounters::default(),
         }
     }
@@ -140,8 +140,8 @@ impl Reader {
         self.unsettled -= usize::from(writer.is_unsettled());
         let given = core::mem::take(&mut writer.given);
         self.note_end(guid, writer.passed().previous(), given);
-        let (pool, counters) = (&mut self.pool, &mut self.counters);
-        writer.set.abandon(guid, pool, counters, sink);
+        let (memory, counters) = (&mut self.memory, &mut self.counters);
+        writer.set.abandon(guid, memory, counters, sink);
         let abandoned = writer.reorder.held() + writer.reassembly.len();
         self.counters.abandoned += abandoned as u64;
         true
@@ -203,7 +203,7 @@ impl Reader {
             return self.skip(index, number, number.next(), sink);
         }
         if self.offer(index, &change, sink) == Offer::Keep {
-            let held = HeldChange::copy(&change, &mut self.pool);
+            let held = HeldChange::copy(&change, &mut self.memory.pool);
             self.hold(now, index, change.sequence_number, held);
         }
     }

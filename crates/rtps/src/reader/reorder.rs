@@ -203,6 +203,9 @@ impl Reorder {
     pub(super) fn pop_front(&mut self) -> Option<Span> {
         let span = self.spans.pop_front()?;
         self.let_go_of(&span);
+        if self.spans.is_empty() && self.spans.capacity() > SPARE_SPANS {
+            self.spans.shrink_to(SPARE_SPANS);
+        }
         Some(span)
     }
 
@@ -250,6 +253,8 @@ impl Reorder {
 
 /// No more gaps than that are kept; what is forgotten is asked for again.
 const MAX_GAPS: usize = 4 * 1024;
+/// Spans for which a writer has memory while nothing has come early.
+const SPARE_SPANS: usize = 64;
 /// The lowest spans, which gaps are always kept among: those that one request can be about.
 const NEEDED_FIRST: usize = 256;
 

@@ -8,10 +8,10 @@
 use alloc::vec::Vec;
 
 use super::config::{CoherentSet, ReaderConfig, SetEnd, SetPart};
+use super::limits::Memory;
 use super::reorder::HeldChange;
 use super::{Delivery, ReaderCounters, ReceivedChange, Sink};
 use crate::change::GroupPlace;
-use crate::pool::BufferPool;
 use crate::wire::{GroupDigest, Guid, SequenceNumber};
 
 /// The set of a writer that has begun and not ended. Without one, `first` is zero.
@@ -35,14 +35,14 @@ pub(super) struct SetBuffer {
 pub(super) fn present(
     config: &ReaderConfig,
     set: &mut SetBuffer,
-    pool: &mut BufferPool,
+    memory: &mut Memory,
     counters: &mut ReaderCounters,
     change: &ReceivedChange<'_>,
     sink: &mut impl Sink,
 ) -> Delivery {
     match config.coherent {
         false => sink.deliver(*change),
-        true => set.present(config, pool, counters, change, sink),
+        true => set.present(config, memory, counters, change, sink),
     }
 }
 
@@ -50,7 +50,7 @@ impl SetBuffer {
     fn present(
         &mut self,
         config: &ReaderConfig,
-        pool: &mut BufferPool,
+        memory: &mut Memory,
         counters: &mut ReaderCounters,
         change: &ReceivedChange<'_>,
         sink: &mut impl Sink,
@@ -61,7 +61,7 @@ impl SetBuffer {
             if self.deliver(change, sink) == Delivery::Full {
                 return Delivery::Full;
             }
-            self.finish(change, ends, pool, counters, sink);
+            self.finish(change, ends, memory, counters, sink);
         } else if ends.is_some() {
             tell_of_end(change, sink);
         }
@@ -69,7 +69,7 @@ impl SetBuffer {
             Some(_) => Delivery::Accepted,
             None if set < SequenceNumber::FIRST => sink.deliver(*change),
             None => {
-                self.keep(config, pool, change, sink);
+                self.keep(config, memory, change, sink);
                 Delivery::Accepted
             }
         }
@@ -119,7 +119,7 @@ impl SetBuffer {
         &mut self,
         next: &ReceivedChange<'_>,
         ends: Option<bool>,
-        pool: &mut BufferPool,
+        memory: &mut Memory,
         counters: &mut ReaderCounters,
         sink: &mut impl Sink,
     ) {
@@ -156,8 +156,8 @@ impl SetBuffer {
             sink.set_ended(next.writer, end);
         }
         match is_whole {
-            true => self.clear(pool),
-            false => self.abandon(next.writer, pool, counters, sink),
+            true => self.clear(memory),
+            false => self.abandon(next.writer, memory, counters, sink),
         }
         if ends == Some(false) {
             tell_of_end(next, sink);
@@ -168,7 +168,7 @@ impl SetBuffer {
     fn keep(
         &mut self,
         config: &ReaderConfig,
-        pool: &mut BufferPool,
+        memory: &mut Memory,
         change: &ReceivedChange<'_>,
         sink: &mut impl Sink,
     ) {
@@ -180,21 +180,40 @@ impl SetBuffer {
             }
         }
         self.received += 1;
-        let held = HeldChange::copy(change, pool);
-        self.len += held.bytes.len();
-        self.changes.push((change.sequence_number, held));
-        if self.is_too_long || self.changes.len() > config.max_set || self.len > config.max_set_len
-        {
-            self.is_too_long = true;
-            self.recycle(pool);
+        if self.is_too_long {
+            return;
         }
+        let held = HeldChange::copy(change, &mut memory.pool);
+        self.len += held.bytes.len();
+        memory.set_len += held.bytes.len();
+        memory.set_count += 1;
+        self.changes.push((change.sequence_number, held));
+        if self.changes.len() > config.max_set || self.len > config.max_set_len {
+            self.give_up(memory);
+        }
+    }
+
+    /// Changes kept.
+    pub(super) fn count(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Bytes of those.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Keeps no more of the set, which is too long.
+    pub(super) fn give_up(&mut self, memory: &mut Memory) {
+        self.is_too_long = true;
+        self.recycle(memory);
     }
 
     /// Forgets the set, if there is one; counts its changes, which are lost.
     pub(super) fn abandon(
         &mut self,
         writer: Guid,
-        pool: &mut BufferPool,
+        memory: &mut Memory,
         counters: &mut ReaderCounters,
         sink: &mut impl Sink,
     ) {
@@ -202,12 +221,12 @@ impl SetBuffer {
             counters.sets_discarded += 1;
             counters.set_changes_discarded += self.received;
             sink.lost(writer, self.received);
-            self.clear(pool);
+            self.clear(memory);
         }
     }
 
-    fn clear(&mut self, pool: &mut BufferPool) {
-        self.recycle(pool);
+    fn clear(&mut self, memory: &mut Memory) {
+        self.recycle(memory);
         self.first = SequenceNumber::ZERO;
         self.group_set = SequenceNumber::ZERO;
         self.received = 0;
@@ -215,13 +234,19 @@ impl SetBuffer {
         self.was_refused = false;
     }
 
-    fn recycle(&mut self, pool: &mut BufferPool) {
+    fn recycle(&mut self, memory: &mut Memory) {
+        memory.set_count -= self.changes.len();
+        memory.set_len -= self.len;
         for (_, change) in self.changes.drain(..) {
-            pool.give(change.bytes);
+            memory.pool.give(change.bytes);
         }
+        self.changes.shrink_to(SPARE_CHANGES);
         self.len = 0;
     }
 }
+
+/// Changes for which a writer has memory between its sets.
+const SPARE_CHANGES: usize = 64;
 
 /// Says that a set of the publisher has ended of which nothing is kept here.
 fn tell_of_end(end: &ReceivedChange<'_>, sink: &mut impl Sink) {
