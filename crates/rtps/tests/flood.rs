@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 use common::group::in_set;
 use common::reader_config;
-use common::script::{ReaderScript, WHERE};
+use common::script::{ReaderScript, Said, WHERE};
 use tickwire_base::{Duration, Instant, Locator};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{
@@ -17,8 +17,8 @@ use tickwire_rtps::discovery::{
 };
 use tickwire_rtps::reader::{ReaderConfig, ReaderLimits, WriterProxy};
 use tickwire_rtps::wire::{
-    Context, Data, DataFrag, EntityId, Guid, GuidPrefix, InlineQos, MessageReader, MessageWriter,
-    SequenceNumber, SerializedPayload,
+    Context, Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, InlineQos, MessageReader,
+    MessageWriter, SequenceNumber, SequenceNumberSet, SerializedPayload,
 };
 
 /// Counts the bytes that the thread that asks holds.
@@ -552,6 +552,51 @@ fn one_sample_is_held_whatever_its_size() {
     large_and_early(&mut script, true);
     let counters = script.reader.counters();
     assert_eq!((counters.held, counters.dropped), (1, 99));
+}
+
+#[test]
+fn gaps_of_all_writers_take_bounded_memory() {
+    let mut limits = ReaderLimits::default();
+    limits.max_held = 500;
+    let config = ReaderConfig {
+        limits,
+        ..reader_config()
+    };
+    let mut script = matched(config, 100);
+    let before = live();
+    for number in 0..100 {
+        let from = writer(number);
+        for start in (2..10_000).step_by(300) {
+            let mut list = SequenceNumberSet::empty(SequenceNumber(start + 1));
+            (3..256).step_by(2).for_each(|further| {
+                assert!(list.insert(SequenceNumber(start + further)));
+            });
+            let gap = Gap {
+                reader: EntityId::UNKNOWN,
+                writer: from.entity,
+                start: SequenceNumber(start),
+                list,
+            };
+            say(&mut script, from, |script, context| {
+                script.reader.handle_gap(context, &gap, &mut script.cache);
+            });
+        }
+    }
+    let kept = live() - before;
+    assert!(kept < 1 << 20, "{kept} bytes");
+    // What is next is always passed over, and who has gone makes room.
+    script.gap(1, 9, &[]);
+    script.data(9);
+    assert_eq!(script.cache.numbers(), [9]);
+    for number in 0..100 {
+        let gone = script
+            .reader
+            .unmatch_writer(writer(number), &mut script.cache);
+        assert!(gone);
+    }
+    script.gap(11, 12, &[13]);
+    let said = script.heartbeat(9, 14, false);
+    assert_eq!(said, [Said::AckNack(10, vec![10, 12, 14], true)]);
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl ReaderConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReaderLimits {
-    /// Samples kept that came before their turn. Default 65,536.
+    /// Samples kept that came before their turn, and as many gaps among their numbers. Default 65,536.
     pub max_held: usize,
     /// Bytes of those; while there are none, one sample passes, whatever its size. Default 64 MiB.
     pub max_held_bytes: usize,

@@ -33,6 +33,7 @@ impl Reader {
             writer
                 .set
                 .abandon(writer.proxy.guid, memory, counters, sink);
+            self.memory.gaps -= writer.reorder.gaps();
             writer.restart();
             writer.heartbeat_count.restart(now, heartbeat.count);
             self.counters.restarts += 1;
@@ -195,7 +196,10 @@ impl Reader {
         }
         if writer.proxy.reliable {
             let start = start.max(writer.expected);
-            self.counters.dropped += writer.reorder.skip(start, end);
+            let others = self.memory.gaps - writer.reorder.gaps();
+            let max_gaps = self.config.limits.max_held.saturating_sub(others);
+            self.counters.dropped += writer.reorder.skip(start, end, max_gaps);
+            self.memory.gaps = others + writer.reorder.gaps();
         }
         true
     }
@@ -238,12 +242,13 @@ impl Reader {
                     }
                 }
             }
-            let (writer, pool) = (&mut self.writers[index], &mut self.memory.pool);
+            let writer = &mut self.writers[index];
             writer.patience = self.config.nack_interval;
             if let Some(span) = writer.reorder.pop_front() {
                 writer.expected = writer.expected.max(span.end);
-                if let Some(change) = span.change {
-                    pool.give(change.bytes);
+                match span.change {
+                    Some(change) => self.memory.pool.give(change.bytes),
+                    None => self.memory.gaps -= 1,
                 }
             }
         }

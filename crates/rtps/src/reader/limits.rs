@@ -6,11 +6,13 @@ use super::writer_proxy::MatchedWriter;
 use crate::pool::BufferPool;
 use crate::wire::SequenceNumber;
 
-/// Buffers to use again, and what coherent sets that have not ended keep, of all writers.
+/// Buffers to use again, and how much is kept of all writers.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     pub(super) pool: BufferPool,
-    /// Changes.
+    /// Gaps known beyond what is next.
+    pub(super) gaps: usize,
+    /// Changes of coherent sets that have not ended.
     pub(super) set_count: usize,
     /// Bytes of those.
     pub(super) set_len: usize,
@@ -49,7 +51,10 @@ impl Reader {
         writer.announced = last;
         self.counters.jumps += 1;
         while let Some(span) = writer.reorder.pop_back_beyond(farthest) {
-            self.counters.dropped += u64::from(span.change.is_some());
+            match span.change {
+                Some(_) => self.counters.dropped += 1,
+                None => self.memory.gaps -= 1,
+            }
         }
     }
 

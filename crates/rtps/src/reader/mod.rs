@@ -142,6 +142,7 @@ impl Reader {
         self.note_end(guid, writer.passed().previous(), given);
         let (memory, counters) = (&mut self.memory, &mut self.counters);
         writer.set.abandon(guid, memory, counters, sink);
+        memory.gaps -= writer.reorder.gaps();
         let abandoned = writer.reorder.held() + writer.reassembly.len();
         self.counters.abandoned += abandoned as u64;
         true

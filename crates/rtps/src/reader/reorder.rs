@@ -118,10 +118,15 @@ impl Reorder {
         );
     }
 
-    /// Marks `start` up to but without `end` as irrelevant, except for changes that have come. Where
-    /// too much is known, what is needed first displaces the highest spans; says how many changes
-    /// were among those.
-    pub(super) fn skip(&mut self, start: SequenceNumber, end: SequenceNumber) -> u64 {
+    /// Marks `start` up to but without `end` as irrelevant, except for changes that have come, as
+    /// long as there are fewer than `max_gaps`. Where the writer has as many as one may have, what is
+    /// needed first displaces the highest spans; says how many changes were among those.
+    pub(super) fn skip(
+        &mut self,
+        start: SequenceNumber,
+        end: SequenceNumber,
+        max_gaps: usize,
+    ) -> u64 {
         let mut from = start;
         let mut displaced = 0;
         let mut at = self.spans.partition_point(|span| span.end <= start);
@@ -132,10 +137,11 @@ impl Reorder {
                 None => (end, end),
             };
             if from < gap_end {
-                if self.gaps() >= MAX_GAPS {
-                    if at >= NEEDED_FIRST {
-                        break;
-                    }
+                let is_full = self.gaps() >= MAX_GAPS;
+                if self.gaps() >= max_gaps || is_full && at >= NEEDED_FIRST {
+                    break;
+                }
+                if is_full {
                     displaced += self.forget_highest_gap();
                 }
                 at = self.insert_gap(at, from, gap_end);
@@ -147,7 +153,7 @@ impl Reorder {
     }
 
     /// Spans of irrelevant numbers.
-    fn gaps(&self) -> usize {
+    pub(super) fn gaps(&self) -> usize {
         self.spans.len() - self.held
     }
 
@@ -276,7 +282,7 @@ mod tests {
     }
 
     fn skip(reorder: &mut Reorder, start: i64, end: i64) -> u64 {
-        reorder.skip(SequenceNumber(start), SequenceNumber(end))
+        reorder.skip(SequenceNumber(start), SequenceNumber(end), usize::MAX)
     }
 
     fn spans(reorder: &Reorder) -> Vec<(i64, i64, bool)> {

@@ -225,7 +225,7 @@ mod tests {
                     0 if first > writer.expected && !writer.reorder.contains(first) => {
                         writer.reorder.hold(first, held());
                     }
-                    1 => assert_eq!(writer.reorder.skip(first.max(writer.expected), end), 0),
+                    1 => assert_eq!(writer.reorder.skip(first.max(writer.expected), end, usize::MAX), 0),
                     2 => writer.expected = writer.expected.next(),
                     _ => writer.announced = writer.announced.max(first),
                 }
