@@ -235,6 +235,15 @@ impl History {
         self.instances.get(&key).map(|chain| chain.oldest)
     }
 
+    /// The changes of one instance, the newest first.
+    pub(crate) fn newest_of(
+        &self,
+        key: Option<KeyHash>,
+    ) -> impl Iterator<Item = SequenceNumber> + '_ {
+        let newest = self.instances.get(&key).map(|chain| chain.newest);
+        core::iter::successors(newest, |&number| self.get(number)?.older)
+    }
+
     /// The oldest change but one of an instance.
     pub(crate) fn second_of(&self, key: Option<KeyHash>) -> Option<SequenceNumber> {
         self.get(self.oldest_of(key)?)?.newer

@@ -191,7 +191,9 @@ impl Writer {
         self.window.acknowledged(cost);
         let key = change.change.key_hash;
         let gone = change.change.kind.is_unregistered();
-        if !self.config.transient_local || gone {
+        if self.retained.is_some() {
+            self.retain(number, key);
+        } else if !self.config.transient_local || gone {
             // An unregistered instance is of no use to late joiners.
             while let Some(oldest) = self.history.oldest_of(key)
                 && oldest <= number

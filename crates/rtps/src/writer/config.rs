@@ -18,6 +18,10 @@ pub struct WriterConfig {
     pub history: HistoryKind,
     /// Bounds on the history. Default none.
     pub limits: ResourceLimits,
+    /// What is kept for late joiners of changes that the history has let go of, if the writer is its own
+    /// durability service. Then `history` and `limits` hold for changes alone that some reliable reader
+    /// has not acknowledged. Default none: they hold for all.
+    pub service: Option<ServiceHistory>,
     /// How long a change stays in the history: the LIFESPAN policy (DDS 1.4 §2.2.3.16), counted
     /// from the write. Then it is removed as if it had been replaced, whether readers have it or
     /// not. Default for ever.
@@ -63,6 +67,7 @@ impl WriterConfig {
             transient_local: false,
             history: HistoryKind::KeepLast(1),
             limits: ResourceLimits::NONE,
+            service: None,
             lifespan: Duration::MAX,
             presents: false,
             relays: false,
@@ -125,7 +130,7 @@ pub struct ResourceLimits {
     pub max_samples: Option<usize>,
     /// Instances that have samples in the history.
     pub max_instances: Option<usize>,
-    /// Samples of one instance; for KEEP_ALL only.
+    /// Samples of one instance; of a writer's history for KEEP_ALL only.
     pub max_samples_per_instance: Option<usize>,
 }
 
@@ -136,6 +141,18 @@ impl ResourceLimits {
         max_instances: None,
         max_samples_per_instance: None,
     };
+}
+
+/// The DURABILITY_SERVICE policy (DDS 1.4 §2.2.3.5). What was written last is kept; the oldest makes way
+/// once every reliable reader has it, or a newer change of the instance replaces it by HISTORY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceHistory {
+    /// Changes of each instance.
+    pub history: HistoryKind,
+    /// Bounds on all, of which none refuses a write.
+    pub limits: ResourceLimits,
+    /// How long an instance is kept after it was disposed and unregistered.
+    pub cleanup_delay: Duration,
 }
 
 /// Why a change was not written. Nothing of it is in the history, though older samples that

@@ -14,6 +14,8 @@ mod pacer;
 mod reader_proxy;
 mod repair;
 mod restore;
+mod retain;
+mod room;
 mod send;
 mod sets;
 mod window;
@@ -30,8 +32,8 @@ use crate::outbox::Outbox;
 use crate::wire::{Guid, SequenceNumber};
 
 pub use config::{
-    FilterLimits, HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, WriteError, WriterConfig,
-    WriterCounters,
+    FilterLimits, HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, ServiceHistory, WriteError,
+    WriterConfig, WriterCounters,
 };
 pub use reader_proxy::{ReaderProxy, ReaderStatus};
 pub use sets::EndedSet;
@@ -41,6 +43,8 @@ use filter::Destinations;
 use heartbeat::HeartbeatTimer;
 use pacer::Pacer;
 use reader_proxy::MatchedReader;
+use retain::Retained;
+use room::Refused;
 use sets::OpenSet;
 use window::FlowWindow;
 
@@ -75,6 +79,8 @@ pub struct Writer {
     open_set: Option<OpenSet>,
     /// Ends in the history whose sets have no changes there.
     spared_ends: BTreeSet<SequenceNumber>,
+    /// What is kept beyond HISTORY.
+    retained: Option<Retained>,
     counters: WriterCounters,
 }
 
@@ -117,6 +123,7 @@ impl Writer {
             composer: Composer::new(&config),
             open_set: None,
             spared_ends: BTreeSet::new(),
+            retained: config.service.map(Retained::new),
             counters: WriterCounters::default(),
             config,
         }
@@ -259,6 +266,7 @@ impl Writer {
         if self.config.presents {
             self.forget_end(before);
         }
+        self.note_written(now, &change, Duration::ZERO);
         self.counters.written += 1;
         self.send_new(now, outbox);
         Ok(self.last)
@@ -295,7 +303,8 @@ impl Writer {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let burst = self.has_backlog().then(|| self.pacer.refill_at());
-        [self.heartbeat.at(), burst, self.next_expiry()]
+        let (expiry, cleanup) = (self.next_expiry(), self.next_cleanup());
+        [self.heartbeat.at(), burst, expiry, cleanup]
             .into_iter()
             .flatten()
             .min()
@@ -325,77 +334,10 @@ impl Writer {
         self.send_heartbeat_to_all(true, true, outbox);
     }
 
-    /// Makes room for one change of the instance, by what DDS 1.4 §2.2.3.18 and §2.2.3.19 allow to
-    /// remove: under KEEP_LAST the instance's oldest change, which the write itself replaces, else
-    /// only what everybody has.
-    fn make_room(&mut self, key: Option<KeyHash>) -> Result<(), Refused> {
-        let limits = self.config.limits;
-        let keep_all = matches!(self.config.history, HistoryKind::KeepAll);
-        if !keep_all && self.history.instance_len(key) >= self.depth() {
-            return Ok(());
-        }
-        let reached = |limit: Option<usize>, len: usize| limit.is_some_and(|limit| len >= limit);
-        while keep_all
-            && reached(
-                limits.max_samples_per_instance,
-                self.history.instance_len(key),
-            )
-        {
-            let oldest = self.history.oldest_of(key).ok_or(Refused::Full)?;
-            self.remove_acknowledged(oldest)?;
-        }
-        while reached(limits.max_samples, self.history.len()) {
-            let oldest = self.history.oldest().ok_or(Refused::Full)?;
-            self.remove_acknowledged(oldest)?;
-        }
-        if reached(limits.max_instances, self.history.instance_count())
-            && self.history.instance_len(key) == 0
-        {
-            return Err(Refused::TooManyInstances);
-        }
-        if keep_all && self.unreleased_len >= self.window.len() {
-            return Err(Refused::Full);
-        }
-        Ok(())
-    }
-
-    fn remove_acknowledged(&mut self, number: SequenceNumber) -> Result<(), Refused> {
-        if number > self.acknowledged() {
-            return Err(Refused::Full);
-        }
-        self.remove(number);
-        Ok(())
-    }
-
-    /// Removes what a new change of the instance replaces under KEEP_LAST. One whose fragments are
-    /// being sent stays until they all are, lest none ever arrives where changes are written faster
-    /// than sent: those that wait behind it make way instead.
-    fn make_way(&mut self, key: Option<KeyHash>) {
-        while self.history.instance_len(key) >= self.depth() {
-            let oldest = self.history.oldest_of(key);
-            let replaced = match self.is_under_way(oldest) {
-                true => self.history.second_of(key),
-                false => oldest,
-            };
-            let Some(replaced) = replaced else {
-                break;
-            };
-            self.remove(replaced);
-        }
-    }
-
-    /// Removes a change that stayed beyond the depth while it was being sent.
-    fn trim(&mut self, key: Option<KeyHash>) {
-        while self.history.instance_len(key) > self.depth()
-            && let Some(oldest) = self.history.oldest_of(key)
-        {
-            self.remove(oldest);
-        }
-    }
-
     /// Removes what has outlived its LIFESPAN. What is being sent stays until it is, and what expires
     /// later meanwhile stays as long.
     fn expire(&mut self, now: Instant) {
+        self.clean_up(now);
         while let Some((at, number)) = self.history.next_expiry()
             && at <= now
             && !self.is_under_way(Some(number))
@@ -415,18 +357,16 @@ impl Writer {
         self.cursor.fragment > 1 && number == Some(self.cursor.number)
     }
 
-    fn depth(&self) -> usize {
-        match self.config.history {
-            HistoryKind::KeepLast(depth) => usize::try_from(depth).unwrap_or(usize::MAX).max(1),
-            HistoryKind::KeepAll => usize::MAX,
-        }
-    }
-
     /// Removes a change from the history.
     fn remove(&mut self, number: SequenceNumber) {
+        let retained = self.retained.as_ref().and(self.history.get(number));
+        let key = retained.map(|change| change.change.key_hash);
         let Some(removed) = self.history.remove(number) else {
             return;
         };
+        if let Some(key) = key {
+            self.note_removed(number, key);
+        }
         if removed.number > self.released {
             self.unreleased_len = self.unreleased_len.saturating_sub(cost(removed.len));
             self.counters.removed_before_ack += 1;
@@ -464,12 +404,6 @@ impl core::fmt::Debug for Writer {
             .field("readers", &self.readers.len())
             .finish_non_exhaustive()
     }
-}
-
-/// Why there is no room.
-enum Refused {
-    Full,
-    TooManyInstances,
 }
 
 /// What a payload of `len` bytes counts against `max_unacknowledged_len`.

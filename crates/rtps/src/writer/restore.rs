@@ -28,6 +28,7 @@ impl Writer {
         self.history
             .push(self.last, change, bytes, expires_at, place);
         self.restored_up_to_last(before);
+        self.note_written(now, &change, age);
         self.counters.restored += 1;
     }
 
