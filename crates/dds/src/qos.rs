@@ -176,9 +176,9 @@ impl DataWriterQos {
     }
 
     /// DURABILITY_SERVICE: what the log of a [transient](Self::transient) or
-    /// [persistent](Self::persistent) writer keeps (DDS 1.4 §2.2.3.5). Where there is too much for
-    /// its limits, the oldest make way. While the writer lives, late readers get what HISTORY or
-    /// DURABILITY_SERVICE keeps, whichever is more. The default is the last sample of each instance,
+    /// [persistent](Self::persistent) writer keeps (DDS 1.4 §2.2.3.5), and while the writer lives its
+    /// memory, once all reliable readers have it: HISTORY and RESOURCE_LIMITS are for what some of
+    /// them lack. Where there is too much for its limits, the oldest make way. The default is the last sample of each instance,
     /// and nothing of instances that are disposed and unregistered.
     pub fn durability_service(self, service: DurabilityService) -> Self {
         self.with(|qos| qos.durability_service = service)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tickwire::error::{EndpointError, ServeLogError, StoreError};
-use tickwire::qos::{DurabilityService, History};
+use tickwire::qos::{DurabilityService, History, LivelinessKind, ResourceLimits};
 use tickwire::store::{Store, StoreOptions, SyncPolicy};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, InstanceState,
@@ -257,6 +257,72 @@ fn a_service_gives_what_a_writer_left_and_lets_its_successor_have_it() {
     assert_eq!(prices(&live), [1, 2, 3, 4]);
     reader.wait_for_data(PATIENCE).expect("the live sample");
     assert_eq!(prices(&reader), [4]);
+}
+
+/// A late reader's history while its writer lives is what a successor would give.
+#[test]
+fn a_writer_keeps_what_its_log_keeps() {
+    let scratch = Scratch::new();
+    let participant = scratch.participant(154);
+    let service = DurabilityService {
+        history: History::KeepAll,
+        resource_limits: ResourceLimits {
+            max_samples: Some(5),
+            ..ResourceLimits::default()
+        },
+        ..DurabilityService::default()
+    };
+    let qos = || {
+        let qos = DataWriterQos::default().transient();
+        qos.durability_service(service)
+    };
+    let first = writer(&participant, qos());
+    for price in 1..=20 {
+        first.write(&quote("A", price)).expect("written");
+    }
+    let kept: Vec<_> = (16..=20).map(|price| quote("A", price)).collect();
+    assert_eq!(late(&participant), kept);
+    drop(first);
+    let second = writer(&participant, qos());
+    assert_eq!(late(&participant), kept);
+    drop(second);
+}
+
+#[test]
+fn a_service_stands_behind_writers_that_live() {
+    let scratch = Scratch::new();
+    let participant = scratch.participant(155);
+    let qos = |strength| {
+        let qos = keeps(History::KeepAll).exclusive(strength);
+        qos.liveliness(LivelinessKind::ManualByTopic, PATIENCE)
+    };
+    let primary = writer(&participant, qos(20));
+    let standby = writer(&participant, qos(10));
+    primary.write(&quote("A", 1)).expect("written");
+    drop(primary);
+    let logs = Store::logs(&scratch.0.join("transient")).expect("a store");
+    let service = participant.serve_log(&logs[0]).expect("nobody has it");
+    let peer = scratch.participant(155);
+    let view = peer.discovery();
+    let announced = view.wait_for(PATIENCE, || {
+        let writers = view.publications();
+        writers.into_iter().find(|data| data.guid == service.guid())
+    });
+    let offered = &announced.expect("it is announced").qos;
+    assert_eq!(offered.liveliness.kind, LivelinessKind::Automatic);
+    assert_eq!(offered.liveliness.lease_duration, PATIENCE);
+
+    let qos = DataReaderQos::default().reliable().keep_all().transient();
+    let reader = peer.reader_with(&topic(&peer), qos.exclusive());
+    let reader = reader.expect("a reader");
+    reader.wait_for_matched(2, PATIENCE).expect("two matches");
+    let history = reader.wait_for_historical_data(PATIENCE);
+    history.expect("historical data");
+    standby.write(&quote("A", 2)).expect("written");
+    let acknowledged = standby.wait_for_acknowledgments(PATIENCE);
+    acknowledged.expect("all acknowledged");
+    let prices: Vec<_> = reader.take().data().map(|quote| quote.price).collect();
+    assert_eq!(prices, [1, 2]);
 }
 
 #[test]

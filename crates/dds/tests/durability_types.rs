@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, fmt, fs};
 
+use tickwire::qos::RepresentationId;
 use tickwire::store::{Store, StoreOptions};
 use tickwire::{DataReaderQos, DataWriterQos, DomainParticipant, Guid, Topic, TopicSupport};
 use tickwire_cdr::{TypeDescription, WString};
@@ -149,6 +150,92 @@ where
     let reader = peer.reader_with(&topic, qos).expect("a reader");
     reader.wait_for_data(PATIENCE).expect("what it left");
     assert_eq!(reader.take().data().collect::<Vec<_>>(), [sample]);
+    drop(service);
+    assert_eq!(restored::<T>(&here, transient()), 1);
+}
+
+fn transient() -> DataWriterQos {
+    DataWriterQos::default().transient()
+}
+
+/// What a writer takes over from logs.
+fn restored<T>(participant: &DomainParticipant, qos: DataWriterQos) -> u64
+where
+    T: tickwire_cdr::Topic + TopicSupport<Type = ()>,
+{
+    let topic = participant.topic::<T>("Served").expect("a topic");
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    writer.counters().restored
+}
+
+/// Versions of one type.
+mod first {
+    #[derive(tickwire::Topic, Clone, Debug, PartialEq)]
+    #[topic(name = "served::Level", final)]
+    pub(crate) struct Level {
+        pub(crate) id: u32,
+        pub(crate) price: i64,
+    }
+
+    #[derive(tickwire::Topic, Clone, Debug, PartialEq)]
+    #[topic(name = "served::Order")]
+    pub(crate) struct Order {
+        pub(crate) id: u32,
+    }
+}
+
+mod second {
+    #[derive(tickwire::Topic, Clone, Debug, PartialEq)]
+    #[topic(name = "served::Level", final)]
+    pub(crate) struct Level {
+        pub(crate) id: u32,
+        pub(crate) quantity: u32,
+        pub(crate) price: i64,
+    }
+
+    #[derive(tickwire::Topic, Clone, Debug, PartialEq)]
+    #[topic(name = "served::Order")]
+    pub(crate) struct Order {
+        pub(crate) id: u32,
+        pub(crate) quantity: u32,
+    }
+}
+
+#[test]
+fn a_log_of_a_type_or_encoding_that_does_not_fit_is_left_alone() {
+    let scratch = Scratch::new("versions");
+    let here = scratch.participant();
+    let write = |qos| {
+        let topic = here.topic::<first::Level>("Served").expect("a topic");
+        let writer = here.writer_with(&topic, qos).expect("a writer");
+        let level = first::Level { id: 1, price: 2 };
+        writer.write(&level).expect("written");
+    };
+    write(transient());
+    // A reader of the new type would take the price for the quantity.
+    assert_eq!(
+        restored::<second::Level>(&scratch.participant(), transient()),
+        0
+    );
+    let other = || transient().representation([RepresentationId::XCDR2]);
+    assert_eq!(restored::<first::Level>(&here, other()), 0);
+    assert_eq!(restored::<first::Level>(&here, transient()), 1);
+    let logs = Store::logs(&scratch.0.join("transient")).expect("a store");
+    assert_eq!(logs.len(), 3);
+}
+
+#[test]
+fn a_log_of_an_older_version_that_readers_can_read_is_taken_over() {
+    let scratch = Scratch::new("extended");
+    let here = scratch.participant();
+    let topic = here.topic::<first::Order>("Served").expect("a topic");
+    let writer = here.writer_with(&topic, transient()).expect("a writer");
+    writer.write(&first::Order { id: 1 }).expect("written");
+    drop(writer);
+    assert_eq!(
+        restored::<second::Order>(&scratch.participant(), transient()),
+        1
+    );
 }
 
 fn folder() -> Folder {

@@ -12,12 +12,12 @@
 //! let key = LogKey { domain: 0, topic: "Quotes".into(), ..LogKey::default() };
 //! let description = Description { key: key.clone(), ..Description::default() };
 //! let (retention, now) = (Retention::KEEP_ALL, Timestamp::from_nanos(0));
-//! let mut log = store.adopt(description, retention, SyncPolicy::Never, now)?;
+//! let mut log = store.adopt(description, |_| true, retention, SyncPolicy::Never, now)?;
 //! log.append(&Record { sequence_number: 1, payload: b"...", ..Record::default() }, now)?;
 //! drop(log); // or `kill -9`
 //!
 //! let description = Description { key, ..Description::default() };
-//! let mut log = store.adopt(description, retention, SyncPolicy::Never, now)?;
+//! let mut log = store.adopt(description, |_| true, retention, SyncPolicy::Never, now)?;
 //! log.read(now, |record, _| assert_eq!(record.payload, b"..."))?;
 //! # std::fs::remove_dir_all(directory).unwrap();
 //! # Ok::<(), tickwire_store::StoreError>(())

@@ -353,7 +353,9 @@ mod tests {
                 announcement: announcement.to_vec(),
                 ..Description::default()
             };
-            let log = self.0.adopt(description, Retention::KEEP_ALL, sync, NOW);
+            let log = self
+                .0
+                .adopt(description, |_| true, Retention::KEEP_ALL, sync, NOW);
             log.unwrap()
         }
 

@@ -47,8 +47,8 @@ impl Store {
         &self.directory
     }
 
-    /// Takes a log for a writer: the first of its key that nobody has, or a new one. Waits up to a
-    /// second for a [service](Owner::Service) to let go of one.
+    /// Takes a log for a writer: the first of its key that nobody has and whose description `fits` it, or
+    /// a new one. Waits up to a second for a [service](Owner::Service) to let go of one.
     ///
     /// # Errors
     /// When the directory cannot be written, a log of the key is damaged, or there are 256 such
@@ -56,17 +56,20 @@ impl Store {
     pub fn adopt(
         &self,
         description: Description,
+        fits: impl Fn(&Description) -> bool,
         retention: Retention,
         sync: SyncPolicy,
         now: Timestamp,
     ) -> Result<Log, StoreError> {
+        let fits = |log: &Description| log.key == description.key && fits(log);
         for slot in 0..MAX_SLOTS {
             let directory = self.directory.join(description.key.directory_name(slot));
             create_directory(&directory)?;
-            if let Some(lock) = acquire(&directory)? {
-                if !is_of(&directory, &description)? {
-                    continue;
-                }
+            // A service need not let go of one that does not fit. Who had it meanwhile may have changed it.
+            if is_usable(&directory, &fits)?
+                && let Some(lock) = acquire(&directory)?
+                && is_usable(&directory, &fits)?
+            {
                 let description = Some(description);
                 return Log::open(directory, lock, description, retention, sync, now);
             }
@@ -126,12 +129,12 @@ fn acquire(directory: &Path) -> Result<Option<Lock>, StoreError> {
     Ok(None)
 }
 
-/// Whether the log in a directory, if there is one, has this key. Keys whose checksums collide share
-/// directories' names.
-fn is_of(directory: &Path, description: &Description) -> Result<bool, StoreError> {
+/// Whether the log in a directory fits, if there is one. Keys whose checksums collide share directories'
+/// names.
+fn is_usable(directory: &Path, fits: &impl Fn(&Description) -> bool) -> Result<bool, StoreError> {
     let path = directory.join(LOG);
     match File::open(&path) {
-        Ok(file) => Ok(contents::description(&file, &path)?.key == description.key),
+        Ok(file) => Ok(fits(&contents::description(&file, &path)?)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(StoreError::io(Operation::Open, &path)(error)),
     }

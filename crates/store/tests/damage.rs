@@ -22,7 +22,7 @@ fn adopt(scratch: &Scratch) -> Result<tickwire_store::Log, StoreError> {
     let key = description("Quotes");
     scratch
         .store()
-        .adopt(key, Retention::KEEP_ALL, SyncPolicy::Never, now())
+        .adopt(key, |_| true, Retention::KEEP_ALL, SyncPolicy::Never, now())
 }
 
 /// Opens a log of these bytes, which must go on after what it has. Says what that is; nothing if the header
@@ -171,7 +171,13 @@ fn a_lost_page_is_passed_over_and_goes_with_the_next_compaction() {
     let mut other = description("Quotes");
     other.announcement = b"another QoS".to_vec();
     let store = scratch.store();
-    let log = store.adopt(other, Retention::KEEP_ALL, SyncPolicy::Never, now());
+    let log = store.adopt(
+        other,
+        |_| true,
+        Retention::KEEP_ALL,
+        SyncPolicy::Never,
+        now(),
+    );
     assert_eq!(numbers(&log.unwrap()), recovered);
     let summary = LogSummary::of(path.parent().unwrap()).unwrap();
     assert_eq!((summary.damaged_bytes, summary.damage), (0, None));

@@ -18,6 +18,7 @@ fn a_log_outlives_its_writer() {
     let mut log = store
         .adopt(
             description("Quotes"),
+            |_| true,
             KEEP_ALL,
             SyncPolicy::EachWrite,
             now(),
@@ -29,7 +30,13 @@ fn a_log_outlives_its_writer() {
     assert_eq!(numbers(&log), [1, 2, 3]);
     drop(log);
     let mut log = store
-        .adopt(description("Quotes"), KEEP_ALL, SyncPolicy::Never, now())
+        .adopt(
+            description("Quotes"),
+            |_| true,
+            KEEP_ALL,
+            SyncPolicy::Never,
+            now(),
+        )
         .unwrap();
     append(&mut log, 4, 7, b"");
     assert_eq!(numbers(&log), [1, 2, 3, 4]);
@@ -47,7 +54,13 @@ fn each_writer_of_a_topic_has_the_lowest_slot_that_is_free() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let adopt = || {
-        let log = store.adopt(description("Quotes"), KEEP_ALL, SyncPolicy::Never, now());
+        let log = store.adopt(
+            description("Quotes"),
+            |_| true,
+            KEEP_ALL,
+            SyncPolicy::Never,
+            now(),
+        );
         log.unwrap()
     };
     let (mut first, mut second) = (adopt(), adopt());
@@ -56,7 +69,13 @@ fn each_writer_of_a_topic_has_the_lowest_slot_that_is_free() {
     drop(first);
     assert_eq!(numbers(&adopt()), [1]);
     let other = store
-        .adopt(description("Trades"), KEEP_ALL, SyncPolicy::Never, now())
+        .adopt(
+            description("Trades"),
+            |_| true,
+            KEEP_ALL,
+            SyncPolicy::Never,
+            now(),
+        )
         .unwrap();
     assert_eq!(numbers(&other), []);
     drop(second);
@@ -69,7 +88,13 @@ fn a_service_lets_a_writer_have_its_log() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let mut log = store
-        .adopt(description("Quotes"), KEEP_ALL, SyncPolicy::Never, now())
+        .adopt(
+            description("Quotes"),
+            |_| true,
+            KEEP_ALL,
+            SyncPolicy::Never,
+            now(),
+        )
         .unwrap();
     append(&mut log, 1, 0, b"");
     let directory = log.directory().to_owned();
@@ -83,8 +108,15 @@ fn a_service_lets_a_writer_have_its_log() {
     assert_eq!(owner(), Owner::Service);
     assert!(!service.is_wanted());
     let back = thread::scope(|scope| {
-        let writer =
-            scope.spawn(|| store.adopt(description("Quotes"), KEEP_ALL, SyncPolicy::Never, now()));
+        let writer = scope.spawn(|| {
+            store.adopt(
+                description("Quotes"),
+                |_| true,
+                KEEP_ALL,
+                SyncPolicy::Never,
+                now(),
+            )
+        });
         while !service.is_wanted() {
             thread::yield_now();
         }
@@ -105,7 +137,13 @@ fn what_is_no_longer_kept_takes_no_room() {
     };
     let mut log = scratch
         .store()
-        .adopt(description("Quotes"), retention, SyncPolicy::Never, now())
+        .adopt(
+            description("Quotes"),
+            |_| true,
+            retention,
+            SyncPolicy::Never,
+            now(),
+        )
         .unwrap();
     let payload = [7; 1000];
     for number in 1..=20_000 {
@@ -118,7 +156,13 @@ fn what_is_no_longer_kept_takes_no_room() {
     drop(log);
     let log = scratch
         .store()
-        .adopt(description("Quotes"), retention, SyncPolicy::Never, now())
+        .adopt(
+            description("Quotes"),
+            |_| true,
+            retention,
+            SyncPolicy::Never,
+            now(),
+        )
         .unwrap();
     assert_eq!(numbers(&log), [19_996, 19_998, 19_999, 20_000]);
 }
@@ -130,7 +174,7 @@ fn a_new_description_replaces_the_old_one() {
     let adopt = |announcement: &[u8]| {
         let mut description = description("Quotes");
         description.announcement = announcement.to_vec();
-        let log = store.adopt(description, KEEP_ALL, SyncPolicy::Never, now());
+        let log = store.adopt(description, |_| true, KEEP_ALL, SyncPolicy::Never, now());
         log.unwrap()
     };
     let mut log = adopt(b"once");
@@ -148,7 +192,13 @@ fn nobody_else_may_look_in() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let log = store
-        .adopt(description("Quotes"), KEEP_ALL, SyncPolicy::Never, now())
+        .adopt(
+            description("Quotes"),
+            |_| true,
+            KEEP_ALL,
+            SyncPolicy::Never,
+            now(),
+        )
         .unwrap();
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(store.directory().to_owned()), 0o700);
@@ -174,12 +224,24 @@ fn errors_name_the_path_and_what_to_do() {
 
     let store = scratch.store();
     let log = store
-        .adopt(description("Quotes"), KEEP_ALL, SyncPolicy::Never, now())
+        .adopt(
+            description("Quotes"),
+            |_| true,
+            KEEP_ALL,
+            SyncPolicy::Never,
+            now(),
+        )
         .unwrap();
     let path = log.directory().join("log");
     drop(log);
     fs::write(&path, "something else, as long as a header").unwrap();
-    let adopted = store.adopt(description("Quotes"), KEEP_ALL, SyncPolicy::Never, now());
+    let adopted = store.adopt(
+        description("Quotes"),
+        |_| true,
+        KEEP_ALL,
+        SyncPolicy::Never,
+        now(),
+    );
     let error = adopted.unwrap_err().to_string();
     assert!(error.contains(path.to_str().unwrap()), "{error}");
     assert!(error.contains("at byte 0"), "{error}");

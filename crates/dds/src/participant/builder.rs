@@ -185,7 +185,7 @@ impl DomainParticipantBuilder {
     }
 
     /// Where TRANSIENT and PERSISTENT writers leave what is to outlive them; with `None` they leave
-    /// nothing, and are TRANSIENT_LOCAL in all but matching.
+    /// nothing.
     ///
     /// Default what the environment's TICKWIRE_STORE says: `off`, or a directory for both, in
     /// `transient` and `persistent`. Without it `/dev/shm/tickwire-UID` and

@@ -201,6 +201,9 @@ impl DomainParticipant {
     /// in its writer's name. [`Store::logs`](crate::store::Store::logs) finds logs. What the log keeps is in
     /// memory until the result is dropped.
     ///
+    /// It offers what the writer offered, but for two policies: with a finite lease LIVELINESS is AUTOMATIC,
+    /// and OWNERSHIP_STRENGTH the least. A reader with a DEADLINE is told that nothing comes.
+    ///
     /// # Errors
     /// When a writer or another service has the log, it is damaged, or it is of another domain.
     pub fn serve_log(&self, directory: &Path) -> Result<ServedLog, ServeLogError> {

@@ -1,12 +1,13 @@
 //! What the header of a log says of its writer: its announcement and its type. Knows no file.
 
 use tickwire_cdr::TypeDescription;
-use tickwire_cdr::xtypes::{Reply, RequestIdentity, TypeObjects};
+use tickwire_cdr::xtypes::{Consistency, Reply, RequestIdentity, TypeObjects, check_assignable};
 use tickwire_rtps::discovery::{DiscoveryDataError, EndpointData, Role};
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix};
 use tickwire_store::{Description, LogKey};
 
 use crate::core::Core;
+use crate::qos::offered_representation;
 
 /// What a log says of its writer.
 pub(super) fn describe(
@@ -83,4 +84,24 @@ pub(super) fn type_of(description: &Description) -> Option<TypeDescription> {
     let mut described = objects.describe(*first).ok()?;
     described.name = description.key.type_name.as_str().into();
     Some(described)
+}
+
+/// Whether a writer can give in its own name what is in a log: samples in its encoding, of a type that
+/// those can read who know the writer's (XTypes 1.3 §7.2.4). What a log does not say is taken to fit, as it
+/// is between endpoints that do not describe their types.
+pub(super) fn fits(log: &Description, data: &EndpointData, ty: Option<&TypeDescription>) -> bool {
+    let Ok(before) = announced(log) else {
+        return true;
+    };
+    let representation = offered_representation(&data.qos);
+    let is_alike = offered_representation(&before.qos) == representation
+        && before.guid.entity.is_keyed() == data.guid.entity.is_keyed();
+    let (Some(ty), Some(representation), Some(log)) = (ty, representation, type_of(log)) else {
+        return is_alike;
+    };
+    let consistency = Consistency {
+        representation,
+        ..Consistency::default()
+    };
+    is_alike && check_assignable(ty, &log, consistency).is_ok()
 }

@@ -18,7 +18,7 @@ use tickwire_cdr::TypeDescription;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_rtps::writer::{EndedSet, HistoryKind, Writer};
+use tickwire_rtps::writer::{self, EndedSet, HistoryKind, ServiceHistory, Writer};
 use tickwire_rtps::{Change, ChangeKind, OriginalWriter};
 use tickwire_store::{
     Log, LogCounters, Operation, Record, RecordKind, Retention, Store, StoreError, SyncPolicy,
@@ -28,7 +28,7 @@ use tickwire_transport::clock;
 use super::description;
 use super::syncer::SyncQueue;
 use crate::core::Core;
-use crate::qos::{Durability, DurabilityService, History};
+use crate::qos::{Durability, DurabilityService, History, ResourceLimits};
 use crate::signal::lock;
 
 /// The log of a writer, until the writer ends.
@@ -81,6 +81,7 @@ impl Durable {
         let retention = retention(&qos.durability_service);
         let log = store.adopt(
             description::describe(core, data, ty),
+            |log| description::fits(log, data, ty),
             retention,
             sync,
             clock::timestamp(),
@@ -231,17 +232,31 @@ pub(crate) fn is_durable(qos: &EndpointQos) -> bool {
     qos.durability >= Durability::Transient
 }
 
-/// What a writer keeps in memory: what HISTORY says, and of a durable one also what DURABILITY_SERVICE
-/// does, since it is its own durability service.
-pub(crate) fn history(qos: &EndpointQos) -> HistoryKind {
-    let service = match qos.durability_service.history {
-        History::KeepLast(depth) => depth,
-        History::KeepAll => u32::MAX,
-    };
-    match qos.history {
-        History::KeepAll => HistoryKind::KeepAll,
-        History::KeepLast(depth) if is_durable(qos) => HistoryKind::KeepLast(depth.max(service)),
+/// What a durable writer keeps in memory of what all readers have: what its log keeps, since it is its
+/// own durability service.
+pub(crate) fn service(qos: &EndpointQos) -> Option<ServiceHistory> {
+    let service = &qos.durability_service;
+    is_durable(qos).then(|| ServiceHistory {
+        history: history(service.history),
+        limits: limits(&service.resource_limits),
+        cleanup_delay: service.cleanup_delay,
+    })
+}
+
+pub(super) fn history(history: History) -> HistoryKind {
+    match history {
         History::KeepLast(depth) => HistoryKind::KeepLast(depth),
+        History::KeepAll => HistoryKind::KeepAll,
+    }
+}
+
+pub(super) fn limits(limits: &ResourceLimits) -> writer::ResourceLimits {
+    let limit =
+        |limit: Option<u32>| limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    writer::ResourceLimits {
+        max_samples: limit(limits.max_samples),
+        max_instances: limit(limits.max_instances),
+        max_samples_per_instance: limit(limits.max_samples_per_instance),
     }
 }
 

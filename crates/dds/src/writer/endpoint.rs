@@ -501,20 +501,14 @@ impl WriterEndpoint {
 }
 
 fn config(guid: Guid, qos: &DataWriterQos, policies: &EndpointQos) -> WriterConfig {
-    let limit =
-        |limit: Option<u32>| limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let limits = policies.resource_limits;
     let presentation = &policies.presentation;
     WriterConfig {
         reliable: policies.is_reliable(),
         transient_local: policies.durability != tickwire_rtps::qos::Durability::Volatile,
-        history: durable::history(policies),
+        history: durable::history(policies.history),
+        limits: durable::limits(&policies.resource_limits),
+        service: durable::service(policies),
         relays: durable::is_durable(policies),
-        limits: writer::ResourceLimits {
-            max_samples: limit(limits.max_samples),
-            max_instances: limit(limits.max_instances),
-            max_samples_per_instance: limit(limits.max_samples_per_instance),
-        },
         lifespan: policies.lifespan,
         presents: presentation.coherent_access
             || presentation.access_scope == PresentationScope::Group,

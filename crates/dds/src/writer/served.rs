@@ -1,12 +1,15 @@
 //! A log that a durability service publishes as long as no writer has it (DDS 1.4 §2.2.3.4): what is in it,
-//! with the QoS and the type of its writer, and in its name. Nothing is written. Does not look for logs.
+//! with the type of its writer, in its name, and with its QoS but for what only an application can promise.
+//! Nothing is written. Does not look for logs.
 
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tickwire_rtps::discovery::{DiscoveryDataError, EndpointData, Role};
+use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_store::{Description, Retention, Store, StoreError};
 use tickwire_transport::clock;
@@ -18,7 +21,7 @@ use super::endpoint::WriterEndpoint;
 use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
-use crate::qos::{DataWriterQos, offered_representation};
+use crate::qos::{DataWriterQos, LivelinessKind, offered_representation};
 
 /// A log that a participant publishes; see
 /// [`serve_log`](crate::DomainParticipant::serve_log). It is withdrawn, and others may have the log, when
@@ -49,7 +52,8 @@ impl ServedLog {
                 domain_tag: description.key.domain_tag,
             });
         }
-        let data = announced(&description).map_err(ServeLogError::Header)?;
+        let mut data = announced(&description).map_err(ServeLogError::Header)?;
+        stand_back(&mut data.qos);
         endpoints::check(Role::Writer, &data.qos)?;
         let wanted = data.qos.offered_representation();
         let representation =
@@ -122,6 +126,17 @@ impl Drop for ServedLog {
             durable.close();
         }
     }
+}
+
+/// Takes back what the writer offered and nobody can keep who does not write.
+fn stand_back(qos: &mut EndpointQos) {
+    let liveliness = &mut qos.liveliness;
+    if liveliness.lease_duration != Duration::MAX {
+        // There is no application to say that it lives. Who asks for that does not match.
+        liveliness.kind = LivelinessKind::Automatic;
+    }
+    // A writer that lives owns its instances.
+    qos.ownership_strength = i32::MIN;
 }
 
 impl fmt::Debug for ServedLog {
