@@ -2,10 +2,13 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use tickwire_cdr::filter::{Filter, FilterError};
-use tickwire_rtps::discovery::ContentFilterProperty;
+use tickwire_rtps::discovery::{AddError, ContentFilterProperty, EndpointData};
 
+use crate::reader::shared::ReaderShared;
+use crate::signal::lock;
 use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 
@@ -20,11 +23,46 @@ impl<T: TopicSupport> TopicDescription<T> for ContentFilteredTopic<T> {}
 /// The language is the SQL subset of DDS 1.4 Annex B, see [`tickwire_cdr::filter`]. The expression
 /// is announced, so that writers keep back what a reader does not want; what comes nevertheless is
 /// dropped on arrival, before it is decoded, and counted as
-/// [`filtered_by_content`](crate::reader::InboxCounters::filtered_by_content).
+/// [`filtered_by_content`](crate::reader::InboxCounters::filtered_by_content). Clones are the same
+/// one.
 pub struct ContentFilteredTopic<T: TopicSupport> {
     topic: Topic<T>,
-    announced: ContentFilterProperty,
+    shared: Arc<FilterShared<T>>,
+}
+
+/// What the clones and the readers of a content-filtered topic share. Its lock is taken before
+/// discovery's.
+#[doc(hidden)]
+pub struct FilterShared<T: TopicSupport> {
+    name: String,
+    expression: String,
+    state: Mutex<FilterState<T>>,
+}
+
+pub(crate) struct FilterState<T: TopicSupport> {
     filter: Filter,
+    announced: ContentFilterProperty,
+    readers: Vec<Weak<ReaderShared<T>>>,
+}
+
+impl<T: TopicSupport> FilterShared<T> {
+    /// For who makes a reader: until it is known, lest a change pass it by.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, FilterState<T>> {
+        lock(&self.state)
+    }
+}
+
+impl<T: TopicSupport> FilterState<T> {
+    /// A filter of its own for a reader, and what the reader is to announce.
+    pub(crate) fn for_reader(&self) -> (Filter, ContentFilterProperty) {
+        (self.filter.clone(), self.announced.clone())
+    }
+
+    /// Has a reader follow changes.
+    pub(crate) fn add(&mut self, reader: &Arc<ReaderShared<T>>) {
+        self.readers.retain(|known| known.strong_count() > 0);
+        self.readers.push(Arc::downgrade(reader));
+    }
 }
 
 impl<T: TopicSupport> Topic<T> {
@@ -61,8 +99,15 @@ impl<T: TopicSupport> Topic<T> {
         };
         Ok(ContentFilteredTopic {
             topic: self.clone(),
-            announced,
-            filter,
+            shared: Arc::new(FilterShared {
+                name: name.to_owned(),
+                expression: expression.to_owned(),
+                state: Mutex::new(FilterState {
+                    filter,
+                    announced,
+                    readers: Vec::new(),
+                }),
+            }),
         })
     }
 }
@@ -75,17 +120,49 @@ impl<T: TopicSupport> ContentFilteredTopic<T> {
 
     /// Its own name.
     pub fn name(&self) -> &str {
-        &self.announced.content_filtered_topic_name
+        &self.shared.name
     }
 
     /// The expression.
     pub fn filter_expression(&self) -> &str {
-        &self.announced.filter_expression
+        &self.shared.expression
     }
 
-    /// What `%0`, `%1` ... stand for.
-    pub fn expression_parameters(&self) -> &[String] {
-        &self.announced.expression_parameters
+    /// What `%0`, `%1` ... stand for now.
+    pub fn expression_parameters(&self) -> Vec<String> {
+        let state = lock(&self.shared.state);
+        state.announced.expression_parameters.clone()
+    }
+
+    /// Changes what `%0`, `%1` ... stand for (DDS 1.4 §2.2.2.3.3), in all readers of the topic: what
+    /// comes from here on is filtered by it, and it is announced, so that writers do the same. What
+    /// they have kept back before does not come again, and what is in the readers stays.
+    ///
+    /// # Errors
+    /// When the expression does not fit the type with these, or they are too long to announce; then
+    /// nothing changes.
+    pub fn set_expression_parameters(&self, parameters: &[&str]) -> Result<(), ContentFilterError> {
+        let description = T::description(self.topic.ty()).ok_or(ContentFilterError::OpaqueType)?;
+        let filter = Filter::new(&self.shared.expression, parameters, description)?;
+        let mut state = lock(&self.shared.state);
+        let announced = ContentFilterProperty {
+            expression_parameters: parameters.iter().map(|&text| text.to_owned()).collect(),
+            ..state.announced.clone()
+        };
+        let mut readers: Vec<_> = state.readers.iter().filter_map(Weak::upgrade).collect();
+        // A topic may have readers in several participants.
+        while let Some(core) = readers.first().map(|reader| Arc::clone(&reader.core)) {
+            let is_own = |reader: &Arc<ReaderShared<T>>| Arc::ptr_eq(&reader.core, &core);
+            let (own, others): (Vec<_>, _) = readers.into_iter().partition(is_own);
+            let guids: Vec<_> = own.iter().map(|reader| reader.guid).collect();
+            let announce = |data: &mut EndpointData| data.content_filter = Some(announced.clone());
+            let apply = || own.iter().for_each(|reader| reader.set_filter(&filter));
+            let changed = core.change_all(&guids, announce, apply);
+            changed.map_err(ContentFilterError::Announcement)?;
+            readers = others;
+        }
+        (state.filter, state.announced) = (filter, announced);
+        Ok(())
     }
 }
 
@@ -93,8 +170,7 @@ impl<T: TopicSupport> Clone for ContentFilteredTopic<T> {
     fn clone(&self) -> Self {
         Self {
             topic: self.topic.clone(),
-            announced: self.announced.clone(),
-            filter: self.filter.clone(),
+            shared: Arc::clone(&self.shared),
         }
     }
 }
@@ -103,17 +179,16 @@ impl<T: TopicSupport> fmt::Debug for ContentFilteredTopic<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ContentFilteredTopic")
             .field("topic", &self.topic)
-            .field("announced", &self.announced)
+            .field("name", &self.name())
+            .field("filter_expression", &self.filter_expression())
+            .field("expression_parameters", &self.expression_parameters())
             .finish_non_exhaustive()
     }
 }
 
-/// A filter, and what is announced of it.
-pub(crate) type ReaderFilter = (Filter, ContentFilterProperty);
-
 /// What the reader is made from.
 pub(crate) mod private {
-    use super::{ContentFilteredTopic, ReaderFilter};
+    use super::{ContentFilteredTopic, FilterShared};
     use crate::topic::Topic;
     use crate::type_support::TopicSupport;
 
@@ -121,7 +196,7 @@ pub(crate) mod private {
         #[doc(hidden)]
         fn topic(&self) -> &Topic<T>;
         #[doc(hidden)]
-        fn filter(&self) -> Option<ReaderFilter>;
+        fn filter(&self) -> Option<&FilterShared<T>>;
     }
 
     impl<T: TopicSupport> Sealed<T> for Topic<T> {
@@ -129,7 +204,7 @@ pub(crate) mod private {
             self
         }
 
-        fn filter(&self) -> Option<ReaderFilter> {
+        fn filter(&self) -> Option<&FilterShared<T>> {
             None
         }
     }
@@ -139,8 +214,8 @@ pub(crate) mod private {
             &self.topic
         }
 
-        fn filter(&self) -> Option<ReaderFilter> {
-            Some((self.filter.clone(), self.announced.clone()))
+        fn filter(&self) -> Option<&FilterShared<T>> {
+            Some(&self.shared)
         }
     }
 }
@@ -153,6 +228,8 @@ pub enum ContentFilterError {
     Filter(FilterError),
     /// The type's members are not known.
     OpaqueType,
+    /// The parameters cannot be announced.
+    Announcement(AddError),
 }
 
 impl From<FilterError> for ContentFilterError {
@@ -165,6 +242,7 @@ impl fmt::Display for ContentFilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Filter(error) => error.fmt(f),
+            Self::Announcement(error) => error.fmt(f),
             Self::OpaqueType => f.write_str(
                 "the members of the type are not known; make the topic with `DynamicType::described`",
             ),
@@ -176,6 +254,7 @@ impl Error for ContentFilterError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Filter(error) => Some(error),
+            Self::Announcement(error) => Some(error),
             Self::OpaqueType => None,
         }
     }

@@ -313,21 +313,23 @@ impl Core {
         })
     }
 
-    /// Announces several endpoints of ours with other policies: all of them, or none if that is
-    /// refused for one.
+    /// Announces several endpoints of ours with other data and has them `apply`: all of them, or none
+    /// if that is refused for one. What `apply` changes is in force before a writer hears of it.
     pub(crate) fn change_all(
         &self,
         guids: &[Guid],
-        change: impl Fn(&mut EndpointQos),
+        change: impl Fn(&mut EndpointData),
+        apply: impl FnOnce(),
     ) -> Result<(), AddError> {
         self.with_discovery(|discovery, outbox| {
             let known = guids.iter();
             let known = known.filter_map(|&guid| self.data_of(discovery, guid));
             let mut all: Vec<EndpointData> = known.collect();
             for data in &mut all {
-                change(&mut data.qos);
+                change(data);
                 discovery.check(data)?;
             }
+            apply();
             all.into_iter()
                 .try_for_each(|data| self.put_data(discovery, data, outbox))
         })

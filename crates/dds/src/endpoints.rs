@@ -6,7 +6,7 @@ use tickwire_rtps::discovery::{EndpointData, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 
-use crate::content_filter::TopicDescription;
+use crate::content_filter::{FilterShared, TopicDescription};
 use crate::core::Core;
 use crate::enabling::Enabling;
 use crate::error::{EnableError, EndpointError, SetQosError, UnimplementedQos};
@@ -103,7 +103,9 @@ pub(crate) fn reader<T: TopicSupport>(
     factory: Factory<'_, SubscriberGroup>,
 ) -> Result<DataReader<T>, EndpointError> {
     let topic = wanted.topic();
-    let (filter, content_filter) = wanted.filter().unzip();
+    // Held until the reader is known, lest a change of the filter pass it by.
+    let mut filtered = wanted.filter().map(FilterShared::lock);
+    let (filter, content_filter) = filtered.as_ref().map(|own| own.for_reader()).unzip();
     let core = &lifeline.core;
     let (group, factory) = factory.parts(core);
     let policies = qos.resolved();
@@ -127,6 +129,9 @@ pub(crate) fn reader<T: TopicSupport>(
     let shared = Arc::new(shared);
     if let Some(group) = group {
         group.add(Arc::clone(&shared) as Arc<dyn ReaderEndpoint>);
+    }
+    if let Some(filtered) = &mut filtered {
+        filtered.add(&shared);
     }
     core.draft(EndpointData {
         content_filter,
@@ -232,7 +237,7 @@ pub(crate) fn change_group(
     endpoints: &[Guid],
     qos: &GroupQos,
 ) -> Result<(), SetQosError> {
-    core.change_all(endpoints, |policies| qos.apply(policies))
+    core.change_all(endpoints, |data| qos.apply(&mut data.qos), || {})
         .map_err(SetQosError::Announcement)
 }
 

@@ -221,3 +221,113 @@ fn a_query_orders_samples_by_their_members() {
     assert_eq!(ranks, [1, 2, 1, 0, 0, 0]);
     assert!(reader.take().data().eq([&quote("A", 9)]));
 }
+
+#[test]
+fn other_parameters_are_in_force_at_once_on_both_sides() {
+    let (one, two) = (participant(127), participant(127));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let dear = topic.filtered("Dear", "price >= %0", &["90"]);
+    let dear = dear.expect("a filter");
+    let qos = || DataReaderQos::default().reliable().keep_all();
+    let reader = two.reader_with(&dear, qos()).expect("a reader");
+    let same = two.reader_with(&dear.clone(), qos()).expect("a reader");
+    writer.wait_for_matched(2, PATIENCE).expect("two matches");
+    writer.write(&quote("A", 50)).expect("room");
+    writer.write(&quote("A", 90)).expect("room");
+    assert_eq!(prices_until(&reader, 90), [90]);
+    assert_eq!(writer.counters().filtered, 2, "by the writer");
+
+    dear.set_expression_parameters(&["50"])
+        .expect("it fits the type");
+    assert_eq!(dear.expression_parameters(), ["50"]);
+    let announced = || {
+        let subscriptions = one.discovery().subscriptions().into_iter();
+        let filters = subscriptions.filter_map(|data| data.content_filter.clone());
+        let all: Vec<_> = filters.map(|one| one.expression_parameters).collect();
+        (all == [["50"], ["50"]]).then_some(())
+    };
+    let told = one.discovery().wait_for(PATIENCE, announced);
+    told.expect("both are announced anew");
+    for price in [49, 50, 51] {
+        writer.write(&quote("A", price)).expect("room");
+    }
+    assert_eq!(prices_until(&reader, 51), [50, 51]);
+    assert_eq!(prices_until(&same, 51), [90, 50, 51]);
+    assert_eq!(writer.counters().filtered, 4, "by the writer");
+    let late = two.reader_with(&dear, qos()).expect("a reader");
+    writer.wait_for_matched(3, PATIENCE).expect("three matches");
+    writer.write(&quote("A", 50)).expect("room");
+    assert_eq!(prices_until(&late, 50), [50], "what is in force now");
+
+    let refused = dear.set_expression_parameters(&["'cheap'"]);
+    assert!(matches!(refused, Err(ContentFilterError::Filter(_))));
+    let refused = dear.set_expression_parameters(&[&"1".repeat(1 << 17)]);
+    assert!(refused.is_err(), "too long for an announcement or a number");
+    assert_eq!(dear.expression_parameters(), ["50"]);
+}
+
+#[test]
+fn the_reader_itself_filters_by_other_parameters_before_writers_know() {
+    let participant = participant(128);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    // Of an opaque type a writer cannot filter.
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let opaque = DynamicType::opaque("test::Quote", true);
+    let samples = participant
+        .topic_of::<Serialized>("Quotes", opaque)
+        .expect("the same name and type");
+    let writer = participant.writer_with(&samples, qos).expect("a writer");
+    let dear = topic.filtered("Dear", "price >= %0", &["90"]);
+    let dear = dear.expect("a filter");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&dear, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    let write = |price| {
+        let mut payload = Vec::new();
+        let xcdr2 = tickwire::cdr::Representation::Xcdr2;
+        tickwire::cdr::to_payload(&quote("A", price), xcdr2, &mut payload).expect("a sample");
+        let mut sample = Serialized::from_payload(payload);
+        sample.set_key_hash(Some(tickwire::cdr::KeyHash([1; 16])));
+        writer.write(&sample).expect("room");
+    };
+    [50, 90].into_iter().for_each(write);
+    assert_eq!(prices_until(&reader, 90), [90]);
+    dear.set_expression_parameters(&["50"])
+        .expect("it fits the type");
+    [49, 50].into_iter().for_each(write);
+    assert_eq!(prices_until(&reader, 50), [50]);
+    assert_eq!(reader.inbox_counters().filtered_by_content, 2);
+}
+
+#[test]
+fn other_parameters_of_a_query_wake_who_waits_for_it() {
+    let participant = participant(129);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("A", 5)).expect("room");
+    reader.wait_for_data(PATIENCE).expect("a sample");
+    let dear = reader.query_condition(StateMask::ANY, "price > %0", &["7"]);
+    let dear = dear.expect("a query");
+    let wait_set = WaitSet::new();
+    wait_set.attach(dear.condition());
+    assert!(wait_set.wait(Duration::ZERO).is_err());
+    std::thread::scope(|scope| {
+        let woken = scope.spawn(|| wait_set.wait(PATIENCE));
+        let same = dear.clone();
+        same.set_query_parameters(&["3"]).expect("it fits the type");
+        let woken = woken.join().expect("no panic");
+        assert_eq!(woken, Ok(vec![dear.condition().clone()]));
+    });
+    assert_eq!(dear.query_expression(), "price > %0");
+    assert_eq!(dear.query_parameters(), ["3"]);
+    let refused = dear.set_query_parameters(&[]);
+    assert!(matches!(refused, Err(ContentFilterError::Filter(_))));
+    let taken = reader.select().query(&dear).take();
+    assert!(taken.data().eq([&quote("A", 5)]), "the old ones hold");
+}

@@ -27,7 +27,7 @@ pub(super) struct Inbox<T: TopicSupport> {
     pub(super) cache: Cache<T>,
     ty: T::Type,
     /// What the application wants to see.
-    filter: Option<Filter>,
+    pub(super) filter: Option<Filter>,
     /// Key hashes depend on the representation.
     hash_varies: bool,
     scratch: Vec<u8>,

@@ -25,6 +25,7 @@ use crate::wait_set::{Condition, Trigger};
 /// ORDER BY sorting those that pass.
 pub struct QueryCondition<T: TopicSupport> {
     condition: Condition,
+    reader: Arc<ReaderShared<T>>,
     matcher: Arc<Matcher<T>>,
 }
 
@@ -41,14 +42,52 @@ impl<T: TopicSupport> QueryCondition<T> {
         let matcher = Arc::new(Matcher {
             mask,
             ty: topic.ty().clone(),
+            expression: expression.to_owned(),
             is_ordered: query.is_ordered(),
-            state: Mutex::new((query, Vec::new())),
+            state: Mutex::new(MatcherState {
+                query,
+                parameters: owned(parameters),
+                payload: Vec::new(),
+            }),
         });
         let condition = Condition::new(Query {
             reader: Arc::clone(reader),
             matcher: Arc::clone(&matcher),
         });
-        Ok(Self { condition, matcher })
+        Ok(Self {
+            condition,
+            reader: Arc::clone(reader),
+            matcher,
+        })
+    }
+
+    /// The expression.
+    pub fn query_expression(&self) -> &str {
+        &self.matcher.expression
+    }
+
+    /// What `%0`, `%1` ... stand for now.
+    pub fn query_parameters(&self) -> Vec<String> {
+        lock(&self.matcher.state).parameters.clone()
+    }
+
+    /// Changes what `%0`, `%1` ... stand for (DDS 1.4 §2.2.2.5.9): from here on the condition holds for
+    /// other samples, of those that are there as of those to come.
+    ///
+    /// # Errors
+    /// When the expression does not fit the type with these; then nothing changes.
+    pub fn set_query_parameters(&self, parameters: &[&str]) -> Result<(), ContentFilterError> {
+        let Matcher { expression, ty, .. } = &*self.matcher;
+        let description = T::description(ty).ok_or(ContentFilterError::OpaqueType)?;
+        let query = filter::Query::new(expression, parameters, description)?;
+        {
+            let mut state = lock(&self.matcher.state);
+            state.query = query;
+            state.parameters = owned(parameters);
+        }
+        self.reader.core.signal.raise();
+        self.reader.observers.raise();
+        Ok(())
     }
 
     /// The condition, to be attached to a wait set.
@@ -65,6 +104,7 @@ impl<T: TopicSupport> Clone for QueryCondition<T> {
     fn clone(&self) -> Self {
         Self {
             condition: self.condition.clone(),
+            reader: Arc::clone(&self.reader),
             matcher: Arc::clone(&self.matcher),
         }
     }
@@ -82,10 +122,21 @@ impl<T: TopicSupport> fmt::Debug for QueryCondition<T> {
 pub(crate) struct Matcher<T: TopicSupport> {
     pub(super) mask: StateMask,
     ty: T::Type,
+    expression: String,
     /// Whether samples are wanted in another order than that of the reader.
     pub(super) is_ordered: bool,
-    /// The query, and where it gets its payloads.
-    state: Mutex<(filter::Query, Vec<u8>)>,
+    state: Mutex<MatcherState>,
+}
+
+struct MatcherState {
+    query: filter::Query,
+    parameters: Vec<String>,
+    /// Where the query gets its payloads.
+    payload: Vec<u8>,
+}
+
+fn owned(parameters: &[&str]) -> Vec<String> {
+    parameters.iter().map(|&text| text.to_owned()).collect()
 }
 
 impl<T: TopicSupport> Matcher<T> {
@@ -108,7 +159,7 @@ impl<T: TopicSupport> Matcher<T> {
         ask: impl FnOnce(&mut filter::Query, &[u8]) -> Option<R>,
     ) -> Option<R> {
         let mut state = lock(&self.state);
-        let (query, payload) = &mut *state;
+        let MatcherState { query, payload, .. } = &mut *state;
         // Samples that are kept serialized have one representation only.
         let encoded = [Representation::Xcdr2, Representation::Xcdr1]
             .into_iter()

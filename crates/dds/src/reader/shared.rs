@@ -141,6 +141,11 @@ impl<T: TopicSupport> ReaderShared<T> {
         }
     }
 
+    /// Filters by this what comes from here on.
+    pub(crate) fn set_filter(&self, filter: &Filter) {
+        lock(&self.state).inbox.filter = Some(filter.clone());
+    }
+
     /// Reads or takes what the query is after.
     pub(super) fn collect(
         &self,
