@@ -490,6 +490,7 @@ impl Core {
                 reader.call_listener();
             } else if entity == EntityId::PARTICIPANT {
                 self.listener.call(&self.counters.listener_panics);
+                self.topics.call_listeners(&self.counters.listener_panics);
             }
         }
     }

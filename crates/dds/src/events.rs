@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::listeners::News;
 use crate::reader::endpoint::ReaderEndpoint;
 use crate::status::StatusMask;
+use crate::topic::Hears;
 use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
@@ -158,12 +159,15 @@ impl Core {
     }
 
     fn found_inconsistent(&self, topic: &str) {
-        let is_ours = self.topics.found_inconsistent(topic);
-        if is_ours && self.listener.handles(StatusMask::INCONSISTENT_TOPIC) {
-            let topic = topic.to_owned();
-            self.listener.note(News::InconsistentTopic(topic));
-            self.call_listener_later(EntityId::PARTICIPANT);
+        match self.topics.found_inconsistent(topic) {
+            Hears::Own => {}
+            Hears::Participant if self.listener.handles(StatusMask::INCONSISTENT_TOPIC) => {
+                let topic = topic.to_owned();
+                self.listener.note(News::InconsistentTopic(topic));
+            }
+            Hears::Participant | Hears::Nobody => return,
         }
+        self.call_listener_later(EntityId::PARTICIPANT);
     }
 
     fn tell_writer(&self, writer: Guid, tell: impl FnOnce(&WriterEndpoint) -> bool) {

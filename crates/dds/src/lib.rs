@@ -95,7 +95,7 @@ pub use reader::{
 pub use status::StatusMask;
 pub use subscriber::{Access, Subscriber, SubscriberQos};
 pub use tickwire_store as store;
-pub use topic::Topic;
+pub use topic::{Topic, TopicListener};
 pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
 pub use view::{DiscoveryCounters, DiscoveryView, EndpointData, Pair, ParticipantData, Role};
 pub use wait_set::{Condition, GuardCondition, WaitSet};

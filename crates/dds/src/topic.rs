@@ -4,11 +4,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 
 use hashbrown::HashMap;
+use tickwire_base::Counter;
+use tickwire_rtps::wire::EntityId;
 
+use crate::core::Core;
 use crate::error::TopicError;
-use crate::signal::lock;
-use crate::status::CountStatus;
+use crate::listener::ListenerSlot;
+use crate::signal::{Observers, lock};
+use crate::status::{CountStatus, StatusMask};
 use crate::type_support::TopicSupport;
+use crate::wait_set::{Condition, Trigger};
 
 /// What samples are published under: a name, and the type that they all have. Clones are the same
 /// topic.
@@ -20,7 +25,7 @@ pub struct Topic<T: TopicSupport> {
 impl<T: TopicSupport> Topic<T> {
     /// One that other topics may share the name of.
     pub(crate) fn unregistered(name: &str, ty: T::Type) -> Self {
-        let name = TopicName::new(name, T::type_name(&ty));
+        let name = TopicName::new(name, T::type_name(&ty), Weak::new());
         Self {
             name: Arc::new(name),
             ty,
@@ -43,6 +48,47 @@ impl<T: TopicSupport> Topic<T> {
     /// [`DiscoveryView::pairs`](crate::DiscoveryView::pairs).
     pub fn inconsistent_topic_status(&self) -> CountStatus {
         lock(&self.name.inconsistent).read()
+    }
+
+    /// [`StatusMask::INCONSISTENT_TOPIC`], the only status of topics, if it has changed since it was last
+    /// read.
+    pub fn status_changes(&self) -> StatusMask {
+        self.name.changes()
+    }
+
+    /// A condition that holds while one of these statuses has changed.
+    pub fn status_condition(&self, mask: StatusMask) -> Condition {
+        Condition::new(TopicCondition {
+            topic: Arc::clone(&self.name),
+            mask,
+        })
+    }
+
+    /// Has the listener told of what happens to the topic, in place of the participant's; all clones have
+    /// one.
+    pub fn set_listener(&self, mut listener: impl TopicListener<T>) {
+        let (weak, ty) = (Arc::downgrade(&self.name), self.ty.clone());
+        let callback = move |_| {
+            if let Some(name) = weak.upgrade() {
+                let topic = Self {
+                    name,
+                    ty: ty.clone(),
+                };
+                let status = topic.inconsistent_topic_status();
+                listener.on_inconsistent_topic(&topic, status);
+            }
+        };
+        let slot = &self.name.listener;
+        slot.set(Some(Box::new(callback)), StatusMask::INCONSISTENT_TOPIC);
+        if let Some(core) = self.name.core.upgrade() {
+            core.call_listener_later(EntityId::PARTICIPANT);
+        }
+    }
+
+    /// Has nobody but the participant's listener told any more, and waits until a call on another thread
+    /// has returned. Not to be called with a lock held that the listener takes.
+    pub fn remove_listener(&self) {
+        self.name.listener.remove();
     }
 
     /// What is known of its type only at run time.
@@ -69,21 +115,71 @@ impl<T: TopicSupport> fmt::Debug for Topic<T> {
     }
 }
 
-/// A topic's name and that of its type.
+/// Told of what happens to a topic.
+pub trait TopicListener<T: TopicSupport>: Send + 'static {
+    /// Another endpoint has given the topic another type.
+    fn on_inconsistent_topic(&mut self, topic: &Topic<T>, status: CountStatus);
+}
+
+/// A topic's name and that of its type, and what has happened to it.
 struct TopicName {
     topic: String,
     ty: String,
+    /// Its participant, which it does not keep.
+    core: Weak<Core>,
     inconsistent: Mutex<CountStatus>,
+    listener: ListenerSlot,
+    observers: Observers,
 }
 
 impl TopicName {
-    fn new(topic: &str, ty: &str) -> Self {
+    fn new(topic: &str, ty: &str, core: Weak<Core>) -> Self {
         Self {
             topic: topic.to_owned(),
             ty: ty.to_owned(),
+            core,
             inconsistent: Mutex::default(),
+            listener: ListenerSlot::default(),
+            observers: Observers::default(),
         }
     }
+
+    fn changes(&self) -> StatusMask {
+        match lock(&self.inconsistent).total_count_change {
+            0 => StatusMask::NONE,
+            _ => StatusMask::INCONSISTENT_TOPIC,
+        }
+    }
+}
+
+struct TopicCondition {
+    topic: Arc<TopicName>,
+    mask: StatusMask,
+}
+
+impl Trigger for TopicCondition {
+    fn holds(&self) -> bool {
+        self.topic.changes().intersects(self.mask)
+    }
+
+    fn observers(&self) -> &Observers {
+        &self.topic.observers
+    }
+
+    fn core(&self) -> Option<Arc<Core>> {
+        self.topic.core.upgrade()
+    }
+}
+
+/// Who is to hear of what has happened to a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hears {
+    /// Its own listener, which is to be called.
+    Own,
+    /// The participant's, if it has one.
+    Participant,
+    /// Nobody here has the topic.
+    Nobody,
 }
 
 /// The topics of a participant: one type for each name (DDS 1.4 §2.2.2.2.1.5).
@@ -91,13 +187,28 @@ impl TopicName {
 pub(crate) struct Registry(Mutex<HashMap<String, Weak<TopicName>>>);
 
 impl Registry {
-    /// Another endpoint has given the topic another type; false if nobody here has the topic.
-    pub(crate) fn found_inconsistent(&self, name: &str) -> bool {
+    /// Another endpoint has given the topic another type.
+    pub(crate) fn found_inconsistent(&self, name: &str) -> Hears {
         let topic = lock(&self.0).get(name).and_then(Weak::upgrade);
-        if let Some(topic) = &topic {
-            lock(&topic.inconsistent).add(1);
+        let Some(topic) = topic else {
+            return Hears::Nobody;
+        };
+        lock(&topic.inconsistent).add(1);
+        topic.observers.raise();
+        let status = StatusMask::INCONSISTENT_TOPIC;
+        match topic.listener.handles().intersects(status) && topic.listener.note(status) {
+            true => Hears::Own,
+            false => Hears::Participant,
         }
-        topic.is_some()
+    }
+
+    /// Tells the listeners of all topics what they have not been told. Only for the threads that deliver
+    /// data.
+    pub(crate) fn call_listeners(&self, panics: &Counter) {
+        let topics: Vec<_> = lock(&self.0).values().filter_map(Weak::upgrade).collect();
+        for topic in topics {
+            topic.listener.call(panics);
+        }
     }
 
     /// The status of a topic, and clears its change.
@@ -110,6 +221,7 @@ impl Registry {
 
     pub(crate) fn topic<T: TopicSupport>(
         &self,
+        core: Weak<Core>,
         name: &str,
         ty: T::Type,
     ) -> Result<Topic<T>, TopicError> {
@@ -130,7 +242,7 @@ impl Registry {
             };
         }
         topics.retain(|_, topic| topic.strong_count() > 0);
-        let topic = Arc::new(TopicName::new(name, type_name));
+        let topic = Arc::new(TopicName::new(name, type_name, core));
         topics.insert(name.to_owned(), Arc::downgrade(&topic));
         Ok(Topic { name: topic, ty })
     }
@@ -145,7 +257,7 @@ mod tests {
     use crate::type_support::{DynamicType, Serialized};
 
     fn topic(registry: &Registry, name: &str, ty: &str) -> Result<Topic<Serialized>, TopicError> {
-        registry.topic(name, DynamicType::opaque(ty, false))
+        registry.topic(Weak::new(), name, DynamicType::opaque(ty, false))
     }
 
     #[test]
@@ -164,12 +276,40 @@ mod tests {
     #[test]
     fn inconsistencies_are_counted_with_the_topic() {
         let registry = Registry::default();
-        assert!(!registry.found_inconsistent("Quotes"));
+        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Nobody);
         let quotes = topic(&registry, "Quotes", "Quote").expect("a new name");
-        assert!(registry.found_inconsistent("Quotes"));
+        let condition = quotes.status_condition(StatusMask::INCONSISTENT_TOPIC);
+        assert!(!condition.holds());
+        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Participant);
+        assert!(condition.holds());
         let status = quotes.clone().inconsistent_topic_status();
         assert_eq!((status.total_count, status.total_count_change), (1, 1));
         assert_eq!(quotes.inconsistent_topic_status().total_count_change, 0);
+        assert!(!condition.holds());
+        assert_eq!(quotes.status_changes(), StatusMask::NONE);
+    }
+
+    #[test]
+    fn the_topics_own_listener_is_told_before_the_participants() {
+        struct Ear(Arc<Mutex<Vec<(String, u64)>>>);
+        impl TopicListener<Serialized> for Ear {
+            fn on_inconsistent_topic(&mut self, topic: &Topic<Serialized>, status: CountStatus) {
+                let heard = (topic.name().to_owned(), status.total_count_change);
+                lock(&self.0).push(heard);
+            }
+        }
+        let registry = Registry::default();
+        let heard = Arc::default();
+        let quotes = topic(&registry, "Quotes", "Quote").expect("a new name");
+        quotes.set_listener(Ear(Arc::clone(&heard)));
+        let _other = topic(&registry, "Trades", "Trade").expect("a new name");
+        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Own);
+        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Own);
+        assert_eq!(registry.found_inconsistent("Trades"), Hears::Participant);
+        registry.call_listeners(&Counter::default());
+        assert_eq!(*lock(&heard), [("Quotes".to_owned(), 2)]);
+        quotes.remove_listener();
+        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Participant);
     }
 
     #[test]

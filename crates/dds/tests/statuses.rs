@@ -8,8 +8,8 @@ use tickwire::status::CountStatus;
 use tickwire::status::MatchedStatus;
 use tickwire::{
     AnyDataReader, AnyDataWriter, DataReader, DataReaderQos, DataWriter, DataWriterListener,
-    DataWriterQos, DomainParticipant, DomainParticipantListener, PublisherListener, StatusMask,
-    Subscriber, SubscriberListener, Topic, WaitSet,
+    DataWriterQos, DomainParticipant, DomainParticipantListener, Driving, PublisherListener,
+    StatusMask, Subscriber, SubscriberListener, Topic, TopicListener, WaitSet,
 };
 
 /// Long enough that only a fault reaches it.
@@ -284,4 +284,42 @@ fn a_subscribers_listener_has_those_of_its_readers_called() {
     }
     // What holds its own subscriber would live for ever.
     subscriber.remove_listener();
+}
+
+#[test]
+fn a_topic_tells_its_own_listener_and_who_waits_for_it() {
+    struct Ear(mpsc::Sender<(String, u64)>);
+    impl TopicListener<Quote> for Ear {
+        fn on_inconsistent_topic(&mut self, topic: &Topic<Quote>, status: CountStatus) {
+            let _ = self.0.send((topic.name().to_owned(), status.total_count));
+        }
+    }
+    for driving in [Driving::Threaded, Driving::Polled] {
+        let tag = std::process::id().to_string();
+        let one = DomainParticipant::builder(167).domain_tag(&tag);
+        let one = one.driving(driving).build().expect("a participant");
+        let two = participant(167);
+        let topic = one.topic::<Quote>("Quotes").expect("a topic");
+        let other = two.topic::<Other>("Quotes").expect("another type");
+        let changed = topic.status_condition(StatusMask::INCONSISTENT_TOPIC);
+        assert!(!changed.holds());
+        let _reader = one.reader(&topic).expect("a reader");
+        let _writer = two.writer(&other).expect("a writer");
+        let wait_set = WaitSet::new();
+        wait_set.attach(&changed);
+        wait_set.wait(PATIENCE).expect("another type");
+        let (told, heard) = mpsc::channel();
+        // Set late: what nobody was told of waits for it.
+        topic.clone().set_listener(Ear(told));
+        let again = two.writer(&other).expect("a writer");
+        let turn = Duration::from_millis(10);
+        let mut turns = (0..2_000).map(|_| {
+            let _ = one.poll(turn);
+            heard.recv_timeout(turn).ok()
+        });
+        let found = turns.find_map(|found| found).expect("a call");
+        assert_eq!(found.0, "Quotes");
+        topic.remove_listener();
+        drop(again);
+    }
 }

@@ -94,7 +94,7 @@ impl DomainParticipant {
     /// # Errors
     /// When the name is impossible or has another type.
     pub fn topic<T: TopicSupport<Type = ()>>(&self, name: &str) -> Result<Topic<T>, TopicError> {
-        self.core().topics.topic(name, ())
+        self.topic_of(name, ())
     }
 
     /// A topic whose type is a value, as for [`Serialized`](crate::Serialized) samples.
@@ -106,7 +106,8 @@ impl DomainParticipant {
         name: &str,
         ty: T::Type,
     ) -> Result<Topic<T>, TopicError> {
-        self.core().topics.topic(name, ty)
+        let core = Arc::downgrade(self.core());
+        self.core().topics.topic(core, name, ty)
     }
 
     /// A publisher, which gives its writers what they have in common.
