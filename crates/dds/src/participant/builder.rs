@@ -39,6 +39,8 @@ pub struct DomainParticipantBuilder {
     multicast: bool,
     multicast_ttl: u8,
     lease_duration: Duration,
+    announce_period: Option<Duration>,
+    max_fragment_bytes: usize,
     receive_buffer_bytes: usize,
     user_data: Vec<u8>,
     store: Option<Option<StoreOptions>>,
@@ -69,6 +71,8 @@ impl DomainParticipantBuilder {
             multicast: true,
             multicast_ttl: 0,
             lease_duration: Duration::from_secs(20),
+            announce_period: None,
+            max_fragment_bytes: usize::MAX,
             receive_buffer_bytes: 4 << 20,
             user_data: Vec::new(),
             store: None,
@@ -171,6 +175,20 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Time between announcements of the participant, after some quick ones at the beginning. Default a
+    /// third of the [lease](Self::lease_duration); with more than the lease others miss it now and then.
+    pub fn announce_period(mut self, period: Duration) -> Self {
+        self.announce_period = Some(period);
+        self
+    }
+
+    /// Samples that are longer are sent in fragments of so many bytes, at least 8. Default what fits a
+    /// datagram that passes all interfaces in one piece, which is also the most.
+    pub fn max_fragment_bytes(mut self, bytes: usize) -> Self {
+        self.max_fragment_bytes = bytes;
+        self
+    }
+
     /// Room to ask of the kernel for datagrams that wait, in bytes per socket. Default 4 MiB; what
     /// was granted is in [`ParticipantCounters`](crate::ParticipantCounters).
     pub fn receive_buffer_bytes(mut self, bytes: usize) -> Self {
@@ -266,6 +284,7 @@ impl DomainParticipantBuilder {
             discovery,
             busy_poll: self.busy_poll,
             announces_types: self.announces_types,
+            max_fragment_bytes: self.max_fragment_bytes,
             store: self.store.clone().unwrap_or_else(store_of_environment),
             reader_limits: self.limits.reader.clone(),
             filter_limits: self.limits.filters.clone(),
@@ -319,11 +338,13 @@ impl DomainParticipantBuilder {
             user_data: self.user_data.clone(),
             ..ParticipantData::new(new_prefix())
         };
+        let defaults = DiscoveryConfig::new(participant);
         DiscoveryConfig {
             announce_to: network.announced_to(&peers),
+            announce_period: self.announce_period.unwrap_or(defaults.announce_period),
             attachment: network.attachment(),
             limits: self.limits.discovery.clone(),
-            ..DiscoveryConfig::new(participant)
+            ..defaults
         }
     }
 }

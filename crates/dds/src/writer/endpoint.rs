@@ -84,6 +84,7 @@ impl WriterEndpoint {
     ) -> Self {
         let config = WriterConfig {
             max_message_len: core.network.max_datagram_len(),
+            max_fragment_len: core.max_fragment_bytes,
             filter_limits: core.filter_limits.clone(),
             ..config(guid, qos, policies)
         };

@@ -27,6 +27,7 @@ pub(super) struct Target<'a> {
 pub(super) struct Composer {
     writer: Guid,
     max_message_len: usize,
+    max_fragment_len: usize,
     /// Whether DATA carries the key hash.
     pub(super) key_hash: bool,
     /// Whether it carries the place.
@@ -43,6 +44,7 @@ impl Composer {
         Self {
             writer: config.guid,
             max_message_len: config.max_message_len.clamp(512, 65_000),
+            max_fragment_len: config.max_fragment_len.max(8),
             key_hash: config.key_hash_with_data,
             presents: config.presents,
             relays: config.relays,
@@ -167,9 +169,11 @@ impl Composer {
             });
     }
 
-    /// Bytes of a full fragment: what a datagram holds beside the submessages around it.
+    /// Bytes of a full fragment: what a datagram holds beside the submessages around it, unless it is to
+    /// be less.
     pub(super) fn fragment_len(&self) -> u16 {
         let len = (self.max_message_len - HEADERS_LEN - self.submessages_len()) & !7;
+        let len = len.min(self.max_fragment_len);
         u16::try_from(len).unwrap_or(0xfff8)
     }
 

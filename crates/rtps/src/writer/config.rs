@@ -41,6 +41,9 @@ pub struct WriterConfig {
     /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
     /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
     pub max_message_len: usize,
+    /// Longest fragment of a sample, in bytes; at least 8. Default what fits a message. Samples that are
+    /// longer are sent in fragments.
+    pub max_fragment_len: usize,
     /// Under KEEP_ALL, writes are refused while as many bytes are not acknowledged, or fewer when
     /// readers report losses; each sample counts with [`SAMPLE_OVERHEAD_LEN`] on top.
     /// Acknowledgement is asked for at every quarter of it. One sample always passes, whatever its
@@ -74,6 +77,7 @@ impl WriterConfig {
             key_hash_with_data: true,
             filter_limits: FilterLimits::new(),
             max_message_len: 14_720,
+            max_fragment_len: usize::MAX,
             max_unacknowledged_len: 1 << 20,
             heartbeat_period: Duration::from_millis(100),
             repair_interval: Duration::from_millis(10),

@@ -39,10 +39,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<()> {
     let end = interrupt::condition()?;
-    if options.datafrag_size > 0 {
-        return Err("a fragment size of the user's: not supported".into());
-    }
-    let participant = DomainParticipant::new(options.domain)?;
+    let participant = options.participant().build()?;
     let topics = topics(options, &participant)?;
     match options.publish {
         true => publisher::run(options, &participant, &topics, &end),

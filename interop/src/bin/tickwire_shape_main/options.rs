@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Parser, ValueEnum};
 use tickwire::qos::GroupQos;
 use tickwire::qos::{Durability, History, Presentation, PresentationScope, RepresentationId};
-use tickwire::{DataReaderQos, DataWriterQos};
+use tickwire::{DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder};
 
 /// Publishes or subscribes to shapes, as the OMG's interoperability suite wants it.
 #[derive(Parser, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     verbosity: Verbosity,
     /// Domain id.
     #[arg(short = 'd', value_name = "ID", default_value_t = 0)]
-    pub(crate) domain: u32,
+    domain: u32,
     /// Best-effort reliability.
     #[arg(short = 'b', overrides_with = "reliable")]
     best_effort: bool,
@@ -131,12 +131,12 @@ pub(crate) struct Options {
     /// Read or take everything at once, not instance by instance.
     #[arg(long)]
     pub(crate) take_read: bool,
-    /// Period of the participant's announcements. Has no effect: Tickwire has its own.
+    /// Period of the participant's announcements; 0 leaves it to the implementation.
     #[arg(long, value_name = "MS", default_value_t = 0)]
     periodic_announcement: u64,
     /// Size of fragments; 0 leaves it to the implementation.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    pub(crate) datafrag_size: u16,
+    datafrag_size: u16,
     /// Content filter of a subscriber, as "shapesize <= 20".
     #[arg(long, value_name = "EXPRESSION", conflicts_with = "color")]
     cft: Option<String>,
@@ -246,6 +246,18 @@ impl Options {
 
     pub(crate) fn read_period(&self) -> Duration {
         Duration::from_millis(self.read_period)
+    }
+
+    pub(crate) fn participant(&self) -> DomainParticipantBuilder {
+        let mut builder = DomainParticipant::builder(self.domain);
+        if self.periodic_announcement > 0 {
+            let period = Duration::from_millis(self.periodic_announcement);
+            builder = builder.announce_period(period);
+        }
+        if self.datafrag_size > 0 {
+            builder = builder.max_fragment_bytes(self.datafrag_size.into());
+        }
+        builder
     }
 
     /// Of the publisher or the subscriber.
@@ -365,6 +377,19 @@ mod tests {
                 panic!("{line}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn fragments_and_announcements_are_the_participants() {
+        let line = "-P -t Square --datafrag-size 1000 --periodic-announcement 250";
+        let asked = parse(line).expect("a good line").participant();
+        let expected = DomainParticipant::builder(0)
+            .max_fragment_bytes(1_000)
+            .announce_period(Duration::from_millis(250));
+        assert_eq!(format!("{asked:?}"), format!("{expected:?}"));
+        let plain = parse("-P -t Square").expect("a good line").participant();
+        let default = DomainParticipant::builder(0);
+        assert_eq!(format!("{plain:?}"), format!("{default:?}"));
     }
 
     #[test]
