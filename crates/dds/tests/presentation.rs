@@ -288,6 +288,13 @@ fn a_set_of_a_writer_that_has_left_is_not_shown_in_part_to_who_comes_later() {
     two.write(&leg(1, 11)).expect("room");
     both_legs.end_coherent_changes();
     drop(two);
+    // While the other participant knows of it, it knows that this reader does not miss it.
+    let found = both.two.discovery().wait_for(PATIENCE, || {
+        let writers = both.two.discovery().publications();
+        let topics: Vec<_> = writers.iter().map(|writer| &*writer.topic_name).collect();
+        (topics == ["One"]).then_some(())
+    });
+    found.expect("one writer is left");
     let one_leg = both.publisher.begin_coherent_changes();
     one.write(&leg(1, 20)).expect("room");
     one_leg.end_coherent_changes();
