@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use tickwire_base::Instant;
 use tickwire_rtps::qos::PresentationScope;
 use tickwire_rtps::reader::{Decision, GroupSets};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
@@ -355,7 +356,7 @@ impl SubscriberGroup {
         let mut state = self.lock();
         lock(&self.readers).retain(is_other);
         state.sets.remove_reader(reader);
-        self.carry_out(&mut state);
+        self.carry_out(clock::now(), &mut state);
     }
 
     /// For those who tell what has come to a reader: from before they lock the reader until they have
@@ -367,13 +368,13 @@ impl SubscriberGroup {
     /// Shows the sets that are whole and have room in all readers, unless somebody is looking; lets
     /// go of those that never will be.
     pub(crate) fn release(&self) {
-        self.carry_out(&mut self.lock());
+        self.carry_out(clock::now(), &mut self.lock());
     }
 
     /// The same under the lock.
-    pub(crate) fn carry_out(&self, state: &mut GroupState) {
+    pub(crate) fn carry_out(&self, now: Instant, state: &mut GroupState) {
         loop {
-            let decisions: Vec<_> = state.sets.decisions(clock::now()).collect();
+            let decisions: Vec<_> = state.sets.decisions(now).collect();
             let mut is_over = true;
             for decision in decisions {
                 if let Some(decision) = self.decide(decision, state.accesses > 0) {

@@ -161,6 +161,7 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
     fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
         self.update(|state| {
+            state.inbox.now = now;
             state.machine.handle_timeout(now, outbox);
             let has_room = std::mem::take(&mut state.inbox.has_room);
             if (state.inbox.handle_timeout(now) || has_room) && state.inbox.is_stalled {

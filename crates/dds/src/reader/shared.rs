@@ -322,11 +322,12 @@ impl<T: TopicSupport> ReaderShared<T> {
             state.inbox.tell(self.guid, &mut group.sets);
         }
         let mut news = self.settle(&mut state);
+        let now = state.inbox.now;
         drop(state);
         if let (Some(decider), Some(group)) = (decider, &mut group) {
-            decider.carry_out(group);
+            decider.carry_out(now, group);
             let mut state = lock(&self.state);
-            state.patience = group.sets.poll_timeout(clock::now());
+            state.patience = group.sets.poll_timeout(now);
             news |= self.settle(&mut state);
         }
         drop(group);
