@@ -10,7 +10,7 @@ use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, GroupDigest, Guid, SequenceNumber, Submessage};
-use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, Writer, WriterConfig};
+use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, ServiceHistory, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::clock;
 
@@ -86,6 +86,7 @@ impl WriterEndpoint {
             max_message_len: core.network.max_datagram_len(),
             max_fragment_len: core.max_fragment_bytes,
             filter_limits: core.filter_limits.clone(),
+            service: service(&core, policies),
             ..config(guid, qos, policies)
         };
         Self {
@@ -508,7 +509,6 @@ fn config(guid: Guid, qos: &DataWriterQos, policies: &EndpointQos) -> WriterConf
         transient_local: policies.durability != tickwire_rtps::qos::Durability::Volatile,
         history: durable::history(policies.history),
         limits: durable::limits(&policies.resource_limits),
-        service: durable::service(policies),
         relays: durable::is_durable(policies),
         lifespan: policies.lifespan,
         presents: presentation.coherent_access
@@ -516,6 +516,11 @@ fn config(guid: Guid, qos: &DataWriterQos, policies: &EndpointQos) -> WriterConf
         max_unacknowledged_len: qos.max_unacknowledged_bytes,
         ..WriterConfig::new(guid)
     }
+}
+
+/// What the writer keeps as its own durability service; without a store there is none.
+fn service(core: &Core, policies: &EndpointQos) -> Option<ServiceHistory> {
+    core.store.as_ref().and_then(|_| durable::service(policies))
 }
 
 fn asserts_participant(liveliness: &Liveliness) -> bool {
