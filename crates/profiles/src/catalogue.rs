@@ -130,7 +130,7 @@ const SETTINGS: &[Setting] = &[
         .xml("durability/kind", "qos/durability/kind"),
     Setting::new(BOTH, "deadline", Kind::Duration, "\"infinite\"", "DEADLINE: the longest time between samples of an instance")
         .xml("deadline/period", "qos/deadline/period"),
-    Setting::new(BOTH, "latency_budget", Kind::Duration, "\"0s\"", "LATENCY_BUDGET: how long samples may wait to travel together")
+    Setting::new(BOTH, "latency_budget", Kind::Duration, "\"0s\"", "LATENCY_BUDGET: how late samples may come; announced and compared, and none is held back for it")
         .xml("latency_budget/duration", "qos/latencyBudget/duration"),
     Setting::new(BOTH, "liveliness.kind", Kind::Choice(LIVELINESS), "\"automatic\"", "LIVELINESS: who shows that the writer lives")
         .xml("liveliness/kind", "qos/liveliness/kind"),

@@ -40,7 +40,8 @@ pub struct EndpointQos {
     pub presentation: Presentation,
     /// The longest time between samples of an instance. Default infinite.
     pub deadline: Duration,
-    /// How long samples may wait to travel together. Default zero.
+    /// How late samples may come (DDS 1.4 §2.2.3.8): a hint, which is announced and compared; no sample is
+    /// held back for it. Default zero.
     pub latency_budget: Duration,
     /// Whether one writer at a time owns an instance. Default shared.
     pub ownership: Ownership,
