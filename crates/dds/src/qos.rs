@@ -208,8 +208,11 @@ impl DataWriterQos {
         })
     }
 
-    /// WRITER_DATA_LIFECYCLE: whether unregistering an instance also disposes of it. The default is
-    /// that it does.
+    /// WRITER_DATA_LIFECYCLE: whether unregistering an instance also disposes of it (DDS 1.4
+    /// §2.2.3.21), and so does the end of the writer, which unregisters all. The default is that they
+    /// do. The writer then remembers the key of each instance that it has written; where millions come
+    /// and go, dispose of them, or turn it off. What a TRANSIENT or PERSISTENT writer has in its
+    /// log outlives the writer in any case.
     pub fn autodispose_unregistered_instances(mut self, autodispose: bool) -> Self {
         self.autodispose_unregistered_instances = autodispose;
         self

@@ -56,12 +56,47 @@ fn instances_end_by_dispose_unregister_and_loss_of_the_writer() {
 }
 
 #[test]
+fn a_writer_that_is_deleted_disposes_of_what_it_has_not_ended() {
+    let (one, two) = (participant(134), participant(134));
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let writer = one
+        .writer_with(&topic, DataWriterQos::default().keep_all())
+        .expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for symbol in ["A", "B", "C"] {
+        writer.write(&quote(symbol, 1)).expect("room");
+    }
+    writer.dispose(&quote("A", 0)).expect("room");
+    drop(writer);
+    let mut ends: Vec<_> = reader
+        .take()
+        .iter()
+        .filter(|sample| sample.data().is_none())
+        .map(|sample| {
+            let symbol = sample.key_holder().map(|quote| quote.symbol.to_string());
+            (symbol, sample.info().instance_state)
+        })
+        .collect();
+    ends.sort_by(|one, other| one.0.cmp(&other.0));
+    let disposed = |symbol: &str| (Some(symbol.to_owned()), InstanceState::Disposed);
+    assert_eq!(ends, ["A", "B", "C"].map(disposed));
+}
+
+#[test]
 fn an_instance_that_lost_its_writers_is_known_by_its_key() {
     let participant = participant(133);
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
     let qos = DataReaderQos::default().reliable();
     let reader = participant.reader_with(&topic, qos).expect("a reader");
-    let writer = participant.writer(&topic).expect("a writer");
+    let writer = participant
+        .writer_with(
+            &topic,
+            DataWriterQos::default().autodispose_unregistered_instances(false),
+        )
+        .expect("a writer");
     writer.wait_for_matched(1, PATIENCE).expect("a match");
     assert_eq!(reader.lookup_instance(&quote("TICK", 0)), None);
     writer.write(&quote("TICK", 5)).expect("room");

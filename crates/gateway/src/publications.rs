@@ -207,7 +207,11 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
             let data = self
                 .participant
                 .topic_of::<Serialized>(&topic.name, ty.clone())?;
-            let qos = DataWriterQos::default().keep_all().reliable(ROOM_EVERY);
+            // A price stays what it is when the handler that read it ends.
+            let qos = DataWriterQos::default()
+                .keep_all()
+                .reliable(ROOM_EVERY)
+                .autodispose_unregistered_instances(false);
             let qos = (self.qos)(&topic.name, qos);
             self.publications.push(Publication {
                 name: topic.name.clone(),

@@ -228,6 +228,16 @@ impl WriterEndpoint {
         self.autodispose.load(Ordering::Relaxed)
     }
 
+    /// Whether its instances end with it. Those of a durable writer live on in its log.
+    pub(crate) fn disposes_at_its_end(&self) -> bool {
+        self.autodisposes() && self.durable.is_none()
+    }
+
+    /// Whether any reader matches.
+    pub(crate) fn has_readers(&self) -> bool {
+        lock(&self.state).machine.readers().next().is_some()
+    }
+
     /// Takes over what may change of the QoS.
     pub(crate) fn change(&self, policies: &EndpointQos, autodispose: bool) {
         self.autodispose.store(autodispose, Ordering::Relaxed);

@@ -6,6 +6,7 @@ pub(crate) mod durable;
 #[cfg(test)]
 mod durable_tests;
 pub(crate) mod endpoint;
+mod lifecycle;
 mod listener;
 #[cfg(test)]
 mod priority_tests;
@@ -44,11 +45,14 @@ use crate::topic::Topic;
 use crate::type_support::TopicSupport;
 use crate::wait_set::{Condition, WriterCondition};
 use endpoint::WriterEndpoint;
+use lifecycle::Instances;
 
 /// Publishes samples of a topic. Clones are the same writer; it ends with the last of them.
 ///
 /// The end waits up to a second until all reliable readers have what was written, so that a program
-/// may write and exit.
+/// may write and exit. It disposes of the instances that the writer has not ended, unless
+/// [WRITER_DATA_LIFECYCLE](DataWriterQos::autodispose_unregistered_instances) says not to; readers of
+/// a writer that dies otherwise see them without writers.
 ///
 /// Any number of threads may write. The samples of one thread keep their order.
 pub struct DataWriter<T: TopicSupport> {
@@ -61,7 +65,8 @@ struct Handle<T: TopicSupport> {
     topic: Topic<T>,
     qos: Mutex<DataWriterQos>,
     enabling: Arc<Enabling>,
-    _lifeline: Arc<Lifeline>,
+    instances: Instances,
+    lifeline: Arc<Lifeline>,
 }
 
 impl<T: TopicSupport> DataWriter<T> {
@@ -77,7 +82,8 @@ impl<T: TopicSupport> DataWriter<T> {
             topic,
             qos: Mutex::new(qos),
             enabling,
-            _lifeline: lifeline,
+            instances: Instances::default(),
+            lifeline,
         };
         Self {
             handle: Arc::new(handle),
@@ -367,21 +373,34 @@ impl<T: TopicSupport> DataWriter<T> {
             endpoint,
             topic,
             enabling,
+            instances,
             ..
         } = &*self.handle;
         if !enabling.is_enabled() {
             return Err(WriteError::NotEnabled);
         }
         let representation = endpoint.representation;
+        let serialize_key =
+            |buffer: &mut Vec<u8>| sample.write_key_payload(topic.ty(), representation, buffer);
         let change = Change {
             kind,
             source_timestamp: Some(timestamp),
             key_hash: self.key_hash(sample, representation)?,
             ..Change::default()
         };
+        if let Some(hash) = change.key_hash
+            && endpoint.disposes_at_its_end()
+        {
+            match kind {
+                ChangeKind::Alive => instances
+                    .written(hash, serialize_key)
+                    .map_err(WriteError::Sample)?,
+                _ => instances.ended(hash),
+            }
+        }
         endpoint.write(change, |buffer| match kind {
             ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
-            _ => sample.write_key_payload(topic.ty(), representation, buffer),
+            _ => serialize_key(buffer),
         })
     }
 
@@ -419,15 +438,25 @@ impl<T: TopicSupport> fmt::Debug for DataWriter<T> {
 
 impl<T: TopicSupport> Drop for Handle<T> {
     fn drop(&mut self) {
-        self.endpoint.listeners.own.set(None, StatusMask::NONE);
-        let _ = self.endpoint.wait_for_acknowledgments(LINGER);
-        self.endpoint.leave_group();
-        self.endpoint.core.remove_writer(self.endpoint.guid);
-        if let Some(durable) = &self.endpoint.durable {
+        let Self {
+            endpoint,
+            instances,
+            lifeline,
+            ..
+        } = self;
+        let end = clock::now() + LINGER;
+        let left = || end.since(clock::now());
+        endpoint.listeners.own.set(None, StatusMask::NONE);
+        let _ = endpoint.wait_for_acknowledgments(left());
+        instances.end_all(endpoint, lifeline, left());
+        let _ = endpoint.wait_for_acknowledgments(left());
+        endpoint.leave_group();
+        endpoint.core.remove_writer(endpoint.guid);
+        if let Some(durable) = &endpoint.durable {
             durable.close();
         }
     }
 }
 
-/// How long the end of a writer waits for acknowledgements.
+/// How long the end of a writer takes at most.
 const LINGER: Duration = Duration::from_secs(1);

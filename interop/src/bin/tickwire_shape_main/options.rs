@@ -298,10 +298,9 @@ impl Options {
         if self.strength >= 0 {
             qos = qos.exclusive(self.strength);
         }
-        // The end of the program is to leave instances without writers, not disposed of.
-        let disposes = !matches!(self.final_instance_state, Some(FinalState::Unregister));
+        // Unless it disposes of them, the end of the program is to leave instances without writers.
         qos.with(|policies| policies.durability = self.durability())
-            .autodispose_unregistered_instances(disposes)
+            .autodispose_unregistered_instances(false)
     }
 
     pub(crate) fn reader_qos(&self) -> DataReaderQos {

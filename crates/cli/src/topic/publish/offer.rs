@@ -23,9 +23,11 @@ impl Arguments {
         representation: Representation,
     ) -> Result<DataWriter<Serialized>> {
         let requested = || readers.iter().map(|data| &data.qos);
+        // What was published stays when the command ends.
         let mut qos = DataWriterQos::default()
             .reliable(self.timeout)
             .keep_all()
+            .autodispose_unregistered_instances(false)
             .representation([id(representation)]);
         let durability = requested().map(|qos| qos.durability).max();
         qos = qos.with(|qos| qos.durability = durability.unwrap_or(Durability::Volatile));
