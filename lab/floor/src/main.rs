@@ -1,1 +1,116 @@
-fn main() {}
+//! What the machine itself gives: what every system stands on, without anything above.
+
+mod doorbell;
+mod ring;
+mod shared;
+mod sockets;
+
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use lab_program::{Job, Message, Options, fill};
+
+use shared::SharedMemory;
+use sockets::{Kind, Sockets};
+
+/// The floor has no options of its own.
+#[derive(clap::Args)]
+struct Own {}
+
+fn main() -> ExitCode {
+    let (options, Own {}) = lab_program::parse();
+    let kind = match options.system.as_str() {
+        "floor-tcp" => Kind::Tcp,
+        "floor-tcp-batched" => Kind::BatchedTcp,
+        "floor-unix" => Kind::Unix,
+        "floor-udp" => Kind::Udp,
+        "floor-shm" => {
+            return lab_program::finish(&options, || {
+                lab_program::converse(&options, VERSION, SharedMemory::open(&options)?)
+            });
+        }
+        "floor-memcpy" => return lab_program::finish(&options, || copy(&options)),
+        other => return lab_program::misused(&options, &format!("there is no system {other:?}")),
+    };
+    lab_program::finish(&options, || {
+        lab_program::converse(&options, VERSION, Sockets::open(kind, &options)?)
+    })
+}
+
+/// Copies messages in and out.
+fn copy(options: &Options) -> Result<lab_program::Answer, String> {
+    if options.job != Job::Codec {
+        return Err("only copies: --job codec".into());
+    }
+    let mut message = vec![0; options.len()];
+    fill(&mut message, 0, 0);
+    let mut buffers = (vec![0; options.len()], vec![0; options.len()]);
+    lab_program::measure_codec(
+        options,
+        VERSION,
+        &mut buffers,
+        |(middle, _), _| {
+            black_box(middle).copy_from_slice(black_box(&message));
+            message.len()
+        },
+        |(middle, out)| black_box(out).copy_from_slice(black_box(middle)),
+    )
+}
+
+/// Messages of one of the processes on the other side, of which one is looked at.
+struct Incoming {
+    link: usize,
+    buffer: Vec<u8>,
+    /// Where that message begins.
+    at: usize,
+    len: usize,
+}
+
+impl Incoming {
+    /// Room for `count` messages of `len` bytes.
+    fn new(link: usize, len: usize, count: usize) -> Self {
+        Self {
+            link,
+            buffer: vec![0; len * count],
+            at: 0,
+            len,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[self.at..self.at + self.len]
+    }
+}
+
+impl Message for Incoming {
+    fn number(&self, expected: u64) -> u64 {
+        self.bytes().number(expected)
+    }
+
+    fn time(&self) -> Option<u64> {
+        self.bytes().time()
+    }
+
+    fn is_intact(&self, number: u64) -> bool {
+        self.bytes().is_intact(number)
+    }
+}
+
+/// The numbers, from 0, of the pairs of processes that this one is in.
+fn pairs(options: &Options) -> Vec<u16> {
+    let (publishers, subscribers) = (
+        u16::from(options.publishers),
+        u16::from(options.subscribers),
+    );
+    let own = u16::from(options.index);
+    match options.job.is_passive() {
+        true => (0..publishers)
+            .map(|other| other * subscribers + own)
+            .collect(),
+        false => (0..subscribers)
+            .map(|other| own * subscribers + other)
+            .collect(),
+    }
+}
+
+const VERSION: &str = "";

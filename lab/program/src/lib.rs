@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use answer::Answer;
 pub use clock::now;
 pub use codec::measure_codec;
-pub use message::{HEADER_LEN, fill, has_header};
+pub use message::{HEADER_LEN, fill, has_header, own_number};
 pub use options::{Job, Mix, Options, Payload, Responders, Wait};
 
 /// One side of a conversation. Clones of the `Arc` that holds it send from wherever they are.
@@ -81,20 +81,38 @@ pub struct Idle {
     pub between: Duration,
 }
 
-/// Runs a program: reads the options, opens the peer, does the job, prints the answer.
+/// Runs a program that has nothing to do but to converse: reads the options, opens the peer, does the
+/// job, prints the answer.
 ///
 /// `open` returns when the peer can hear, before the other side is there.
 pub fn main<E: clap::Args, P: Peer>(
     version: &str,
     open: impl FnOnce(&Options, &E) -> Result<P, String>,
 ) -> ExitCode {
+    let (options, own) = parse::<E>();
+    finish(&options, || {
+        converse(&options, version, open(&options, &own)?)
+    })
+}
+
+/// Reads the command line, and binds the process to its core; ends the process if one of them cannot be.
+pub fn parse<E: clap::Args>() -> (Options, E) {
     let arguments = options::parse::<E>();
-    let options = arguments.common;
-    let result = options.bind().and_then(|()| {
-        let peer = Arc::new(open(&options, &arguments.own)?);
-        job::run(&options, version, &peer)
-    });
-    match result {
+    if let Err(error) = arguments.common.bind() {
+        eprintln!("{}: {error}", arguments.common.system);
+        std::process::exit(2);
+    }
+    (arguments.common, arguments.own)
+}
+
+/// Does the job with a peer that can hear.
+pub fn converse<P: Peer>(options: &Options, version: &str, peer: P) -> Result<Answer, String> {
+    job::run(options, version, &Arc::new(peer))
+}
+
+/// Prints the answer, or what went wrong.
+pub fn finish(options: &Options, job: impl FnOnce() -> Result<Answer, String>) -> ExitCode {
+    match job() {
         Ok(answer) => {
             println!("{}", answer.to_json());
             ExitCode::SUCCESS
@@ -104,4 +122,10 @@ pub fn main<E: clap::Args, P: Peer>(
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says that an option cannot be had.
+pub fn misused(options: &Options, error: &str) -> ExitCode {
+    eprintln!("{}: {error}", options.system);
+    ExitCode::from(2)
 }

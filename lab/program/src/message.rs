@@ -36,6 +36,11 @@ pub fn fill(payload: &mut [u8], number: u64, time: u64) {
     }
 }
 
+/// A publisher's own count in a number, whose highest byte is the publisher.
+pub fn own_number(number: u64) -> u64 {
+    number & (u64::MAX >> 8)
+}
+
 impl Message for [u8] {
     fn number(&self, expected: u64) -> u64 {
         if let Some(number) = word(self, 0).filter(|_| has_header(self.len())) {

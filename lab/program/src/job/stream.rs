@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::Findings;
 use crate::clock::now;
+use crate::message::own_number;
 use crate::options::Options;
 use crate::received::Received;
 use crate::{Handler, Idle, Message, Peer};
@@ -19,7 +20,7 @@ pub(super) fn send<P: Peer>(options: &Options, peer: &Arc<P>) -> Findings {
     for number in 0..options.total() {
         let time = match options.rate {
             Some(rate) => wait_until(begin + due(number, rate)),
-            None => now(),
+            None => 0,
         };
         if number == options.warmup {
             findings.meter.begin();
@@ -109,7 +110,7 @@ impl<P: Peer> Handler<P::Message> for Receiver<P> {
     fn take(&mut self, message: &P::Message) -> ControlFlow<()> {
         let expected = self.publishers[0].next();
         let number = message.number(expected);
-        let (publisher, own) = (number >> PUBLISHER_SHIFT, number & OWN_NUMBER);
+        let (publisher, own) = (number >> PUBLISHER_SHIFT, own_number(number));
         let publisher = usize::try_from(publisher).unwrap_or(usize::MAX);
         let Some(received) = self.publishers.get_mut(publisher) else {
             self.findings.corrupt(number);
@@ -154,7 +155,6 @@ impl<P: Peer> Handler<P::Message> for Receiver<P> {
 
 /// The highest byte of a number is the publisher's index.
 const PUBLISHER_SHIFT: u32 = 56;
-const OWN_NUMBER: u64 = (1 << PUBLISHER_SHIFT) - 1;
 /// Of these one is compared whole.
 const CHECK_EVERY: u64 = 64;
 /// How long the answer to a burst may take.
