@@ -137,6 +137,7 @@ int main(int argc, char** argv) {
             run_broker(options);
             return std::nullopt;
         }
+        options.refuse_job_without_peer();
         Peer peer(options);
         return lab::run(options, ICE_STRING_VERSION, peer);
     });
