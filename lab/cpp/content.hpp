@@ -61,9 +61,6 @@ public:
         return {bytes.data + topic_.size(), bytes.len - topic_.size()};
     }
 
-    /// Length of all messages.
-    size_t len() const { return topic_.size() + len_; }
-
 private:
     size_t len_;
     std::string topic_;

@@ -184,7 +184,7 @@ public:
         const uint64_t publisher = uint64_t{options_.index} << PUBLISHER_SHIFT;
         const uint64_t begin = now();
         for (uint64_t number = 0; number < options_.total(); ++number) {
-            const uint64_t time = options_.rate ? wait_until(begin + due(number)) : now();
+            const uint64_t time = options_.rate ? wait_until(begin + due(number)) : 0;
             if (number == options_.warmup) findings_.meter.begin();
             const Flow flow = findings_.attempt([&] { peer_.send(publisher | number, time); });
             if (flow == Flow::stop) break;

@@ -60,12 +60,12 @@ public:
     bool read() {
         if (begin_ == end_) begin_ = end_ = 0;
         if (buffer_.size() - begin_ < std::max(len_, MAX_TYPED_LEN)) {
-            std::copy(&buffer_[begin_], &buffer_[end_], buffer_.data());
+            std::copy(buffer_.data() + begin_, buffer_.data() + end_, buffer_.data());
             end_ -= begin_;
             begin_ = 0;
         }
         error_code error;
-        end_ += socket.read_some(asio::buffer(&buffer_[end_], buffer_.size() - end_), error);
+        end_ += socket.read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_), error);
         is_open = !error || error == asio::error::would_block;
         return !error;
     }
@@ -92,7 +92,7 @@ private:
     static constexpr size_t MAX_TYPED_LEN = 4096;
 
     std::optional<lab::Bytes> peek() const {
-        const uint8_t* begin = &buffer_[begin_];
+        const uint8_t* begin = buffer_.data() + begin_;
         size_t there = end_ - begin_, len = len_;
         if (len_ == 0) {
             uint32_t prefix;
@@ -266,17 +266,20 @@ private:
     lab::MeanLen sent_;
 };
 
+const std::string VERSION =
+    std::to_string(BOOST_VERSION / 100'000) + '.' + std::to_string(BOOST_VERSION / 100 % 1'000);
+
 /// Sends and receives, or only encodes and decodes.
 template <class Content>
 lab::Answer work(const lab::Options& options) {
     if constexpr (!std::is_same_v<Content, lab::ByteContent>) {
         if (options.job == lab::Job::codec) {
             Content content(options);
-            return lab::measure_codec(options, BOOST_LIB_VERSION, content);
+            return lab::measure_codec(options, VERSION, content);
         }
     }
     Peer<Content> peer(options);
-    return lab::run(options, BOOST_LIB_VERSION, peer);
+    return lab::run(options, VERSION, peer);
 }
 
 }  // namespace

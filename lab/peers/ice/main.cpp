@@ -76,7 +76,8 @@ public:
         const size_t expected = options_.is_passive() ? options_.publishers : options_.subscribers;
         const auto deadline = std::chrono::steady_clock::now() + lab::PATIENCE;
         while (spoken_->getSubscribers().size() < expected) {
-            if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("not all have subscribed");
+            const bool is_late = std::chrono::steady_clock::now() > deadline;
+            if (is_late) throw std::runtime_error("not all have subscribed");
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }
@@ -112,7 +113,8 @@ private:
     /// The topic of this name, made by whoever comes first.
     std::shared_ptr<IceStorm::TopicPrx> topic(const std::string& name) {
         const std::string where = "IceStorm/TopicManager:" + manager_endpoint(options_);
-        const auto manager = Ice::uncheckedCast<IceStorm::TopicManagerPrx>(communicator_->stringToProxy(where));
+        const auto proxy = communicator_->stringToProxy(where);
+        const auto manager = Ice::uncheckedCast<IceStorm::TopicManagerPrx>(proxy);
         try {
             return manager->create(name);
         } catch (const IceStorm::TopicExists&) {
