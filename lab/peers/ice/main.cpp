@@ -72,7 +72,8 @@ public:
 
     /// Waits until all have subscribed to what this one publishes.
     void meet() {
-        if (options_.is_passive() && !options_.has_answers()) return;
+        const bool answers = options_.has_answers() && options_.responds();
+        if (options_.is_passive() && !answers) return;
         const size_t expected = options_.is_passive() ? options_.publishers : options_.subscribers;
         const auto deadline = std::chrono::steady_clock::now() + lab::PATIENCE;
         while (spoken_->getSubscribers().size() < expected) {

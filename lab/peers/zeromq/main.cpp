@@ -30,7 +30,7 @@ std::string version() {
     return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
 }
 
-/// Publishers have endpoints 0 and up, for the echoes; subscribers those behind them.
+/// A subscriber has two endpoints: one that hears, and one that sends its echoes.
 ///
 /// The publishing socket is XPUB, which is PUB that tells who has subscribed.
 template <class Content>
@@ -52,13 +52,16 @@ public:
         subscriber_.set(zmq::sockopt::rcvhwm, own.high_water_mark);
         for (const std::string& topic : content_.topics()) subscriber_.set(zmq::sockopt::subscribe, topic);
 
-        const uint32_t first = options.is_passive() ? options.publishers : 0;
-        if (hears()) subscriber_.bind(endpoint(first + options.index));
-        for (uint32_t each = 0; speaks() && each < others(); ++each) {
-            publisher_.connect(endpoint(options.publishers - first + each));
+        if (options.is_passive()) {
+            subscriber_.bind(endpoint(2 * options.index));
+            if (speaks()) publisher_.bind(endpoint(2 * options.index + 1));
+            return;
         }
+        for (uint32_t each = 0; each < options.subscribers; ++each) publisher_.connect(endpoint(2 * each));
+        for (uint32_t each = 0; each < answers(); ++each) subscriber_.connect(endpoint(2 * each + 1));
     }
 
+    /// Waits until all have subscribed to what this one sends.
     void meet() {
         size_t missing = speaks() ? others() * content_.topics().size() : 0;
         const uint64_t deadline = lab::now() + static_cast<uint64_t>(PATIENCE.count()) * 1'000'000;
@@ -116,11 +119,18 @@ public:
 private:
     static constexpr milliseconds PATIENCE = lab::PATIENCE;
 
-    bool hears() const { return options_.is_passive() || options_.has_answers(); }
-    bool speaks() const { return !options_.is_passive() || options_.has_answers(); }
+    /// Whether this one sends anything.
+    bool speaks() const {
+        return !options_.is_passive() || (options_.has_answers() && options_.responds());
+    }
 
     /// How many there are on the other side.
     uint32_t others() const { return options_.is_passive() ? options_.publishers : options_.subscribers; }
+
+    /// How many of them answer.
+    uint32_t answers() const {
+        return options_.job == lab::Job::ping ? options_.echoes() : options_.demand ? 1 : 0;
+    }
 
     std::string endpoint(uint32_t at) const {
         if (own_.transport == Transport::ipc) return "ipc://" + options_.dir + "/zmq." + std::to_string(at);
