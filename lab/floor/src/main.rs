@@ -53,7 +53,7 @@ fn copy(options: &Options) -> Result<lab_program::Answer, String> {
             black_box(middle).copy_from_slice(black_box(&message));
             message.len()
         },
-        |(middle, out)| black_box(out).copy_from_slice(black_box(middle)),
+        |(middle, out), _| black_box(out).copy_from_slice(black_box(middle)),
     )
 }
 

@@ -8,14 +8,14 @@ use crate::job::save;
 use crate::meter::Meter;
 use crate::options::Options;
 
-/// Encodes and decodes in batches of 100: `encode` makes message `number` into bytes that it keeps,
-/// and returns how many they are; `decode` reads those again.
+/// Encodes and decodes in batches of 100: `encode` makes message `number` into bytes that it keeps in
+/// place `number % 100`, and returns how many they are; `decode` reads those again.
 pub fn measure_codec<S>(
     options: &Options,
     version: &str,
     state: &mut S,
     mut encode: impl FnMut(&mut S, u64) -> usize,
-    mut decode: impl FnMut(&mut S),
+    mut decode: impl FnMut(&mut S, u64),
 ) -> Result<Answer, String> {
     let mut meter = Meter::default();
     let (mut encoding, mut decoding) = (Vec::new(), Vec::new());
@@ -32,8 +32,8 @@ pub fn measure_codec<S>(
             len += encode(state, number);
         }
         let encoded = now();
-        for _ in 0..BATCH {
-            decode(state);
+        for number in number..number + BATCH {
+            decode(state, number);
         }
         let decoded = now();
         if is_measured {
@@ -66,4 +66,4 @@ pub fn measure_codec<S>(
 }
 
 /// Messages between two looks at the clock.
-const BATCH: u64 = 100;
+pub const BATCH: u64 = 100;

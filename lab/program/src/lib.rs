@@ -19,7 +19,7 @@ use std::time::Duration;
 
 pub use answer::Answer;
 pub use clock::now;
-pub use codec::measure_codec;
+pub use codec::{BATCH, measure_codec};
 pub use message::{HEADER_LEN, fill, has_header, own_number};
 pub use options::{Job, Mix, Options, Payload, Responders, Wait};
 

@@ -36,6 +36,7 @@ pub(super) fn by_size(compared: &Compared<'_>, name: &str) -> Vec<Block> {
         x: "bytes",
         x_text: |bytes| number(*bytes),
         is_x_logarithmic: true,
+        x_labels: 8,
     };
     pictures(
         name,
@@ -59,10 +60,10 @@ pub(super) fn percentiles(compared: &Compared<'_>, name: &str) -> Vec<Block> {
         let is_wanted = |cell: &&Cell| cell.key.wait == wait && cell.key.size == size;
         let of_cell = |cell: &Cell| {
             let curve = measure::curve(part, cell)?;
-            let points = CURVE
-                .iter()
-                .zip(curve)
-                .filter(|(percentile, _)| **percentile < 100.0);
+            // The ends are single messages; they stand in the table.
+            let is_drawn = |percentile: f64| (1.0..100.0).contains(&percentile);
+            let points = CURVE.iter().zip(curve);
+            let points = points.filter(|(percentile, _)| is_drawn(**percentile));
             let points = points.map(|(percentile, ns)| (nines(*percentile), ns / 1e3));
             Some(Series::of(compared, cell, points.collect()))
         };
@@ -76,6 +77,8 @@ pub(super) fn percentiles(compared: &Compared<'_>, name: &str) -> Vec<Block> {
         x: "percentile",
         x_text: |nines| percentile_text(*nines),
         is_x_logarithmic: false,
+        // One for each nine.
+        x_labels: 5,
     };
     let title = format!("Latency one way, us, by percentile at {size} B");
     pictures(name, "percentiles", &title, &axes, series)
@@ -102,6 +105,7 @@ struct Axes {
     x: &'static str,
     x_text: fn(&f64) -> String,
     is_x_logarithmic: bool,
+    x_labels: usize,
 }
 
 /// How many nines a percentile has: 0 for 0, 1 for 90, 2 for 99.
@@ -188,7 +192,7 @@ where
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.15))
         .x_desc(axes.x)
-        .x_labels(8)
+        .x_labels(axes.x_labels)
         .y_labels(8)
         .x_label_formatter(&axes.x_text)
         .y_label_formatter(&|us| number(*us))
@@ -197,7 +201,11 @@ where
     let mut ends = Vec::new();
     for (at, line) in series.iter().enumerate() {
         let style = style(at, line.kind);
-        chart.draw_series(LineSeries::new(line.points.iter().copied(), style))?;
+        let points = line.points.iter().copied();
+        match line.kind {
+            Kind::Floor => chart.draw_series(DashedLineSeries::new(points, 3, 3, style))?,
+            _ => chart.draw_series(LineSeries::new(points, style))?,
+        };
         if let Some(last) = line.points.last() {
             ends.push((chart.backend_coord(last).1, at));
         }
@@ -224,13 +232,12 @@ where
     Ok(())
 }
 
-/// Tickwire is thick, a floor grey.
+/// Tickwire is thick; floors are dashed.
 fn style(at: usize, kind: Kind) -> ShapeStyle {
     let colour = COLOURS[at % COLOURS.len()];
     match kind {
         Kind::Tickwire => colour.stroke_width(3),
-        Kind::Peer => colour.stroke_width(1),
-        Kind::Floor => RGBColor(140, 140, 140).stroke_width(1),
+        Kind::Peer | Kind::Floor => colour.stroke_width(1),
     }
 }
 

@@ -1,0 +1,120 @@
+//! The participant, its QoS, and how it is driven.
+
+use std::time::Duration;
+
+use lab_program::{Handler, Idle, Job, Options, Wait};
+use tickwire::{
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, TopicSupport,
+};
+
+use crate::inlet::Inlet;
+use crate::told;
+
+pub(crate) struct Session {
+    pub(crate) participant: DomainParticipant,
+    options: Options,
+}
+
+impl Session {
+    pub(crate) fn open(options: &Options) -> Result<Self, String> {
+        // Runs beside each other do not meet.
+        let domain = u32::from(options.port) % 200;
+        let builder = DomainParticipant::builder(domain).name("lab");
+        let builder = match options.wait {
+            Wait::Block => builder,
+            Wait::Poll => builder.driving(Driving::Polled).busy_poll(LOOK),
+        };
+        Ok(Self {
+            participant: builder.build().map_err(told)?,
+            options: options.clone(),
+        })
+    }
+
+    /// The name of the topic that this side writes, or reads.
+    pub(crate) fn topic(&self, name: &str, writes: bool) -> String {
+        match self.options.job.is_passive() == writes {
+            true => format!("{name} back"),
+            false => format!("{name} there"),
+        }
+    }
+
+    fn streams(&self) -> bool {
+        matches!(self.options.job, Job::Send | Job::Receive)
+    }
+
+    pub(crate) fn writer_qos(&self) -> DataWriterQos {
+        let qos = DataWriterQos::default();
+        match self.streams() {
+            true => qos.keep_all().reliable(PATIENCE),
+            false => qos,
+        }
+    }
+
+    pub(crate) fn reader_qos(&self) -> DataReaderQos {
+        let qos = DataReaderQos::default().reliable();
+        match self.streams() {
+            true => qos.keep_all(),
+            false => qos.keep_last(16),
+        }
+    }
+
+    /// Waits until all of the other side are matched.
+    pub(crate) fn meet<T: TopicSupport>(
+        &self,
+        writer: &DataWriter<T>,
+        reader: &DataReader<T>,
+    ) -> Result<(), String> {
+        let count = match self.options.job.is_passive() {
+            true => self.options.publishers,
+            false => self.options.subscribers,
+        };
+        writer
+            .wait_for_matched(u32::from(count), PATIENCE)
+            .map_err(told)?;
+        reader
+            .wait_for_matched(u32::from(count), PATIENCE)
+            .map_err(told)
+    }
+
+    /// Lets messages come until the handler has enough or they stay away.
+    pub(crate) fn wait<H>(&self, idle: Idle, inlet: &Inlet<H>) {
+        match self.options.wait {
+            Wait::Block => inlet.wait(idle),
+            Wait::Poll => inlet.wait_by(idle, || {
+                let _waits_no_longer = self.participant.poll(LOOK);
+            }),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
+        let history = match self.streams() {
+            true => "KEEP_ALL",
+            false => "KEEP_LAST",
+        };
+        let driving = match self.options.wait {
+            Wait::Block => "threads",
+            Wait::Poll => "polled, busy_poll",
+        };
+        vec![
+            ("RELIABILITY", "RELIABLE".into()),
+            ("HISTORY", history.into()),
+            ("driving", driving.into()),
+        ]
+    }
+}
+
+/// Hands over what has come.
+pub(crate) fn deliver<T: TopicSupport, M: ?Sized, H: Handler<M>>(
+    reader: &DataReader<T>,
+    inlet: &Inlet<H>,
+    as_message: impl Fn(&T) -> &M,
+) {
+    for sample in reader.take().data() {
+        inlet.take(as_message(sample));
+    }
+}
+
+/// How long the other side may take, and a write may wait for room.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a polling process looks before it looks at the clock.
+const LOOK: Duration = Duration::from_millis(100);
