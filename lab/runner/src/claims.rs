@@ -109,7 +109,7 @@ fn series_of(
     };
     let compared = Compared {
         results,
-        scenario: scenarios::scenario(scenario.name).unwrap_or(&scenarios::SCENARIOS[0]),
+        scenario: scenarios::scenario(scenario.name).unwrap_or(scenarios::SCENARIOS[0]),
         part,
     };
     let is_slope = subject.quantity == Quantity::Slope;

@@ -90,7 +90,7 @@ enum Output {
 /// Install the packages that peers need, and build them; who cannot be had is noted with the reason
 #[derive(Args)]
 struct PrepareArguments {
-    /// These alone: names of their folders
+    /// Those of these systems alone: beginnings of their ids
     #[arg(long, value_delimiter = ',')]
     peers: Vec<String>,
 }

@@ -35,20 +35,20 @@ impl<'a> Compared<'a> {
     }
 
     /// How many times worse than the best floor of the same transport and wait.
-    pub(crate) fn to_floor(&self, cell: &Cell) -> Option<Spread> {
+    pub(crate) fn times_floor(&self, cell: &Cell) -> Option<Spread> {
         let transport = self.transport(cell);
-        self.to_best(cell, |other| {
+        self.times_best(cell, |other| {
             self.kind(other) == Kind::Floor && self.transport(other) == transport
         })
     }
 
     /// How many times worse than the best peer of the same reach and wait. Tickwire is not one of
     /// them; a peer is.
-    pub(crate) fn to_peer(&self, cell: &Cell) -> Option<Spread> {
+    pub(crate) fn times_peer(&self, cell: &Cell) -> Option<Spread> {
         if self.kind(cell) == Kind::Floor {
             return None;
         }
-        self.to_best(cell, |other| self.is_rival(cell, other))
+        self.times_best(cell, |other| self.is_rival(cell, other))
     }
 
     /// Whether `other` is a peer of the same reach.
@@ -133,7 +133,7 @@ impl<'a> Compared<'a> {
         Some(&system.transport)
     }
 
-    fn to_best(&self, cell: &Cell, is_wanted: impl Fn(&Cell) -> bool) -> Option<Spread> {
+    fn times_best(&self, cell: &Cell, is_wanted: impl Fn(&Cell) -> bool) -> Option<Spread> {
         let others: Vec<_> = self.beside(cell).filter(|other| is_wanted(other)).collect();
         let times = cell.good().filter_map(|round| {
             let own = measure::figure(self.part, round)?;
@@ -180,12 +180,12 @@ mod tests {
             assert!((spread.min / value - 1.0).abs() < 0.01, "{spread:?}");
             assert!((spread.max / value - 1.0).abs() < 0.01, "{spread:?}");
         };
-        near(compared.to_floor(cell("tickwire-tcp")), 1.2);
-        near(compared.to_peer(cell("tickwire-tcp")), 0.8);
-        near(compared.to_peer(cell("zeromq-tcp")), 2.0);
-        near(compared.to_peer(cell("iceoryx2")), 1.0);
-        assert_eq!(compared.to_floor(cell("iceoryx2")), None);
-        assert_eq!(compared.to_peer(cell("floor-tcp")), None);
+        near(compared.times_floor(cell("tickwire-tcp")), 1.2);
+        near(compared.times_peer(cell("tickwire-tcp")), 0.8);
+        near(compared.times_peer(cell("zeromq-tcp")), 2.0);
+        near(compared.times_peer(cell("iceoryx2")), 1.0);
+        assert_eq!(compared.times_floor(cell("iceoryx2")), None);
+        assert_eq!(compared.times_peer(cell("floor-tcp")), None);
         let best = compared.best_rival(cell("tickwire-tcp")).unwrap();
         assert_eq!(best.key.system, "asio-tcp");
     }

@@ -181,3 +181,100 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 pub(crate) fn float(number: u64) -> f64 {
     number as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::run::Folder;
+    use crate::sample;
+    use crate::scenario::Wait;
+
+    fn answer(job: &str, sent: u64, received: u64, elapsed_ns: u64) -> Answer {
+        Answer {
+            job: job.to_owned(),
+            sent,
+            received,
+            elapsed_ns,
+            cpu_user_ns: 1_000,
+            voluntary_switches: 10,
+            ..Answer::default()
+        }
+    }
+
+    fn measured(part: &Part, answers: Vec<Answer>, folder: Folder) -> Round {
+        let system = sample::system("tickwire-udp", &[]);
+        let run = Run {
+            part,
+            system: &system,
+            size: 1000,
+            wait: Wait::Block,
+            count: 10,
+            warmup: 0,
+            demand: None,
+            expected: Duration::ZERO,
+        };
+        let outcome = Outcome {
+            answers,
+            wire_bytes: Some(20_000),
+            folder,
+            ..Outcome::default()
+        };
+        round(0, &run, outcome).0
+    }
+
+    #[test]
+    fn publishers_add_up_and_cycles_are_of_one() {
+        let part = Part {
+            task: Task::Stream,
+            publishers: 2,
+            ..Part::ECHO
+        };
+        let answers = vec![
+            answer("send", 10, 0, 10_000),
+            answer("send", 10, 0, 20_000),
+            answer("receive", 0, 20, 20_000),
+        ];
+        let round = measured(&part, answers, Folder::default());
+        let totals = &round.totals;
+        assert_eq!((totals.sent_per_s, totals.received_per_s), (1.5e6, 1e6));
+        assert_eq!((totals.cycle_ns, totals.cpu_ns), (1_500.0, 150.0));
+        assert_eq!((totals.switches, totals.wire_bytes), (1.5, Some(1_000.0)));
+        assert_eq!(figure(&part, &round), Some(1e6), "what was received counts");
+        assert_eq!(
+            quantity(&part, 1000, &round, Quantity::Megabytes),
+            Some(1e3)
+        );
+    }
+
+    #[test]
+    fn stages_that_a_program_names_are_read() {
+        let folder = std::env::temp_dir().join(format!("lab-stages-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let put = |name: &str, ns: u64| fs::write(folder.join(name), ns.to_le_bytes()).unwrap();
+        put("ping.0.ns", 40_000);
+        put("decode.ns", 300);
+        let ping = Answer {
+            samples: Some("ping.0.ns".to_owned()),
+            stages: BTreeMap::from([("decode".to_owned(), "decode.ns".to_owned())]),
+            ..answer("ping", 10, 10, 400_000)
+        };
+        let answers = vec![ping, answer("pong", 10, 10, 400_000)];
+        let round = measured(&Part::ECHO, answers, Folder(folder));
+        assert_eq!(round.failure, None);
+        assert_eq!(round.totals.seed_ns, Some(20_000.0));
+        let near = |value: Option<f64>, ns: f64| (value.unwrap() / ns - 1.0).abs() < 1e-3;
+        assert!(near(figure(&Part::ECHO, &round), 20_000.0));
+        let decode = quantity(&Part::ECHO, 64, &round, Quantity::Stage(DECODE));
+        assert!(near(decode, 300.0));
+    }
+
+    #[test]
+    fn a_ping_without_samples_is_a_failed_run() {
+        let answers = vec![answer("ping", 10, 10, 1), answer("pong", 10, 10, 1)];
+        let round = measured(&Part::ECHO, answers, Folder::default());
+        assert_eq!(round.failure.unwrap(), "ping wrote no samples");
+    }
+}

@@ -7,23 +7,21 @@ use std::process::{Command, Output};
 use std::time::SystemTime;
 
 use crate::environment::first_line;
+use crate::scenario::begins_with_any;
 use crate::systems::{self, Folders, Peer};
 
-/// Prepares all peers, or those whose folders are named.
+/// Prepares all peers, or those that have a system whose id is, or begins with, one of these names.
 pub(crate) fn prepare(folders: &Folders, names: &[String]) -> Result<(), String> {
     let peers = systems::read_peers(folders)?;
     fs::create_dir_all(&folders.built)
         .map_err(|error| format!("{}: {error}", folders.built.display()))?;
-    let folder_name = |peer: &Peer| {
-        peer.folder
-            .file_name()
-            .map(|it| it.to_string_lossy().into_owned())
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let is_named = |peer: &Peer| {
+        let mut systems = peer.systems.iter();
+        systems.any(|system| begins_with_any(&system.id, &names))
     };
     let is_wanted = |peer: &&Peer| {
-        let name = folder_name(peer);
-        names.is_empty()
-            || peer.folder == folders.lab.join("floor")
-            || name.is_some_and(|name| names.iter().any(|it| it.starts_with(&name)))
+        names.is_empty() || peer.folder == folders.lab.join("floor") || is_named(peer)
     };
     let wanted: Vec<&Peer> = peers.iter().filter(is_wanted).collect();
     install(&wanted);
@@ -70,6 +68,7 @@ fn install(peers: &[&Peer]) {
         .iter()
         .flat_map(|peer| &peer.packages)
         .map(String::as_str)
+        .chain(TOOLS.iter().copied())
         .filter(|package| !is_installed(package))
         .collect();
     if missing.is_empty() {
@@ -166,6 +165,9 @@ fn newest(folder: &Path) -> Option<SystemTime> {
     });
     times.max().flatten()
 }
+
+/// Packages that the runner itself uses: for system calls, and for the network namespace.
+const TOOLS: &[&str] = &["strace", "iproute2"];
 
 #[cfg(test)]
 mod tests {

@@ -109,6 +109,9 @@ fn chapter(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
             blocks.extend(tables::lines(&compared));
             blocks.extend(plots::by_size(&compared, &name));
         }
+        if part.is_rate() {
+            blocks.extend(plots::by_size(&compared, &name));
+        }
         if matches!(part.task, Task::Echo | Task::OpenLoop(_)) {
             blocks.extend(plots::percentiles(&compared, &name));
         }

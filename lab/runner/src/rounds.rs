@@ -301,6 +301,7 @@ const SEARCH_LENGTH: Duration = Duration::from_millis(100);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::system;
     use crate::scenarios::scenario;
 
     fn limits(is_quick: bool, sizes: &[u32]) -> Limits {
@@ -310,22 +311,6 @@ mod tests {
             most: 1,
             is_quick,
             sizes: sizes.to_vec(),
-        }
-    }
-
-    fn system(id: &str, can: &[&str]) -> System {
-        System {
-            id: id.to_owned(),
-            label: id.to_owned(),
-            program: "program".into(),
-            arguments: Vec::new(),
-            transport: "tcp".to_owned(),
-            can: can.iter().map(|&it| it.to_owned()).collect(),
-            waits: vec![Wait::Block],
-            max_size: None,
-            policy: String::new(),
-            build: None,
-            is_floor: false,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::measure::ROUND_TRIP;
 use crate::record::{Answer, Cell, Key, Percentiles, Results, Round, SystemRecord, Totals};
 use crate::scenario::Wait;
 use crate::scenarios;
+use crate::systems::System;
 
 /// Systems of a transport with their round trips at 1000 bytes in each round, nanoseconds.
 pub(crate) fn raw(systems: &[(&str, &str, &[u64])]) -> Results {
@@ -96,5 +97,22 @@ pub(crate) fn compared(results: &Results) -> Compared<'_> {
         results,
         scenario: scenarios::scenario("raw").expect("in the table"),
         part: scenarios::part("raw", "one-to-one").expect("in the table"),
+    }
+}
+
+/// A system that can do this, over tcp, blocking.
+pub(crate) fn system(id: &str, can: &[&str]) -> System {
+    System {
+        id: id.to_owned(),
+        label: id.to_owned(),
+        program: "program".into(),
+        arguments: Vec::new(),
+        transport: "tcp".to_owned(),
+        can: can.iter().map(|&it| it.to_owned()).collect(),
+        waits: vec![Wait::Block],
+        max_size: None,
+        policy: String::new(),
+        build: None,
+        is_floor: false,
     }
 }

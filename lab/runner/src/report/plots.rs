@@ -15,7 +15,7 @@ use crate::record::Cell;
 use crate::scenario::Wait;
 use crate::statistics::CURVE;
 
-/// Latency against size, both logarithmic; one picture for each wait.
+/// Latency, or throughput in MB/s, against size, both logarithmic; one picture for each wait.
 pub(super) fn by_size(compared: &Compared<'_>, name: &str) -> Vec<Block> {
     let series = |wait| {
         let mut all: Vec<Series> = Vec::new();
@@ -23,7 +23,11 @@ pub(super) fn by_size(compared: &Compared<'_>, name: &str) -> Vec<Block> {
             let Some(spread) = measure::figures(compared.part, cell) else {
                 continue;
             };
-            let point = (f64::from(cell.key.size), spread.median / 1e3);
+            let size = f64::from(cell.key.size);
+            let point = match compared.part.is_rate() {
+                true => (size, spread.median * size / 1e6),
+                false => (size, spread.median / 1e3),
+            };
             match all.iter_mut().find(|it| it.name == cell.key.system) {
                 Some(series) => series.points.push(point),
                 None => all.push(Series::of(compared, cell, vec![point])),
@@ -38,13 +42,11 @@ pub(super) fn by_size(compared: &Compared<'_>, name: &str) -> Vec<Block> {
         is_x_logarithmic: true,
         x_labels: 8,
     };
-    pictures(
-        name,
-        "sizes",
-        "Median latency one way, us, by size",
-        &axes,
-        series,
-    )
+    let title = match compared.part.is_rate() {
+        true => "Throughput, MB/s, by size",
+        false => "Median latency one way, us, by size",
+    };
+    pictures(name, "sizes", title, &axes, series)
 }
 
 /// Latency against percentile.

@@ -98,7 +98,7 @@ fn duels(compared: Compared<'_>) -> Vec<Duel<'_>> {
                 compared,
                 ours,
                 theirs: compared.best_rival(ours)?,
-                times: compared.to_peer(ours)?,
+                times: compared.times_peer(ours)?,
             })
         });
         duels.extend(duel);
@@ -161,8 +161,8 @@ fn gaps(results: &Results) -> Block {
             if compared.kind(cell) != Kind::Tickwire {
                 continue;
             }
-            let to_peer = compared.to_peer(cell).zip(compared.best_rival(cell));
-            let to_floor = compared.to_floor(cell).zip(compared.best_floor(cell));
+            let to_peer = compared.times_peer(cell).zip(compared.best_rival(cell));
+            let to_floor = compared.times_floor(cell).zip(compared.best_floor(cell));
             for (times, other) in to_peer.into_iter().chain(to_floor) {
                 let figure = |cell| {
                     let spread = measure::figures(compared.part, cell);

@@ -83,8 +83,14 @@ fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
         median(received.filter(|_| !is_many), 1.0, grouped),
         median(total(|it| it.cycle_ns).filter(|_| is_many), 1e-6, number),
         demand.map(|it| it.to_string()).unwrap_or_default(),
-        compared.to_floor(cell).map(times_text).unwrap_or_default(),
-        compared.to_peer(cell).map(times_text).unwrap_or_default(),
+        compared
+            .times_floor(cell)
+            .map(times_text)
+            .unwrap_or_default(),
+        compared
+            .times_peer(cell)
+            .map(times_text)
+            .unwrap_or_default(),
         article(compared, cell),
         remarks(compared, cell),
     ]

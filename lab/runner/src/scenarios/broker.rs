@@ -12,7 +12,7 @@ pub(super) static BROKER: Scenario = Scenario {
             has one. Throughput is the sum of what the subscriber received (1 MB = 1e6 B), the cycle time what \
             one publisher needs for one message. Broker and subscriber have one thread each, then two. The \
             article had four machines with one Gbit link each to a fifth, where 468 MB/s were the limit.",
-    minutes: 3.0,
+    minutes: 2.0,
     parts: &[
         Part {
             name: "bytes",

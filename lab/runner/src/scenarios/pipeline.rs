@@ -13,7 +13,7 @@ pub(super) static PIPELINE: Scenario = Scenario {
             security, one topic each. Stages: `decode` is a FAST message decoded with nothing made of it, \
             `publish` decoding and conversion up to and with the write; the figure is half the round trip of a \
             sample. The article had two machines with InfiniBand between them.",
-    minutes: 1.0,
+    minutes: 0.5,
     parts: &[
         Part {
             name: "simple",
