@@ -68,6 +68,9 @@ struct RunArguments {
     /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 20
     #[arg(long)]
     quick: bool,
+    /// How long a measured run should last, in milliseconds, instead of 350, or 120 with --quick
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    length: Option<u64>,
     /// What the results are filed under, instead of the name of this machine
     #[arg(long)]
     machine: Option<String>,
@@ -195,7 +198,11 @@ fn measure(
     let mut lab = Lab {
         systems,
         limits: Limits {
-            length: if arguments.quick { QUICK_RUN } else { RUN },
+            length: match (arguments.length, arguments.quick) {
+                (Some(length), _) => Duration::from_millis(length),
+                (None, true) => QUICK_RUN,
+                (None, false) => RUN,
+            },
             least,
             most,
             is_quick: arguments.quick,

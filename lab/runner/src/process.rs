@@ -33,6 +33,8 @@ pub(crate) enum Event {
 /// How a process ended.
 pub(crate) struct Ended {
     pub(crate) is_success: bool,
+    /// Whether it says by its status that it cannot do what its options ask for.
+    pub(crate) is_refusal: bool,
     /// The last line on stdout.
     pub(crate) answer: Option<String>,
     /// Status and what it said on stderr.
@@ -127,6 +129,7 @@ impl Process {
         let status_text = status.map_or_else(|| "did not end".to_owned(), |s| s.to_string());
         Ended {
             is_success: status.is_some_and(|status| status.success()),
+            is_refusal: status.is_some_and(|status| status.code() == Some(2)),
             answer: self.last_line.take(),
             complaint: match said.is_empty() {
                 true => format!("{}: {status_text}", self.name),

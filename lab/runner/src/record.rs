@@ -51,6 +51,9 @@ pub(crate) struct Cell {
     #[serde(flatten)]
     pub(crate) key: Key,
     pub(crate) rounds: Vec<Round>,
+    /// Why the system cannot do it, as its program says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refusal: Option<String>,
     /// The demands that were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) search: Vec<Tried>,
@@ -199,6 +202,7 @@ impl Cell {
         Self {
             key,
             rounds: Vec::new(),
+            refusal: None,
             search: Vec::new(),
             counted: Counted::default(),
         }

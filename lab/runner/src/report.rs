@@ -101,9 +101,11 @@ fn chapter(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
         blocks.push(Block::heading(3, part.title));
         if table.is_empty() {
             blocks.push(Block::Paragraph(tables::why_empty(&compared)));
+            blocks.extend(tables::refusals(&compared));
             continue;
         }
         blocks.push(Block::Table(table));
+        blocks.extend(tables::refusals(&compared));
         blocks.extend(tables::published_alone(&compared));
         if part.is_line {
             blocks.extend(tables::lines(&compared));

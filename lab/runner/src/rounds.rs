@@ -102,11 +102,14 @@ impl Lab<'_> {
     }
 
     fn run_cell(&mut self, planned: &mut Planned<'_>, round: u32, neighbour: f64, log: &mut Log) {
-        if planned.late >= PATIENT_RUNS {
+        if planned.is_given_up() {
             return;
         }
         if planned.part.task == Task::Demand && round == 0 {
-            self.search(planned, neighbour);
+            self.search(planned);
+            if planned.cell.refusal.is_some() {
+                return;
+            }
         }
         let is_first = planned.pace.is_none();
         let pace = planned.pace.unwrap_or(neighbour);
@@ -119,6 +122,9 @@ impl Lab<'_> {
             if counts::is_too_short(planned.part, &measured, length, next) {
                 (measured, stages) = self.run_once(planned, round, pace, length);
             }
+        }
+        if planned.cell.refusal.is_some() {
+            return;
         }
         if measured.failure.is_none() {
             planned.pace = counts::pace(&measured);
@@ -155,18 +161,23 @@ impl Lab<'_> {
             planned.late += 1;
             planned.pace = Some(pace * LATE_PACE);
         }
+        if outcome.is_refused {
+            planned.cell.refusal.clone_from(&outcome.failure);
+        }
         measure::round(round, &run, outcome)
     }
 
     /// Finds the demand.
-    fn search(&mut self, planned: &mut Planned<'_>, neighbour: f64) {
-        let mut search = Search::new(planned.cell.key.size);
-        let mut pace = neighbour;
+    fn search(&mut self, planned: &mut Planned<'_>) {
+        // A burst of one message is answered each time.
+        let size = planned.cell.key.size;
+        let mut search = Search::new(size);
+        let mut pace = counts::first_guess(planned.part, size, planned.cell.key.wait) + ANSWER_NS;
         while let Some(demand) = search.next() {
             planned.demand = Some(demand);
             let (round, _) = self.run_once(planned, 0, pace, SEARCH_LENGTH.min(self.limits.length));
             if let Some(seen) = counts::pace(&round) {
-                pace = seen;
+                pace = seen / GROWTH_PACE;
             }
             search.note(Tried {
                 demand,
@@ -174,7 +185,7 @@ impl Lab<'_> {
                 received_per_s: round.totals.received_per_s,
                 failure: round.failure,
             });
-            if planned.late >= PATIENT_RUNS {
+            if planned.is_given_up() {
                 break;
             }
         }
@@ -208,6 +219,11 @@ impl Lab<'_> {
 }
 
 impl<'a> Planned<'a> {
+    /// Whether it is not to be run again.
+    fn is_given_up(&self) -> bool {
+        self.late >= PATIENT_RUNS || self.cell.refusal.is_some()
+    }
+
     fn run(&self, counts: Counts, pace: f64) -> Run<'a> {
         Run {
             part: self.part,
@@ -295,6 +311,10 @@ fn neighbour_pace(planned: &[Planned<'_>], at: usize) -> f64 {
 const PATIENT_RUNS: u32 = 2;
 /// How many times as long a message is thought to take when a run was late.
 const LATE_PACE: f64 = 8.0;
+/// What the answer to a burst may take, in nanoseconds.
+const ANSWER_NS: f64 = 100_000.0;
+/// How many times faster a message may be in the next, larger burst.
+const GROWTH_PACE: f64 = 4.0;
 /// What a run of the search lasts.
 const SEARCH_LENGTH: Duration = Duration::from_millis(100);
 

@@ -36,6 +36,8 @@ pub(crate) struct Outcome {
     pub(crate) failure: Option<String>,
     /// Whether it had to be ended.
     pub(crate) is_late: bool,
+    /// Whether a program says that it cannot do such a run.
+    pub(crate) is_refused: bool,
     /// What a broker used.
     pub(crate) broker: Option<Usage>,
     /// Bytes over the loopback interface from the first process to the last.
@@ -90,10 +92,12 @@ impl Starter {
             sender,
             events,
             is_late: false,
+            is_refused: false,
             broker: None,
         };
         let result = conversation.hold();
         let (is_late, broker) = (conversation.is_late, conversation.broker);
+        let is_refused = conversation.is_refused;
         drop(conversation);
         let wire_bytes = before.zip(loopback_bytes()).map(|(from, to)| to - from);
         let (answers, failure) = match result {
@@ -107,6 +111,7 @@ impl Starter {
             answers,
             failure,
             is_late,
+            is_refused,
             broker,
             wire_bytes,
             folder,
@@ -125,6 +130,7 @@ struct Conversation<'a> {
     sender: Sender<Event>,
     events: Receiver<Event>,
     is_late: bool,
+    is_refused: bool,
     broker: Option<Usage>,
 }
 
@@ -293,6 +299,7 @@ impl Conversation<'_> {
         let name = process.name.clone();
         let ended = process.end(GRACE);
         if !ended.is_success {
+            self.is_refused |= ended.is_refusal;
             return Err(ended.complaint);
         }
         let line = ended.answer.unwrap_or_default();
@@ -319,7 +326,11 @@ impl Conversation<'_> {
 
     fn complaint(&mut self, number: usize) -> String {
         match self.processes[number].take() {
-            Some(process) => process.end(GRACE).complaint,
+            Some(process) => {
+                let ended = process.end(GRACE);
+                self.is_refused |= ended.is_refusal;
+                ended.complaint
+            }
             None => "a process ended".to_owned(),
         }
     }

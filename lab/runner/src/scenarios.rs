@@ -48,7 +48,7 @@ const FASTDDS: &[&str] = &["fastdds-udp", "fastdds"];
 const ZEROMQ: &[&str] = &["zeromq-tcp"];
 const ZEROMQ_BOOST: &[&str] = &["zeromq-boost-binary", "zeromq-boost"];
 const ZEROMQ_PROTOBUF: &[&str] = &["zeromq-protobuf"];
-const ASIO: &[&str] = &["asio"];
+const ASIO: &[&str] = &["asio-tcp"];
 const ASIO_BOOST: &[&str] = &["asio-boost-binary", "asio-boost"];
 
 #[cfg(test)]

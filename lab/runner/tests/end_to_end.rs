@@ -37,6 +37,7 @@ impl Lab {
                     ("good-tcp", ""),
                     ("lossy-tcp", "drop"),
                     ("wrong-tcp", "spoil"),
+                    ("shy-tcp", "refuse"),
                 ],
             ),
         );
@@ -106,6 +107,8 @@ fn a_scenario_is_run_verified_and_reported() {
     let run = lab.run(&[
         "run",
         "dotnet",
+        "--length",
+        "10",
         "--rounds",
         "2",
         "--machine",
@@ -134,6 +137,7 @@ fn a_scenario_is_run_verified_and_reported() {
     assert!(read("dotnet.hlog").contains("Tag=raw/good-tcp/1000B/block/round-trip,"));
     for report in [read("report.md"), read("report.html")] {
         assert!(report.contains("no package of it exists"));
+        assert!(report.contains("programs say: shy-tcp (pong 0: exit status: 2: can do nothing)"));
         assert!(report.contains("failed 2 of 2: ping 0: "), "{report}");
         assert!(report.contains("Where Tickwire stands"));
         assert!(!report.contains("<script"));
@@ -162,6 +166,8 @@ fn the_demand_is_searched_for() {
         "64",
         "--peers",
         "good,lossy",
+        "--length",
+        "10",
         "--rounds",
         "1",
         "--machine",

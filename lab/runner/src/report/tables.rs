@@ -1,5 +1,7 @@
 //! The tables of a part.
 
+use std::collections::BTreeMap;
+
 use super::document::Block;
 use super::text::{Align, Table, figure_text, grouped, microseconds, number, times_text};
 use crate::compared::{Compared, Kind};
@@ -110,6 +112,22 @@ pub(super) fn why_empty(compared: &Compared<'_>) -> String {
             needs.join(" and ")
         ),
     }
+}
+
+/// Systems whose programs say that they cannot do this.
+pub(super) fn refusals(compared: &Compared<'_>) -> Option<Block> {
+    let refused = compared
+        .cells()
+        .filter_map(|cell| Some((&cell.key.system, cell.refusal.as_ref()?)));
+    let reasons: BTreeMap<_, _> = refused.collect();
+    let texts: Vec<_> = reasons
+        .iter()
+        .map(|(system, reason)| format!("{system} ({reason})"))
+        .collect();
+    (!texts.is_empty()).then(|| {
+        let texts = texts.join("; ");
+        Block::Paragraph(format!("Cannot take part, as their programs say: {texts}."))
+    })
 }
 
 /// The article's figures that stand beside no row.

@@ -15,7 +15,7 @@ fn main() -> ExitCode {
 
 #[derive(clap::Args)]
 struct Own {
-    /// Drops, or spoils, every hundredth message; or never says that it is ready
+    /// Drops, or spoils, every fiftieth message; or never says that it is ready
     #[arg(long)]
     fault: Option<String>,
 }
@@ -29,6 +29,10 @@ struct Tcp {
 
 fn open(options: &Options, own: &Own) -> Result<Tcp, String> {
     let fault = own.fault.clone().unwrap_or_default();
+    if fault == "refuse" {
+        eprintln!("can do nothing");
+        std::process::exit(2);
+    }
     let is_passive = matches!(options.job, Job::Pong | Job::Receive);
     if is_passive && fault == "silent" {
         std::thread::park();
@@ -70,13 +74,13 @@ impl Peer for Tcp {
     }
 
     fn send(&self, number: u64, time: u64) -> Result<(), String> {
-        let is_hundredth = number % 100 == 99;
-        if is_hundredth && self.fault == "drop" {
+        let is_fiftieth = number % 50 == 49;
+        if is_fiftieth && self.fault == "drop" {
             return Ok(());
         }
         let mut payload = vec![0; self.options.len()];
         fill(&mut payload, number, time);
-        if is_hundredth && self.fault == "spoil" {
+        if is_fiftieth && self.fault == "spoil" {
             payload[20] ^= 1;
         }
         self.echo(&payload)
