@@ -98,7 +98,12 @@ impl Lab<'_> {
         let part_of_round = 1.0 - at as f64 / runs.max(1) as f64;
         let rounds = f64::from(self.limits.least.saturating_sub(round + 1)) + part_of_round;
         let needed = longest.mul_f64(rounds.max(0.0));
-        budget.saturating_sub(begun.elapsed()).max(needed)
+        let possible = longest.mul_f64(f64::from(self.limits.most.saturating_sub(round)));
+        let in_budget = budget.saturating_sub(begun.elapsed());
+        match longest.is_zero() {
+            true => in_budget,
+            false => in_budget.min(possible).max(needed),
+        }
     }
 
     fn run_cell(&mut self, planned: &mut Planned<'_>, round: u32, neighbour: f64, log: &mut Log) {

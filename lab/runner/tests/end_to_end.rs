@@ -91,7 +91,8 @@ fn peer(name: &str, systems: &[(&str, &str)]) -> String {
     text
 }
 
-/// The example beside the runner.
+/// The example beside the runner. `cargo test -p lab-runner` builds it, `--test end_to_end` alone
+/// does not.
 fn program() -> PathBuf {
     let runner = Path::new(env!("CARGO_BIN_EXE_lab"));
     runner.with_file_name("examples").join("lab-test-peer")
