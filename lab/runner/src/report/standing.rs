@@ -31,7 +31,10 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     for (place, title) in [
         (Place::Ahead, "Ahead of the best peer"),
         (Place::Behind, "Behind the best peer"),
-        (Place::Level, "Neither: rounds disagree"),
+        (
+            Place::Level,
+            "Neither: rounds disagree, or some of Tickwire's failed",
+        ),
     ] {
         let mut of_place: Vec<_> = duels.iter().filter(|it| it.place() == place).collect();
         of_place.sort_by(|a, b| a.times.median.total_cmp(&b.times.median));
@@ -68,7 +71,8 @@ enum Place {
 impl Duel<'_> {
     fn place(&self) -> Place {
         match (self.times.max < 1.0, self.times.min > 1.0) {
-            (true, _) => Place::Ahead,
+            // Who fails is not ahead, however fast the other runs were.
+            (true, _) if self.ours.failures().1 == 0 => Place::Ahead,
             (_, true) => Place::Behind,
             _ => Place::Level,
         }
@@ -275,6 +279,22 @@ mod tests {
             "{first}"
         );
         assert!(gaps.contains("than floor-tcp"), "{gaps}");
+    }
+
+    #[test]
+    fn who_fails_is_not_ahead() {
+        let mut results = sample::raw(&[
+            ("zeromq-tcp", "tcp", &[40_000, 44_000]),
+            ("tickwire-udp", "udp", &[20_000, 22_000]),
+        ]);
+        let is_ahead = |results: &Results| {
+            parts(results)
+                .flat_map(duels)
+                .any(|duel| duel.place() == Place::Ahead)
+        };
+        assert!(is_ahead(&results));
+        results.cells[1].rounds[1].failure = Some("1 lost".to_owned());
+        assert!(!is_ahead(&results));
     }
 
     #[test]
