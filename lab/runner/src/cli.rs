@@ -1,0 +1,325 @@
+//! The command line.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::environment::{self, Environment};
+use crate::progress::Progress;
+use crate::record::{Results, SystemRecord};
+use crate::rounds::{Lab, Limits};
+use crate::run::Starter;
+use crate::scenario::{Part, Scenario, begins_with_any};
+use crate::scenarios::{SCENARIOS, scenario};
+use crate::systems::{self, Folders, Peer, System};
+use crate::{compare, counted, folder, log, prepare, report};
+
+/// Tickwire's lab: the comparisons of the articles, on this machine.
+#[derive(Parser)]
+#[command(name = "lab", version, max_term_width = 100)]
+struct Cli {
+    /// The folder lab/ of Tickwire's sources
+    #[arg(long, global = true, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/.."))]
+    lab: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(RunArguments),
+    Prepare(PrepareArguments),
+    /// Compare two folders of results, cell by cell
+    Compare {
+        /// What was before
+        before: PathBuf,
+        /// What is now
+        after: PathBuf,
+    },
+    /// Write the report of a folder of results again
+    Report {
+        /// The folder with data.json
+        folder: PathBuf,
+    },
+}
+
+/// Run scenarios, and write a report
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+struct RunArguments {
+    /// Scenarios; `seeds` are all of them
+    scenarios: Vec<String>,
+    /// Print scenarios and systems, and which of them can run here
+    #[arg(long)]
+    list: bool,
+    /// Run these alone beside the floor: beginnings of their ids, as `zeromq` or `tickwire-udp`
+    #[arg(long, value_delimiter = ',')]
+    peers: Vec<String>,
+    /// Lengths of payloads in bytes, instead of each scenario's own
+    #[arg(long, value_delimiter = ',')]
+    sizes: Vec<u32>,
+    /// How many rounds, whatever time they take
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 20
+    #[arg(long)]
+    quick: bool,
+    /// How long a measured run should last, in milliseconds, instead of 350, or 120 with --quick
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    length: Option<u64>,
+    /// What the results are filed under, instead of the name of this machine
+    #[arg(long)]
+    machine: Option<String>,
+    /// Where results are kept, instead of lab/results
+    #[arg(long)]
+    results: Option<PathBuf>,
+    /// What is printed in the end
+    #[arg(short, long, default_value = "table")]
+    output: Output,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// The report's tables
+    Table,
+    /// All data
+    Json,
+}
+
+/// Install the packages that peers need, and build them; who cannot be had is noted with the reason
+#[derive(Args)]
+struct PrepareArguments {
+    /// Those of these systems alone: beginnings of their ids
+    #[arg(long, value_delimiter = ',')]
+    peers: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  lab/run seeds                            everything, about 20 minutes
+  lab/run seeds --quick                    the same in about 4
+  lab/run --list                           what there is
+  lab/run raw --peers tickwire,zeromq      one scenario, two peers and the floor
+  lab/run latency --sizes 64,1024 --rounds 9
+  lab/run typed -o json > typed.json
+  lab/compare lab/results/here/A lab/results/here/B";
+
+/// Does what the command line says.
+pub(crate) fn main() -> Result<ExitCode, String> {
+    let cli = Cli::parse();
+    let lab =
+        fs::canonicalize(&cli.lab).map_err(|error| format!("{}: {error}", cli.lab.display()))?;
+    let folders = Folders::of(&lab);
+    match cli.command {
+        Command::Run(arguments) if arguments.list => list(&folders),
+        Command::Run(arguments) => return run(&folders, &arguments),
+        Command::Prepare(arguments) => prepare::prepare(&folders, &arguments.peers),
+        Command::Compare { before, after } => {
+            let (before, after) = (folder::read(&before)?, folder::read(&after)?);
+            print(&compare::table(&before, &after))
+        }
+        Command::Report { folder } => {
+            let results = folder::read(&folder)?;
+            report::write(&results, &folder)
+        }
+    }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run(folders: &Folders, arguments: &RunArguments) -> Result<ExitCode, String> {
+    let scenarios = match chosen(&arguments.scenarios) {
+        Ok(scenarios) => scenarios,
+        Err(error) => {
+            eprintln!("lab: {error}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let peers = systems::read_peers(folders)?;
+    let (mut systems, mut absent) = systems::present(&peers, folders);
+    if !arguments.peers.is_empty() {
+        let wanted: Vec<&str> = arguments.peers.iter().map(String::as_str).collect();
+        for &name in &wanted {
+            if !systems.iter().any(|it| begins_with_any(&it.id, &[name])) {
+                eprintln!("lab: no system that can run is called `{name}`; see `lab/run --list`");
+                return Ok(ExitCode::from(2));
+            }
+        }
+        systems.retain(|system| system.is_floor || begins_with_any(&system.id, &wanted));
+        absent.clear();
+    }
+    let machine = arguments.machine.clone();
+    let machine = machine.unwrap_or_else(environment::host_name);
+    let kept = arguments.results.clone();
+    let kept = kept.unwrap_or_else(|| folders.lab.join("results"));
+    let set = arguments.scenarios.join("+");
+    let environment = Environment::capture(machine, &prepare::versions(folders, &peers));
+    let to = folder::create(&kept, &environment, &set)?;
+    let mut results = Results {
+        schema: 1,
+        scenarios: scenarios.iter().map(|it| it.name.to_owned()).collect(),
+        is_quick: arguments.quick,
+        environment,
+        systems: systems.iter().map(record).collect(),
+        absent,
+        cells: Vec::new(),
+    };
+    measure(&systems, &scenarios, arguments, &mut results, &to)?;
+    report::write(&results, &to)?;
+    match arguments.output {
+        Output::Json => print(&folder::json(&results)?)?,
+        Output::Table => print(&report::summary(&results))?,
+    }
+    eprintln!("{}", to.join("report.html").display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(
+    systems: &[System],
+    scenarios: &[&'static Scenario],
+    arguments: &RunArguments,
+    results: &mut Results,
+    to: &Path,
+) -> Result<(), String> {
+    let begun = Instant::now();
+    let share = if arguments.quick { QUICK_SHARE } else { 1.0 };
+    let budget = |scenario: &Scenario| match arguments.rounds {
+        Some(_) => Duration::ZERO,
+        None => Duration::from_secs_f64(scenario.minutes * 60.0 * share),
+    };
+    let (least, most) = match (arguments.rounds, arguments.quick) {
+        (Some(rounds), _) => (rounds, rounds),
+        (None, true) => (2, 3),
+        (None, false) => (3, 9),
+    };
+    let mut lab = Lab {
+        systems,
+        limits: Limits {
+            length: match (arguments.length, arguments.quick) {
+                (Some(length), _) => Duration::from_millis(length),
+                (None, true) => QUICK_RUN,
+                (None, false) => RUN,
+            },
+            least,
+            most,
+            is_quick: arguments.quick,
+            sizes: arguments.sizes.clone(),
+        },
+        starter: Starter::new()?,
+        strace: counted::strace_works(),
+        progress: Progress::new(scenarios.iter().map(|it| budget(it)).sum()),
+    };
+    for scenario in scenarios {
+        let path = to.join(format!("{}.hlog", scenario.name));
+        let mut log =
+            log::Log::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let cells = lab.run(scenario, budget(scenario), &mut log);
+        results.cells.extend(cells);
+        complete_systems(results);
+        results.environment.finish(begun.elapsed().as_secs());
+        folder::write(results, to)?;
+    }
+    lab.progress.finish();
+    Ok(())
+}
+
+/// The scenarios of these names.
+fn chosen(names: &[String]) -> Result<Vec<&'static Scenario>, String> {
+    let all = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>();
+    if names.is_empty() {
+        return Err(format!(
+            "which scenario? `seeds`, or of {}",
+            all().join(", ")
+        ));
+    }
+    if names.iter().any(|name| name == "seeds") {
+        return Ok(SCENARIOS.to_vec());
+    }
+    let find = |name: &String| {
+        scenario(name).ok_or_else(|| {
+            let all = all().join(", ");
+            format!("there is no scenario `{name}`; there are {all}, and `seeds` for all of them")
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+fn record(system: &System) -> SystemRecord {
+    SystemRecord {
+        id: system.id.clone(),
+        label: system.label.clone(),
+        transport: system.transport.clone(),
+        is_floor: system.is_floor,
+        version: String::new(),
+        build: system.build.clone(),
+        policy: system.policy.clone(),
+        settings: Default::default(),
+    }
+}
+
+/// Versions and settings are known once programs have answered.
+fn complete_systems(results: &mut Results) {
+    for system in &mut results.systems {
+        let cells = results.cells.iter().filter(|it| it.key.system == system.id);
+        let answers = cells.flat_map(|it| &it.rounds).flat_map(|it| &it.answers);
+        for answer in answers {
+            system.version.clone_from(&answer.version);
+            system.settings.extend(answer.settings.clone());
+        }
+    }
+}
+
+fn list(folders: &Folders) -> Result<(), String> {
+    let peers = systems::read_peers(folders)?;
+    let (systems, absent) = systems::present(&peers, folders);
+    let mut text = String::from("Scenarios\n");
+    for scenario in SCENARIOS {
+        let (name, title) = (scenario.name, scenario.title);
+        let parts: Vec<_> = scenario.parts.iter().map(|part| part.name).collect();
+        text += &format!("  {name:12} {title} (article {}): ", scenario.article.0);
+        text += &format!("{}\n", parts.join(", "));
+    }
+    text += "\nSystems that can run here\n";
+    for system in &systems {
+        let takes_part = |scenario: &&&Scenario| scenario.parts.iter().any(|it| can(system, it));
+        let names = SCENARIOS.iter().filter(takes_part).map(|it| it.name);
+        let names: Vec<_> = names.collect();
+        let (id, label) = (&system.id, &system.label);
+        text += &format!(
+            "  {id:24} {label} ({}): {}\n",
+            system.transport,
+            names.join(", ")
+        );
+    }
+    text += "\nAbsent\n";
+    for absent in &absent {
+        text += &format!("  {:24} {}\n", absent.name, absent.reason);
+    }
+    let packages: usize = peers.iter().map(|peer: &Peer| peer.packages.len()).sum();
+    text += &format!(
+        "\n{packages} packages of Debian are needed; `lab/run` installs those that are missing.\n"
+    );
+    print(&text)
+}
+
+fn can(system: &System, part: &Part) -> bool {
+    let wait = |wait| system.cannot(part, part.sizes[0], wait).is_none();
+    (system.is_floor || part.admits(&system.id)) && part.waits.iter().any(|&it| wait(it))
+}
+
+fn print(text: &str) -> Result<(), String> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// How long a measured run is, and one of a quick run.
+const RUN: Duration = Duration::from_millis(350);
+const QUICK_RUN: Duration = Duration::from_millis(120);
+/// Of the time of a full run.
+const QUICK_SHARE: f64 = 0.17;

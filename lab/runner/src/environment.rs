@@ -1,0 +1,204 @@
+//! The machine and what is installed on it, so that a reader can judge the figures.
+
+use std::fs;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// Names and values, in the order in which the report prints them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Environment {
+    /// What the results of this machine are filed under.
+    pub(crate) machine: String,
+    /// When the run began, UTC.
+    pub(crate) begun: String,
+    /// How long it took, in seconds.
+    pub(crate) took_s: u64,
+    pub(crate) facts: Vec<(String, String)>,
+    /// Load averages before and after.
+    pub(crate) load: (String, String),
+}
+
+impl Environment {
+    /// What is so before the run. `versions` are lines that the preparation has written.
+    pub(crate) fn capture(machine: String, versions: &[(String, String)]) -> Self {
+        let mut facts = Vec::new();
+        let mut fact = |name: &str, value: Option<String>| {
+            let value = value.unwrap_or_else(|| "unknown".to_owned());
+            facts.push((name.to_owned(), value));
+        };
+        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        fact("processor", value_of("model name", &cpuinfo));
+        fact("family and stepping", family(&cpuinfo));
+        let cores = std::thread::available_parallelism().ok();
+        fact("cores", cores.map(|cores| cores.to_string()));
+        let is_virtual = cpuinfo.contains(" hypervisor ");
+        let kind = if is_virtual { "virtual" } else { "physical" };
+        fact("machine", Some(kind.to_owned()));
+        let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        fact("memory", value_of("MemTotal", &memory));
+        fact("kernel", read("/proc/sys/kernel/osrelease"));
+        let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+        let name = release.lines().find_map(|l| l.strip_prefix("PRETTY_NAME="));
+        fact("system", name.map(|name| name.trim_matches('"').to_owned()));
+        for (name, path) in FILES {
+            fact(name, read(path).or_else(|| Some("not there".to_owned())));
+        }
+        fact("niceness", niceness());
+        for (name, command) in COMMANDS {
+            fact(name, first_line(command));
+        }
+        for (name, value) in versions {
+            fact(name, Some(value.clone()));
+        }
+        Self {
+            machine,
+            begun: timestamp(seconds_now()),
+            took_s: 0,
+            facts,
+            load: (load(), String::new()),
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self, took_s: u64) {
+        self.took_s = took_s;
+        self.load.1 = load();
+    }
+}
+
+/// The name of this machine.
+pub(crate) fn host_name() -> String {
+    read("/proc/sys/kernel/hostname").unwrap_or_else(|| "localhost".to_owned())
+}
+
+/// Seconds since 1970.
+pub(crate) fn seconds_now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// `2025-01-31T23.59.59Z`, which a folder may be called as well.
+pub(crate) fn timestamp(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    // Eras of 400 years that begin on 1 March, so that the day that comes every four years is the last.
+    let day = days + 719_468;
+    let (era, day) = (day / 146_097, day % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day_of_month = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = 400 * era + year + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day_of_month:02}T{hour:02}.{minute:02}.{second:02}Z")
+}
+
+/// The first line that a shell command prints.
+pub(crate) fn first_line(command: &str) -> Option<String> {
+    let output = Command::new("sh").args(["-c", command]).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().next()?.trim();
+    (output.status.success() && !line.is_empty()).then(|| line.to_owned())
+}
+
+fn load() -> String {
+    let load = read("/proc/loadavg").unwrap_or_default();
+    load.split_whitespace()
+        .take(3)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn read(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let words: Vec<_> = text.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// Field 19 of /proc/self/stat, behind the name in parentheses.
+fn niceness() -> Option<String> {
+    let stat = read("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(16).map(str::to_owned)
+}
+
+fn value_of(name: &str, text: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+fn family(cpuinfo: &str) -> Option<String> {
+    let numbers = ["cpu family", "model\t", "stepping", "microcode"];
+    let numbers: Option<Vec<_>> = numbers.iter().map(|it| value_of(it, cpuinfo)).collect();
+    numbers.map(|numbers| numbers.join("/"))
+}
+
+const FILES: &[(&str, &str)] = &[
+    (
+        "frequency governor",
+        "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    ),
+    (
+        "idle driver",
+        "/sys/devices/system/cpu/cpuidle/current_driver",
+    ),
+    (
+        "idle governor",
+        "/sys/devices/system/cpu/cpuidle/current_governor",
+    ),
+    (
+        "clock source",
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ),
+    (
+        "mitigations of spectre_v2",
+        "/sys/devices/system/cpu/vulnerabilities/spectre_v2",
+    ),
+    (
+        "transparent huge pages",
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+    ),
+    ("net.core.rmem_max", "/proc/sys/net/core/rmem_max"),
+    ("net.core.rmem_default", "/proc/sys/net/core/rmem_default"),
+    ("net.core.wmem_max", "/proc/sys/net/core/wmem_max"),
+    ("net.core.wmem_default", "/proc/sys/net/core/wmem_default"),
+    ("net.ipv4.tcp_rmem", "/proc/sys/net/ipv4/tcp_rmem"),
+    ("net.ipv4.tcp_wmem", "/proc/sys/net/ipv4/tcp_wmem"),
+    ("net.core.busy_poll", "/proc/sys/net/core/busy_poll"),
+];
+
+const COMMANDS: &[(&str, &str)] = &[
+    ("rustc", "rustc --version"),
+    ("g++", "g++ --version"),
+    ("C library", "ldd --version"),
+    ("commit", "git describe --always --dirty --abbrev=12"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00.00.00Z"),
+            (951_827_696, "2000-02-29T12.34.56Z"),
+            (1_709_164_800, "2024-02-29T00.00.00Z"),
+            (1_735_689_599, "2024-12-31T23.59.59Z"),
+            (4_107_542_400, "2100-03-01T00.00.00Z"),
+        ] {
+            assert_eq!(timestamp(seconds), text);
+        }
+    }
+
+    #[test]
+    fn this_machine_has_a_kernel() {
+        let environment = Environment::capture("here".into(), &[]);
+        let kernel = environment.facts.iter().find(|(name, _)| name == "kernel");
+        assert_ne!(kernel.unwrap().1, "unknown");
+        assert!(environment.load.0.contains('.'));
+    }
+}

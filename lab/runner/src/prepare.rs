@@ -1,0 +1,188 @@
+//! What has to be there before a run: packages and programs. Whoever cannot be had is noted with the
+//! reason, which the report repeats.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::SystemTime;
+
+use crate::environment::first_line;
+use crate::scenario::begins_with_any;
+use crate::systems::{self, Folders, Peer};
+
+/// Prepares all peers, or those that have a system whose id is, or begins with, one of these names.
+pub(crate) fn prepare(folders: &Folders, names: &[String]) -> Result<(), String> {
+    let peers = systems::read_peers(folders)?;
+    fs::create_dir_all(&folders.built)
+        .map_err(|error| format!("{}: {error}", folders.built.display()))?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let is_named = |peer: &Peer| {
+        let mut systems = peer.systems.iter();
+        systems.any(|system| begins_with_any(&system.id, &names))
+    };
+    let is_wanted = |peer: &&Peer| {
+        names.is_empty() || peer.folder == folders.lab.join("floor") || is_named(peer)
+    };
+    let wanted: Vec<&Peer> = peers.iter().filter(is_wanted).collect();
+    install(&wanted);
+    for peer in wanted {
+        let note = folders.absence(&peer.folder);
+        let result = match &peer.absent {
+            Some(reason) => Err(reason.clone()),
+            None => ready(folders, peer),
+        };
+        match result {
+            Ok(()) => {
+                if note.exists() {
+                    fs::remove_file(&note).map_err(|error| error.to_string())?;
+                }
+            }
+            Err(reason) => {
+                let first = reason.lines().next().unwrap_or_default();
+                eprintln!("{}: cannot be had: {first}", peer.name);
+                fs::write(&note, reason).map_err(|error| error.to_string())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The versions that the `version` commands of the peers print.
+pub(crate) fn versions(folders: &Folders, peers: &[Peer]) -> Vec<(String, String)> {
+    let mut versions: Vec<(String, String)> = peers
+        .iter()
+        .filter(|peer| peer.absent.is_none())
+        .filter_map(|peer| Some((peer.name.clone(), first_line(peer.version.as_deref()?)?)))
+        .collect();
+    let cargo = fs::read_to_string(folders.lab.join("Cargo.toml")).unwrap_or_default();
+    let profile = cargo.split("[profile.release]").nth(1).unwrap_or_default();
+    let profile = profile.split("\n[").next().unwrap_or_default();
+    let profile: Vec<_> = profile.split_whitespace().collect();
+    versions.push(("profile of Rust programs".to_owned(), profile.join(" ")));
+    versions
+}
+
+/// Installs what is missing, with one call of apt; what fails shows where it is built.
+fn install(peers: &[&Peer]) {
+    let missing: Vec<&str> = peers
+        .iter()
+        .flat_map(|peer| &peer.packages)
+        .map(String::as_str)
+        .chain(TOOLS.iter().copied())
+        .filter(|package| !is_installed(package))
+        .collect();
+    if missing.is_empty() {
+        return;
+    }
+    eprintln!("installing {}", missing.join(" "));
+    let install = |packages: &[&str]| {
+        let options = ["install", "-y", "-q", "--no-install-recommends"];
+        let mut command = Command::new("apt-get");
+        command.args(options).args(packages);
+        run(command.env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    if install(&missing).is_err() {
+        // The lists may be old, or one of them may not exist: the others are wanted all the same.
+        let _old_lists = run(Command::new("apt-get").args(["update", "-q"]));
+        for package in missing {
+            if let Err(error) = install(&[package]) {
+                let last = error.lines().last().unwrap_or_default();
+                eprintln!("{package} cannot be installed: {last}");
+            }
+        }
+    }
+}
+
+fn ready(folders: &Folders, peer: &Peer) -> Result<(), String> {
+    let missing: Vec<_> = peer
+        .packages
+        .iter()
+        .filter(|package| !is_installed(package))
+        .map(String::as_str)
+        .collect();
+    if !missing.is_empty() {
+        return Err(format!("not to be installed here: {}", missing.join(", ")));
+    }
+    let programs = peer.systems.iter().map(|system| &system.program);
+    let oldest = programs.map(|it| modified(it)).min().flatten();
+    let mut command = match &peer.build {
+        Some(build) => {
+            let newest = newest(&peer.folder).max(newest(&folders.lab.join("cpp")));
+            if oldest.is_some() && newest <= oldest {
+                return Ok(());
+            }
+            eprintln!("building {}", peer.name);
+            let mut shell = Command::new("sh");
+            shell.args(["-e", "-c", build]).env("OUT", &folders.built);
+            shell
+        }
+        None if peer.folder.join("Cargo.toml").exists() => {
+            let mut cargo = Command::new("cargo");
+            cargo.args(["build", "--release", "--quiet"]);
+            cargo
+        }
+        None => return Ok(()),
+    };
+    run(command.current_dir(&peer.folder)).map_err(|error| format!("cannot be built: {error}"))
+}
+
+fn is_installed(package: &str) -> bool {
+    let query = Command::new("dpkg-query")
+        .args(["-W", "-f", "${db:Status-Status}", package])
+        .output();
+    query.is_ok_and(|it| it.status.success() && it.stdout == b"installed")
+}
+
+/// Runs a command; what it says is told only if it fails.
+fn run(command: &mut Command) -> Result<(), String> {
+    let output: Output = command.output().map_err(|error| {
+        let program = command.get_program().to_string_lossy().into_owned();
+        format!("{program}: {error}")
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<_> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let errors = lines.iter().filter(|line| line.contains("error"));
+    let first = errors.chain(&lines).next().copied();
+    Err(first.unwrap_or("it says nothing").trim().to_owned())
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok()?.modified().ok()
+}
+
+/// When something in a folder changed last.
+fn newest(folder: &Path) -> Option<SystemTime> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let times = entries.map(|entry| match entry.path() {
+        path if path.is_dir() => newest(&path),
+        path => modified(&path),
+    });
+    times.max().flatten()
+}
+
+/// Packages that the runner itself uses: for system calls, and for the network namespace.
+const TOOLS: &[&str] = &["strace", "iproute2"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_error_of_many_lines_is_the_reason() {
+        let script = "echo in main.cpp >&2; echo 'main.cpp:1: error: no' >&2; exit 1";
+        let error = run(Command::new("sh").args(["-c", script])).unwrap_err();
+        assert_eq!(error, "main.cpp:1: error: no");
+        assert_eq!(run(&mut Command::new("true")), Ok(()));
+    }
+
+    #[test]
+    fn a_package_that_does_not_exist_is_not_installed() {
+        assert!(!is_installed("no-such-package-of-debian"));
+    }
+}

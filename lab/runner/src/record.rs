@@ -1,0 +1,221 @@
+//! What a run leaves behind, as `data.json` has it. The report is made from this alone.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+use crate::scenario::Wait;
+
+/// Everything.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Results {
+    /// Of this document; 1.
+    pub(crate) schema: u32,
+    /// The scenarios that ran.
+    pub(crate) scenarios: Vec<String>,
+    pub(crate) is_quick: bool,
+    pub(crate) environment: Environment,
+    pub(crate) systems: Vec<SystemRecord>,
+    /// Those that could not run.
+    pub(crate) absent: Vec<Absent>,
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// A system that took part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SystemRecord {
+    pub(crate) id: String,
+    pub(crate) label: String,
+    pub(crate) transport: String,
+    pub(crate) is_floor: bool,
+    /// As the programs said.
+    pub(crate) version: String,
+    /// How it was built, if by a command of its own.
+    pub(crate) build: Option<String>,
+    pub(crate) policy: String,
+    /// What the programs set.
+    pub(crate) settings: BTreeMap<String, String>,
+}
+
+/// A system that could not run, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Absent {
+    pub(crate) name: String,
+    pub(crate) reason: String,
+}
+
+/// One system at one size of a part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Cell {
+    #[serde(flatten)]
+    pub(crate) key: Key,
+    pub(crate) rounds: Vec<Round>,
+    /// Why the system cannot do it, as its program says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refusal: Option<String>,
+    /// The demands that were tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) search: Vec<Tried>,
+    /// What a message costs beyond the process's own account.
+    #[serde(default)]
+    pub(crate) counted: Counted,
+}
+
+/// Which cell it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Key {
+    pub(crate) scenario: String,
+    pub(crate) part: String,
+    pub(crate) size: u32,
+    pub(crate) wait: Wait,
+    pub(crate) system: String,
+}
+
+/// One run of a cell.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Round {
+    /// Which round, from 0.
+    pub(crate) round: u32,
+    /// Messages of each publisher.
+    pub(crate) count: u64,
+    pub(crate) demand: Option<u64>,
+    /// Why the run failed. Then its figures are shown, and used for nothing.
+    pub(crate) failure: Option<String>,
+    /// Of the named stages; the first is the part's own.
+    pub(crate) stages: BTreeMap<String, Percentiles>,
+    /// What all processes together cost, and what they counted.
+    pub(crate) totals: Totals,
+    /// What the programs answered.
+    pub(crate) answers: Vec<Answer>,
+}
+
+/// A distribution, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Percentiles {
+    pub(crate) count: u64,
+    pub(crate) mean: f64,
+    pub(crate) p50: u64,
+    pub(crate) p90: u64,
+    pub(crate) p99: u64,
+    pub(crate) p99_9: u64,
+    pub(crate) max: u64,
+    /// At the percentiles of [`crate::statistics::CURVE`].
+    pub(crate) curve: Vec<u64>,
+}
+
+/// Figures of a run as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Totals {
+    /// Messages a second that publishers sent.
+    pub(crate) sent_per_s: f64,
+    /// Messages a second that a subscriber received.
+    pub(crate) received_per_s: f64,
+    /// What one publisher needs for one message, in nanoseconds.
+    pub(crate) cycle_ns: f64,
+    /// The article's latency: elapsed / (2 x count) / subscribers.
+    pub(crate) seed_ns: Option<f64>,
+    /// Processor time of all processes for each unit, in nanoseconds.
+    pub(crate) cpu_ns: f64,
+    /// Context switches of all processes for each unit.
+    pub(crate) switches: f64,
+    /// Of the larger side.
+    pub(crate) resident_kb: u64,
+    /// Of the side that has more.
+    pub(crate) threads: u64,
+    /// Bytes over the loopback interface for each unit, the beginning of the conversation and the
+    /// warm-up in them.
+    pub(crate) wire_bytes: Option<f64>,
+    /// Mean length of an encoded payload.
+    pub(crate) encoded_bytes: Option<u64>,
+}
+
+/// A demand that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tried {
+    pub(crate) demand: u64,
+    /// Messages a second of the publisher.
+    pub(crate) sent_per_s: f64,
+    /// Messages a second of the subscriber.
+    pub(crate) received_per_s: f64,
+    pub(crate) failure: Option<String>,
+}
+
+/// Differences between runs of N and of 2 N messages, divided by N.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    /// System calls of both sides.
+    pub(crate) system_calls: Option<f64>,
+    /// Bytes over the loopback interface, with all headers.
+    pub(crate) wire_bytes: Option<f64>,
+    /// Why one of them is missing.
+    pub(crate) missing: Option<String>,
+}
+
+/// One program's answer, as the contract has it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Answer {
+    pub(crate) system: String,
+    pub(crate) version: String,
+    pub(crate) job: String,
+    pub(crate) index: u8,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) lost: u64,
+    pub(crate) out_of_order: u64,
+    pub(crate) wrong: u64,
+    pub(crate) error: Option<String>,
+    pub(crate) elapsed_ns: u64,
+    pub(crate) payload_bytes: u64,
+    pub(crate) encoded_bytes: Option<u64>,
+    pub(crate) cpu_user_ns: u64,
+    pub(crate) cpu_system_ns: u64,
+    pub(crate) voluntary_switches: u64,
+    pub(crate) involuntary_switches: u64,
+    pub(crate) resident_kb: u64,
+    pub(crate) threads: u64,
+    pub(crate) samples: Option<String>,
+    pub(crate) samples_decode: Option<String>,
+    /// Files of further stages by their names.
+    pub(crate) stages: BTreeMap<String, String>,
+    pub(crate) settings: BTreeMap<String, String>,
+}
+
+impl Results {
+    /// The cells of a part, in the order in which they ran.
+    pub(crate) fn cells_of(&self, scenario: &str, part: &str) -> impl Iterator<Item = &Cell> {
+        self.cells
+            .iter()
+            .filter(move |cell| cell.key.scenario == scenario && cell.key.part == part)
+    }
+
+    /// The record of a system.
+    pub(crate) fn system(&self, id: &str) -> Option<&SystemRecord> {
+        self.systems.iter().find(|system| system.id == id)
+    }
+}
+
+impl Cell {
+    /// A cell that has not run.
+    pub(crate) fn new(key: Key) -> Self {
+        Self {
+            key,
+            rounds: Vec::new(),
+            refusal: None,
+            search: Vec::new(),
+            counted: Counted::default(),
+        }
+    }
+
+    /// The runs that went through.
+    pub(crate) fn good(&self) -> impl Iterator<Item = &Round> + Clone {
+        self.rounds.iter().filter(|round| round.failure.is_none())
+    }
+
+    /// How many runs there were, and how many of them failed.
+    pub(crate) fn failures(&self) -> (usize, usize) {
+        let failed = self.rounds.iter().filter(|round| round.failure.is_some());
+        (self.rounds.len(), failed.count())
+    }
+}

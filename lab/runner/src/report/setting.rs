@@ -1,0 +1,103 @@
+//! Where and with what the figures were taken.
+
+use super::document::Block;
+use super::text::{Align, Table};
+use crate::progress::minutes;
+use crate::record::Results;
+
+/// The first paragraphs.
+pub(super) fn summary(results: &Results) -> Vec<Block> {
+    let environment = &results.environment;
+    let took = std::time::Duration::from_secs(environment.took_s);
+    let kind = if results.is_quick {
+        "A quick run"
+    } else {
+        "A run"
+    };
+    let runs: usize = results.cells.iter().map(|cell| cell.rounds.len()).sum();
+    let failed: usize = results.cells.iter().map(|cell| cell.failures().1).sum();
+    let floors = results.systems.iter().filter(|it| it.is_floor).count();
+    let systems = results.systems.len() - floors;
+    let mut blocks = vec![Block::Paragraph(format!(
+        "{kind} of {}: {runs} measured runs, {failed} of which failed, of {systems} systems and {floors} floors in {}. \
+         Load averages before {}, after {}.",
+        results.scenarios.join(", "),
+        minutes(took),
+        environment.load.0,
+        environment.load.1,
+    ))];
+    blocks.push(Block::heading(2, "How to read it"));
+    blocks.push(Block::List(
+        METHOD.iter().map(|&it| it.to_owned()).collect(),
+    ));
+    blocks.push(Block::heading(3, "Not in this run"));
+    blocks.push(match results.absent.is_empty() {
+        true => Block::Paragraph("Every system that was asked for could run.".to_owned()),
+        false => Block::List(
+            results
+                .absent
+                .iter()
+                .map(|absent| format!("{}: {}", absent.name, absent.reason))
+                .collect(),
+        ),
+    });
+    blocks
+}
+
+/// The machine, and how each system was set up.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let mut machine = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    for (name, value) in &results.environment.facts {
+        machine.row(vec![name.clone(), value.clone()]);
+    }
+    let mut systems = Table::new(&[
+        ("system", Align::Left),
+        ("what it is", Align::Left),
+        ("transport", Align::Left),
+        ("version", Align::Left),
+        ("configuration", Align::Left),
+        ("built by", Align::Left),
+    ]);
+    for system in &results.systems {
+        let settings: Vec<_> = system
+            .settings
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let configuration = match settings.is_empty() {
+            true => system.policy.clone(),
+            false => format!("{} Set: {}.", system.policy, settings.join(", ")),
+        };
+        let built = system.build.clone();
+        systems.row(vec![
+            system.id.clone(),
+            system.label.clone(),
+            system.transport.clone(),
+            system.version.clone(),
+            configuration,
+            built.unwrap_or_else(|| "cargo build --release".to_owned()),
+        ]);
+    }
+    vec![
+        Block::heading(2, "Machine and systems"),
+        Block::Table(machine),
+        Block::Table(systems),
+    ]
+}
+
+const METHOD: &[&str] = &[
+    "Rounds are interleaved: every system runs once, then every one again, and so on. A figure is the median over rounds, \
+     with the least and the largest in parentheses. Absolute figures drift with the machine; ratios are taken within \
+     a round, and then their median, so that they do not.",
+    "`x floor` is how many times worse than bare sockets, shared memory or copying of the same transport and wait, \
+     `x best peer` than the best other system of the same reach (network, or one machine), wait and size. \
+     1 is equal, less is better.",
+    "`block` sleeps in the system until something comes, `poll` asks again and again. They are never compared with \
+     each other.",
+    "Latencies are one way in microseconds: half of a round trip, or measured on the machine's clock where a part says so. \
+     Percentiles are medians over rounds of each round's percentile.",
+    "A run is good only if every program ended well, all that was sent was received, and nothing was lost, wrong or \
+     out of order. Any other is shown as failed with its numbers, and used for nothing.",
+    "The active side is bound to core 0, the passive side and brokers to core 1, all at the niceness that the table of the \
+     machine shows, in a network namespace of their own.",
+];

@@ -1,0 +1,305 @@
+//! The tables of a part.
+
+use std::collections::BTreeMap;
+
+use super::document::Block;
+use super::text::{Align, Table, figure_text, grouped, microseconds, number, times_text};
+use crate::compared::{Compared, Kind};
+use crate::measure;
+use crate::record::{Cell, Percentiles};
+use crate::scenario::{Published, Task, Wait, begins_with_any};
+use crate::statistics::Spread;
+
+/// The figures of all systems, sizes one after the other.
+pub(super) fn main(compared: &Compared<'_>) -> Table {
+    let part = compared.part;
+    let figure = match part.task {
+        Task::Stream | Task::Demand if part.publishers > 1 => "received/s (min..max)",
+        Task::Stream | Task::Demand => "sent/s (min..max)",
+        Task::Codec => "encode + decode us (min..max)",
+        Task::Echo | Task::OpenLoop(_) => "p50 us (min..max)",
+    };
+    let mut table = Table::new(&[
+        ("size", Align::Right),
+        ("system", Align::Left),
+        ("wait", Align::Left),
+        (figure, Align::Right),
+        ("p90", Align::Right),
+        ("p99", Align::Right),
+        ("p99.9", Align::Right),
+        ("max", Align::Right),
+        ("encode", Align::Right),
+        ("decode", Align::Right),
+        ("seed us", Align::Right),
+        ("MB/s", Align::Right),
+        ("received/s", Align::Right),
+        ("cycle ms", Align::Right),
+        ("D", Align::Right),
+        ("x floor", Align::Right),
+        ("x best peer", Align::Right),
+        ("article", Align::Left),
+        ("remarks", Align::Left),
+    ]);
+    for cell in compared.cells().filter(|cell| !cell.rounds.is_empty()) {
+        table.row_of(class(compared, cell), row(compared, cell));
+    }
+    table.without_empty_columns()
+}
+
+fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
+    let part = compared.part;
+    let is_latency = matches!(part.task, Task::Echo | Task::OpenLoop(_));
+    let percentile = |of: fn(&Percentiles) -> u64| {
+        let spread = measure::percentile(part, cell, of).filter(|_| is_latency);
+        spread.map(|it| number(it.median / 1e3)).unwrap_or_default()
+    };
+    let stage = |name: &str| {
+        let spread = stage(cell, name).filter(|_| part.task == Task::Codec);
+        spread.map(|it| number(it.median / 1e3)).unwrap_or_default()
+    };
+    let total = |of: fn(&crate::record::Totals) -> f64| {
+        Spread::of(cell.good().map(|round| of(&round.totals))).filter(|_| part.is_rate())
+    };
+    let median = |spread: Option<Spread>, scale: f64, text: fn(f64) -> String| {
+        spread.map(|it| text(it.median * scale)).unwrap_or_default()
+    };
+    let received = total(|it| it.received_per_s);
+    let seeds = cell.good().filter_map(|round| round.totals.seed_ns);
+    let is_many = part.publishers > 1;
+    let demand = cell.rounds.last().and_then(|round| round.demand);
+    vec![
+        size(compared, cell),
+        cell.key.system.clone(),
+        cell.key.wait.name().to_owned(),
+        measure::figures(part, cell)
+            .map(|it| figure_text(part, it))
+            .unwrap_or_default(),
+        percentile(|it| it.p90),
+        percentile(|it| it.p99),
+        percentile(|it| it.p99_9),
+        percentile(|it| it.max),
+        stage(measure::ENCODE),
+        stage(measure::DECODE),
+        median(Spread::of(seeds), 1e-3, number),
+        median(received, f64::from(cell.key.size) / 1e6, number),
+        median(received.filter(|_| !is_many), 1.0, grouped),
+        median(total(|it| it.cycle_ns).filter(|_| is_many), 1e-6, number),
+        demand.map(|it| it.to_string()).unwrap_or_default(),
+        compared
+            .times_floor(cell)
+            .map(times_text)
+            .unwrap_or_default(),
+        compared
+            .times_peer(cell)
+            .map(times_text)
+            .unwrap_or_default(),
+        article(compared, cell),
+        remarks(compared, cell),
+    ]
+}
+
+/// Why there is no table.
+pub(super) fn why_empty(compared: &Compared<'_>) -> String {
+    let needs: Vec<_> = compared
+        .part
+        .capabilities()
+        .map(|it| format!("`{it}`"))
+        .collect();
+    match compared.results.is_quick && compared.part.quick.is_empty() {
+        true => "Left out of a quick run.".to_owned(),
+        false => format!(
+            "Nothing was measured: no system of this run can do {} at these sizes.",
+            needs.join(" and ")
+        ),
+    }
+}
+
+/// Systems whose programs say that they cannot do this.
+pub(super) fn refusals(compared: &Compared<'_>) -> Option<Block> {
+    let refused = compared
+        .cells()
+        .filter_map(|cell| Some((&cell.key.system, cell.refusal.as_ref()?)));
+    let reasons: BTreeMap<_, _> = refused.collect();
+    let texts: Vec<_> = reasons
+        .iter()
+        .map(|(system, reason)| format!("{system} ({reason})"))
+        .collect();
+    (!texts.is_empty()).then(|| {
+        let texts = texts.join("; ");
+        Block::Paragraph(format!("Cannot take part, as their programs say: {texts}."))
+    })
+}
+
+/// The article's figures that stand beside no row.
+pub(super) fn published_alone(compared: &Compared<'_>) -> Option<Block> {
+    let is_alone =
+        |published: &&Published| !compared.cells().any(|cell| stands_beside(published, cell));
+    let alone = compared.part.published.iter().filter(is_alone);
+    let texts: Vec<_> = alone
+        .map(|it| match it.size {
+            Some(size) => format!("{} at {size} B: {}", it.what, it.value),
+            None => format!("{}: {}", it.what, it.value),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| {
+        let texts = texts.join("; ");
+        Block::Paragraph(format!(
+            "Published, with nothing measured beside it: {texts}."
+        ))
+    })
+}
+
+/// Slopes and intercepts of the lines through the medians.
+pub(super) fn lines(compared: &Compared<'_>) -> Option<Block> {
+    let mut table = Table::new(&[
+        ("system", Align::Left),
+        ("wait", Align::Left),
+        ("a byte costs, ns (min..max)", Align::Right),
+        ("a message costs, us", Align::Right),
+    ]);
+    let mut seen: Vec<(&str, Wait)> = Vec::new();
+    for cell in compared.cells() {
+        let series = (cell.key.system.as_str(), cell.key.wait);
+        let Some(line) = compared.line(cell).filter(|_| !seen.contains(&series)) else {
+            continue;
+        };
+        seen.push(series);
+        let slopes = Spread::of(compared.slopes(cell).into_values());
+        let slopes = slopes.map(|it| format!(" ({}..{})", number(it.min), number(it.max)));
+        let slope = format!("{}{}", number(line.slope), slopes.unwrap_or_default());
+        table.row_of(
+            class(compared, cell),
+            vec![
+                cell.key.system.clone(),
+                cell.key.wait.name().to_owned(),
+                slope,
+                number(line.intercept / 1e3),
+            ],
+        );
+    }
+    (!table.is_empty()).then_some(Block::Table(table))
+}
+
+/// Stages that programs name besides the part's own.
+pub(super) fn stages(compared: &Compared<'_>) -> Option<Block> {
+    let mut table = Table::new(&[
+        ("system", Align::Left),
+        ("stage", Align::Left),
+        ("p50 us (min..max)", Align::Right),
+        ("mean", Align::Right),
+        ("p99", Align::Right),
+        ("count", Align::Right),
+    ]);
+    for cell in compared.cells() {
+        let Some(last) = cell.good().last() else {
+            continue;
+        };
+        let own = [measure::ROUND_TRIP, measure::ONE_WAY, measure::ENCODE];
+        for (name, times) in &last.stages {
+            let is_codec = compared.part.task == Task::Codec && name == measure::DECODE;
+            if own.contains(&name.as_str()) || is_codec {
+                continue;
+            }
+            let spread = stage(cell, name);
+            table.row(vec![
+                cell.key.system.clone(),
+                name.clone(),
+                spread.map(microseconds).unwrap_or_default(),
+                number(times.mean / 1e3),
+                number(measure::float(times.p99) / 1e3),
+                times.count.to_string(),
+            ]);
+        }
+    }
+    (!table.is_empty()).then_some(Block::Table(table))
+}
+
+/// What came of the search for the demand.
+pub(super) fn searches(compared: &Compared<'_>) -> Option<Block> {
+    let mut table = Table::new(&[
+        ("size", Align::Right),
+        ("system", Align::Left),
+        ("largest D without loss", Align::Right),
+        ("fastest D", Align::Right),
+        ("D: sent/s", Align::Left),
+    ]);
+    for cell in compared.cells().filter(|cell| !cell.search.is_empty()) {
+        let good = cell.search.iter().filter(|tried| tried.failure.is_none());
+        let largest = good.map(|tried| tried.demand).max();
+        let tried = cell.search.iter().map(|tried| match &tried.failure {
+            None => format!("{}: {}", tried.demand, grouped(tried.sent_per_s)),
+            Some(_) => format!("{}: failed", tried.demand),
+        });
+        let fastest = cell.rounds.last().and_then(|round| round.demand);
+        table.row_of(
+            class(compared, cell),
+            vec![
+                cell.key.size.to_string(),
+                cell.key.system.clone(),
+                largest.map_or_else(|| "none".to_owned(), |it| it.to_string()),
+                fastest
+                    .filter(|_| largest.is_some())
+                    .map(|it| it.to_string())
+                    .unwrap_or_default(),
+                tried.collect::<Vec<_>>().join(", "),
+            ],
+        );
+    }
+    (!table.is_empty()).then_some(Block::Table(table))
+}
+
+/// Whose row it is.
+pub(super) fn class(compared: &Compared<'_>, cell: &Cell) -> &'static str {
+    match compared.kind(cell) {
+        Kind::Floor => "floor",
+        Kind::Tickwire => "tickwire",
+        Kind::Peer => "",
+    }
+}
+
+/// The size as the user chose it.
+pub(super) fn size(compared: &Compared<'_>, cell: &Cell) -> String {
+    match compared.part.has_sizes() {
+        true => cell.key.size.to_string(),
+        false => String::new(),
+    }
+}
+
+fn stage(cell: &Cell, name: &str) -> Option<Spread> {
+    let stages = cell.good().filter_map(|round| round.stages.get(name));
+    Spread::of(stages.map(|stage| measure::float(stage.p50)))
+}
+
+fn article(compared: &Compared<'_>, cell: &Cell) -> String {
+    let published = compared.part.published.iter();
+    let beside = published.filter(|published| stands_beside(published, cell));
+    let texts: Vec<_> = beside
+        .map(|it| format!("{}: {}", it.what, it.value))
+        .collect();
+    texts.join("; ")
+}
+
+fn stands_beside(published: &Published, cell: &Cell) -> bool {
+    cell.key.wait == Wait::Block
+        && published.size.is_none_or(|size| size == cell.key.size)
+        && begins_with_any(&cell.key.system, published.beside)
+}
+
+/// Failed runs, with the figures that they would have had.
+fn remarks(compared: &Compared<'_>, cell: &Cell) -> String {
+    let (runs, failed) = cell.failures();
+    let first = cell.rounds.iter().find(|round| round.failure.is_some());
+    let Some((round, failure)) = first.and_then(|it| Some((it, it.failure.as_ref()?))) else {
+        return String::new();
+    };
+    let figure = measure::figure(compared.part, round)
+        .and_then(|figure| Spread::of([figure]))
+        .map(|spread| match compared.part.is_rate() {
+            true => format!(", {}/s in spite of it", grouped(spread.median)),
+            false => format!(", {} us in spite of it", number(spread.median / 1e3)),
+        });
+    format!(
+        "failed {failed} of {runs}: {failure}{}",
+        figure.unwrap_or_default()
+    )
+}

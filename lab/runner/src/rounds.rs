@@ -1,0 +1,372 @@
+//! The rounds of a scenario: all its cells once, then all of them again, so that what changes on the
+//! machine meanwhile changes for all.
+
+use std::time::{Duration, Instant};
+
+use crate::counted;
+use crate::counts::{self, Counts};
+use crate::demand::Search;
+use crate::log::Log;
+use crate::measure;
+use crate::progress::Progress;
+use crate::record::{Cell, Key, Round, Tried};
+use crate::run::{Run, Starter};
+use crate::scenario::{Part, Scenario, Task, Wait};
+use crate::systems::System;
+
+/// How long runs are, and how many.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// What a measured run should last.
+    pub(crate) length: Duration,
+    /// Rounds at least, and at most.
+    pub(crate) least: u32,
+    pub(crate) most: u32,
+    pub(crate) is_quick: bool,
+    /// These sizes alone, if there are any.
+    pub(crate) sizes: Vec<u32>,
+}
+
+/// What the lab runs with.
+pub(crate) struct Lab<'a> {
+    pub(crate) systems: &'a [System],
+    pub(crate) limits: Limits,
+    pub(crate) starter: Starter,
+    pub(crate) strace: Result<(), String>,
+    pub(crate) progress: Progress,
+}
+
+/// A cell that runs.
+struct Planned<'a> {
+    part: &'a Part,
+    system: &'a System,
+    cell: Cell,
+    /// Nanoseconds of a message, as last seen.
+    pace: Option<f64>,
+    demand: Option<u64>,
+    /// How often it had to be ended.
+    late: u32,
+}
+
+impl Lab<'_> {
+    /// Runs a scenario for about `budget`, and at least for the least of rounds.
+    pub(crate) fn run(
+        &mut self,
+        scenario: &Scenario,
+        budget: Duration,
+        log: &mut Log,
+    ) -> Vec<Cell> {
+        let begun = Instant::now();
+        self.progress.begin(scenario.name, budget);
+        let mut planned = plan(scenario, self.systems, &self.limits);
+        let runs = planned.len();
+        let mut longest = Duration::ZERO;
+        for round in 0..self.limits.most {
+            let round_begun = Instant::now();
+            for at in 0..runs {
+                let left = self.left(budget, begun, longest, round, at, runs);
+                self.progress.at(&planned[at].name(), left);
+                let neighbour = neighbour_pace(&planned, at);
+                self.run_cell(&mut planned[at], round, neighbour, log);
+            }
+            // The first round searches and repeats; those that follow are shorter.
+            longest = round_begun.elapsed();
+            let left = self.left(budget, begun, longest, round + 1, 0, runs);
+            self.progress.round(scenario.name, round, runs, left);
+            let is_enough = round + 1 >= self.limits.least;
+            if runs == 0 || (is_enough && begun.elapsed() + longest > budget) {
+                break;
+            }
+        }
+        for planned in &mut planned {
+            self.count_calls(planned);
+        }
+        planned.into_iter().map(|planned| planned.cell).collect()
+    }
+
+    /// What is left of a scenario: of its time, or what the rounds that have to be will take.
+    fn left(
+        &self,
+        budget: Duration,
+        begun: Instant,
+        longest: Duration,
+        round: u32,
+        at: usize,
+        runs: usize,
+    ) -> Duration {
+        #[expect(clippy::cast_precision_loss, reason = "hundreds of runs")]
+        let part_of_round = 1.0 - at as f64 / runs.max(1) as f64;
+        let rounds = f64::from(self.limits.least.saturating_sub(round + 1)) + part_of_round;
+        let needed = longest.mul_f64(rounds.max(0.0));
+        let possible = longest.mul_f64(f64::from(self.limits.most.saturating_sub(round)));
+        let in_budget = budget.saturating_sub(begun.elapsed());
+        match longest.is_zero() {
+            true => in_budget,
+            false => in_budget.min(possible).max(needed),
+        }
+    }
+
+    fn run_cell(&mut self, planned: &mut Planned<'_>, round: u32, neighbour: f64, log: &mut Log) {
+        if planned.is_given_up() {
+            return;
+        }
+        if planned.part.task == Task::Demand && round == 0 {
+            self.search(planned);
+            if planned.cell.refusal.is_some() {
+                return;
+            }
+        }
+        let is_first = planned.pace.is_none();
+        let pace = planned.pace.unwrap_or(neighbour);
+        let length = self.limits.length;
+        // What is only guessed is tried with few messages.
+        let first = if is_first { length / 4 } else { length };
+        let (mut measured, mut stages) = self.run_once(planned, round, pace, first);
+        if is_first && let Some(pace) = counts::pace(&measured) {
+            let next = Counts::of(planned.part, planned.cell.key.size, pace, length);
+            if counts::is_too_short(planned.part, &measured, length, next) {
+                (measured, stages) = self.run_once(planned, round, pace, length);
+            }
+        }
+        if planned.cell.refusal.is_some() {
+            return;
+        }
+        if measured.failure.is_none() {
+            planned.pace = counts::pace(&measured);
+        } else if let Some(failure) = &measured.failure {
+            let what = planned.name();
+            self.progress.note(&format!("{what}: failed: {failure}"));
+        }
+        for (name, times) in &stages {
+            if let Err(error) =
+                log.write(&planned.cell.key, name, times, measured.failure.is_none())
+            {
+                self.progress
+                    .note(&format!("the log cannot be written: {error}"));
+            }
+        }
+        planned.cell.rounds.push(measured);
+    }
+
+    fn run_once(
+        &mut self,
+        planned: &mut Planned<'_>,
+        round: u32,
+        pace: f64,
+        length: Duration,
+    ) -> (Round, measure::Stages) {
+        let counts = Counts::of(planned.part, planned.cell.key.size, pace, length);
+        let counts = match planned.demand {
+            Some(demand) => counts.in_bursts(demand),
+            None => counts,
+        };
+        let run = planned.run(counts, pace);
+        let outcome = self.starter.run(&run, &[]);
+        if outcome.is_late {
+            planned.late += 1;
+            planned.pace = Some(pace * LATE_PACE);
+        }
+        if outcome.is_refused {
+            planned.cell.refusal.clone_from(&outcome.failure);
+        }
+        measure::round(round, &run, outcome)
+    }
+
+    /// Finds the demand.
+    fn search(&mut self, planned: &mut Planned<'_>) {
+        // A burst of one message is answered each time.
+        let size = planned.cell.key.size;
+        let mut search = Search::new(size);
+        let mut pace = counts::first_guess(planned.part, size, planned.cell.key.wait) + ANSWER_NS;
+        while let Some(demand) = search.next() {
+            planned.demand = Some(demand);
+            let (round, _) = self.run_once(planned, 0, pace, SEARCH_LENGTH.min(self.limits.length));
+            if let Some(seen) = counts::pace(&round) {
+                pace = seen / GROWTH_PACE;
+            }
+            search.note(Tried {
+                demand,
+                sent_per_s: round.totals.sent_per_s,
+                received_per_s: round.totals.received_per_s,
+                failure: round.failure,
+            });
+            if planned.is_given_up() {
+                break;
+            }
+        }
+        // With none that is good the smallest is run, and fails where all can see it.
+        planned.demand = search.best().or(Some(1));
+        let rates = search.into_tried();
+        let of_best = rates
+            .iter()
+            .find(|tried| Some(tried.demand) == planned.demand && tried.failure.is_none());
+        planned.pace = of_best.map(|tried| 1e9 / tried.sent_per_s.max(1.0));
+        planned.cell.search = rates;
+    }
+
+    fn count_calls(&mut self, planned: &mut Planned<'_>) {
+        let is_wanted = planned.part.count_calls_at == Some(planned.cell.key.size);
+        if !is_wanted || self.limits.is_quick || planned.cell.good().next().is_none() {
+            return;
+        }
+        self.progress
+            .at(&format!("calls of {}", planned.name()), Duration::ZERO);
+        let pace = planned.pace.unwrap_or_default();
+        let run = planned.run(
+            Counts {
+                count: 0,
+                warmup: 0,
+            },
+            pace,
+        );
+        planned.cell.counted = counted::count(&mut self.starter, &run, &self.strace);
+    }
+}
+
+impl<'a> Planned<'a> {
+    /// Whether it is not to be run again.
+    fn is_given_up(&self) -> bool {
+        self.late >= PATIENT_RUNS || self.cell.refusal.is_some()
+    }
+
+    fn run(&self, counts: Counts, pace: f64) -> Run<'a> {
+        Run {
+            part: self.part,
+            system: self.system,
+            size: self.cell.key.size,
+            wait: self.cell.key.wait,
+            count: counts.count,
+            warmup: counts.warmup,
+            demand: self.demand,
+            expected: counts.lasts(pace),
+        }
+    }
+
+    fn name(&self) -> String {
+        let key = &self.cell.key;
+        let wait = key.wait.name();
+        format!("{} {} {} B {wait}", key.part, key.system, key.size)
+    }
+}
+
+/// All cells of a scenario in the order of a round: those that are compared follow each other.
+fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> Vec<Planned<'a>> {
+    let mut planned = Vec::new();
+    for part in scenario.parts {
+        for &size in sizes(part, limits) {
+            for &wait in part.waits {
+                let takes_part = |system: &&System| {
+                    let is_wanted = system.is_floor || part.admits(&system.id);
+                    is_wanted && system.cannot(part, size, wait).is_none()
+                };
+                let part_of = |system: &'a System| Planned {
+                    part,
+                    system,
+                    cell: Cell::new(Key {
+                        scenario: scenario.name.to_owned(),
+                        part: part.name.to_owned(),
+                        size,
+                        wait,
+                        system: system.id.clone(),
+                    }),
+                    pace: None,
+                    demand: None,
+                    late: 0,
+                };
+                planned.extend(systems.iter().filter(takes_part).map(part_of));
+            }
+        }
+    }
+    planned
+}
+
+/// The sizes of a part under these limits.
+fn sizes<'a>(part: &'a Part, limits: &'a Limits) -> &'a [u32] {
+    match (
+        limits.sizes.is_empty() || !part.has_sizes(),
+        limits.is_quick,
+    ) {
+        (true, false) => part.sizes,
+        (true, true) => part.quick,
+        (false, _) => &limits.sizes,
+    }
+}
+
+/// What a message takes in the cell of the same system and wait that was last measured, or a guess.
+fn neighbour_pace(planned: &[Planned<'_>], at: usize) -> f64 {
+    let this = &planned[at];
+    let key = &this.cell.key;
+    let is_alike = |other: &&Planned<'_>| {
+        let theirs = &other.cell.key;
+        theirs.part == key.part && theirs.wait == key.wait && theirs.system == key.system
+    };
+    let guess = |size, wait: Wait| counts::first_guess(this.part, size, wait);
+    let seen = planned[..at]
+        .iter()
+        .rev()
+        .filter(is_alike)
+        .find_map(|other| {
+            let grown = guess(key.size, key.wait) / guess(other.cell.key.size, key.wait);
+            other.pace.map(|pace| pace * grown)
+        });
+    seen.unwrap_or_else(|| guess(key.size, key.wait))
+}
+
+/// A cell that was late so often is not run again.
+const PATIENT_RUNS: u32 = 2;
+/// How many times as long a message is thought to take when a run was late.
+const LATE_PACE: f64 = 8.0;
+/// What the answer to a burst may take, in nanoseconds.
+const ANSWER_NS: f64 = 100_000.0;
+/// How many times faster a message may be in the next, larger burst.
+const GROWTH_PACE: f64 = 4.0;
+/// What a run of the search lasts.
+const SEARCH_LENGTH: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::system;
+    use crate::scenarios::scenario;
+
+    fn limits(is_quick: bool, sizes: &[u32]) -> Limits {
+        Limits {
+            length: Duration::from_millis(1),
+            least: 1,
+            most: 1,
+            is_quick,
+            sizes: sizes.to_vec(),
+        }
+    }
+
+    #[test]
+    fn those_that_are_compared_follow_each_other() {
+        let systems = [
+            system("a", &["echo"]),
+            system("b", &["echo"]),
+            system("c", &[]),
+        ];
+        let latency = scenario("latency").unwrap();
+        let planned = plan(latency, &systems, &limits(true, &[]));
+        let names: Vec<_> = planned.iter().map(Planned::name).collect();
+        assert_eq!(
+            names,
+            [
+                "one-to-one a 16 B block",
+                "one-to-one b 16 B block",
+                "one-to-one a 16384 B block",
+                "one-to-one b 16384 B block",
+                "one-to-three a 16384 B block",
+                "one-to-three b 16384 B block",
+            ]
+        );
+    }
+
+    #[test]
+    fn chosen_sizes_take_the_place_of_all() {
+        let systems = [system("a", &["echo"])];
+        let planned = plan(scenario("raw").unwrap(), &systems, &limits(false, &[8, 9]));
+        let sizes: Vec<_> = planned.iter().map(|it| it.cell.key.size).collect();
+        assert_eq!(sizes, [8, 9, 8, 9]);
+    }
+}

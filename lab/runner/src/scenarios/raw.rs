@@ -1,0 +1,92 @@
+//! Raw buffers, as the first article begins.
+
+use super::{ASIO, DDS, ZEROMQ};
+use crate::scenario::{Claim, Part, Published, Relation, Right, Scenario, Subject, Task, Wait};
+
+pub(super) static RAW: Scenario = Scenario {
+    name: "raw",
+    article: ARTICLE,
+    title: "Raw buffers",
+    about: "A publisher sends a buffer, each subscriber echoes it, the publisher waits for all echoes \
+            and sends the next. Latency is half a round trip. `seed` is the article's own formula: elapsed time / \
+            (2 x messages) / subscribers, which with three subscribers is no one-way latency. In the \
+            open loop messages go by the clock, whatever has become of those before, and each is \
+            measured one way from the moment when it was to be sent: a stall counts for all that had to wait.",
+    minutes: 3.5,
+    parts: &[
+        Part {
+            name: "one-to-one",
+            title: "One publisher, one subscriber",
+            sizes: &[16, 1000, 16_384, 65_536],
+            quick: &[1000],
+            count_calls_at: Some(1000),
+            published: FIGURES,
+            ..Part::ECHO
+        },
+        Part {
+            name: "one-to-three",
+            title: "One publisher, three subscribers that all echo",
+            sizes: &[1000],
+            quick: &[1000],
+            subscribers: 3,
+            waits: &[Wait::Block],
+            count_calls_at: Some(1000),
+            ..Part::ECHO
+        },
+        Part {
+            name: "open-loop-1000",
+            title: "Open loop, 1,000 messages a second",
+            task: Task::OpenLoop(1_000),
+            sizes: &[64],
+            ..Part::ECHO
+        },
+        Part {
+            name: "open-loop-20000",
+            title: "Open loop, 20,000 messages a second",
+            task: Task::OpenLoop(20_000),
+            sizes: &[64],
+            quick: &[64],
+            ..Part::ECHO
+        },
+    ],
+    claims: &[
+        Claim {
+            text: "Boost.Asio is faster than ZeroMQ (75 against 170 us)",
+            left: Subject::of("one-to-one", ASIO),
+            relation: Relation::Below(1.0),
+            right: Right::Systems(Subject::of("one-to-one", ZEROMQ)),
+            sizes: &[1000],
+        },
+        Claim {
+            text: "ZeroMQ is faster than DDS with raw buffers (170 against 185 us)",
+            left: Subject::of("one-to-one", ZEROMQ),
+            relation: Relation::Below(1.0),
+            right: Right::Systems(Subject::of("one-to-one", DDS)),
+            sizes: &[1000],
+        },
+    ],
+};
+
+/// The first article.
+pub(super) const ARTICLE: (&str, &str) = ("000", "OpenDDS, ZeroMQ and Boost.Asio compared");
+
+const FIGURES: &[Published] = &[
+    Published {
+        what: "OpenDDS",
+        beside: DDS,
+        size: Some(1000),
+        value: "185 us",
+    },
+    Published {
+        what: "ZeroMQ",
+        beside: ZEROMQ,
+        size: Some(1000),
+        value: "170 us",
+    },
+    Published {
+        what: "Boost.Asio",
+        beside: ASIO,
+        size: Some(1000),
+        value: "75 us",
+    },
+];

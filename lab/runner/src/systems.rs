@@ -1,0 +1,283 @@
+//! The systems that are compared, from `peer.toml` in `lab/floor` and the folders of `lab/peers`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::record::Absent;
+use crate::scenario::{Part, Wait};
+
+/// One folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) folder: PathBuf,
+    pub(crate) name: String,
+    /// Debian's packages.
+    pub(crate) packages: Vec<String>,
+    pub(crate) build: Option<String>,
+    /// A command that prints which version is installed.
+    pub(crate) version: Option<String>,
+    /// Why it cannot be had.
+    pub(crate) absent: Option<String>,
+    pub(crate) systems: Vec<System>,
+}
+
+/// One way to send.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    pub(crate) id: String,
+    pub(crate) label: String,
+    /// Where its program is, once built.
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) transport: String,
+    pub(crate) can: BTreeSet<String>,
+    pub(crate) waits: Vec<Wait>,
+    pub(crate) max_size: Option<u32>,
+    pub(crate) policy: String,
+    pub(crate) build: Option<String>,
+    /// Whether it is bare transport, with which the others are compared.
+    pub(crate) is_floor: bool,
+}
+
+/// Where programs are.
+#[derive(Clone, Debug)]
+pub(crate) struct Folders {
+    /// `lab/`.
+    pub(crate) lab: PathBuf,
+    /// Those that `build` makes.
+    pub(crate) built: PathBuf,
+    /// Members of the workspace.
+    pub(crate) rust: PathBuf,
+}
+
+impl Folders {
+    /// By the place of `lab/`.
+    pub(crate) fn of(lab: &Path) -> Self {
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| lab.join("target"), |target| lab.join(target));
+        Self {
+            lab: lab.to_owned(),
+            built: target.join("peers"),
+            rust: target.join("release"),
+        }
+    }
+
+    /// The note that says why a peer could not be prepared.
+    pub(crate) fn absence(&self, folder: &Path) -> PathBuf {
+        let name = folder.file_name().unwrap_or_default();
+        self.built.join(name).with_extension("absent")
+    }
+}
+
+/// Reads all of them; the floor comes first, the others by name of their folders.
+pub(crate) fn read_peers(folders: &Folders) -> Result<Vec<Peer>, String> {
+    let peers = folders.lab.join("peers");
+    let entries = fs::read_dir(&peers).map_err(|error| format!("{}: {error}", peers.display()))?;
+    let mut all: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    all.sort();
+    all.insert(0, folders.lab.join("floor"));
+    let mut ids = BTreeSet::new();
+    let mut read = Vec::new();
+    for folder in all {
+        let file = folder.join("peer.toml");
+        let Ok(text) = fs::read_to_string(&file) else {
+            continue;
+        };
+        let peer = parse(&text, &folder, folders)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        for system in &peer.systems {
+            if !ids.insert(system.id.clone()) {
+                return Err(format!("{}: {} exists twice", file.display(), system.id));
+            }
+        }
+        read.push(peer);
+    }
+    Ok(read)
+}
+
+/// Reads one `peer.toml`.
+fn parse(text: &str, folder: &Path, folders: &Folders) -> Result<Peer, String> {
+    let document: Document = toml::from_str(text).map_err(|error| error.to_string())?;
+    let is_floor = folder == folders.lab.join("floor");
+    let system = |entry: Entry| {
+        let (built, rust) = (&folders.built, &folders.rust);
+        let home = if document.build.is_some() {
+            built
+        } else {
+            rust
+        };
+        System {
+            id: entry.id,
+            label: entry.label,
+            program: home.join(&entry.program),
+            arguments: entry.arguments,
+            transport: entry.transport,
+            can: entry.can,
+            waits: entry.waits,
+            max_size: entry.max_size,
+            policy: entry
+                .policy
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+            build: document.build.clone(),
+            is_floor,
+        }
+    };
+    Ok(Peer {
+        folder: folder.to_owned(),
+        name: document.name,
+        packages: document.packages,
+        version: document.version,
+        absent: document.absent,
+        systems: document.system.into_iter().map(system).collect(),
+        build: document.build,
+    })
+}
+
+/// Those that can run, and those that cannot with the reason.
+pub(crate) fn present(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Absent>) {
+    let (mut systems, mut absent) = (Vec::new(), Vec::new());
+    for peer in peers {
+        let note = fs::read_to_string(folders.absence(&peer.folder)).ok();
+        let reason = peer.absent.clone().or(note);
+        if let Some(reason) = reason {
+            let name = peer.name.clone();
+            let reason = reason.trim().to_owned();
+            absent.push(Absent { name, reason });
+            continue;
+        }
+        for system in &peer.systems {
+            if system.program.exists() {
+                systems.push(system.clone());
+            } else {
+                absent.push(Absent {
+                    name: system.label.clone(),
+                    reason: format!("{} has not been built", system.program.display()),
+                });
+            }
+        }
+    }
+    (systems, absent)
+}
+
+impl System {
+    /// Why it takes no part in a part at this size and wait.
+    pub(crate) fn cannot(&self, part: &Part, size: u32, wait: Wait) -> Option<String> {
+        if let Some(missing) = part.capabilities().find(|&name| !self.can.contains(name)) {
+            return Some(format!("cannot do `{missing}`"));
+        }
+        if part.publishers > 1 && !self.can.contains("many-publishers") && !self.has_broker() {
+            return Some("cannot have several publishers".to_owned());
+        }
+        if !self.waits.contains(&wait) {
+            return Some(format!("cannot {}", wait.name()));
+        }
+        let limit = self
+            .max_size
+            .filter(|&limit| part.has_sizes() && size > limit)?;
+        Some(format!("carries at most {limit} bytes"))
+    }
+
+    /// Whether its programs meet at a broker.
+    pub(crate) fn has_broker(&self) -> bool {
+        self.can.contains("broker")
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    name: String,
+    #[serde(default)]
+    packages: Vec<String>,
+    build: Option<String>,
+    version: Option<String>,
+    absent: Option<String>,
+    #[serde(default)]
+    system: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    label: String,
+    program: String,
+    #[serde(default)]
+    arguments: Vec<String>,
+    transport: String,
+    can: BTreeSet<String>,
+    waits: Vec<Wait>,
+    max_size: Option<u32>,
+    #[serde(default)]
+    policy: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Task;
+
+    fn example() -> Peer {
+        let text = r#"
+            name = "ZeroMQ"
+            packages = ["libzmq3-dev"]
+            build = "g++ main.cpp -o $OUT/zeromq"
+            version = "pkg-config --modversion libzmq"
+
+            [[system]]
+            id = "zeromq-tcp"
+            label = "ZeroMQ PUB/SUB, tcp"
+            program = "zeromq"
+            arguments = ["--transport", "tcp"]
+            transport = "tcp"
+            can = ["echo", "stream"]
+            waits = ["block"]
+            max_size = 65536
+            policy = """as its guide
+                        says"""
+        "#;
+        let folders = Folders::of(Path::new("/lab"));
+        parse(text, Path::new("/lab/peers/zeromq"), &folders).unwrap()
+    }
+
+    #[test]
+    fn a_peer_is_read() {
+        let peer = example();
+        assert_eq!(peer.packages, ["libzmq3-dev"]);
+        let system = &peer.systems[0];
+        assert!(system.program.ends_with("peers/zeromq"));
+        assert_eq!(system.policy, "as its guide says");
+        assert!(!system.is_floor && !system.has_broker());
+    }
+
+    #[test]
+    fn a_word_that_the_contract_does_not_have_is_an_error() {
+        let folders = Folders::of(Path::new("/lab"));
+        let text = "name = \"x\"\npackage = [\"y\"]";
+        let error = parse(text, Path::new("/lab/peers/x"), &folders).unwrap_err();
+        assert!(error.contains("package"), "{error}");
+    }
+
+    #[test]
+    fn what_a_system_cannot_do_is_said() {
+        let system = &example().systems[0];
+        assert_eq!(system.cannot(&Part::ECHO, 64, Wait::Block), None);
+        let reason = |part: &Part, size, wait| system.cannot(part, size, wait).unwrap();
+        assert_eq!(reason(&Part::ECHO, 64, Wait::Poll), "cannot poll");
+        assert_eq!(
+            reason(&Part::ECHO, 65_537, Wait::Block),
+            "carries at most 65536 bytes"
+        );
+        let typed = Part {
+            task: Task::Stream,
+            payload: "typed",
+            ..Part::ECHO
+        };
+        assert_eq!(reason(&typed, 64, Wait::Block), "cannot do `typed`");
+    }
+}
