@@ -124,41 +124,36 @@ impl Sockets {
         Ok(())
     }
 
-    /// Has what comes next behind the `held` bytes of an inbox; says how many bytes came, and to which.
-    /// `None` if nothing comes in time, or the other side has ended.
-    fn receive(&self, inboxes: &mut [Inbox], patience: Duration) -> Option<usize> {
-        match self.options.wait {
-            Wait::Block => {
-                let at = self.next_link(patience)?;
-                self.receive_from(at, inboxes, MsgFlags::empty()).ok()?;
-                Some(at)
-            }
-            Wait::Poll => {
-                let end = Instant::now() + patience;
-                for look in 0_u64.. {
-                    for at in 0..inboxes.len() {
-                        match self.receive_from(at, inboxes, MsgFlags::MSG_DONTWAIT) {
-                            Ok(()) => return Some(at),
-                            Err(Errno::EAGAIN) => {}
-                            Err(_) => return None,
-                        }
-                    }
+    /// Has what comes next behind the `held` bytes of an inbox; says which. The inboxes of those that have
+    /// ended are taken away. `None` if nothing comes in time, or all have ended.
+    fn receive(&self, inboxes: &mut Vec<Inbox>, patience: Duration) -> Option<usize> {
+        let end = Instant::now() + patience;
+        for look in 1_u64.. {
+            let (at, flags) = match self.options.wait {
+                Wait::Block => (self.next_link(inboxes, patience)?, MsgFlags::empty()),
+                Wait::Poll => {
+                    let at = usize::try_from(look).ok()?.checked_rem(inboxes.len())?;
+                    (at, MsgFlags::MSG_DONTWAIT)
+                }
+            };
+            match self.receive_from(&mut inboxes[at], flags) {
+                Ok(()) => return Some(at),
+                Err(Errno::EAGAIN) if self.options.wait == Wait::Poll => {
                     if look % LOOKS_AT_THE_CLOCK == 0 && Instant::now() > end {
                         return None;
                     }
                 }
-                None
+                Err(Errno::EAGAIN) => return None,
+                Err(_) => drop(inboxes.swap_remove(at)),
             }
         }
+        None
     }
 
-    fn receive_from(&self, at: usize, inboxes: &mut [Inbox], flags: MsgFlags) -> Result<(), Errno> {
-        let Inbox { incoming, held } = &mut inboxes[at];
-        match recv(
-            self.links()[at].as_raw_fd(),
-            &mut incoming.buffer[*held..],
-            flags,
-        )? {
+    fn receive_from(&self, inbox: &mut Inbox, flags: MsgFlags) -> Result<(), Errno> {
+        let Inbox { incoming, held } = inbox;
+        let link = self.links()[incoming.link].as_raw_fd();
+        match recv(link, &mut incoming.buffer[*held..], flags)? {
             0 => Err(Errno::ECONNRESET),
             len => {
                 *held += len;
@@ -167,19 +162,19 @@ impl Sockets {
         }
     }
 
-    /// Which link has something; the only one is not asked, but waits by itself.
-    fn next_link(&self, patience: Duration) -> Option<usize> {
-        let links = self.links();
-        if links.len() == 1 {
-            return Some(0);
+    /// Which of the inboxes' links has something; the only one is not asked, but waits by itself.
+    fn next_link(&self, inboxes: &[Inbox], patience: Duration) -> Option<usize> {
+        if inboxes.len() <= 1 {
+            return inboxes.first().map(|_| 0);
         }
-        let watch = |link| PollFd::new(AsFd::as_fd(link), PollFlags::POLLIN);
-        let mut watched: Vec<_> = links.iter().map(watch).collect();
+        let link = |inbox: &Inbox| self.links()[inbox.incoming.link].as_fd();
+        let watch = |inbox| PollFd::new(link(inbox), PollFlags::POLLIN);
+        let mut watched: Vec<_> = inboxes.iter().map(watch).collect();
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
-        poll(&mut watched, timeout)
-            .ok()
-            .filter(|&count| count > 0)?;
-        watched.iter().position(|link| link.any() == Some(true))
+        let ready = poll(&mut watched, timeout).ok()?;
+        watched
+            .iter()
+            .position(|link| ready > 0 && link.any() == Some(true))
     }
 
     /// How long a receive sleeps at most.
