@@ -66,7 +66,7 @@ public:
     }
 
     lab::Settings settings() const {
-        return {{"CYCLONEDDS_URI", configuration()},
+        return {{"CycloneDDS/Domain", configuration()},
                 {"RELIABILITY", "RELIABLE"},
                 {"HISTORY", streams() ? "KEEP_ALL" : "KEEP_LAST " + std::to_string(depth())},
                 {"delivery", options.wait == lab::Wait::poll ? "dds_take in a loop" : "data_available listener"}};
