@@ -221,6 +221,26 @@ impl Sim {
 }
 
 #[test]
+fn a_set_is_not_guessed_whole_when_a_writer_has_left_within_it() {
+    let late = Setting {
+        writers: 3,
+        one_topic: true,
+        is_late: true,
+        ..TWO
+    };
+    let steps = [
+        Step::Begin,
+        Step::Write(1, 0),
+        Step::Write(0, 0),
+        Step::WriterLeaves(0),
+        Step::Write(2, 0),
+        Step::Join,
+        Step::WriterLeaves(1),
+    ];
+    check(&late, &steps);
+}
+
+#[test]
 fn sets_do_not_wait_for_a_reader_that_was_deleted() {
     let mut sim = Sim::new(&TWO);
     sim.write_set(&[0, 1]);

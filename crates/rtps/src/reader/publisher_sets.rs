@@ -28,6 +28,9 @@ pub(super) struct PublisherSets {
     known_until: SequenceNumber,
     /// Digests are of no use: none was known when it should have been.
     is_unreadable: bool,
+    /// Up to which number the writer that left last had said everything, if no set behind it has been
+    /// decided since.
+    left_at: Option<SequenceNumber>,
 }
 
 /// How far a member has got.
@@ -77,6 +80,7 @@ impl PublisherSets {
         if let Some(progress) = self.members.remove(&member) {
             let settled = progress.settled;
             self.writers.unmatched(member.writer.entity, settled);
+            self.left_at = Some(self.left_at.map_or(settled, |before| before.min(settled)));
             self.broken_by(settled);
         }
     }
@@ -191,9 +195,11 @@ impl PublisherSets {
         }
         let is_unreadable = self.is_unreadable && self.known_until == SequenceNumber::ZERO;
         let is_over = is_unreadable || now >= state.since + PATIENCE;
+        // No digest of this publisher was ever known; nor did anybody leave who may have begun it.
+        let is_whole = self.known_until == SequenceNumber::ZERO
+            && self.left_at.is_none_or(|settled| settled >= state.end);
         is_over.then_some(Judgement {
-            // No digest of this publisher was ever known.
-            is_whole: self.known_until == SequenceNumber::ZERO,
+            is_whole,
             is_guess: true,
         })
     }
@@ -204,6 +210,7 @@ impl PublisherSets {
             return;
         };
         self.change_count -= pending.change_count;
+        self.left_at = self.left_at.filter(|&settled| settled >= pending.end);
         if !judgement.is_whole {
             self.lose(set.previous(), pending.end);
         }
