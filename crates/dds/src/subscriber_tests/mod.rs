@@ -241,6 +241,30 @@ fn a_set_is_not_guessed_whole_when_a_writer_has_left_within_it() {
 }
 
 #[test]
+fn a_notice_that_a_writer_has_left_takes_no_sample_out_of_its_turn() {
+    let ordered = Setting {
+        seed: 16_237_509_702_394_805_780,
+        loss: 77,
+        ordered: true,
+        is_late: true,
+        ..TWO
+    };
+    let steps = [
+        Step::Begin,
+        Step::Dispose(0, 0),
+        Step::Write(1, 0),
+        Step::Write(0, 1),
+        Step::End,
+        Step::Wait(1),
+        Step::Begin,
+        Step::Wait(2),
+        Step::Join,
+        Step::WriterLeaves(0),
+    ];
+    check(&ordered, &steps);
+}
+
+#[test]
 fn sets_do_not_wait_for_a_reader_that_was_deleted() {
     let mut sim = Sim::new(&TWO);
     sim.write_set(&[0, 1]);
