@@ -17,9 +17,10 @@ use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, MAX_GATHERED_L
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
-use tickwire_transport::{InterfaceWatch, UdpSocket, clock};
+use tickwire_transport::{InterfaceWatch, UdpSocket};
 
 use crate::builtin::BuiltinTopics;
+use crate::clock;
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
 use crate::lane::Discovered;

@@ -8,8 +8,8 @@ use tickwire_rtps::qos::Verdict;
 use tickwire_rtps::reader::WriterProxy;
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_rtps::writer::ReaderProxy;
-use tickwire_transport::clock;
 
+use crate::clock;
 use crate::core::Core;
 use crate::listeners::News;
 use crate::reader::endpoint::ReaderEndpoint;

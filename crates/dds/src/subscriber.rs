@@ -8,9 +8,9 @@ use tickwire_base::Instant;
 use tickwire_rtps::qos::PresentationScope;
 use tickwire_rtps::reader::{Decision, GroupSets};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_transport::clock;
 
 use crate::DataReader;
+use crate::clock;
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::enabling::Enabling;

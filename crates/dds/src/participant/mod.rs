@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_rtps::wire::{EntityId, Guid};
-use tickwire_transport::clock;
 
 pub use builder::DomainParticipantBuilder;
 pub use ignore::IgnoreError;
 pub use limits::{DiscoveryLimits, FilterLimits, ParticipantLimits, ReaderLimits};
 
 use crate::builtin::BuiltinSubscriber;
+use crate::clock;
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::endpoints::{self, Factory};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_transport::clock;
 
 use super::inbox::{Inbox, Staged};
 use super::info::InstanceHandle;
 use super::insert::Arrival;
 use super::shared::ReaderShared;
+use crate::clock;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 

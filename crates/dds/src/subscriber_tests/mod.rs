@@ -17,9 +17,9 @@ use tickwire_rtps::wire::{EntityId, GroupDigest, GuidPrefix, MessageReader, Subm
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, ChangeKind, Outbox};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
-use tickwire_transport::clock;
 
 use super::*;
+use crate::clock;
 use crate::qos::ResourceLimits;
 use crate::reader::endpoint::Received;
 use crate::{DomainParticipant, Driving};

@@ -23,10 +23,10 @@ use tickwire_rtps::{Change, ChangeKind, OriginalWriter};
 use tickwire_store::{
     Log, LogCounters, Operation, Record, RecordKind, Retention, Store, StoreError, SyncPolicy,
 };
-use tickwire_transport::clock;
 
 use super::description;
 use super::syncer::SyncQueue;
+use crate::clock;
 use crate::core::Core;
 use crate::qos::{Durability, DurabilityService, History, ResourceLimits};
 use crate::signal::lock;

@@ -12,9 +12,9 @@ use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, GroupDigest, Guid, SequenceNumber, Submessage};
 use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, ServiceHistory, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
-use tickwire_transport::clock;
 
 use super::durable::{self, Durable, Written};
+use crate::clock;
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
 use crate::error::{StoreError, WriteError};

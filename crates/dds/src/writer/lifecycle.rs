@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tickwire_rtps::{Change, ChangeKind};
-use tickwire_transport::clock;
 
 use super::endpoint::WriterEndpoint;
+use crate::clock;
 use crate::lifeline::Lifeline;
 use crate::outgoing::SuspendedPublications;
 use crate::signal::lock;

@@ -12,12 +12,12 @@ use tickwire_rtps::discovery::{DiscoveryDataError, EndpointData, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_store::{Description, Retention, Store, StoreError};
-use tickwire_transport::clock;
 
 use super::WriterCounters;
 use super::description::{announced, type_of};
 use super::durable::{Durable, retention};
 use super::endpoint::WriterEndpoint;
+use crate::clock;
 use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tickwire_base::Instant;
-use tickwire_transport::clock;
 
 use super::durable::Durable;
+use crate::clock;
 use crate::signal::lock;
 
 /// The thread, once a writer needs it.
