@@ -144,10 +144,33 @@ fn what_is_wrong_is_told_with_its_place() {
     assert!(run.stderr.contains(shown), "{}", run.stderr);
     let run = tickwire(&folder, &["topic", "ls", "--qos-profile", "p"]);
     assert_eq!(run.status, 2);
+    let expected = "error: the QoS profile `p` is asked for, but no file: set TICKWIRE_QOS_FILE\n";
+    assert_eq!(run.stderr, expected, "the usage is as it should be");
+}
+
+#[test]
+fn of_a_wrong_variable_only_the_error_is_told() {
+    let folder = folder("qos-variables");
+    let run = |variables: &[(&str, &str)]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+            .args(["topic", "ls"])
+            .envs(variables.iter().copied())
+            .current_dir(folder.path())
+            .output()
+            .expect("the built binary starts");
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let file = ("TICKWIRE_QOS_FILE", "qos.toml");
+    assert_eq!(
+        run(&[file, ("TICKWIRE_QOS_PROFILE", "price")]),
+        "error: qos.toml has no QoS profile `price`; did you mean `prices`?\n"
+    );
+    let lost = run(&[("TICKWIRE_QOS_FILE", "lost.toml")]);
     assert!(
-        run.stderr.contains("set TICKWIRE_QOS_FILE"),
-        "{}",
-        run.stderr
+        lost.starts_with("error: cannot read the QoS file lost.toml: ")
+            && lost.lines().count() == 1,
+        "{lost}"
     );
 }
 
