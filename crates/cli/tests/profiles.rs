@@ -174,6 +174,28 @@ fn of_a_wrong_variable_only_the_error_is_told() {
     );
 }
 
+#[test]
+fn a_domain_without_ports_is_refused_with_its_line() {
+    let folder = Folder::new("qos-far");
+    folder.write("far.toml", b"[profiles.p.participant]\n\ndomain = 300\n");
+    let profile = [
+        "topic",
+        "ls",
+        "--qos-file",
+        "far.toml",
+        "--qos-profile",
+        "p",
+    ];
+    let run = tickwire(&folder, &profile);
+    assert_eq!(run.status, 2);
+    let expected = "error: far.toml:3: domain 300 has no ports";
+    assert!(run.stderr.starts_with(expected), "{}", run.stderr);
+    // It is the command line that is wrong.
+    let run = tickwire(&folder, &[&profile[..], &["-d", "233"]].concat());
+    let expected = "error: domain 233 has no ports";
+    assert!(run.stderr.starts_with(expected), "{}", run.stderr);
+}
+
 /// The domain is the profile's, which the environment names.
 #[test]
 fn commands_follow_the_profile_of_the_environment() {

@@ -86,6 +86,13 @@ impl Profile {
         }
     }
 
+    /// Where the file says of which domain the participant is: `FILE:LINE`.
+    pub fn domain_place(&self) -> Option<String> {
+        let participant = self.effective(Entity::Participant, None);
+        let (_, said) = participant.get("domain")?;
+        Some(format!("{}:{}", self.library.file, said.line))
+    }
+
     /// The interface, if the profile names one.
     pub fn interface(&self) -> Option<&str> {
         match &self
