@@ -8,7 +8,6 @@ mod demo;
 mod doctor;
 mod domain;
 mod durability;
-mod duration;
 mod failure;
 mod fast;
 mod feed;

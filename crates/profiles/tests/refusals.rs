@@ -80,7 +80,7 @@ const OF_A_WRITER: &[(&str, &str)] = &[
     ),
     (
         "deadline = \"99999999999h\"",
-        "2:12: `99999999999h` is longer than 2147483646s; write \"infinite\"",
+        "2:12: `99999999999h` is longer than 2147483646s",
     ),
     (
         "history.depth = 0",
