@@ -30,6 +30,13 @@ pub enum ParticipantError {
         /// What was asked for.
         domain: u32,
     },
+    /// A peer that was given by name has no IPv4 address.
+    Peer {
+        /// The name.
+        name: String,
+        /// What the system says, unless it knows the name.
+        source: Option<io::Error>,
+    },
     /// The rendezvous is not named by what was given.
     Rendezvous(ReferenceError),
     /// The network interface was not found, or has no IPv4 address.
@@ -52,6 +59,10 @@ impl fmt::Display for ParticipantError {
                 "domain {domain} has no ports: they are 7400 + 250 x domain and up, so that domains \
                  are 0 to 232, unless participants meet at a rendezvous"
             ),
+            Self::Peer { name, source } => {
+                write!(f, "the peer `{name}` has no IPv4 address")?;
+                source.iter().try_for_each(|source| write!(f, ": {source}"))
+            }
             Self::Rendezvous(error) => error.fmt(f),
             Self::Interface(error) => error.fmt(f),
             Self::Socket(error) => error.fmt(f),
@@ -71,6 +82,7 @@ impl Error for ParticipantError {
             Self::Announcement(error) => Some(error),
             Self::Wait(error) => Some(error),
             Self::Thread(error) => Some(error),
+            Self::Peer { source, .. } => source.as_ref().map(|source| source as _),
             Self::Domain { .. } => None,
         }
     }

@@ -69,7 +69,7 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "name", Kind::Text, "\"\"", "what others see it called")
         .xml("participant_name/name", "rtps/name"),
     Setting::new(&[Participant], "interface", Kind::Text, "\"lo\"", "the interfaces to use: names, addresses or subnets, separated by commas, or `auto`"),
-    Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS) or discovery ports (ADDRESS:PORT) to announce it to, besides the multicast group")
+    Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS or NAME) or discovery ports (ADDRESS:PORT or NAME:PORT) to announce it to, besides the multicast group")
         .xml("discovery/initial_peers", "rtps/builtin/initialPeersList"),
     Setting::new(&[Participant], "rendezvous", Kind::Names, "[]", "where participants meet, each HOST:PORT or a file of `tickwire rendezvous -o`; then there is no multicast"),
     Setting::new(&[Participant], "multicast", Kind::Bool, "true", "whether to use multicast; without it, peers and a rendezvous alone are found"),

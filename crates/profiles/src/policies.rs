@@ -160,9 +160,10 @@ pub(crate) fn build(
         ("domain_tag", Value::Text(tag)) => builder.domain_tag(tag),
         ("name", Value::Text(name)) => builder.name(name),
         ("interface", Value::Text(interface)) => builder.interface(interface),
-        ("peers", Value::Peers(peers)) => peers.iter().fold(builder, |builder, peer| match *peer {
-            Peer::Machine(address) => builder.peer(address),
-            Peer::Port(address) => builder.peer_at(address),
+        ("peers", Value::Peers(peers)) => peers.iter().fold(builder, |builder, peer| match peer {
+            Peer::Machine(address) => builder.peer(*address),
+            Peer::Port(address) => builder.peer_at(*address),
+            Peer::Named(name) => builder.peer_named(name),
         }),
         ("rendezvous", Value::Names(references)) => references
             .iter()

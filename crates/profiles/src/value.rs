@@ -28,12 +28,14 @@ pub(crate) enum Value {
 }
 
 /// Whom to announce a participant to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// The participants that came first on a machine.
     Machine(Ipv4Addr),
     /// One port.
     Port(SocketAddrV4),
+    /// Either, by the name of the machine.
+    Named(String),
 }
 
 impl Value {
@@ -63,6 +65,7 @@ impl Value {
             Self::Peers(peers) => list(peers.iter().map(|peer| match peer {
                 Peer::Machine(address) => quoted(&address.to_string()),
                 Peer::Port(address) => quoted(&address.to_string()),
+                Peer::Named(name) => quoted(name),
             })),
         }
     }
@@ -137,7 +140,7 @@ pub(crate) fn bounded_size(bytes: u64) -> Option<usize> {
         .filter(|bytes| *bytes <= MAX_SIZE)
 }
 
-/// An address, maybe with a port.
+/// An address or the name of a machine, maybe with a port. Names are not looked up here.
 pub(crate) fn peer(text: &str) -> Result<Peer, String> {
     match (text.parse::<IpAddr>(), text.parse::<SocketAddr>()) {
         (Ok(IpAddr::V4(address)), _) => Ok(Peer::Machine(address)),
@@ -145,10 +148,29 @@ pub(crate) fn peer(text: &str) -> Result<Peer, String> {
         (Ok(IpAddr::V6(_)), _) | (_, Ok(SocketAddr::V6(_))) => Err(format!(
             "`{text}` is an IPv6 address; peers are reached over IPv4"
         )),
+        _ if is_host(text) => Ok(Peer::Named(text.to_owned())),
         _ => Err(format!(
-            "`{text}` is no address; write one as \"10.0.0.2\" or \"10.0.0.2:7410\""
+            "`{text}` is no address or name; write one as \"10.0.0.2\", \"feed.example\" or \
+             \"10.0.0.2:7410\""
         )),
     }
+}
+
+/// Whether this is a name with letters, digits and hyphens (RFC 1123 §2.1), maybe with a port. What ends
+/// in a number is meant for an address, hence none.
+fn is_host(text: &str) -> bool {
+    let name = match text.split_once(':') {
+        Some((name, port)) if port.parse::<u16>().is_ok_and(|port| port != 0) => name,
+        Some(_) => return false,
+        None => text,
+    };
+    let is_label = |label: &str| {
+        let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        (1..=63).contains(&label.len()) && label.chars().all(known)
+    };
+    let is_number = |label: &str| label.chars().all(|c| c.is_ascii_digit());
+    let last = name.rsplit('.').next();
+    name.len() <= 253 && name.split('.').all(is_label) && !last.is_some_and(is_number)
 }
 
 /// A number in a range.

@@ -145,6 +145,25 @@ fn names_of_libraries_can_be_left_out_where_that_is_clear() {
 }
 
 #[test]
+fn peers_may_be_named() {
+    let connext = r#"<dds><qos_library name="L"><qos_profile name="P" is_default_qos="true">
+        <domain_participant_qos><discovery><initial_peers>
+          <element>builtin.udpv4://feed-a.example</element>
+          <element>feed-b:7412</element>
+        </initial_peers></discovery></domain_participant_qos>
+      </qos_profile></qos_library></dds>"#;
+    let toml =
+        "default = 'p'\n[profiles.p.participant]\npeers = ['feed-a.example', 'feed-b:7412']\n";
+    let builder = tickwire::DomainParticipant::builder(0)
+        .peer_named("feed-a.example")
+        .peer_named("feed-b:7412");
+    for text in [connext, toml] {
+        let participant = parse(text).default_profile().participant();
+        assert_eq!(format!("{participant:?}"), format!("{builder:?}"));
+    }
+}
+
+#[test]
 fn a_file_of_a_connext_user() {
     let profiles = load("connext.xml");
     assert_eq!(

@@ -216,8 +216,16 @@ const TOML: &[(&str, &[&str])] = &[
         &["2:10: `4294967296` is not a whole number from 0 to 4294967295"],
     ),
     (
-        "[profiles.p.participant]\npeers = ['10.0.0.1', 'tokyo']\n",
-        &["2:22: `tokyo` is no address; write one as \"10.0.0.2\" or \"10.0.0.2:7410\""],
+        "[profiles.p.participant]\npeers = ['tokyo', '10.0.0.300']\n",
+        &[
+            "2:19: `10.0.0.300` is no address or name; write one as \"10.0.0.2\", \"feed.example\" or \"10.0.0.2:7410\"",
+        ],
+    ),
+    (
+        "[profiles.p.participant]\npeers = ['tokyo:0']\n",
+        &[
+            "2:10: `tokyo:0` is no address or name; write one as \"10.0.0.2\", \"feed.example\" or \"10.0.0.2:7410\"",
+        ],
     ),
     (
         "[profiles.p.participant]\npeers = ['fe80::1']\n",

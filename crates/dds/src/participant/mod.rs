@@ -3,6 +3,7 @@
 mod builder;
 mod ignore;
 mod limits;
+mod peer;
 
 use std::fmt;
 use std::path::Path;
