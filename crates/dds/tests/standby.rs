@@ -134,7 +134,8 @@ fn when_the_stronger_process_is_killed_the_weaker_is_heard_after_its_lease() {
     }
     reader.wait_for_matched(2, PATIENCE).expect("both match");
     let mut last_sign = Instant::now();
-    for _ in 0..3 {
+    strong.write();
+    for _ in 0..2 {
         weak.write();
         last_sign = Instant::now();
         strong.write();
