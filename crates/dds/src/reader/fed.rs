@@ -77,6 +77,7 @@ impl<T: TopicSupport> Inbox<T> {
         let arrival = Arrival {
             writer: source,
             sequence_number: SequenceNumber::UNKNOWN,
+            original: None,
             kind,
             source_timestamp: None,
             reception_timestamp: self.timestamp,

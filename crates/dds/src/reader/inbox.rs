@@ -155,6 +155,7 @@ impl<T: TopicSupport> Inbox<T> {
         let mut arrival = Arrival {
             writer: change.writer,
             sequence_number: change.sequence_number,
+            original: change.original,
             kind: change.kind,
             source_timestamp: change.source_timestamp,
             reception_timestamp: self.timestamp,

@@ -1,6 +1,7 @@
 //! What a reader believes, and keeps for all its writers together. Takes nothing, sends nothing.
 
 use super::Reader;
+use super::originals::Originals;
 use super::reassembly::Room;
 use super::writer_proxy::MatchedWriter;
 use crate::pool::BufferPool;
@@ -10,6 +11,7 @@ use crate::wire::SequenceNumber;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     pub(super) pool: BufferPool,
+    pub(super) originals: Originals,
     /// Gaps known beyond what is next.
     pub(super) gaps: usize,
     /// Changes of coherent sets that have not ended.

@@ -38,7 +38,6 @@ pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;
 use limits::Memory;
-use originals::Originals;
 use reassembly::FragmentError;
 use reorder::HeldChange;
 use writer_proxy::MatchedWriter;
@@ -51,7 +50,6 @@ pub struct Reader {
     unsettled: usize,
     /// Nothing is due before.
     due_at: Option<Instant>,
-    originals: Originals,
     memory: Memory,
     counters: ReaderCounters,
 }
@@ -64,7 +62,6 @@ impl Reader {
             writers: ByGuid::new(),
             unsettled: 0,
             due_at: None,
-            originals: Originals::default(),
             memory: Memory::default(),
             counters: ReaderCounters::default(),
         }
@@ -138,8 +135,7 @@ impl Reader {
         };
         let mut writer = self.writers.remove(index);
         self.unsettled -= usize::from(writer.is_unsettled());
-        let given = core::mem::take(&mut writer.given);
-        self.note_end(guid, writer.passed().previous(), given);
+        self.note_end(guid, writer.had());
         let (memory, counters) = (&mut self.memory, &mut self.counters);
         writer.set.abandon(guid, memory, counters, sink);
         memory.gaps -= writer.reorder.gaps();

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use tickwire_base::{Duration, Instant, Locator};
 
 use super::ReaderConfig;
-use super::originals::Numbers;
+use super::originals::Range;
 use super::reassembly::Reassembly;
 use super::reorder::Reorder;
 use super::sets::SetBuffer;
@@ -53,6 +53,8 @@ pub(super) struct MatchedWriter {
     pub(super) proxy: WriterProxy,
     /// The next change to deliver.
     pub(super) expected: SequenceNumber,
+    /// The first change that was to be delivered.
+    pub(super) began: SequenceNumber,
     /// The newest change known to exist.
     pub(super) announced: SequenceNumber,
     /// No number below lacks, so that holes are looked for from here on.
@@ -63,8 +65,6 @@ pub(super) struct MatchedWriter {
     pub(super) history_last: SequenceNumber,
     /// It has answered, and given what it had then.
     pub(super) has_settled: bool,
-    /// Those of its changes that other writers have given.
-    pub(super) given: Numbers,
     pub(super) reorder: Reorder,
     pub(super) reassembly: Reassembly,
     pub(super) set: SetBuffer,
@@ -97,12 +97,12 @@ impl MatchedWriter {
         Self {
             proxy,
             expected: SequenceNumber::FIRST,
+            began: SequenceNumber::FIRST,
             announced: SequenceNumber::ZERO,
             complete: SequenceNumber::FIRST,
             synchronized: false,
             history_last: SequenceNumber::ZERO,
             has_settled: false,
-            given: Numbers::default(),
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
             set: SetBuffer::default(),
@@ -131,7 +131,7 @@ impl MatchedWriter {
         self.announced = SequenceNumber::ZERO;
         self.complete = SequenceNumber::FIRST;
         self.synchronized = false;
-        self.given = Numbers::default();
+        self.began = SequenceNumber::FIRST;
         self.reorder = Reorder::default();
         self.reassembly = Reassembly::default();
         self.set = SetBuffer::default();
@@ -142,10 +142,11 @@ impl MatchedWriter {
         self.asked = None;
     }
 
-    /// The first change that the sink has not been told of: the next, or the first of a coherent set
-    /// that has not ended.
-    pub(super) fn passed(&self) -> SequenceNumber {
-        self.set.first_kept().unwrap_or(self.expected)
+    /// Of which changes the sink has been told, from where the reader began up to a coherent set that
+    /// has not ended; `None` if of none.
+    pub(super) fn had(&self) -> Option<Range> {
+        let end = self.set.first_kept().unwrap_or(self.expected);
+        (self.began < end).then(|| (self.began, end.previous()))
     }
 
     /// The lowest change that is known to exist and lacks.
