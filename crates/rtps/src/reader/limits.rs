@@ -41,18 +41,25 @@ impl Reader {
         is_confirmed
     }
 
-    /// Forgets what came before the first heartbeat if that, with `last`, is too far behind it. What
-    /// is true comes again.
+    /// Forgets what came before the first heartbeat if that, with `last`, is too far behind it, and all
+    /// that GAPs said of what the writer does not have. What is true comes again.
     pub(super) fn forget_jumps(&mut self, index: usize, last: SequenceNumber) {
         let writer = &mut self.writers[index];
-        let max_jump = to_i64(self.config.limits.max_jump);
-        let farthest = SequenceNumber(last.0.saturating_add(max_jump));
-        if writer.announced <= farthest {
-            return;
+        let farthest = last.0.saturating_add(to_i64(self.config.limits.max_jump));
+        if writer.announced > SequenceNumber(farthest) {
+            writer.announced = last;
+            self.counters.jumps += 1;
         }
-        writer.announced = last;
-        self.counters.jumps += 1;
-        while let Some(span) = writer.reorder.pop_back_beyond(farthest) {
+        let known = writer.announced.max(last);
+        if writer.expected > known.next() {
+            writer.expected = match writer.began == writer.expected {
+                true => SequenceNumber::FIRST,
+                false => known.next(),
+            };
+            writer.began = writer.began.min(writer.expected);
+            self.counters.jumps += 1;
+        }
+        while let Some(span) = writer.reorder.pop_back_beyond(known) {
             match span.change {
                 Some(_) => self.counters.dropped += 1,
                 None => self.memory.gaps -= 1,
