@@ -185,7 +185,7 @@ impl DomainParticipantBuilder {
         self
     }
 
-    /// Samples that are longer are sent in fragments of so many bytes, at least 8. Default what fits a
+    /// Samples that are longer are sent in fragments of so many bytes, at least 64. Default what fits a
     /// datagram that passes all interfaces in one piece, which is also the most.
     pub fn max_fragment_bytes(mut self, bytes: usize) -> Self {
         self.max_fragment_bytes = bytes;

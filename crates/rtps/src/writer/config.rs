@@ -41,8 +41,8 @@ pub struct WriterConfig {
     /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
     /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
     pub max_message_len: usize,
-    /// Longest fragment of a sample, in bytes; at least 8. Default what fits a message. Samples that are
-    /// longer are sent in fragments.
+    /// Longest fragment of a sample, in bytes; taken as 64 if less, as readers refuse long samples in
+    /// shorter ones. Default what fits a message. Samples that are longer are sent in fragments.
     pub max_fragment_len: usize,
     /// Under KEEP_ALL, writes are refused while as many bytes are not acknowledged, or fewer when
     /// readers report losses; each sample counts with [`SAMPLE_OVERHEAD_LEN`] on top.
