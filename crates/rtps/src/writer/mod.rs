@@ -296,7 +296,7 @@ impl Writer {
             return false;
         };
         let acked = self.readers[index].acked;
-        let newest = self.history.oldest_of(Some(key));
+        let newest = self.history.newest_of(Some(key)).next();
         newest.is_some_and(|number| number <= acked)
     }
 
