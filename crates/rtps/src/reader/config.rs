@@ -201,6 +201,9 @@ pub struct SetEnd {
     pub first: SequenceNumber,
     /// The last of them.
     pub last: SequenceNumber,
+    /// Whether the writer had ended it before it first answered the reader: it is older than their
+    /// match.
+    pub is_history: bool,
     /// What became of the part.
     pub part: SetPart,
 }

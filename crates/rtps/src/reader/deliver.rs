@@ -59,6 +59,7 @@ impl Reader {
         let writer = &mut self.writers[index];
         writer.synchronized = true;
         writer.history_last = heartbeat.last;
+        writer.set.history_last = heartbeat.last;
         writer.greet_at = None;
         writer.greeting_interval = self.config.greeting_interval;
         self.forget_jumps(index, heartbeat.last);

@@ -52,6 +52,8 @@ struct PendingSet {
     /// The same without those that came to a second reader.
     distinct_count: usize,
     is_broken: bool,
+    /// It is older than all members that have told of its end.
+    is_history: bool,
     /// As far as somebody has said.
     writers: GroupDigest,
     /// When it ended in the first member.
@@ -142,10 +144,12 @@ impl PublisherSets {
             change_count: 0,
             distinct_count: 0,
             is_broken: false,
+            is_history: true,
             writers: GroupDigest::NONE,
             since: now,
         });
         pending.end = pending.end.max(settled);
+        pending.is_history &= end.is_history;
         pending.change_count += change_count;
         pending.distinct_count += if is_second { 0 } else { change_count };
         if end.group.writers != GroupDigest::NONE {
@@ -190,13 +194,15 @@ impl PublisherSets {
         if let Some(is_whole) = self.writers.had_said_all(state.writers, state.end) {
             return Some(Judgement::certain(is_whole));
         }
-        if self.known_until > state.end {
+        let is_superseded = self.known_until > state.end;
+        if is_superseded && !state.is_history {
             return Some(Judgement::certain(false));
         }
         let is_unreadable = self.is_unreadable && self.known_until == SequenceNumber::ZERO;
-        let is_over = is_unreadable || now >= state.since + PATIENCE;
-        // No digest of this publisher was ever known; nor did anybody leave who may have begun it.
-        let is_whole = self.known_until == SequenceNumber::ZERO
+        let is_over = is_superseded || is_unreadable || now >= state.since + PATIENCE;
+        // Who left before we came has nothing to give any more, or no digest of this publisher was ever
+        // known; nor did anybody leave who may have begun it.
+        let is_whole = (state.is_history || self.known_until == SequenceNumber::ZERO)
             && self.left_at.is_none_or(|settled| settled >= state.end);
         is_over.then_some(Judgement {
             is_whole,

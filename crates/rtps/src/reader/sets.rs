@@ -28,6 +28,8 @@ pub(super) struct SetBuffer {
     is_too_long: bool,
     /// The sink had no room for it, whole as it is.
     was_refused: bool,
+    /// The newest change of the writer when it first answered.
+    pub(super) history_last: SequenceNumber,
 }
 
 /// Hands the next change of a writer on, if it is in no set; else keeps it, and delivers the set
@@ -87,7 +89,7 @@ impl SetBuffer {
             }
             self.finish(change, ends, memory, counters, sink);
         } else if ends.is_some() {
-            tell_of_end(change, sink);
+            self.tell_of_end(change, sink);
         }
         if ends.is_some() {
             return Delivery::Accepted;
@@ -221,6 +223,7 @@ impl SetBuffer {
                 },
                 first: self.first,
                 last,
+                is_history: last <= self.history_last,
                 part: match is_whole {
                     true if self.changes.is_empty() => SetPart::Empty,
                     true => SetPart::Delivered,
@@ -234,8 +237,31 @@ impl SetBuffer {
             false => self.abandon(next.writer, memory, counters, sink),
         }
         if ends == Some(false) {
-            tell_of_end(next, sink);
+            self.tell_of_end(next, sink);
         }
+    }
+
+    /// Says that a set of the publisher has ended of which nothing is kept here.
+    fn tell_of_end(&self, end: &ReceivedChange<'_>, sink: &mut impl Sink) {
+        let group = end.place.group;
+        if group.coherent_set < SequenceNumber::FIRST {
+            return;
+        }
+        let part = match end.place.coherent_set {
+            SequenceNumber::ZERO => SetPart::Empty,
+            _ => SetPart::Unheard,
+        };
+        let number = end.sequence_number;
+        sink.set_ended(
+            end.writer,
+            SetEnd {
+                group,
+                first: number,
+                last: number,
+                is_history: number <= self.history_last,
+                part,
+            },
+        );
     }
 
     /// Begins a set with its first change.
@@ -318,25 +344,3 @@ impl SetBuffer {
 
 /// Changes for which a writer has memory between its sets.
 const SPARE_CHANGES: usize = 64;
-
-/// Says that a set of the publisher has ended of which nothing is kept here.
-fn tell_of_end(end: &ReceivedChange<'_>, sink: &mut impl Sink) {
-    let group = end.place.group;
-    if group.coherent_set < SequenceNumber::FIRST {
-        return;
-    }
-    let part = match end.place.coherent_set {
-        SequenceNumber::ZERO => SetPart::Empty,
-        _ => SetPart::Unheard,
-    };
-    let number = end.sequence_number;
-    sink.set_ended(
-        end.writer,
-        SetEnd {
-            group,
-            first: number,
-            last: number,
-            part,
-        },
-    );
-}
