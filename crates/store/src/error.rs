@@ -25,7 +25,7 @@ pub enum StoreError {
         /// The directory.
         path: PathBuf,
     },
-    /// The file is no log, or its header is damaged.
+    /// The file is no log of this version, its header is damaged, or more than can be passed over.
     Damaged {
         /// The file.
         path: PathBuf,

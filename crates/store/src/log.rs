@@ -48,7 +48,7 @@ pub struct Log {
     /// At what length to compact.
     compact_at: u64,
     buffer: Vec<u8>,
-    counters: LogCounters,
+    pub(crate) counters: LogCounters,
 }
 
 /// What has been appended to a log, to be brought to the disk while others append.
@@ -87,6 +87,9 @@ pub struct LogCounters {
     /// Bytes between records that were no whole record when the log was opened: what the disk has
     /// lost. They go with the next compaction.
     pub skipped_bytes: u64,
+    /// Logs that a writer passed over when it looked for this one, as they are damaged beyond what can
+    /// be passed over, or of another version of the format. They stay as they are, for whoever may read them.
+    pub logs_passed_over: u64,
 }
 
 impl Log {

@@ -147,3 +147,27 @@ fn a_name_that_did_not_reach_the_disk_is_brought_there_by_the_next_write() {
     log.append(&record(4), NOW).unwrap();
     assert_eq!(steps::take(), Vec::<String>::new());
 }
+
+#[test]
+fn a_log_that_cannot_be_compacted_for_want_of_room_opens_all_the_same() {
+    let scratch = Scratch::new("open");
+    let mut log = scratch.adopt(b"", SyncPolicy::Never);
+    let payload = vec![0; 1 << 20];
+    let large = |sequence_number| Record {
+        payload: &payload,
+        ..record(sequence_number)
+    };
+    (1..=4).for_each(|number| log.append(&large(number), NOW).unwrap());
+    let directory = log.directory.clone();
+    drop(log);
+    // A log of which little is kept, and where no other can be written.
+    fs::create_dir(directory.join(NEW)).unwrap();
+    let description = Description::default();
+    let retention = Retention::default();
+    let adopted = scratch
+        .0
+        .adopt(description, |_| true, retention, SyncPolicy::Never, NOW);
+    let counters = adopted.unwrap().counters();
+    assert_eq!((counters.compactions, counters.failed_compactions), (0, 1));
+    assert_eq!(scratch.numbers(), [1, 2, 3, 4]);
+}

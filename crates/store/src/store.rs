@@ -48,11 +48,12 @@ impl Store {
     }
 
     /// Takes a log for a writer: the first of its key that nobody has and whose description `fits` it, or
-    /// a new one. Waits up to a second for a [service](Owner::Service) to let go of one.
+    /// a new one. Waits up to a second for a [service](Owner::Service) to let go of one. Logs that are
+    /// damaged beyond what can be passed over stay as they are, and are
+    /// [counted](crate::LogCounters::logs_passed_over).
     ///
     /// # Errors
-    /// When the directory cannot be written, a log of the key is damaged, or there are 256 such
-    /// writers.
+    /// When the directory cannot be written, or there are 256 such writers or damaged logs.
     pub fn adopt(
         &self,
         description: Description,
@@ -62,16 +63,25 @@ impl Store {
         now: Timestamp,
     ) -> Result<Log, StoreError> {
         let fits = |log: &Description| log.key == description.key && fits(log);
+        let mut passed_over = 0;
         for slot in 0..MAX_SLOTS {
             let directory = self.directory.join(description.key.directory_name(slot));
             create_directory(&directory)?;
-            // A service need not let go of one that does not fit. Who had it meanwhile may have changed it.
-            if is_usable(&directory, &fits)?
-                && let Some(lock) = acquire(&directory)?
-                && is_usable(&directory, &fits)?
-            {
-                let description = Some(description);
-                return Log::open(directory, lock, description, retention, sync, now);
+            let opened = acquire_usable(&directory, &fits).and_then(|lock| {
+                let Some(lock) = lock else {
+                    return Ok(None);
+                };
+                let description = Some(description.clone());
+                Log::open(directory, lock, description, retention, sync, now).map(Some)
+            });
+            match opened {
+                Ok(None) => {}
+                Ok(Some(mut log)) => {
+                    log.counters.logs_passed_over = passed_over;
+                    return Ok(log);
+                }
+                Err(StoreError::Damaged { .. }) => passed_over += 1,
+                Err(error) => return Err(error),
             }
         }
         let path = self.directory.clone();
@@ -107,6 +117,21 @@ impl Store {
         let retention = retention(&contents::description(&file, &path)?);
         let directory = directory.to_owned();
         Log::open(directory, lock, None, retention, SyncPolicy::Never, now)
+    }
+}
+
+/// The lock of a log that fits, once it is ours.
+fn acquire_usable(
+    directory: &Path,
+    fits: &impl Fn(&Description) -> bool,
+) -> Result<Option<Lock>, StoreError> {
+    // A service need not let go of one that does not fit. Who had it meanwhile may have changed it.
+    match is_usable(directory, fits)? {
+        true => match acquire(directory)? {
+            Some(lock) if is_usable(directory, fits)? => Ok(Some(lock)),
+            _ => Ok(None),
+        },
+        false => Ok(None),
     }
 }
 

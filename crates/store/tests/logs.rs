@@ -235,13 +235,7 @@ fn errors_name_the_path_and_what_to_do() {
     let path = log.directory().join("log");
     drop(log);
     fs::write(&path, "something else, as long as a header").unwrap();
-    let adopted = store.adopt(
-        description("Quotes"),
-        |_| true,
-        KEEP_ALL,
-        SyncPolicy::Never,
-        now(),
-    );
+    let adopted = Store::adopt_as_service(path.parent().unwrap(), |_| KEEP_ALL, now());
     let error = adopted.unwrap_err().to_string();
     assert!(error.contains(path.to_str().unwrap()), "{error}");
     assert!(error.contains("at byte 0"), "{error}");
