@@ -76,7 +76,7 @@ mod tests {
         // Nobody is asked for either of them.
         for name in ["no..host", "[::1]:7410", "::1"] {
             let builder = crate::DomainParticipant::builder(0).peer_named(name);
-            let error = builder.build().err().expect("no participant").to_string();
+            let error = builder.build().expect_err("no participant").to_string();
             let expected = format!("the peer `{name}` has no IPv4 address");
             assert!(error.starts_with(&expected), "{error}");
         }
