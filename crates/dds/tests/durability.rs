@@ -325,6 +325,32 @@ fn a_service_stands_behind_writers_that_live() {
     assert_eq!(prices, [1, 2]);
 }
 
+/// Only writers need a store, which a service has elsewhere.
+#[test]
+fn a_service_without_a_store_keeps_what_durability_service_says() {
+    let scratch = Scratch::new();
+    let kept = DurabilityService {
+        history: History::KeepAll,
+        ..DurabilityService::default()
+    };
+    let qos = DataWriterQos::default().transient();
+    let first = writer(&scratch.participant(156), qos.durability_service(kept));
+    let prices = (1..=3).map(|price| quote("A", price));
+    let prices: Vec<_> = prices.collect();
+    for price in &prices {
+        first.write(price).expect("written");
+    }
+    drop(first);
+    let log = only_log(&scratch.0);
+    let tag = std::process::id().to_string();
+    let participant = DomainParticipant::builder(156).domain_tag(&tag);
+    let participant = participant.store(None).build().expect("a participant");
+    let service = participant.serve_log(log.parent().expect("its directory"));
+    let service = service.expect("nobody has it");
+    assert_eq!(late(&participant), prices);
+    drop(service);
+}
+
 #[test]
 fn what_is_kept_is_what_durability_service_says() {
     let scratch = Scratch::new();

@@ -62,22 +62,21 @@ impl ServedLog {
         let entity = EntityId::user_writer(core.next_entity_key()?, is_keyed);
         let guid = Guid::new(core.prefix, entity);
         let ty = type_of(&description);
-        let endpoint = WriterEndpoint::new(
-            Arc::clone(core),
-            guid,
-            data.topic_name.clone(),
-            &DataWriterQos::default(),
-            &data.qos,
-            representation,
-            ty.as_ref(),
-        );
-        let endpoint = endpoint.with_log(Durable::new(log, None))?;
-        core.draft(EndpointData {
+        let data = EndpointData {
             guid,
             unicast_locators: Vec::new(),
             multicast_locators: Vec::new(),
             ..data
-        });
+        };
+        let endpoint = WriterEndpoint::new(
+            Arc::clone(core),
+            &data,
+            &DataWriterQos::default(),
+            representation,
+            ty.as_ref(),
+            Some(Durable::new(log, None)),
+        )?;
+        core.draft(data);
         // From here on it is withdrawn with the result.
         let served = Self {
             endpoint: Arc::new(endpoint),
