@@ -95,6 +95,7 @@ pub(crate) struct CoreCounters {
     pub(crate) listener_panics: Counter,
     pub(crate) interface_changes: Counter,
     pub(crate) interface_errors: Counter,
+    pub(crate) store_errors: Counter,
 }
 
 /// What a core is made of.

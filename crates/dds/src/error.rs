@@ -278,6 +278,10 @@ pub enum WriteError {
     /// The sample was sent, but is not in the log of the TRANSIENT or PERSISTENT writer: it does not
     /// outlive the process.
     Store(StoreError),
+    /// The sample was sent and is in the log, so it is not to be written again. What was written since the
+    /// last write that succeeded, this sample with [`SyncPolicy::EachWrite`](crate::store::SyncPolicy),
+    /// may not outlive the machine, or the end of a coherent set is not in the log.
+    Unsynced(StoreError),
     /// The writer takes no part yet.
     NotEnabled,
 }
@@ -297,6 +301,11 @@ impl fmt::Display for WriteError {
             Self::Sample(error) => write!(f, "the sample cannot be encoded: {error}"),
             Self::NoKey => f.write_str("the type has no key, so there is no instance to end"),
             Self::Store(error) => write!(f, "the sample is sent but not stored: {error}"),
+            Self::Unsynced(error) => write!(
+                f,
+                "the sample is sent and stored, but what was written lately may not outlive the \
+                 machine: {error}"
+            ),
             Self::NotEnabled => f.write_str("the writer is not enabled; enable it first"),
         }
     }
@@ -306,7 +315,7 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Sample(error) => Some(error),
-            Self::Store(error) => Some(error),
+            Self::Store(error) | Self::Unsynced(error) => Some(error),
             _ => None,
         }
     }

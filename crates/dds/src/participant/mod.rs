@@ -257,6 +257,7 @@ impl DomainParticipant {
             interface_changes: counters.interface_changes.count(),
             interface_errors: counters.interface_errors.count(),
             receive_buffer_bytes: network.user.receive_buffer_bytes(),
+            store_errors: counters.store_errors.count(),
         }
     }
 
@@ -312,6 +313,9 @@ pub struct ParticipantCounters {
 impl From<Lifeline> for DomainParticipant {
     fn from(lifeline: Lifeline) -> Self {
         Self {
+    /// Logs of TRANSIENT and PERSISTENT writers of which not all may be on the disk, which no write could
+    /// tell any more, as the writer has ended.
+    pub store_errors: u64,
             lifeline: Arc::new(lifeline),
         }
     }

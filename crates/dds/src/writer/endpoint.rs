@@ -88,7 +88,7 @@ impl WriterEndpoint {
             max_message_len: core.network.max_datagram_len(),
             max_fragment_len: core.max_fragment_bytes,
             filter_limits: core.filter_limits.clone(),
-            service: service(&core, policies),
+            service: log.as_ref().and_then(|_| durable::service(policies)),
             ..config(guid, qos, policies)
         };
         let mut machine = Writer::new(config);
@@ -174,6 +174,15 @@ impl WriterEndpoint {
     pub(crate) fn leave_group(&self) {
         if let Some(group) = &self.group {
             group.remove(self);
+        }
+    }
+
+    /// Lets go of the log, once the writer is withdrawn.
+    pub(crate) fn close_log(&self) {
+        if let Some(durable) = &self.durable
+            && durable.close().is_err()
+        {
+            self.core.counters.store_errors.add(1);
         }
     }
 
@@ -298,7 +307,7 @@ impl WriterEndpoint {
                 };
                 self.write_change(change, payload, outbox)
             });
-            Ok(written.map_err(WriteError::Store)??)
+            Ok(written??)
         })
     }
 

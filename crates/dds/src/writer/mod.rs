@@ -452,9 +452,7 @@ impl<T: TopicSupport> Drop for Handle<T> {
         let _ = endpoint.wait_for_acknowledgments(left());
         endpoint.leave_group();
         endpoint.core.remove_writer(endpoint.guid);
-        if let Some(durable) = &endpoint.durable {
-            durable.close();
-        }
+        endpoint.close_log();
     }
 }
 

@@ -121,9 +121,7 @@ impl ServedLog {
 impl Drop for ServedLog {
     fn drop(&mut self) {
         self.lifeline.core.remove_writer(self.endpoint.guid);
-        if let Some(durable) = &self.endpoint.durable {
-            durable.close();
-        }
+        self.endpoint.close_log();
     }
 }
 

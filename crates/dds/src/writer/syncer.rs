@@ -62,6 +62,12 @@ impl SyncQueue {
         self.changed.notify_all();
     }
 
+    /// Whether the thread has begun with the last of them.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        lock(&self.state).waiting.is_empty()
+    }
+
     fn run(&self) {
         while let Some(log) = self.next() {
             log.sync();
