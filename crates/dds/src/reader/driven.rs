@@ -183,9 +183,12 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         &self.topic_name
     }
 
+    fn has_news(&self) -> bool {
+        self.changes().intersects(StatusMask::DATA_AVAILABLE)
+    }
+
     fn notify(&self) {
-        let data = StatusMask::DATA_AVAILABLE;
-        if self.changes().intersects(data) && self.listeners.own.note(data) {
+        if self.has_news() && self.listeners.own.note(StatusMask::DATA_AVAILABLE) {
             self.core.call_listener_later(self.guid.entity);
         }
     }

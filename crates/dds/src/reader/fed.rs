@@ -40,13 +40,18 @@ impl<T: TopicSupport> ReaderShared<T> {
         });
     }
 
-    /// `source` has disposed of an instance, or has nothing more to say about it.
+    /// `source` has disposed of an instance, or has nothing more to say about it. Nothing happens if the
+    /// instance is not alive.
     pub(crate) fn feed_end(&self, source: Guid, instance: InstanceHandle, is_disposed: bool) {
         let kind = match is_disposed {
             true => ChangeKind::DisposedUnregistered,
             false => ChangeKind::Unregistered,
         };
-        self.on_inbox(|inbox| inbox.take_fed(source, instance, kind, None));
+        self.on_inbox(|inbox| {
+            if inbox.cache.is_alive(instance) {
+                inbox.take_fed(source, instance, kind, None);
+            }
+        });
     }
 
     fn on_inbox(&self, call: impl FnOnce(&mut Inbox<T>)) {
