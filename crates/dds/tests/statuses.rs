@@ -210,7 +210,6 @@ fn a_topic_tells_its_own_listener_and_who_waits_for_it() {
         let (told, heard) = mpsc::channel();
         // Set late: what nobody was told of waits for it.
         topic.clone().set_listener(Ear(told));
-        let again = two.writer(&other).expect("a writer");
         let turn = Duration::from_millis(10);
         let mut turns = (0..2_000).map(|_| {
             let _ = one.poll(turn);
@@ -219,6 +218,5 @@ fn a_topic_tells_its_own_listener_and_who_waits_for_it() {
         let found = turns.find_map(|found| found).expect("a call");
         assert_eq!(found.0, "Quotes");
         topic.remove_listener();
-        drop(again);
     }
 }
