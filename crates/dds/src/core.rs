@@ -163,7 +163,7 @@ impl Core {
         };
         let first = lock(&core.discovery).poll_timeout();
         core.discovery_due.set(first, &core.control);
-        if !core.network.is_complete() {
+        if !core.network.refused().is_empty() {
             core.counters.interface_errors.add(1);
         }
         core

@@ -84,6 +84,7 @@ pub use builtin::{
 };
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use group_listener::{DomainParticipantListener, PublisherListener, SubscriberListener};
+pub use network::RefusedInterface;
 pub use outgoing::SuspendedPublications;
 pub use participant::{
     DiscoveryLimits, DomainParticipant, DomainParticipantBuilder, Driving, FilterLimits,
