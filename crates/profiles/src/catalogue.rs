@@ -78,6 +78,9 @@ const SETTINGS: &[Setting] = &[
         .xml("", "rtps/listenSocketBufferSize"),
     Setting::new(&[Participant], "lease_duration", Kind::Duration, "\"20s\"", "how long it counts as present after its last announcement")
         .xml("discovery_config/participant_liveliness_lease_duration", "rtps/builtin/discovery_config/leaseDuration"),
+    Setting::new(&[Participant], "announce_period", Kind::FiniteDuration, "\"0s\"", "time between its announcements, after some quick ones at the beginning; `0s` is a third of the lease")
+        .xml("", "rtps/builtin/discovery_config/leaseAnnouncement"),
+    Setting::new(&[Participant], "max_fragment_bytes", Kind::Size, "\"64KiB\"", "longer samples are sent in fragments of so many bytes, at least 8, and at most what passes all interfaces in one datagram"),
     Setting::new(&[Participant], "driving", Kind::Choice(DRIVING), "\"threaded\"", "who does the work: threads of its own, or the application by `poll`"),
     Setting::new(&[Participant], "busy_poll", Kind::FiniteDuration, "\"0s\"", "how long to look for datagrams again and again before a thread sleeps"),
     Setting::new(&[Participant], "announce_types", Kind::Bool, "true", "whether to tell others what the types look like"),

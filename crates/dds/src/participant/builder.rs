@@ -67,7 +67,8 @@ impl DomainParticipantBuilder {
             multicast_ttl: 0,
             lease_duration: Duration::from_secs(20),
             announce_period: None,
-            max_fragment_bytes: usize::MAX,
+            // Longer than any datagram.
+            max_fragment_bytes: 64 << 10,
             receive_buffer_bytes: 4 << 20,
             user_data: Vec::new(),
             store: None,
@@ -179,7 +180,8 @@ impl DomainParticipantBuilder {
     }
 
     /// Time between announcements of the participant, after some quick ones at the beginning. Default a
-    /// third of the [lease](Self::lease_duration); with more than the lease others miss it now and then.
+    /// third of the [lease](Self::lease_duration), at least 1 ms; with more than the lease others miss it
+    /// now and then.
     pub fn announce_period(mut self, period: Duration) -> Self {
         self.announce_period = Some(period);
         self
