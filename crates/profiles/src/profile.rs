@@ -32,8 +32,9 @@ pub struct Effective {
     pub setting: &'static Setting,
     /// Its value, as TOML.
     pub value: String,
-    /// The profile that says so, with the line of the file; `None` for the default.
-    pub origin: Option<(Box<str>, u32)>,
+    /// The profile that says so, with the line of the file unless it is built into
+    /// Connext; `None` for the default.
+    pub origin: Option<(Box<str>, Option<u32>)>,
 }
 
 impl Profile {
@@ -179,7 +180,10 @@ impl Profile {
             Some((profile, said)) => Effective {
                 setting,
                 value: said.value.to_toml(setting),
-                origin: Some((profile.name.clone(), said.line)),
+                origin: Some((
+                    profile.name.clone(),
+                    (!profile.is_built_in).then_some(said.line),
+                )),
             },
             None => Effective {
                 setting,

@@ -75,7 +75,7 @@ fn later_bases_override_earlier_ones_and_a_shared_one_counts_once() {
         .find(|effective| effective.setting.key == "history.depth");
     let depth = depth.expect("writers have a history");
     assert_eq!(depth.value, "2");
-    assert_eq!(depth.origin, Some(("left".into(), 3)));
+    assert_eq!(depth.origin, Some(("left".into(), Some(3))));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn profiles_that_are_built_into_connext_are_bases() {
               <base_name>
                 <element>BuiltinQosLib::Generic.StrictReliable.LargeData</element>
                 <element>BuiltinQosSnippetLib::QosPolicy.Durability.TransientLocal</element>
-                <element>BuiltinQosLib::Pattern.PeriodicData</element>
+                <element>BuiltinQosLib::Generic.Monitoring.Common</element>
               </base_name>
               <datawriter_qos>
                 <reliability><kind>DDS_BEST_EFFORT_RELIABILITY_QOS</kind></reliability>
@@ -233,10 +233,17 @@ fn profiles_that_are_built_into_connext_are_bases() {
         [
             "10: of the base `BuiltinQosLib::Generic.StrictReliable.LargeData` only \
              `Generic.StrictReliable` counts: Tickwire does not have the rest",
-            "12: the base `BuiltinQosLib::Pattern.PeriodicData` is ignored: Tickwire does not have it",
+            "12: the base `BuiltinQosLib::Generic.Monitoring.Common` is ignored: Tickwire does not have it",
         ]
     );
+    let names: Vec<_> = profiles.names().collect();
+    let own = ["Quotes_Library::Strict", "Quotes_Library::Late"];
+    assert_eq!(names, own, "those of the file");
     let strict = profiles.default_profile();
+    let settings = strict.settings(Entity::Writer, None);
+    let origins = settings.into_iter().filter_map(|setting| setting.origin);
+    let strict_reliable = ("BuiltinQosLib::Generic.StrictReliable".into(), None);
+    assert!(origins.into_iter().all(|origin| origin == strict_reliable));
     assert_eq!(strict.writer("T").policies().history, History::KeepAll);
     let reliability = strict.reader("T").policies().reliability.kind;
     assert_eq!(reliability, ReliabilityKind::Reliable);

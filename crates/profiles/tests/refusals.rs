@@ -374,6 +374,13 @@ const XML: &[(&str, &[&str])] = &[
         &["1:56: unknown profile `q`; there are L::p"],
     ),
     (
+        "<qos_library name='L'><qos_profile name='p' base_name='BuiltinQosLib::Pattern.Status'/></qos_library>",
+        &[
+            "1:56: Tickwire does not have `BuiltinQosLib::Pattern.Status`, which sets RELIABILITY and other policies: \
+           write these out here in place of the base",
+        ],
+    ),
+    (
         "<qos_library name='L'><qos_profile name='p' bas_name='q'/></qos_library>",
         &["1:45: unknown attribute `bas_name`; did you mean `base_name`?"],
     ),
