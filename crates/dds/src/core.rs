@@ -1,9 +1,9 @@
 //! What all parts of a participant share: sockets, discovery, routes and timers. It routes; the
 //! state is in discovery and in the endpoints.
 //!
-//! Locks are taken in the order QoS of an entity, log, unsent announcements, discovery, routes,
-//! publisher or subscriber, endpoint. While a datagram is sent or a listener is called none is held
-//! but, by who changes it, an entity's QoS.
+//! Locks are taken in the order QoS of an entity, content filter, log, unsent announcements, discovery,
+//! routes, publisher or subscriber, endpoint. While a datagram is sent or a listener is called none is
+//! held but, by who changes it or makes an entity of it, an entity's QoS or a content filter.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
