@@ -361,11 +361,12 @@ impl Writer {
     fn remove(&mut self, number: SequenceNumber) {
         let retained = self.retained.as_ref().and(self.history.get(number));
         let key = retained.map(|change| change.change.key_hash);
+        let newer = self.history.newer_than(number);
         let Some(removed) = self.history.remove(number) else {
             return;
         };
         if let Some(key) = key {
-            self.note_removed(number, key);
+            self.note_removed(number, key, newer);
         }
         if removed.number > self.released {
             self.unreleased_len = self.unreleased_len.saturating_sub(cost(removed.len));

@@ -18,11 +18,11 @@ impl Writer {
         } else {
             self.make_room_for_all(key)?;
         }
-        if limits
-            .max_instances
-            .is_some_and(|max| self.history.instance_count() >= max)
-            && self.history.instance_len(key) == 0
-        {
+        let are_too_many = |max: usize| match &self.retained {
+            Some(retained) => retained.has_instances_besides(key, max),
+            None => self.history.instance_count() >= max && self.history.instance_len(key) == 0,
+        };
+        if limits.max_instances.is_some_and(are_too_many) {
             return Err(Refused::TooManyInstances);
         }
         if keep_all && self.unreleased_len >= self.window.len() {
