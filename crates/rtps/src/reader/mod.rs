@@ -139,6 +139,7 @@ impl Reader {
         let (memory, counters) = (&mut self.memory, &mut self.counters);
         writer.set.abandon(guid, memory, counters, sink);
         memory.gaps -= writer.reorder.gaps();
+        memory.kept -= writer.counted;
         let abandoned = writer.reorder.held() + writer.reassembly.len();
         self.counters.abandoned += abandoned as u64;
         true
@@ -231,7 +232,7 @@ impl Reader {
         if !self.believes(index, number) {
             return;
         }
-        let room = self.room_for_fragments(index, number);
+        let room = self.room_for_fragments(index);
         let writer = &mut self.writers[index];
         let known = number < writer.expected || writer.reorder.contains(number);
         if known && (writer.proxy.reliable || writer.synchronized) {
@@ -420,9 +421,10 @@ impl Reader {
         }
     }
 
-    /// To be called after anything was done about a writer: whether it has settled, and when
-    /// something is due.
+    /// To be called after anything was done about a writer: what is kept of it, whether it has settled,
+    /// and when something is due.
     fn touched(&mut self, index: usize) {
+        self.count_kept(index);
         let writer = &mut self.writers[index];
         if writer.is_unsettled() && writer.has_history() {
             writer.has_settled = true;

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use tickwire_base::{Duration, Instant, Locator};
 
 use super::ReaderConfig;
+use super::limits::Kept;
 use super::originals::Range;
 use super::reassembly::Reassembly;
 use super::reorder::Reorder;
@@ -68,6 +69,8 @@ pub(super) struct MatchedWriter {
     pub(super) reorder: Reorder,
     pub(super) reassembly: Reassembly,
     pub(super) set: SetBuffer,
+    /// What is counted of what is [kept](Self::kept).
+    pub(super) counted: Kept,
     pub(super) heartbeat_count: CountFilter,
     pub(super) heartbeat_frag_count: CountFilter,
     /// What the newest heartbeat said.
@@ -106,6 +109,7 @@ impl MatchedWriter {
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
             set: SetBuffer::default(),
+            counted: Kept::default(),
             heartbeat_count: CountFilter::default(),
             heartbeat_frag_count: CountFilter::default(),
             heartbeat_last: SequenceNumber::ZERO,
@@ -147,6 +151,16 @@ impl MatchedWriter {
     pub(super) fn had(&self) -> Option<Range> {
         let end = self.set.first_kept().unwrap_or(self.expected);
         (self.began < end).then(|| (self.began, end.previous()))
+    }
+
+    /// What is kept of changes whose turn has not come.
+    pub(super) fn kept(&self) -> Kept {
+        Kept {
+            held: self.reorder.held(),
+            held_len: self.reorder.held_len(),
+            partials: self.reassembly.len(),
+            partial_len: self.reassembly.bytes(),
+        }
     }
 
     /// The lowest change that is known to exist and lacks.
