@@ -170,7 +170,7 @@ const SETTINGS: &[Setting] = &[
         .xml("transport_priority/value", ""),
     Setting::new(&[Writer], "lifespan", Kind::Duration, "\"infinite\"", "LIFESPAN: how long a sample is worth reading")
         .xml("lifespan/duration", "qos/lifespan/duration"),
-    Setting::new(&[Writer], "writer_data_lifecycle.autodispose_unregistered_instances", Kind::Bool, "true", "WRITER_DATA_LIFECYCLE: whether unregistering an instance disposes of it")
+    Setting::new(&[Writer], "writer_data_lifecycle.autodispose_unregistered_instances", Kind::Bool, "true", "WRITER_DATA_LIFECYCLE: whether unregistering an instance disposes of it, and deleting the writer of all")
         .xml("writer_data_lifecycle/autodispose_unregistered_instances", ""),
     Setting::new(&[Writer], "durability_service.service_cleanup_delay", Kind::Duration, "\"0s\"", "DURABILITY_SERVICE: how long an unregistered instance is kept")
         .xml("durability_service/service_cleanup_delay", "qos/durabilityService/service_cleanup_delay"),
