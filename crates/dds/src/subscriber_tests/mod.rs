@@ -238,6 +238,9 @@ fn a_set_is_not_guessed_whole_when_a_writer_has_left_within_it() {
         Step::WriterLeaves(1),
     ];
     check(&late, &steps);
+    // So it is with an empty set before that one.
+    let empty = [Step::Begin, Step::End];
+    check(&late, &[&empty[..], &steps].concat());
 }
 
 #[test]

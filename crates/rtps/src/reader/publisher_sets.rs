@@ -28,9 +28,17 @@ pub(super) struct PublisherSets {
     known_until: SequenceNumber,
     /// Digests are of no use: none was known when it should have been.
     is_unreadable: bool,
-    /// Up to which number the writer that left last had said everything, if no set behind it has been
-    /// decided since.
-    left_at: Option<SequenceNumber>,
+    /// Writers that have left.
+    left: Option<Left>,
+}
+
+/// Writers that may have had a part in sets that others tell the end of.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    /// Up to which number all of them had said everything.
+    settled: SequenceNumber,
+    /// When what they had a part in has long come; nothing has since they left.
+    until: Option<Instant>,
 }
 
 /// How far a member has got.
@@ -82,7 +90,11 @@ impl PublisherSets {
         if let Some(progress) = self.members.remove(&member) {
             let settled = progress.settled;
             self.writers.unmatched(member.writer.entity, settled);
-            self.left_at = Some(self.left_at.map_or(settled, |before| before.min(settled)));
+            let before = self.left.map_or(settled, |left| left.settled);
+            self.left = Some(Left {
+                settled: before.min(settled),
+                until: None,
+            });
             self.broken_by(settled);
         }
     }
@@ -136,6 +148,9 @@ impl PublisherSets {
         };
         progress.advance(end.first, end.last, covered, settled);
         self.heard = self.heard.max(settled);
+        if let Some(left) = &mut self.left {
+            left.until.get_or_insert(now + PATIENCE);
+        }
         if set < SequenceNumber::FIRST {
             return;
         }
@@ -203,7 +218,7 @@ impl PublisherSets {
         // Who left before we came has nothing to give any more, or no digest of this publisher was ever
         // known; nor did anybody leave who may have begun it.
         let is_whole = (state.is_history || self.known_until == SequenceNumber::ZERO)
-            && self.left_at.is_none_or(|settled| settled >= state.end);
+            && !self.left.is_some_and(|left| left.may_have_part(state));
         is_over.then_some(Judgement {
             is_whole,
             is_guess: true,
@@ -216,7 +231,6 @@ impl PublisherSets {
             return;
         };
         self.change_count -= pending.change_count;
-        self.left_at = self.left_at.filter(|&settled| settled >= pending.end);
         if !judgement.is_whole {
             self.lose(set.previous(), pending.end);
         }
@@ -283,6 +297,12 @@ impl PublisherSets {
             excess = excess.saturating_sub(1);
             changes -= set.change_count;
         }
+    }
+}
+
+impl Left {
+    fn may_have_part(self, set: &PendingSet) -> bool {
+        self.settled < set.end && self.until.is_none_or(|until| set.since < until)
     }
 }
 
