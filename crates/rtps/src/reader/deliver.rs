@@ -6,7 +6,6 @@ use super::reorder::HeldChange;
 use super::sets::present;
 use super::{Delivery, Reader, ReceivedChange, Sink};
 use crate::count::is_after;
-use crate::crowd;
 use crate::wire::{Heartbeat, SequenceNumber};
 
 impl Reader {
@@ -145,7 +144,7 @@ impl Reader {
         number: SequenceNumber,
         change: HeldChange,
     ) {
-        let many = self.crowd_of(index);
+        let patience = self.patience_with(now, index);
         let has_room = self.has_room_to_hold(index, change.bytes.len());
         let writer = &mut self.writers[index];
         if has_room {
@@ -156,7 +155,7 @@ impl Reader {
             self.counters.dropped += 1;
         }
         if writer.synchronized {
-            let interval = self.config.nack_interval.max(crowd::patience(many));
+            let interval = self.config.nack_interval.max(patience);
             writer.ask_soon(now, interval, &self.config);
         }
     }

@@ -17,11 +17,11 @@ mod reorder;
 mod sets;
 mod writer_proxy;
 
-use tickwire_base::Instant;
+use tickwire_base::{Duration, Instant};
 
 use crate::by_guid::ByGuid;
 use crate::change::{ChangeKind, Place};
-use crate::crowd;
+use crate::crowd::Crowd;
 use crate::outbox::Outbox;
 use crate::wire::{
     Context, Data, DataFrag, Gap, Guid, Heartbeat, HeartbeatFrag, SequenceNumber,
@@ -46,8 +46,8 @@ use writer_proxy::MatchedWriter;
 pub struct Reader {
     config: ReaderConfig,
     writers: ByGuid<MatchedWriter>,
-    /// How many reliable ones have not settled.
-    unsettled: usize,
+    /// Reliable ones that have not settled.
+    crowd: Crowd,
     /// Nothing is due before.
     due_at: Option<Instant>,
     memory: Memory,
@@ -60,7 +60,7 @@ impl Reader {
         Self {
             config,
             writers: ByGuid::new(),
-            unsettled: 0,
+            crowd: Crowd::default(),
             due_at: None,
             memory: Memory::default(),
             counters: ReaderCounters::default(),
@@ -98,16 +98,20 @@ impl Reader {
         let guid = proxy.guid;
         match self.find(guid) {
             Ok(index) => {
-                self.unsettled -= usize::from(self.writers[index].is_unsettled());
-                self.writers[index].proxy = proxy;
-                self.unsettled += usize::from(self.writers[index].is_unsettled());
+                let writer = &mut self.writers[index];
+                if writer.is_unsettled() {
+                    self.crowd.leave(writer.met_at);
+                }
+                writer.proxy = proxy;
+                if writer.is_unsettled() {
+                    self.crowd.enter(writer.met_at);
+                }
             }
             Err(index) => {
-                let mut writer = MatchedWriter::new(proxy, &self.config);
+                let mut writer = MatchedWriter::new(proxy, now, &self.config);
                 let speaks_first = writer.proxy.speaks_first;
                 if reliable {
-                    self.unsettled += 1;
-                    writer.greeted_at = now;
+                    self.crowd.enter(now);
                     writer.greet_at = Some(now + writer.greeting_interval);
                 }
                 self.writers.insert(index, guid, writer);
@@ -134,7 +138,9 @@ impl Reader {
             return false;
         };
         let mut writer = self.writers.remove(index);
-        self.unsettled -= usize::from(writer.is_unsettled());
+        if writer.is_unsettled() {
+            self.crowd.leave(writer.met_at);
+        }
         self.note_end(guid, writer.had());
         let (memory, counters) = (&mut self.memory, &mut self.counters);
         writer.set.abandon(guid, memory, counters, sink);
@@ -307,7 +313,7 @@ impl Reader {
             self.synchronize(index, heartbeat, sink);
         }
         self.advance(index, heartbeat.first, !first_one, sink);
-        let patience = crowd::patience(self.crowd_of(index));
+        let patience = self.patience_with(now, index);
         let interval = self.config.nack_interval.max(patience);
         let writer = &mut self.writers[index];
         writer.announced = writer.announced.max(heartbeat.last);
@@ -402,8 +408,8 @@ impl Reader {
             return;
         }
         self.due_at = None;
-        let patience = crowd::patience(self.unsettled);
         for index in 0..self.writers.len() {
+            let patience = self.patience_with(now, index);
             let writer = &mut self.writers[index];
             self.counters.partial_dropped += writer.reassembly.expire(now, &self.config);
             // More may have come meanwhile.
@@ -428,19 +434,19 @@ impl Reader {
         let writer = &mut self.writers[index];
         if writer.is_unsettled() && writer.has_history() {
             writer.has_settled = true;
-            self.unsettled -= 1;
+            self.crowd.leave(writer.met_at);
         }
         let due_at = writer.timeout(&self.config);
         self.due_at = [self.due_at, due_at].into_iter().flatten().min();
     }
 
-    /// How many writers have not settled if this is one of them, else 0.
-    fn crowd_of(&self, index: usize) -> usize {
+    /// How much longer than others a writer may take to answer, as it is one of many newcomers.
+    fn patience_with(&self, now: Instant, index: usize) -> Duration {
         let writer = self.writers.get(index);
-        match writer.is_some_and(|writer| writer.is_unsettled()) {
-            true => self.unsettled,
-            false => 0,
-        }
+        let newcomer = writer.filter(|writer| writer.is_unsettled());
+        newcomer.map_or(Duration::ZERO, |writer| {
+            self.crowd.patience(now, writer.met_at)
+        })
     }
 
     /// The matched writer, if `number` is one that it can have.

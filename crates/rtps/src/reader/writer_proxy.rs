@@ -64,6 +64,8 @@ pub(super) struct MatchedWriter {
     pub(super) synchronized: bool,
     /// What was the newest change then.
     pub(super) history_last: SequenceNumber,
+    /// When it was matched.
+    pub(super) met_at: Instant,
     /// It has answered, and given what it had then.
     pub(super) has_settled: bool,
     pub(super) reorder: Reorder,
@@ -96,7 +98,7 @@ pub(super) struct MatchedWriter {
 }
 
 impl MatchedWriter {
-    pub(super) fn new(proxy: WriterProxy, config: &ReaderConfig) -> Self {
+    pub(super) fn new(proxy: WriterProxy, now: Instant, config: &ReaderConfig) -> Self {
         Self {
             proxy,
             expected: SequenceNumber::FIRST,
@@ -105,6 +107,7 @@ impl MatchedWriter {
             complete: SequenceNumber::FIRST,
             synchronized: false,
             history_last: SequenceNumber::ZERO,
+            met_at: now,
             has_settled: false,
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
@@ -119,7 +122,7 @@ impl MatchedWriter {
             nack_frag_count: 0,
             answer_at: None,
             greet_at: None,
-            greeted_at: Instant::ZERO,
+            greeted_at: now,
             greeting_interval: config.greeting_interval,
             asked: None,
             patience: config.nack_interval,
@@ -233,7 +236,7 @@ mod tests {
             steps in proptest::collection::vec((0..4, 1..40_i64, 1..8_i64), 1..60),
         ) {
             let config = ReaderConfig::new(Guid::UNKNOWN);
-            let mut writer = MatchedWriter::new(WriterProxy::default(), &config);
+            let mut writer = MatchedWriter::new(WriterProxy::default(), Instant::ZERO, &config);
             for (step, number, count) in steps {
                 let (first, end) = (SequenceNumber(number), SequenceNumber(number + count));
                 match step {
