@@ -11,7 +11,7 @@ use tickwire_base::{Duration, Instant, Locator};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{Discovery, DiscoveryConfig, ParticipantData};
 use tickwire_rtps::rendezvous::{Rendezvous, RendezvousConfig};
-use tickwire_rtps::wire::{GuidPrefix, MessageReader};
+use tickwire_rtps::wire::{GuidPrefix, MessageReader, VendorId};
 
 const MAX_PARTICIPANTS: usize = 8;
 
@@ -95,7 +95,7 @@ fuzz_target!(|input: &[u8]| {
             assert!(to.len() <= MAX_PARTICIPANTS);
             let message = MessageReader::new(bytes).expect("it speaks RTPS");
             let source = message.context().source_prefix;
-            if source.0[2..4] == [0, 0] {
+            if source.0[..2] == VendorId::TICKWIRE.0 {
                 name = source;
             }
             assert!(message.into_iter().all(|item| item.is_ok()));

@@ -8,7 +8,6 @@ mod demo;
 mod doctor;
 mod domain;
 mod durability;
-mod duration;
 mod failure;
 mod fast;
 mod feed;
@@ -28,14 +27,16 @@ mod topic;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 fn main() -> ExitCode {
     stage::end_with_parent();
     let (arguments, notes) = rendezvous::translate(std::env::args_os());
-    let command = Cli::parse_from(arguments).command;
+    let matches = Cli::command().get_matches_from(arguments);
+    // The command line is well-formed; what a profile says may be wrong still.
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     notes.iter().for_each(output::note);
-    let result = match command {
+    let result = match cli.command {
         Command::Demo(arguments) => arguments.run(),
         Command::Doctor(arguments) => arguments.run(),
         Command::Durability(command) => command.run(),

@@ -68,10 +68,20 @@ impl NetworkOptions {
         participant.map_err(|error| match error {
             ParticipantError::Interface(error) => Failure::usage(error),
             ParticipantError::Rendezvous(error) => Failure::usage(error),
-            error @ ParticipantError::Domain { .. } => Failure::usage(error)
+            error @ ParticipantError::Domain { .. } => self
+                .wrong_domain(&error)
                 .hint("start `tickwire rendezvous` and name it by --rendezvous"),
             error => Failure::new(error),
         })
+    }
+
+    /// Names the line of the profile if it is at fault.
+    fn wrong_domain(&self, error: &ParticipantError) -> Failure {
+        let is_profiles = self.profile.domain() == Some(self.domain);
+        match self.profile.domain_place().filter(|_| is_profiles) {
+            Some(place) => Failure::usage(format_args!("{place}: {error}")),
+            None => Failure::usage(error),
+        }
     }
 }
 

@@ -216,3 +216,50 @@ fn logs_that_cannot_be_read_are_named() {
         run.stderr
     );
 }
+
+#[test]
+fn a_log_is_removed_only_if_it_is_named_exactly_and_nobody_has_it() {
+    let (folder, domain) = (Folder::new("durability-rm"), Domain::reserve());
+    let here = participant(domain.id.parse().expect("a number"), folder.path());
+    let topic = here.topic::<Tick>("Ticks").expect("a topic");
+    let qos = DataWriterQos::default().transient();
+    let writer = here.writer_with(&topic, qos).expect("a writer");
+    writer
+        .write(&Tick {
+            instrument: 1,
+            id: 1,
+        })
+        .expect("written");
+    let directory = listed(&folder)["directory"].clone();
+    let directory = directory.as_str().expect("a path");
+    let name = directory.rsplit('/').next().expect("a name");
+    let remove = |names: &[&str]| {
+        let arguments = ["durability", "rm", "--store", "."];
+        tickwire(&folder, &[&arguments, names].concat())
+    };
+    let run = remove(&[name]);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("belongs to a writer"), "{}", run.stderr);
+    assert_eq!(remove(&[]).stdout, "");
+    drop(writer);
+    let run = remove(&[]);
+    let line = format!("{directory}: 1 sample, ");
+    assert!(
+        run.status == 0 && run.stdout.starts_with(&line),
+        "{}",
+        run.stdout
+    );
+    let run = remove(&["Ticks"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stdout.starts_with(&line), "{}", run.stdout);
+    assert!(
+        run.stderr.contains("0 logs are called Ticks"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(listed(&folder)["owner"], "nobody");
+    let run = remove(&[name]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    let list = tickwire(&folder, &["durability", "ls", "--store", ".", "-o", "json"]);
+    assert_eq!(list.stdout.trim(), "[]");
+}

@@ -273,7 +273,7 @@ fn interfaces_and_durations_are_checked() {
         let run = tickwire(&folder, arguments);
         assert_eq!(run.status, 2, "{}", run.stderr);
         assert!(
-            run.stderr.contains("Say 20us, 20ms or 20s"),
+            run.stderr.contains("`20` has no unit; write `20ns`"),
             "{}",
             run.stderr
         );

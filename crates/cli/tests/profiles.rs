@@ -144,11 +144,56 @@ fn what_is_wrong_is_told_with_its_place() {
     assert!(run.stderr.contains(shown), "{}", run.stderr);
     let run = tickwire(&folder, &["topic", "ls", "--qos-profile", "p"]);
     assert_eq!(run.status, 2);
-    assert!(
-        run.stderr.contains("set TICKWIRE_QOS_FILE"),
-        "{}",
-        run.stderr
+    let expected = "error: the QoS profile `p` is asked for, but no file: set TICKWIRE_QOS_FILE\n";
+    assert_eq!(run.stderr, expected, "the usage is as it should be");
+}
+
+#[test]
+fn of_a_wrong_variable_only_the_error_is_told() {
+    let folder = folder("qos-variables");
+    let run = |variables: &[(&str, &str)]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+            .args(["topic", "ls"])
+            .envs(variables.iter().copied())
+            .current_dir(folder.path())
+            .output()
+            .expect("the built binary starts");
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let file = ("TICKWIRE_QOS_FILE", "qos.toml");
+    assert_eq!(
+        run(&[file, ("TICKWIRE_QOS_PROFILE", "price")]),
+        "error: qos.toml has no QoS profile `price`; did you mean `prices`?\n"
     );
+    let lost = run(&[("TICKWIRE_QOS_FILE", "lost.toml")]);
+    assert!(
+        lost.starts_with("error: cannot read the QoS file lost.toml: ")
+            && lost.lines().count() == 1,
+        "{lost}"
+    );
+}
+
+#[test]
+fn a_domain_without_ports_is_refused_with_its_line() {
+    let folder = Folder::new("qos-far");
+    folder.write("far.toml", b"[profiles.p.participant]\n\ndomain = 300\n");
+    let profile = [
+        "topic",
+        "ls",
+        "--qos-file",
+        "far.toml",
+        "--qos-profile",
+        "p",
+    ];
+    let run = tickwire(&folder, &profile);
+    assert_eq!(run.status, 2);
+    let expected = "error: far.toml:3: domain 300 has no ports";
+    assert!(run.stderr.starts_with(expected), "{}", run.stderr);
+    // It is the command line that is wrong.
+    let run = tickwire(&folder, &[&profile[..], &["-d", "233"]].concat());
+    let expected = "error: domain 233 has no ports";
+    assert!(run.stderr.starts_with(expected), "{}", run.stderr);
 }
 
 /// The domain is the profile's, which the environment names.

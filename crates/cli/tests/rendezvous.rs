@@ -5,9 +5,16 @@ mod common;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use common::{Folder, tickwire};
 use serde_json::Value;
+use tickwire::{DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Topic};
+
+/// Long enough that only a fault reaches it.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A domain that no port can be made from.
 const FAR_DOMAIN: &str = "8675309";
@@ -135,6 +142,94 @@ fn who_has_met_goes_on_when_the_rendezvous_is_killed() {
     assert_ne!(publisher, subscriber);
     rendezvous.kill();
     assert_eq!(perf.wait(), Some(0));
+}
+
+/// Those who have met need no rendezvous, and those who come later find them at the one that has been
+/// started again: each sees every sample, in order.
+#[test]
+fn nothing_is_lost_while_a_rendezvous_is_killed_and_started_again() {
+    let folder = Folder::new("rendezvous-sequence");
+    let (rendezvous, address) = Process::rendezvous(&folder, "repo.ior", ANYWHERE);
+    let writer = count_writer(&join(&address));
+    let reader = count_reader(&join(&address));
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    let stop = AtomicBool::new(false);
+    let (seen, late, written) = thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let numbers = (0..).take_while(|_| !stop.load(Ordering::Relaxed));
+            let write = |number| {
+                writer.write(&Count { number }).expect("room");
+                let acknowledged = writer.wait_for_acknowledgments(PATIENCE);
+                acknowledged.expect("those who have met hear it");
+            };
+            numbers.inspect(|&number| write(number)).count()
+        });
+        let _stops = Stop(&stop);
+        let mut seen = Vec::new();
+        read_more(&reader, &mut seen);
+        rendezvous.kill();
+        // What was there already, and what has come since.
+        read_more(&reader, &mut seen);
+        read_more(&reader, &mut seen);
+        let again = ["--listen", &address];
+        let (_rendezvous, _) = Process::rendezvous(&folder, "repo.ior", &again);
+        read_more(&reader, &mut seen);
+        let late = count_reader(&join(&address));
+        late.wait_for_matched(1, PATIENCE)
+            .expect("it finds the writer");
+        read_more(&reader, &mut seen);
+        stop.store(true, Ordering::Relaxed);
+        (seen, late, writing.join().expect("all is written"))
+    });
+    let written = u64::try_from(written).expect("not so many");
+    for (reader, mut seen) in [(reader, seen), (late, Vec::new())] {
+        while seen.last().is_none_or(|last| last + 1 < written) {
+            read_more(&reader, &mut seen);
+        }
+        assert!(seen.into_iter().eq(0..written), "complete and in order");
+    }
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Count")]
+struct Count {
+    number: u64,
+}
+
+/// Has who writes end, however the test does.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn join(rendezvous: &str) -> DomainParticipant {
+    let domain = FAR_DOMAIN.parse().expect("a number");
+    let builder = DomainParticipant::builder(domain).rendezvous(rendezvous);
+    // Often enough that a rendezvous that has been started again knows everybody soon.
+    let builder = builder.announce_period(Duration::from_millis(200));
+    builder.build().expect("a participant")
+}
+
+fn count_writer(participant: &DomainParticipant) -> DataWriter<Count> {
+    let topic = participant.topic::<Count>("Counts").expect("a topic");
+    let qos = DataWriterQos::default().keep_all().transient_local();
+    participant.writer_with(&topic, qos).expect("a writer")
+}
+
+fn count_reader(participant: &DomainParticipant) -> DataReader<Count> {
+    let topic = participant.topic::<Count>("Counts").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participant.reader_with(&topic, qos.transient_local());
+    reader.expect("a reader")
+}
+
+/// Takes what is there, and waits for it first.
+fn read_more(reader: &DataReader<Count>, seen: &mut Vec<u64>) {
+    reader.wait_for_data(PATIENCE).expect("samples flow");
+    seen.extend(reader.take().data().map(|count| count.number));
 }
 
 #[test]

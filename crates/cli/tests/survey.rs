@@ -319,6 +319,41 @@ module test {
     );
 }
 
+/// Of another name than the type of the topic's other endpoints.
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Trade")]
+struct Trade {
+    price: i64,
+}
+
+#[test]
+fn a_second_type_of_a_topic_that_nobody_tells_is_named() {
+    let domain = Domain::reserve();
+    let one = participant(&domain, "one");
+    let _reader = one.reader(&topic(&one, "Quotes")).expect("a reader");
+    let id = domain.id.parse().expect("a number");
+    let silent = DomainParticipant::builder(id)
+        .name("silent")
+        .announce_types(false);
+    let silent = silent.build().expect("a participant");
+    let _same = silent.reader(&topic(&silent, "Quotes")).expect("a reader");
+    let ask = || run("type-silent", &domain, &["topic", "type", "Quotes"]);
+    // What it is like another one tells.
+    assert_eq!(ask().stderr, "");
+    let other = DomainParticipant::builder(id)
+        .name("other")
+        .announce_types(false);
+    let other = other.build().expect("a participant");
+    let trades = other.topic::<Trade>("Quotes").expect("a topic");
+    let _trades = other.writer(&trades).expect("a writer");
+    let asked = ask();
+    assert_eq!(asked.status, 0, "{}", asked.stderr);
+    assert!(asked.stdout.contains("struct Quote"), "{}", asked.stdout);
+    let told = asked.stderr.lines().collect::<Vec<_>>();
+    let is_told = matches!(told[..], [line] if line.starts_with("the type of writer "));
+    assert!(is_told && told[0].contains("other"), "{told:?}");
+}
+
 #[test]
 fn the_doctor_sees_what_does_not_match() {
     let domain = Domain::reserve();

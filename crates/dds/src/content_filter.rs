@@ -31,7 +31,7 @@ pub struct ContentFilteredTopic<T: TopicSupport> {
 }
 
 /// What the clones and the readers of a content-filtered topic share. Its lock is taken before
-/// discovery's.
+/// discovery's, and held while a change is sent.
 #[doc(hidden)]
 pub struct FilterShared<T: TopicSupport> {
     name: String,
@@ -140,7 +140,8 @@ impl<T: TopicSupport> ContentFilteredTopic<T> {
     ///
     /// # Errors
     /// When the expression does not fit the type with these, or they are too long to announce; then
-    /// nothing changes.
+    /// nothing changes, unless there are readers in several participants, of which some may have
+    /// announced them already.
     pub fn set_expression_parameters(&self, parameters: &[&str]) -> Result<(), ContentFilterError> {
         let description = T::description(self.topic.ty()).ok_or(ContentFilterError::OpaqueType)?;
         let filter = Filter::new(&self.shared.expression, parameters, description)?;

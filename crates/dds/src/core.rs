@@ -1,9 +1,9 @@
 //! What all parts of a participant share: sockets, discovery, routes and timers. It routes; the
 //! state is in discovery and in the endpoints.
 //!
-//! Locks are taken in the order QoS of an entity, log, unsent announcements, discovery, routes,
-//! publisher or subscriber, endpoint. While a datagram is sent or a listener is called none is held
-//! but, by who changes it, an entity's QoS.
+//! Locks are taken in the order QoS of an entity, content filter, log, unsent announcements, discovery,
+//! routes, publisher or subscriber, endpoint. While a datagram is sent or a listener is called none is
+//! held but, by who changes it or makes an entity of it, an entity's QoS or a content filter.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,9 +17,10 @@ use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, MAX_GATHERED_L
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
-use tickwire_transport::{InterfaceWatch, UdpSocket, clock};
+use tickwire_transport::{InterfaceWatch, UdpSocket};
 
 use crate::builtin::BuiltinTopics;
+use crate::clock;
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
 use crate::lane::Discovered;
@@ -94,6 +95,7 @@ pub(crate) struct CoreCounters {
     pub(crate) listener_panics: Counter,
     pub(crate) interface_changes: Counter,
     pub(crate) interface_errors: Counter,
+    pub(crate) store_errors: Counter,
 }
 
 /// What a core is made of.
@@ -161,7 +163,7 @@ impl Core {
         };
         let first = lock(&core.discovery).poll_timeout();
         core.discovery_due.set(first, &core.control);
-        if !core.network.is_complete() {
+        if !core.network.refused().is_empty() {
             core.counters.interface_errors.add(1);
         }
         core

@@ -53,22 +53,19 @@ pub(crate) fn writer<T: TopicSupport>(
     let entity = EntityId::user_writer(core.next_entity_key()?, T::has_key(topic.ty()));
     let guid = Guid::new(core.prefix, entity);
     let description = T::description(topic.ty());
-    let mut endpoint = WriterEndpoint::new(
+    let mut announced = announcement(Role::Writer, guid, topic, policies);
+    let log = Durable::open(core, &announced, description).map_err(EndpointError::Store)?;
+    let endpoint = WriterEndpoint::new(
         Arc::clone(core),
-        guid,
-        topic.name().to_owned(),
+        &announced,
         qos,
-        &policies,
         representation,
         description,
+        log,
     );
+    let mut endpoint = endpoint.map_err(EndpointError::Store)?;
     if let Some(group) = group {
         endpoint = endpoint.in_group(group);
-    }
-    let mut announced = announcement(Role::Writer, guid, topic, policies);
-    let durable = Durable::open(core, &announced, description).map_err(EndpointError::Store)?;
-    if let Some(durable) = durable {
-        endpoint = endpoint.with_log(durable).map_err(EndpointError::Store)?;
     }
     let endpoint = Arc::new(endpoint);
     if let Some(group) = group {

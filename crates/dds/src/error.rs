@@ -30,6 +30,13 @@ pub enum ParticipantError {
         /// What was asked for.
         domain: u32,
     },
+    /// A peer that was given by name has no IPv4 address.
+    Peer {
+        /// The name.
+        name: String,
+        /// What the system says, unless it knows the name.
+        source: Option<io::Error>,
+    },
     /// The rendezvous is not named by what was given.
     Rendezvous(ReferenceError),
     /// The network interface was not found, or has no IPv4 address.
@@ -52,6 +59,10 @@ impl fmt::Display for ParticipantError {
                 "domain {domain} has no ports: they are 7400 + 250 x domain and up, so that domains \
                  are 0 to 232, unless participants meet at a rendezvous"
             ),
+            Self::Peer { name, source } => {
+                write!(f, "the peer `{name}` has no IPv4 address")?;
+                source.iter().try_for_each(|source| write!(f, ": {source}"))
+            }
             Self::Rendezvous(error) => error.fmt(f),
             Self::Interface(error) => error.fmt(f),
             Self::Socket(error) => error.fmt(f),
@@ -71,6 +82,7 @@ impl Error for ParticipantError {
             Self::Announcement(error) => Some(error),
             Self::Wait(error) => Some(error),
             Self::Thread(error) => Some(error),
+            Self::Peer { source, .. } => source.as_ref().map(|source| source as _),
             Self::Domain { .. } => None,
         }
     }
@@ -266,6 +278,10 @@ pub enum WriteError {
     /// The sample was sent, but is not in the log of the TRANSIENT or PERSISTENT writer: it does not
     /// outlive the process.
     Store(StoreError),
+    /// The sample was sent and is in the log, so it is not to be written again. What was written since the
+    /// last write that succeeded, this sample with [`SyncPolicy::EachWrite`](crate::store::SyncPolicy),
+    /// may not outlive the machine, or the end of a coherent set is not in the log.
+    Unsynced(StoreError),
     /// The writer takes no part yet.
     NotEnabled,
 }
@@ -285,6 +301,11 @@ impl fmt::Display for WriteError {
             Self::Sample(error) => write!(f, "the sample cannot be encoded: {error}"),
             Self::NoKey => f.write_str("the type has no key, so there is no instance to end"),
             Self::Store(error) => write!(f, "the sample is sent but not stored: {error}"),
+            Self::Unsynced(error) => write!(
+                f,
+                "the sample is sent and stored, but what was written lately may not outlive the \
+                 machine: {error}"
+            ),
             Self::NotEnabled => f.write_str("the writer is not enabled; enable it first"),
         }
     }
@@ -294,7 +315,7 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Sample(error) => Some(error),
-            Self::Store(error) => Some(error),
+            Self::Store(error) | Self::Unsynced(error) => Some(error),
             _ => None,
         }
     }

@@ -8,13 +8,10 @@ use tickwire_rtps::qos::Verdict;
 use tickwire_rtps::reader::WriterProxy;
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_rtps::writer::ReaderProxy;
-use tickwire_transport::clock;
 
+use crate::clock;
 use crate::core::Core;
-use crate::listeners::News;
 use crate::reader::endpoint::ReaderEndpoint;
-use crate::status::StatusMask;
-use crate::topic::Hears;
 use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
@@ -159,15 +156,9 @@ impl Core {
     }
 
     fn found_inconsistent(&self, topic: &str) {
-        match self.topics.found_inconsistent(topic) {
-            Hears::Own => {}
-            Hears::Participant if self.listener.handles(StatusMask::INCONSISTENT_TOPIC) => {
-                let topic = topic.to_owned();
-                self.listener.note(News::InconsistentTopic(topic));
-            }
-            Hears::Participant | Hears::Nobody => return,
+        if self.topics.found_inconsistent(topic, &self.listener) {
+            self.call_listener_later(EntityId::PARTICIPANT);
         }
-        self.call_listener_later(EntityId::PARTICIPANT);
     }
 
     fn tell_writer(&self, writer: Guid, tell: impl FnOnce(&WriterEndpoint) -> bool) {

@@ -15,8 +15,9 @@ use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::MAX_GATHERED_LEN;
 use tickwire_rtps::wire::{Arrival, Context, EntityId, Guid, MessageReader, Submessage};
-use tickwire_transport::{Poller, ReceiveBatch, ReceiveError, UdpSocket, clock};
+use tickwire_transport::{Poller, ReceiveBatch, ReceiveError, UdpSocket};
 
+use crate::clock;
 use crate::core::Core;
 use crate::reader::endpoint::{ReaderEndpoint, Received};
 use crate::routes::{RouteCache, Routes};

@@ -39,6 +39,7 @@ pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 extern crate self as tickwire;
 
 mod builtin;
+mod clock;
 mod content_filter;
 mod core;
 mod deadline;
@@ -66,6 +67,8 @@ mod routes;
 mod sign_of_life;
 mod signal;
 pub mod status;
+#[cfg(test)]
+mod status_tests;
 mod subscriber;
 mod timer;
 mod topic;
@@ -81,6 +84,7 @@ pub use builtin::{
 };
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use group_listener::{DomainParticipantListener, PublisherListener, SubscriberListener};
+pub use network::RefusedInterface;
 pub use outgoing::SuspendedPublications;
 pub use participant::{
     DiscoveryLimits, DomainParticipant, DomainParticipantBuilder, Driving, FilterLimits,

@@ -2,6 +2,7 @@
 //! its publisher or subscriber, else that of the participant. Each is told only of the statuses that
 //! it was set for; what nobody is set for waits for the endpoint's own.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -77,7 +78,7 @@ pub(crate) enum News {
 #[derive(Default)]
 pub(crate) struct GroupListener {
     slot: ListenerSlot,
-    news: Arc<Mutex<Vec<News>>>,
+    news: Arc<Mutex<VecDeque<News>>>,
     /// Panics that are not counted yet.
     panics: Arc<AtomicU64>,
 }
@@ -88,7 +89,9 @@ impl GroupListener {
     pub(crate) fn set(&self, mask: StatusMask, mut tell: impl FnMut(News) + Send + 'static) {
         let (all, panics) = (Arc::clone(&self.news), Arc::clone(&self.panics));
         let callback = move |_| {
-            for news in std::mem::take(&mut *lock(&all)) {
+            // One by one: a listener that is removed meanwhile is told no more.
+            let next = || lock(&all).pop_front();
+            while let Some(news) = next() {
                 if catch_unwind(AssertUnwindSafe(|| tell(news))).is_err() {
                     panics.fetch_add(1, Ordering::Relaxed);
                 }
@@ -118,7 +121,7 @@ impl GroupListener {
         });
         match known {
             Some(known) => *known |= mask,
-            None => waiting.push(news),
+            None => waiting.push_back(news),
         }
         drop(waiting);
         self.slot.note(mask);
@@ -209,6 +212,21 @@ mod tests {
         group.call(&panics);
         assert_eq!(lock(&heard)[..], [topics[0].clone(), topics[2].clone()]);
         assert_eq!(panics.count(), 1);
+    }
+
+    #[test]
+    fn a_listener_that_removes_itself_is_told_no_more() {
+        let group = Arc::new(GroupListener::default());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (ear, own) = (Arc::clone(&heard), Arc::clone(&group));
+        group.set(StatusMask::ALL, move |news| {
+            lock(&ear).push(news);
+            own.remove();
+        });
+        let topics = ["0", "1"].map(|topic| News::InconsistentTopic(topic.to_owned()));
+        topics.iter().for_each(|news| group.note(news.clone()));
+        group.call(&Counter::default());
+        assert_eq!(lock(&heard)[..], topics[..1]);
     }
 
     #[test]

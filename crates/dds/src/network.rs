@@ -8,6 +8,7 @@
 //!  announced    127.0.0.1             the addresses of those interfaces, loopback's not
 //! ```
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -43,7 +44,7 @@ pub(crate) struct Network {
     udp: UdpOptions,
     links: Mutex<Links>,
     /// Where copies of multicast leave, one socket for each interface after the first.
-    copies: Mutex<Arc<[UdpSocket]>>,
+    copies: Mutex<Arc<[Arc<CopySocket>]>>,
     /// Whether there are any.
     has_copies: AtomicBool,
 }
@@ -54,8 +55,55 @@ struct Links {
     selected: Vec<Interface>,
     /// Every address of this machine.
     local: Vec<Ipv4Addr>,
-    /// Whether all of those could be joined and used for multicast.
-    is_complete: bool,
+    /// Which of those could not be joined or used for multicast.
+    refused: Arc<[RefusedInterface]>,
+}
+
+/// Where copies of multicast leave by an interface.
+#[derive(Debug)]
+struct CopySocket {
+    interface: Interface,
+    socket: UdpSocket,
+}
+
+/// An interface that a participant was told to use and cannot.
+#[derive(Debug)]
+pub struct RefusedInterface {
+    /// Its name.
+    pub interface: String,
+    /// Why not.
+    pub error: SocketError,
+}
+
+impl fmt::Display for RefusedInterface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.interface, self.error)
+    }
+}
+
+/// What interfaces have refused, each thing once.
+#[derive(Debug, Default)]
+struct Attached {
+    refused: Vec<RefusedInterface>,
+    /// Whether a group could be joined on no interface at all.
+    is_cut_off: bool,
+}
+
+impl Attached {
+    fn note<R>(&mut self, by: &Interface, result: Result<R, SocketError>) -> Option<R> {
+        let refused = match result {
+            Ok(accepted) => return Some(accepted),
+            Err(error) => RefusedInterface {
+                interface: by.name.clone(),
+                error,
+            },
+        };
+        let is_known = |known: &RefusedInterface| known.to_string() == refused.to_string();
+        if !self.refused.iter().any(is_known) {
+            self.refused.push(refused);
+        }
+        None
+    }
 }
 
 /// What has become of a look at the interfaces.
@@ -64,7 +112,7 @@ pub(crate) struct Followed {
     pub(crate) attachment: Attachment,
     pub(crate) addresses: OwnAddresses,
     /// Whether all interfaces could be joined and used for multicast. If not, the next look tries
-    /// again.
+    /// again, and is no news if it fails as before.
     pub(crate) is_complete: bool,
 }
 
@@ -126,87 +174,103 @@ impl Network {
             links: Mutex::new(Links {
                 selected: selected.clone(),
                 local: local_addresses(&interfaces().map_err(ParticipantError::Interface)?),
-                is_complete: true,
+                refused: Arc::new([]),
             }),
             copies: Mutex::new(Arc::new([])),
             has_copies: AtomicBool::new(false),
         };
-        let is_complete = network.attach(&selected)?;
-        lock(&network.links).is_complete = is_complete;
+        let Attached {
+            mut refused,
+            is_cut_off,
+        } = network.attach(&selected);
+        if is_cut_off && !refused.is_empty() {
+            return Err(ParticipantError::Socket(refused.swap_remove(0).error));
+        }
+        lock(&network.links).refused = refused.into();
         Ok(network)
     }
 
-    /// Whether all interfaces could be joined and used for multicast.
-    pub(crate) fn is_complete(&self) -> bool {
-        lock(&self.links).is_complete
+    /// The interfaces that could not be joined or used for multicast.
+    pub(crate) fn refused(&self) -> Arc<[RefusedInterface]> {
+        Arc::clone(&lock(&self.links).refused)
     }
 
     /// Looks at the interfaces anew, and joins and uses what has come. `None` if nothing of concern
-    /// has changed and nothing failed before.
+    /// has changed, and what was refused before still is.
     pub(crate) fn follow(&self) -> Result<Option<Followed>, ParticipantError> {
         let all = interfaces().map_err(ParticipantError::Interface)?;
-        let (selected, local) = (self.selection.among(&all), local_addresses(&all));
-        {
+        Ok(self.follow_to(self.selection.among(&all), local_addresses(&all)))
+    }
+
+    fn follow_to(&self, selected: Vec<Interface>, local: Vec<Ipv4Addr>) -> Option<Followed> {
+        let before = self.refused();
+        let is_same = {
             let links = lock(&self.links);
-            if links.is_complete && links.selected == selected && links.local == local {
-                return Ok(None);
-            }
+            links.selected == selected && links.local == local
+        };
+        if is_same && before.is_empty() {
+            return None;
         }
         // Where no group can be joined, the addresses are announced all the same.
-        let is_complete = self.attach(&selected).unwrap_or(false);
+        let refused = self.attach(&selected).refused;
+        let told = |all: &[RefusedInterface]| -> Vec<_> {
+            all.iter().map(RefusedInterface::to_string).collect()
+        };
+        let is_news = !is_same || told(&refused) != told(&before);
+        let is_complete = refused.is_empty();
         *lock(&self.links) = Links {
             selected,
             local,
-            is_complete,
+            refused: refused.into(),
         };
-        Ok(Some(Followed {
+        is_news.then(|| Followed {
             attachment: self.attachment(),
             addresses: self.addresses(),
             is_complete,
-        }))
+        })
     }
 
     /// Joins the groups and has multicast leave on all interfaces that carry it. What one refuses
-    /// keeps no other from being used; says whether none refused anything.
-    ///
-    /// # Errors
-    /// When a group could be joined on no interface at all.
-    fn attach(&self, selected: &[Interface]) -> Result<bool, ParticipantError> {
+    /// keeps no other from being used, and what is in use stays as it is.
+    fn attach(&self, selected: &[Interface]) -> Attached {
         let by: Vec<_> = selected.iter().filter(carries_groups).collect();
-        let (mut is_complete, mut unjoined) = (true, None);
+        let mut attached = Attached::default();
         for socket in [&self.metatraffic_group, &self.user_group]
             .into_iter()
             .flatten()
         {
-            let joined = by.iter().map(|interface| join(socket, interface));
-            let refused: Vec<_> = joined.filter_map(Result::err).collect();
-            is_complete &= refused.is_empty();
-            if refused.len() == by.len() {
-                unjoined = refused.into_iter().next();
-            }
+            let joined = by.iter().map(|by| attached.note(by, join(socket, by)));
+            attached.is_cut_off |= joined.flatten().count() == 0 && !by.is_empty();
         }
+        let known = Arc::clone(&lock(&self.copies));
         let mut copies = Vec::new();
         if let Some((first, others)) = by.split_first() {
             for socket in [&self.metatraffic, &self.user] {
-                is_complete &= socket.multicast_by(first).is_ok();
+                attached.note(first, socket.multicast_by(first));
             }
             for interface in others {
-                let udp = UdpOptions {
-                    multicast_interface: Some((*interface).clone()),
-                    ..self.udp.clone()
-                };
-                let copy = UdpSocket::unicast((Ipv4Addr::UNSPECIFIED, 0).into(), &udp);
-                is_complete &= copy.is_ok();
-                copies.extend(copy);
+                let known = known.iter().find(|copy| copy.interface == **interface);
+                copies.extend(match known {
+                    Some(known) => Some(Arc::clone(known)),
+                    None => attached.note(interface, self.copy_socket(interface)),
+                });
             }
         }
         let has_copies = self.metatraffic_group.is_some() && !copies.is_empty();
         *lock(&self.copies) = copies.into();
         self.has_copies.store(has_copies, Ordering::Relaxed);
-        match unjoined {
-            Some(error) => Err(ParticipantError::Socket(error)),
-            None => Ok(is_complete),
-        }
+        attached
+    }
+
+    fn copy_socket(&self, by: &Interface) -> Result<Arc<CopySocket>, SocketError> {
+        let udp = UdpOptions {
+            multicast_interface: Some(by.clone()),
+            ..self.udp.clone()
+        };
+        Ok(Arc::new(CopySocket {
+            interface: by.clone(),
+            socket: UdpSocket::unicast((Ipv4Addr::UNSPECIFIED, 0).into(), &udp)?,
+        }))
     }
 
     /// Where others reach this participant.
@@ -292,7 +356,9 @@ impl Network {
         }
         // Sent without the lock, lest senders wait for each other's system calls.
         let copies = Arc::clone(&lock(&self.copies));
-        let copies = copies.iter().map(|copy| copy.send_each_marked(to_groups()));
+        let copies = copies
+            .iter()
+            .map(|copy| copy.socket.send_each_marked(to_groups()));
         copies.fold(sent, Result::and)
     }
 }
@@ -361,76 +427,5 @@ const MAX_LOOPBACK_DATAGRAM: usize = 65_000;
 const MAX_ADDRESSES: usize = 16;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn open(interfaces: &str) -> Network {
-        let Ok(interfaces) = interfaces.parse();
-        let options = NetworkOptions {
-            ports: Ports::of(211),
-            interfaces,
-            multicast: true,
-            multicast_ttl: 0,
-            receive_buffer_bytes: 1 << 20,
-        };
-        Network::open(&options).expect("every Linux has loopback")
-    }
-
-    #[test]
-    fn two_participants_of_a_machine_get_different_ports() {
-        let (one, two) = (open("lo"), open("lo"));
-        assert_ne!(one.addresses(), two.addresses());
-        assert_eq!(one.user_group(), two.user_group());
-        let localhost = |locators: &[Locator]| {
-            let [locator] = locators else { return false };
-            locator.to_udp().is_some_and(|to| to.ip().is_loopback())
-        };
-        assert!(localhost(&one.addresses().user) && localhost(&two.addresses().metatraffic));
-        assert!(one.attachment().is_loopback && one.watch.is_none());
-    }
-
-    #[test]
-    fn nothing_is_to_follow_while_nothing_changes() {
-        let network = open("127.0.0.0/8");
-        assert!(network.watch.is_some(), "others may come");
-        assert!(matches!(network.follow(), Ok(None)));
-    }
-
-    #[test]
-    fn an_interface_that_refuses_keeps_no_other_from_being_used() {
-        let network = open("127.0.0.0/8");
-        let present = lock(&network.links).selected.clone();
-        let absent = Interface {
-            name: "absent".to_owned(),
-            index: u32::MAX,
-            ..present[0].clone()
-        };
-        let both: Vec<_> = std::iter::once(absent.clone()).chain(present).collect();
-        let attached = network.attach(&both);
-        assert!(matches!(attached, Ok(false)), "{attached:?}");
-        assert!(network.attach(&[absent]).is_err(), "there is no other");
-    }
-
-    #[test]
-    fn what_was_refused_is_tried_again() {
-        let network = open("127.0.0.0/8");
-        lock(&network.links).is_complete = false;
-        let followed = network.follow().expect("interfaces");
-        assert!(followed.is_some_and(|followed| followed.is_complete));
-        assert!(matches!(network.follow(), Ok(None)));
-    }
-
-    #[test]
-    fn there_are_ports_when_all_of_the_domain_are_taken() {
-        let ports = Ports::of(212).expect("exists");
-        let options = UdpOptions::default();
-        let open = || open_unicast(Ipv4Addr::LOCALHOST, Some(ports), &options);
-        let taken: Vec<_> = (0..121).map(|_| open().expect("free ports")).collect();
-        let well_known: Vec<_> = ports.pairs().collect();
-        let port_of = |socket: &UdpSocket| socket.local_address().port();
-        let is_well_known = |(metatraffic, user): &(UdpSocket, UdpSocket)| {
-            well_known.contains(&(port_of(metatraffic), port_of(user)))
-        };
-        assert!(taken.iter().any(|pair| !is_well_known(pair)));
-    }
-}
+#[path = "network_tests.rs"]
+mod tests;

@@ -4,8 +4,9 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use tickwire_base::Instant;
-use tickwire_transport::{Poller, Waker, clock};
+use tickwire_transport::{Poller, Waker};
 
+use crate::clock;
 use crate::core::Core;
 use crate::error::PollError;
 use crate::lane::{Lane, LaneKind};

@@ -327,7 +327,7 @@ impl GroupQos {
     /// writer belong to its set. With GROUP scope a set is seen in all readers of the subscriber
     /// together. It may wait up to ten seconds for a writer of the publisher that discovery has not
     /// found yet; a set of a writer that left before it was found is not seen, unless all its changes
-    /// are there.
+    /// are there, or the set is older than the reader: then the rest of it is seen.
     pub fn presentation(mut self, presentation: Presentation) -> Self {
         self.presentation = presentation;
         self

@@ -8,9 +8,9 @@ use tickwire_base::Instant;
 use tickwire_rtps::qos::PresentationScope;
 use tickwire_rtps::reader::{Decision, GroupSets};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_transport::clock;
 
 use crate::DataReader;
+use crate::clock;
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::enabling::Enabling;
@@ -170,7 +170,9 @@ impl Subscriber {
     }
 
     /// The statuses that have changed: [`StatusMask::DATA_ON_READERS`], the only one of subscribers, from
-    /// when data comes to any of its readers until any of them is read (DDS 1.4 §2.2.4.2.2).
+    /// when data comes to any of its readers until any of them is read (DDS 1.4 §2.2.4.2.2). Unlike
+    /// in the standard, that a listener is called does not clear it, nor DATA_AVAILABLE of a reader: who
+    /// waits hears of what a listener has left unread.
     pub fn status_changes(&self) -> StatusMask {
         self.shared.group.changes()
     }
@@ -316,8 +318,10 @@ impl SubscriberGroup {
         self.observers.raise();
     }
 
+    /// The reader that data came to may be gone, and the data with it.
     fn changes(&self) -> StatusMask {
-        match self.has_data.load(Ordering::Acquire) {
+        let has_news = || self.readers().iter().any(|reader| reader.has_news());
+        match self.has_data.load(Ordering::Acquire) && has_news() {
             true => StatusMask::DATA_ON_READERS,
             false => StatusMask::NONE,
         }

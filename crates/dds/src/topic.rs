@@ -10,6 +10,7 @@ use tickwire_rtps::wire::EntityId;
 use crate::core::Core;
 use crate::error::TopicError;
 use crate::listener::ListenerSlot;
+use crate::listeners::{GroupListener, News};
 use crate::signal::{Observers, lock};
 use crate::status::{CountStatus, StatusMask};
 use crate::type_support::TopicSupport;
@@ -171,35 +172,26 @@ impl Trigger for TopicCondition {
     }
 }
 
-/// Who is to hear of what has happened to a topic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hears {
-    /// Its own listener, which is to be called.
-    Own,
-    /// The participant's, if it has one.
-    Participant,
-    /// Nobody here has the topic.
-    Nobody,
-}
-
 /// The topics of a participant: one type for each name (DDS 1.4 §2.2.2.2.1.5).
 #[derive(Default)]
 pub(crate) struct Registry(Mutex<HashMap<String, Weak<TopicName>>>);
 
 impl Registry {
-    /// Another endpoint has given the topic another type.
-    pub(crate) fn found_inconsistent(&self, name: &str) -> Hears {
+    /// Another endpoint has given the topic another type. Its own listener is to be told, else the
+    /// participant's; what neither is set for waits for its own. Says whether there is one to call.
+    pub(crate) fn found_inconsistent(&self, name: &str, participants: &GroupListener) -> bool {
         let topic = lock(&self.0).get(name).and_then(Weak::upgrade);
         let Some(topic) = topic else {
-            return Hears::Nobody;
+            return false;
         };
         lock(&topic.inconsistent).add(1);
         topic.observers.raise();
         let status = StatusMask::INCONSISTENT_TOPIC;
-        match topic.listener.handles().intersects(status) && topic.listener.note(status) {
-            true => Hears::Own,
-            false => Hears::Participant,
+        if !topic.listener.handles().intersects(status) && participants.handles(status) {
+            participants.note(News::InconsistentTopic(name.to_owned()));
+            return true;
         }
+        topic.listener.note(status)
     }
 
     /// Tells the listeners of all topics what they have not been told. Only for the threads that deliver
@@ -275,12 +267,12 @@ mod tests {
 
     #[test]
     fn inconsistencies_are_counted_with_the_topic() {
-        let registry = Registry::default();
-        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Nobody);
+        let (registry, nobody) = (Registry::default(), GroupListener::default());
+        assert!(!registry.found_inconsistent("Quotes", &nobody));
         let quotes = topic(&registry, "Quotes", "Quote").expect("a new name");
         let condition = quotes.status_condition(StatusMask::INCONSISTENT_TOPIC);
         assert!(!condition.holds());
-        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Participant);
+        assert!(!registry.found_inconsistent("Quotes", &nobody));
         assert!(condition.holds());
         let status = quotes.clone().inconsistent_topic_status();
         assert_eq!((status.total_count, status.total_count_change), (1, 1));
@@ -303,13 +295,25 @@ mod tests {
         let quotes = topic(&registry, "Quotes", "Quote").expect("a new name");
         quotes.set_listener(Ear(Arc::clone(&heard)));
         let _other = topic(&registry, "Trades", "Trade").expect("a new name");
-        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Own);
-        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Own);
-        assert_eq!(registry.found_inconsistent("Trades"), Hears::Participant);
+        let above = GroupListener::default();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let ear = Arc::clone(&told);
+        above.set(StatusMask::ALL, move |news| lock(&ear).push(news));
+        for name in ["Quotes", "Quotes", "Trades"] {
+            assert!(registry.found_inconsistent(name, &above));
+        }
         registry.call_listeners(&Counter::default());
         assert_eq!(*lock(&heard), [("Quotes".to_owned(), 2)]);
         quotes.remove_listener();
-        assert_eq!(registry.found_inconsistent("Quotes"), Hears::Participant);
+        assert!(registry.found_inconsistent("Quotes", &above));
+        above.call(&Counter::default());
+        let of = |name: &str| News::InconsistentTopic(name.to_owned());
+        assert_eq!(*lock(&told), [of("Trades"), of("Quotes")]);
+        above.remove();
+        assert!(!registry.found_inconsistent("Quotes", &above));
+        quotes.set_listener(Ear(Arc::clone(&heard)));
+        registry.call_listeners(&Counter::default());
+        assert_eq!(lock(&heard).len(), 2, "what nobody heard waits for it");
     }
 
     #[test]

@@ -10,8 +10,8 @@ use tickwire_cdr::{ByteOrder, TypeDescription};
 pub use tickwire_rtps::discovery::{DiscoveryCounters, EndpointData, ParticipantData, Role};
 use tickwire_rtps::qos::Verdict;
 use tickwire_rtps::wire::Guid;
-use tickwire_transport::clock;
 
+use crate::clock;
 use crate::core::Core;
 use crate::error::{Timeout, TypeError};
 

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tickwire_transport::clock;
-
+use crate::clock;
 use crate::core::Core;
 use crate::error::Timeout;
 use crate::outgoing;

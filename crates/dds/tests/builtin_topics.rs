@@ -109,14 +109,13 @@ fn endpoints_and_participants_that_go_are_told_of() {
     let builtin = one.builtin_subscriber();
     let (publications, topics) = (builtin.publications(), builtin.topics());
     let (told, heard) = mpsc::channel();
-    let subscriber = builtin.as_subscriber();
-    subscriber.set_listener_for(StatusMask::DATA_ON_READERS, Ear(told.clone()));
+    builtin.set_listener_for(StatusMask::DATA_ON_READERS, Ear(told.clone()));
     let topic = two.topic::<Quote>("Quotes").expect("a topic");
     let writer = two.writer(&topic).expect("a writer");
     while heard.recv_timeout(PATIENCE).expect("news") != "DCPSPublication" {}
-    subscriber.remove_listener();
+    builtin.remove_listener();
     publications.set_listener(Ear(told));
-    subscriber.notify_datareaders();
+    builtin.notify_datareaders();
     while heard.recv_timeout(PATIENCE).expect("news") != "Quotes" {}
     publications.remove_listener();
     let publication = writer.guid();

@@ -325,6 +325,32 @@ fn a_service_stands_behind_writers_that_live() {
     assert_eq!(prices, [1, 2]);
 }
 
+/// Only writers need a store, which a service has elsewhere.
+#[test]
+fn a_service_without_a_store_keeps_what_durability_service_says() {
+    let scratch = Scratch::new();
+    let kept = DurabilityService {
+        history: History::KeepAll,
+        ..DurabilityService::default()
+    };
+    let qos = DataWriterQos::default().transient();
+    let first = writer(&scratch.participant(156), qos.durability_service(kept));
+    let prices = (1..=3).map(|price| quote("A", price));
+    let prices: Vec<_> = prices.collect();
+    for price in &prices {
+        first.write(price).expect("written");
+    }
+    drop(first);
+    let log = only_log(&scratch.0);
+    let tag = std::process::id().to_string();
+    let participant = DomainParticipant::builder(156).domain_tag(&tag);
+    let participant = participant.store(None).build().expect("a participant");
+    let service = participant.serve_log(log.parent().expect("its directory"));
+    let service = service.expect("nobody has it");
+    assert_eq!(late(&participant), prices);
+    drop(service);
+}
+
 #[test]
 fn what_is_kept_is_what_durability_service_says() {
     let scratch = Scratch::new();
@@ -430,7 +456,7 @@ fn a_store_that_cannot_be_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_damaged_log_is_an_error_and_a_torn_one_is_mended() {
+fn a_damaged_log_is_left_as_it_is_and_a_torn_one_is_mended() {
     let scratch = Scratch::new();
     let participant = scratch.participant(146);
     let first = writer(&participant, keeps(History::KeepAll));
@@ -447,11 +473,13 @@ fn a_damaged_log_is_an_error_and_a_torn_one_is_mended() {
     assert!(counters.cut_off_bytes > 0);
     drop(second);
     fs::write(&log, &whole[1..]).expect("written");
-    let topic = topic(&participant);
-    let refused = participant.writer_with(&topic, keeps(History::KeepAll));
-    let error = refused.expect_err("damaged").to_string();
-    assert!(error.contains(log.to_str().expect("UTF-8")), "{error}");
-    assert!(error.contains("at byte 0"), "{error}");
+    let third = writer(&participant, keeps(History::KeepAll));
+    assert_eq!(third.counters().restored, 0);
+    let counters = third.log_counters().expect("a log of its own");
+    assert_eq!(counters.logs_passed_over, 1);
+    third.write(&quote("A", 4)).expect("written");
+    drop(third);
+    assert_eq!(fs::read(&log).expect("the damaged one"), whole[1..]);
 }
 
 fn only_log(store: &Path) -> PathBuf {

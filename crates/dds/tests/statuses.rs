@@ -3,13 +3,12 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tickwire::qos::{LivelinessKind, ResourceLimits};
 use tickwire::status::CountStatus;
 use tickwire::status::MatchedStatus;
 use tickwire::{
-    AnyDataReader, AnyDataWriter, DataReader, DataReaderQos, DataWriter, DataWriterListener,
-    DataWriterQos, DomainParticipant, DomainParticipantListener, Driving, PublisherListener,
-    StatusMask, Subscriber, SubscriberListener, Topic, TopicListener, WaitSet,
+    AnyDataReader, AnyDataWriter, DataReader, DomainParticipant, DomainParticipantListener,
+    Driving, PublisherListener, StatusMask, Subscriber, SubscriberListener, Topic, TopicListener,
+    WaitSet,
 };
 
 /// Long enough that only a fault reaches it.
@@ -40,106 +39,6 @@ fn quote(price: i64) -> Quote {
     Quote {
         symbol: "A".to_owned(),
         price,
-    }
-}
-
-/// Waits until a status of the writer has changed.
-fn wait_for(writer: &DataWriter<Quote>, mask: StatusMask) {
-    let wait_set = WaitSet::new();
-    wait_set.attach(&writer.status_condition(mask));
-    wait_set.wait(PATIENCE).expect("the status changes");
-}
-
-struct Lost(mpsc::Sender<CountStatus>);
-
-impl DataWriterListener<Quote> for Lost {
-    fn on_liveliness_lost(&mut self, _: &DataWriter<Quote>, status: CountStatus) {
-        self.0.send(status).expect("the test waits for it");
-    }
-}
-
-#[test]
-fn a_manual_writer_that_is_not_asserted_loses_its_liveliness_once() {
-    let participant = participant(150);
-    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
-    let lease = Duration::from_millis(20);
-    for kind in [
-        LivelinessKind::ManualByTopic,
-        LivelinessKind::ManualByParticipant,
-    ] {
-        let qos = DataWriterQos::default().liveliness(kind, lease);
-        let writer = participant.writer_with(&topic, qos).expect("a writer");
-        let (sender, receiver) = mpsc::channel();
-        writer.set_listener(Lost(sender));
-        for total in 1..=2 {
-            let status = receiver.recv_timeout(PATIENCE).expect("it is lost");
-            assert_eq!((status.total_count, status.total_count_change), (total, 1));
-            match total {
-                1 => writer.assert_liveliness(),
-                _ => drop(writer.write(&quote(1))),
-            }
-        }
-        assert_eq!(writer.liveliness_lost_status().total_count_change, 0);
-    }
-}
-
-#[test]
-fn one_manual_writer_keeps_the_others_of_its_participant_alive() {
-    let participant = participant(151);
-    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
-    let lease = Duration::from_millis(100);
-    let by_hand = |kind| {
-        let qos = DataWriterQos::default().liveliness(kind, lease);
-        participant.writer_with(&topic, qos).expect("a writer")
-    };
-    let busy = by_hand(LivelinessKind::ManualByParticipant);
-    let idle = by_hand(LivelinessKind::ManualByParticipant);
-    let alone = by_hand(LivelinessKind::ManualByTopic);
-    let is_lost = |writer: &DataWriter<Quote>| writer.liveliness_lost_status().total_count > 0;
-    while !is_lost(&alone) {
-        busy.write(&quote(1)).expect("room");
-        std::thread::yield_now();
-    }
-    // Only a machine that stands still loses them, and then both.
-    assert_eq!(is_lost(&busy), is_lost(&idle));
-    wait_for(&idle, StatusMask::LIVELINESS_LOST);
-}
-
-/// A reader without room leaves the writer asking and itself answering, both by threads that live
-/// however dead the application is (DDS 1.4 §2.2.3.11).
-#[test]
-fn neither_heartbeats_nor_acknowledgements_renew_a_lease_by_topic() {
-    let (one, two) = (participant(159), participant(159));
-    let (kind, lease) = (LivelinessKind::ManualByTopic, Duration::from_millis(300));
-    let topic = one.topic::<Quote>("Quotes").expect("a topic");
-    let qos = DataWriterQos::default().keep_all().liveliness(kind, lease);
-    let writer = one.writer_with(&topic, qos).expect("a writer");
-    let topic = two.topic::<Quote>("Quotes").expect("a topic");
-    let limits = ResourceLimits {
-        max_samples: Some(1),
-        ..ResourceLimits::default()
-    };
-    let qos = DataReaderQos::default()
-        .reliable()
-        .keep_all()
-        .resource_limits(limits)
-        .liveliness(kind, lease);
-    let reader = two.reader_with(&topic, qos).expect("a reader");
-    writer.wait_for_matched(1, PATIENCE).expect("a match");
-    reader.wait_for_matched(1, PATIENCE).expect("a match");
-    for price in 0..2 {
-        writer.write(&quote(price)).expect("room");
-    }
-    for round in 0.. {
-        let is_missed = reader.liveliness_changed_status().not_alive_count == 1;
-        let is_lost = writer.liveliness_lost_status().total_count > 0;
-        let counters = writer.counters();
-        if is_missed && is_lost && counters.acknacks.min(counters.heartbeats) > 10 {
-            break;
-        }
-        let asked = writer.wait_for_acknowledgments(Duration::from_millis(5));
-        assert!(asked.is_err(), "the second finds no room");
-        assert!(round < 4_000, "the lease does not end: {counters:?}");
     }
 }
 
@@ -311,7 +210,6 @@ fn a_topic_tells_its_own_listener_and_who_waits_for_it() {
         let (told, heard) = mpsc::channel();
         // Set late: what nobody was told of waits for it.
         topic.clone().set_listener(Ear(told));
-        let again = two.writer(&other).expect("a writer");
         let turn = Duration::from_millis(10);
         let mut turns = (0..2_000).map(|_| {
             let _ = one.poll(turn);
@@ -320,6 +218,5 @@ fn a_topic_tells_its_own_listener_and_who_waits_for_it() {
         let found = turns.find_map(|found| found).expect("a call");
         assert_eq!(found.0, "Quotes");
         topic.remove_listener();
-        drop(again);
     }
 }

@@ -1,5 +1,7 @@
 //! Derive macros of Tickwire. They write out trait implementations and know no encoding.
 
+#![forbid(unsafe_code)]
+
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 

@@ -188,9 +188,11 @@ impl Echo {
             .participant
             .topic_of::<Serialized>(&name, opaque(publication))?;
         let offered = publication.qos.data_representation.iter().copied();
+        // Echoes are counted: nothing is to follow them.
         let mut qos = DataWriterQos::default()
             .keep_all()
-            .reliable(self.options.patience);
+            .reliable(self.options.patience)
+            .autodispose_unregistered_instances(false);
         if offered.len() > 0 {
             qos = qos.representation(offered);
         }

@@ -69,7 +69,7 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "name", Kind::Text, "\"\"", "what others see it called")
         .xml("participant_name/name", "rtps/name"),
     Setting::new(&[Participant], "interface", Kind::Text, "\"lo\"", "the interfaces to use: names, addresses or subnets, separated by commas, or `auto`"),
-    Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS) or discovery ports (ADDRESS:PORT) to announce it to, besides the multicast group")
+    Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS or NAME) or discovery ports (ADDRESS:PORT or NAME:PORT) to announce it to, besides the multicast group")
         .xml("discovery/initial_peers", "rtps/builtin/initialPeersList"),
     Setting::new(&[Participant], "rendezvous", Kind::Names, "[]", "where participants meet, each HOST:PORT or a file of `tickwire rendezvous -o`; then there is no multicast"),
     Setting::new(&[Participant], "multicast", Kind::Bool, "true", "whether to use multicast; without it, peers and a rendezvous alone are found"),
@@ -78,6 +78,9 @@ const SETTINGS: &[Setting] = &[
         .xml("", "rtps/listenSocketBufferSize"),
     Setting::new(&[Participant], "lease_duration", Kind::Duration, "\"20s\"", "how long it counts as present after its last announcement")
         .xml("discovery_config/participant_liveliness_lease_duration", "rtps/builtin/discovery_config/leaseDuration"),
+    Setting::new(&[Participant], "announce_period", Kind::FiniteDuration, "\"0s\"", "time between its announcements, after some quick ones at the beginning; `0s` is a third of the lease")
+        .xml("", "rtps/builtin/discovery_config/leaseAnnouncement"),
+    Setting::new(&[Participant], "max_fragment_bytes", Kind::Size, "\"64KiB\"", "longer samples are sent in fragments of so many bytes, at least 8, and at most what passes all interfaces in one datagram"),
     Setting::new(&[Participant], "driving", Kind::Choice(DRIVING), "\"threaded\"", "who does the work: threads of its own, or the application by `poll`"),
     Setting::new(&[Participant], "busy_poll", Kind::FiniteDuration, "\"0s\"", "how long to look for datagrams again and again before a thread sleeps"),
     Setting::new(&[Participant], "announce_types", Kind::Bool, "true", "whether to tell others what the types look like"),
@@ -167,7 +170,7 @@ const SETTINGS: &[Setting] = &[
         .xml("transport_priority/value", ""),
     Setting::new(&[Writer], "lifespan", Kind::Duration, "\"infinite\"", "LIFESPAN: how long a sample is worth reading")
         .xml("lifespan/duration", "qos/lifespan/duration"),
-    Setting::new(&[Writer], "writer_data_lifecycle.autodispose_unregistered_instances", Kind::Bool, "true", "WRITER_DATA_LIFECYCLE: whether unregistering an instance disposes of it")
+    Setting::new(&[Writer], "writer_data_lifecycle.autodispose_unregistered_instances", Kind::Bool, "true", "WRITER_DATA_LIFECYCLE: whether unregistering an instance disposes of it, and deleting the writer of all")
         .xml("writer_data_lifecycle/autodispose_unregistered_instances", ""),
     Setting::new(&[Writer], "durability_service.service_cleanup_delay", Kind::Duration, "\"0s\"", "DURABILITY_SERVICE: how long an unregistered instance is kept")
         .xml("durability_service/service_cleanup_delay", "qos/durabilityService/service_cleanup_delay"),

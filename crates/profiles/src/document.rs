@@ -22,6 +22,8 @@ pub(crate) struct Draft {
     /// Profiles on which it builds; later ones override earlier ones.
     pub(crate) bases: Vec<Name>,
     pub(crate) sections: Vec<Section>,
+    /// Whether no file has it.
+    pub(crate) is_built_in: bool,
 }
 
 /// What a profile says of an entity.
@@ -73,6 +75,7 @@ impl Draft {
             name,
             bases: Vec::new(),
             sections: Vec::new(),
+            is_built_in: false,
         }
     }
 }

@@ -48,6 +48,7 @@ pub use problem::{LoadError, Problem, UnknownProfile};
 pub use profile::{Effective, Profile};
 pub use profiles::{FILE_VARIABLE, PROFILE_VARIABLE, Profiles};
 pub use setting::Setting;
+pub use value::parse_duration;
 
 /// Profiles in one file.
 const MAX_PROFILES: usize = 1_000;

@@ -160,9 +160,10 @@ pub(crate) fn build(
         ("domain_tag", Value::Text(tag)) => builder.domain_tag(tag),
         ("name", Value::Text(name)) => builder.name(name),
         ("interface", Value::Text(interface)) => builder.interface(interface),
-        ("peers", Value::Peers(peers)) => peers.iter().fold(builder, |builder, peer| match *peer {
-            Peer::Machine(address) => builder.peer(address),
-            Peer::Port(address) => builder.peer_at(address),
+        ("peers", Value::Peers(peers)) => peers.iter().fold(builder, |builder, peer| match peer {
+            Peer::Machine(address) => builder.peer(*address),
+            Peer::Port(address) => builder.peer_at(*address),
+            Peer::Named(name) => builder.peer_named(name),
         }),
         ("rendezvous", Value::Names(references)) => references
             .iter()
@@ -173,6 +174,9 @@ pub(crate) fn build(
         }
         ("receive_buffer", Value::Size(bytes)) => builder.receive_buffer_bytes(*bytes),
         ("lease_duration", Value::Duration(duration)) => builder.lease_duration(*duration),
+        ("announce_period", Value::Duration(Duration::ZERO)) => builder,
+        ("announce_period", Value::Duration(period)) => builder.announce_period(*period),
+        ("max_fragment_bytes", Value::Size(bytes)) => builder.max_fragment_bytes(*bytes),
         ("driving", Value::Choice(POLLED)) => builder.driving(Driving::Polled),
         ("driving", Value::Choice(_)) => builder.driving(Driving::Threaded),
         ("busy_poll", Value::Duration(duration)) => builder.busy_poll(*duration),

@@ -32,8 +32,9 @@ pub struct Effective {
     pub setting: &'static Setting,
     /// Its value, as TOML.
     pub value: String,
-    /// The profile that says so, with the line of the file; `None` for the default.
-    pub origin: Option<(Box<str>, u32)>,
+    /// The profile that says so, with the line of the file unless it is built into
+    /// Connext; `None` for the default.
+    pub origin: Option<(Box<str>, Option<u32>)>,
 }
 
 impl Profile {
@@ -84,6 +85,13 @@ impl Profile {
             Value::Integer(domain) => u32::try_from(domain).ok(),
             _ => None,
         }
+    }
+
+    /// Where the file says of which domain the participant is: `FILE:LINE`.
+    pub fn domain_place(&self) -> Option<String> {
+        let participant = self.effective(Entity::Participant, None);
+        let (_, said) = participant.get("domain")?;
+        Some(format!("{}:{}", self.library.file, said.line))
     }
 
     /// The interface, if the profile names one.
@@ -172,7 +180,10 @@ impl Profile {
             Some((profile, said)) => Effective {
                 setting,
                 value: said.value.to_toml(setting),
-                origin: Some((profile.name.clone(), said.line)),
+                origin: Some((
+                    profile.name.clone(),
+                    (!profile.is_built_in).then_some(said.line),
+                )),
             },
             None => Effective {
                 setting,

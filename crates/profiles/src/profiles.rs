@@ -119,7 +119,9 @@ impl Profiles {
 
     /// The names, in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.library.profiles.iter().map(|profile| &*profile.name)
+        let own = self.library.profiles.iter();
+        let own = own.filter(|profile| !profile.is_built_in);
+        own.map(|profile| &*profile.name)
     }
 
     /// The profile of that name. That of an XML library is `LIBRARY::PROFILE`, or `PROFILE` where no

@@ -24,6 +24,8 @@ pub(crate) struct Library {
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) name: Box<str>,
+    /// Whether no file has it.
+    pub(crate) is_built_in: bool,
     bases: Vec<usize>,
     sections: Vec<ResolvedSection>,
 }
@@ -84,6 +86,7 @@ impl Library {
             let scope = name.rsplit_once("::").map_or("", |(library, _)| library);
             Profile {
                 name: name.into(),
+                is_built_in: draft.is_built_in,
                 bases: look_up(scope, &draft.bases),
                 sections: draft
                     .sections

@@ -74,7 +74,7 @@ pub(crate) enum Kind {
     Names,
     /// One line.
     Text,
-    /// Addresses, maybe with ports.
+    /// Addresses or names of machines, maybe with ports.
     Peers,
 }
 

@@ -28,12 +28,14 @@ pub(crate) enum Value {
 }
 
 /// Whom to announce a participant to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// The participants that came first on a machine.
     Machine(Ipv4Addr),
     /// One port.
     Port(SocketAddrV4),
+    /// Either, by the name of the machine.
+    Named(String),
 }
 
 impl Value {
@@ -63,6 +65,7 @@ impl Value {
             Self::Peers(peers) => list(peers.iter().map(|peer| match peer {
                 Peer::Machine(address) => quoted(&address.to_string()),
                 Peer::Port(address) => quoted(&address.to_string()),
+                Peer::Named(name) => quoted(name),
             })),
         }
     }
@@ -83,24 +86,34 @@ pub(crate) fn word(words: &Words, text: &str) -> Result<u32, String> {
     })
 }
 
-/// A whole number with its unit, or `infinite`.
+/// A duration, or `infinite`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    if text == INFINITE {
-        return Ok(Duration::MAX);
+    match text {
+        INFINITE => Ok(Duration::MAX),
+        text if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(format!(
+            "`{text}` is no duration; write one as \"100ms\", \"10s\" or \"infinite\""
+        )),
+        text => parse_duration(text),
     }
-    let (number, unit) = number_and_unit(text).ok_or_else(|| {
-        format!("`{text}` is no duration; write one as \"100ms\", \"10s\" or \"infinite\"")
-    })?;
+}
+
+/// Reads a duration as profiles and the command line have it: a whole number with its unit, such as
+/// `20us`. Units are ns, us, ms, s, min and h; a number alone might mean any of them.
+///
+/// # Errors
+/// What is wrong and how to write it, when the text is no such thing or is longer than 2147483646 s,
+/// which is what fits the wire (DDS 1.4 §2.3.3).
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = number_and_unit(text)
+        .ok_or_else(|| format!("`{text}` is no duration; write one as \"100ms\" or \"10s\""))?;
+    let unit = if unit == "µs" { "us" } else { unit };
     let Some((_, ns)) = TIME_UNITS.iter().find(|(name, _)| *name == unit) else {
-        return Err(unknown_unit(
-            text,
-            unit,
-            TIME_UNITS.iter().map(|(name, _)| *name),
-        ));
+        let known = TIME_UNITS.iter().map(|(name, _)| *name);
+        return Err(unknown_unit(text, unit, known));
     };
     let ns = number.checked_mul(*ns).filter(|ns| *ns <= MAX_DURATION_NS);
     ns.map(Duration::from_nanos)
-        .ok_or_else(|| format!("`{text}` is longer than 2147483646s; write \"infinite\""))
+        .ok_or_else(|| format!("`{text}` is longer than 2147483646s"))
 }
 
 /// A whole number with its unit of bytes.
@@ -127,7 +140,7 @@ pub(crate) fn bounded_size(bytes: u64) -> Option<usize> {
         .filter(|bytes| *bytes <= MAX_SIZE)
 }
 
-/// An address, maybe with a port.
+/// An address or the name of a machine, maybe with a port. Names are not looked up here.
 pub(crate) fn peer(text: &str) -> Result<Peer, String> {
     match (text.parse::<IpAddr>(), text.parse::<SocketAddr>()) {
         (Ok(IpAddr::V4(address)), _) => Ok(Peer::Machine(address)),
@@ -135,10 +148,29 @@ pub(crate) fn peer(text: &str) -> Result<Peer, String> {
         (Ok(IpAddr::V6(_)), _) | (_, Ok(SocketAddr::V6(_))) => Err(format!(
             "`{text}` is an IPv6 address; peers are reached over IPv4"
         )),
+        _ if is_host(text) => Ok(Peer::Named(text.to_owned())),
         _ => Err(format!(
-            "`{text}` is no address; write one as \"10.0.0.2\" or \"10.0.0.2:7410\""
+            "`{text}` is no address or name; write one as \"10.0.0.2\", \"feed.example\" or \
+             \"10.0.0.2:7410\""
         )),
     }
+}
+
+/// Whether this is a name with letters, digits and hyphens (RFC 1123 §2.1), maybe with a port. What ends
+/// in a number is meant for an address, hence none.
+fn is_host(text: &str) -> bool {
+    let name = match text.split_once(':') {
+        Some((name, port)) if port.parse::<u16>().is_ok_and(|port| port != 0) => name,
+        Some(_) => return false,
+        None => text,
+    };
+    let is_label = |label: &str| {
+        let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        (1..=63).contains(&label.len()) && label.chars().all(known)
+    };
+    let is_number = |label: &str| label.chars().all(|c| c.is_ascii_digit());
+    let last = name.rsplit('.').next();
+    name.len() <= 253 && name.split('.').all(is_label) && !last.is_some_and(is_number)
 }
 
 /// A number in a range.
@@ -290,3 +322,34 @@ const MAX_DURATION_NS: u64 = 2_147_483_646_000_000_000;
 const MAX_SIZE: usize = 1 << 30;
 /// What other implementations take for a name, in bytes.
 const MAX_TEXT: usize = 255;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(parse_duration("500ns"), Ok(Duration::from_nanos(500)));
+        assert_eq!(parse_duration("20us"), Ok(Duration::from_micros(20)));
+        assert_eq!(parse_duration("20µs"), Ok(Duration::from_micros(20)));
+        assert_eq!(parse_duration("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(parse_duration("5min"), Ok(Duration::from_secs(300)));
+        let bare = parse_duration("1000").expect_err("of what?");
+        assert!(
+            bare.starts_with("`1000` has no unit; write `1000ns`"),
+            "{bare}"
+        );
+        for wrong in [
+            "",
+            "us",
+            "-1s",
+            "1.5s",
+            "5 weeks",
+            "soon",
+            "infinite",
+            "99999999999999s",
+        ] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

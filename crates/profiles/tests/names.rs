@@ -75,7 +75,7 @@ fn later_bases_override_earlier_ones_and_a_shared_one_counts_once() {
         .find(|effective| effective.setting.key == "history.depth");
     let depth = depth.expect("writers have a history");
     assert_eq!(depth.value, "2");
-    assert_eq!(depth.origin, Some(("left".into(), 3)));
+    assert_eq!(depth.origin, Some(("left".into(), Some(3))));
 }
 
 #[test]
@@ -145,6 +145,25 @@ fn names_of_libraries_can_be_left_out_where_that_is_clear() {
 }
 
 #[test]
+fn peers_may_be_named() {
+    let connext = r#"<dds><qos_library name="L"><qos_profile name="P" is_default_qos="true">
+        <domain_participant_qos><discovery><initial_peers>
+          <element>builtin.udpv4://feed-a.example</element>
+          <element>feed-b:7412</element>
+        </initial_peers></discovery></domain_participant_qos>
+      </qos_profile></qos_library></dds>"#;
+    let toml =
+        "default = 'p'\n[profiles.p.participant]\npeers = ['feed-a.example', 'feed-b:7412']\n";
+    let builder = tickwire::DomainParticipant::builder(0)
+        .peer_named("feed-a.example")
+        .peer_named("feed-b:7412");
+    for text in [connext, toml] {
+        let participant = parse(text).default_profile().participant();
+        assert_eq!(format!("{participant:?}"), format!("{builder:?}"));
+    }
+}
+
+#[test]
 fn a_file_of_a_connext_user() {
     let profiles = load("connext.xml");
     assert_eq!(
@@ -199,7 +218,7 @@ fn profiles_that_are_built_into_connext_are_bases() {
               <base_name>
                 <element>BuiltinQosLib::Generic.StrictReliable.LargeData</element>
                 <element>BuiltinQosSnippetLib::QosPolicy.Durability.TransientLocal</element>
-                <element>BuiltinQosLib::Pattern.PeriodicData</element>
+                <element>BuiltinQosLib::Generic.Monitoring.Common</element>
               </base_name>
               <datawriter_qos>
                 <reliability><kind>DDS_BEST_EFFORT_RELIABILITY_QOS</kind></reliability>
@@ -214,10 +233,17 @@ fn profiles_that_are_built_into_connext_are_bases() {
         [
             "10: of the base `BuiltinQosLib::Generic.StrictReliable.LargeData` only \
              `Generic.StrictReliable` counts: Tickwire does not have the rest",
-            "12: the base `BuiltinQosLib::Pattern.PeriodicData` is ignored: Tickwire does not have it",
+            "12: the base `BuiltinQosLib::Generic.Monitoring.Common` is ignored: Tickwire does not have it",
         ]
     );
+    let names: Vec<_> = profiles.names().collect();
+    let own = ["Quotes_Library::Strict", "Quotes_Library::Late"];
+    assert_eq!(names, own, "those of the file");
     let strict = profiles.default_profile();
+    let settings = strict.settings(Entity::Writer, None);
+    let origins = settings.into_iter().filter_map(|setting| setting.origin);
+    let strict_reliable = ("BuiltinQosLib::Generic.StrictReliable".into(), None);
+    assert!(origins.into_iter().all(|origin| origin == strict_reliable));
     assert_eq!(strict.writer("T").policies().history, History::KeepAll);
     let reliability = strict.reader("T").policies().reliability.kind;
     assert_eq!(reliability, ReliabilityKind::Reliable);

@@ -146,6 +146,8 @@ fn every_setting_in_toml() {
         .multicast_ttl(3)
         .receive_buffer_bytes(16 << 20)
         .lease_duration(ms(5_000))
+        .announce_period(ms(2_000))
+        .max_fragment_bytes(1 << 10)
         .driving(Driving::Polled)
         .busy_poll(Duration::from_micros(50))
         .announce_types(false)
@@ -231,6 +233,7 @@ fn every_policy_in_fast_dds_xml() {
         .multicast_ttl(3)
         .receive_buffer_bytes(16 << 20)
         .lease_duration(ms(5_000))
+        .announce_period(ms(2_000))
         .user_data(*b"p");
     assert_eq!(debug(profile.participant()), debug(expected));
 }

@@ -80,7 +80,7 @@ const OF_A_WRITER: &[(&str, &str)] = &[
     ),
     (
         "deadline = \"99999999999h\"",
-        "2:12: `99999999999h` is longer than 2147483646s; write \"infinite\"",
+        "2:12: `99999999999h` is longer than 2147483646s",
     ),
     (
         "history.depth = 0",
@@ -216,8 +216,16 @@ const TOML: &[(&str, &[&str])] = &[
         &["2:10: `4294967296` is not a whole number from 0 to 4294967295"],
     ),
     (
-        "[profiles.p.participant]\npeers = ['10.0.0.1', 'tokyo']\n",
-        &["2:22: `tokyo` is no address; write one as \"10.0.0.2\" or \"10.0.0.2:7410\""],
+        "[profiles.p.participant]\npeers = ['tokyo', '10.0.0.300']\n",
+        &[
+            "2:19: `10.0.0.300` is no address or name; write one as \"10.0.0.2\", \"feed.example\" or \"10.0.0.2:7410\"",
+        ],
+    ),
+    (
+        "[profiles.p.participant]\npeers = ['tokyo:0']\n",
+        &[
+            "2:10: `tokyo:0` is no address or name; write one as \"10.0.0.2\", \"feed.example\" or \"10.0.0.2:7410\"",
+        ],
     ),
     (
         "[profiles.p.participant]\npeers = ['fe80::1']\n",
@@ -364,6 +372,13 @@ const XML: &[(&str, &[&str])] = &[
     (
         "<qos_library name='L'><qos_profile name='p' base_name='q'/></qos_library>",
         &["1:56: unknown profile `q`; there are L::p"],
+    ),
+    (
+        "<qos_library name='L'><qos_profile name='p' base_name='BuiltinQosLib::Pattern.Status'/></qos_library>",
+        &[
+            "1:56: Tickwire does not have `BuiltinQosLib::Pattern.Status`, which sets RELIABILITY and other policies: \
+           write these out here in place of the base",
+        ],
     ),
     (
         "<qos_library name='L'><qos_profile name='p' bas_name='q'/></qos_library>",

@@ -246,7 +246,12 @@ impl History {
 
     /// The oldest change but one of an instance.
     pub(crate) fn second_of(&self, key: Option<KeyHash>) -> Option<SequenceNumber> {
-        self.get(self.oldest_of(key)?)?.newer
+        self.newer_than(self.oldest_of(key)?)
+    }
+
+    /// The change of the same instance that came next.
+    pub(crate) fn newer_than(&self, number: SequenceNumber) -> Option<SequenceNumber> {
+        self.get(number)?.newer
     }
 
     /// Whose LIFESPAN ends first, and when.

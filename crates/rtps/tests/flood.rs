@@ -642,6 +642,30 @@ fn sets_that_do_not_end_take_bounded_memory() {
 }
 
 #[test]
+fn claims_to_speak_for_all_writers_take_bounded_memory() {
+    let config = ReaderConfig {
+        originals: true,
+        ..reader_config()
+    };
+    let mut script = matched(config, 100);
+    script.heartbeat(1, 0, true);
+    let before = live();
+    for number in 1..=2 * FLOOD {
+        let mut claim = Vec::from([0x61, 0, 24, 0]);
+        claim.extend(writer(number % 100).to_bytes());
+        claim.extend([0; 4]);
+        claim.extend((2 * number).to_le_bytes());
+        claim.extend([1, 0, 0, 0]);
+        script.data_with_qos(number.into(), &claim);
+        script.cache.samples.clear();
+    }
+    let kept = live() - before;
+    assert!(kept < 4 << 20, "{kept} bytes");
+    let forgotten = u64::from(2 * FLOOD) - (1 << 16);
+    assert_eq!(script.reader.counters().forgotten, forgotten);
+}
+
+#[test]
 fn jumps_are_not_believed_before_they_are_confirmed() {
     let mut script = matched(reader_config(), 0);
     script.heartbeat(1, 2, true);

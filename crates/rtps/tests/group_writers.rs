@@ -16,6 +16,8 @@ struct Subscriber {
     now: Instant,
     /// Changes and ends of each writer that have come.
     come: [i64; 8],
+    /// What comes is older than the subscriber.
+    is_late: bool,
 }
 
 fn writer(number: u32) -> EntityId {
@@ -62,6 +64,7 @@ impl Subscriber {
             },
             first,
             last: SequenceNumber(*come),
+            is_history: self.is_late,
             part: match count {
                 0 => SetPart::Empty,
                 _ => SetPart::Delivered,
@@ -133,6 +136,28 @@ fn a_set_of_a_writer_that_left_before_it_was_known_is_not_whole() {
 }
 
 #[test]
+fn a_late_joiner_gets_sets_that_are_older_than_the_leave_of_a_writer() {
+    let mut subscriber = Subscriber::new(&[1, 3], &[1]);
+    subscriber.is_late = true;
+    subscriber.ended(1, (1, 4), 1, &[1, 2, 3]);
+    assert_eq!(subscriber.decisions(), []);
+    subscriber.ended(1, (5, 7), 1, &[1, 3]);
+    let whole = |is_guess| Judgement {
+        is_whole: true,
+        is_guess,
+    };
+    assert_eq!(
+        subscriber.judgements(),
+        [(1, whole(true)), (5, whole(false))]
+    );
+    // One that ends while it is there is judged by its digest.
+    subscriber.is_late = false;
+    subscriber.ended(1, (8, 10), 1, &[1, 2, 3]);
+    subscriber.ended(1, (11, 13), 1, &[1, 3]);
+    assert_eq!(subscriber.decisions(), [(8, false), (11, true)]);
+}
+
+#[test]
 fn a_set_all_of_whose_numbers_have_come_is_whole_whoever_left() {
     let mut subscriber = Subscriber::new(&[1, 3], &[1, 3]);
     subscriber.ended(1, (1, 4), 1, &[1, 2, 3]);
@@ -157,6 +182,7 @@ fn a_change_that_two_readers_have_counts_once() {
         },
         first: SequenceNumber(1),
         last: SequenceNumber(2),
+        is_history: false,
         part: SetPart::Delivered,
     };
     subscriber.sets.ended(subscriber.now, second, &end, 1);

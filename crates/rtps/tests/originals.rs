@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{World, keep_all, number, payload, reader_config};
+use common::{World, keep_all, keep_last, number, payload, reader_config};
 use tickwire_base::{Duration, Timestamp};
 use tickwire_rtps::reader::ReaderConfig;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
@@ -341,24 +341,137 @@ fn a_false_claim_takes_nothing_from_a_successor_but_the_change_it_names() {
 }
 
 #[test]
-fn what_another_has_given_already_does_not_come_from_its_writer() {
+fn what_one_gives_takes_nothing_from_another_but_what_it_gave() {
+    for service_comes_first in [false, true] {
+        let mut world = World::new(1, Link::PERFECT);
+        let mut log = Log::default();
+        let reader = reader(&mut world);
+        let first = log.start(&mut world, FOR_EVER);
+        for _ in 0..5 {
+            log.write(&mut world, first, 40);
+        }
+        // It keeps less than the writer.
+        let service = Log(log.0.split_off(2)).start(&mut world, FOR_EVER);
+        let mut givers = [first, service];
+        if service_comes_first {
+            givers.reverse();
+        }
+        for giver in givers {
+            world.connect(giver, reader, true, true);
+        }
+        world.settle(Duration::from_secs(1));
+        let mut seen = ids(&world, reader);
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2, 3, 4, 5]);
+    }
+}
+
+#[test]
+fn a_service_gives_what_its_writer_no_longer_had() {
     let mut world = World::new(1, Link::PERFECT);
     let mut log = Log::default();
     let reader = reader(&mut world);
-    let first = log.start(&mut world, FOR_EVER);
-    for _ in 0..5 {
+    let first = world.add_writer(WriterConfig {
+        transient_local: true,
+        ..keep_last(1)
+    });
+    for _ in 0..10 {
         log.write(&mut world, first, 40);
     }
-    // It keeps less than the writer.
-    let service = Log(log.0.split_off(2)).start(&mut world, FOR_EVER);
     world.connect(first, reader, true, true);
-    world.connect(service, reader, true, true);
     world.settle(Duration::from_secs(1));
-    let seen = ids(&world, reader);
-    let mut once = seen.clone();
-    once.sort_unstable();
-    once.dedup();
-    assert_eq!(once.len(), seen.len(), "{seen:?}");
-    assert!(seen.is_sorted(), "{seen:?}");
-    assert_eq!(seen.last(), Some(&5));
+    assert_eq!(ids(&world, reader), [10]);
+    log.write(&mut world, first, 40);
+    world.settle(Duration::from_secs(1));
+    let guid = world.writers[first].writer.guid();
+    world.writers[first].up = false;
+    for unmatched in [false, true] {
+        if unmatched {
+            assert!(unmatch(&mut world, reader, guid));
+        }
+        let service = log.start(&mut world, FOR_EVER);
+        world.connect(service, reader, true, true);
+        world.settle(Duration::from_secs(1));
+        let expected: Vec<_> = [10, 11].into_iter().chain(1..=9).collect();
+        assert_eq!(ids(&world, reader), expected);
+    }
+    let counters = world.readers[reader].reader.counters();
+    assert_eq!((counters.known, counters.forgotten), (2 + 11, 0));
+}
+
+/// A writer that gives the changes 1 to `last` of another as one coherent set, or so far as it got.
+fn set_giver(world: &mut World, last: i64, has_ended: bool) -> usize {
+    let giver = world.add_writer(WriterConfig {
+        presents: true,
+        relays: true,
+        transient_local: true,
+        max_message_len: 1024,
+        ..keep_all()
+    });
+    let now = world.now();
+    let machine = &mut world.writers[giver].writer;
+    machine.begin_restored_set(true);
+    for id in 1..=last {
+        let change = Change {
+            original: Some(OriginalWriter {
+                sequence_number: number(id),
+                ..OriginalWriter::default()
+            }),
+            source_timestamp: Some(Timestamp::from_nanos(id)),
+            ..Change::default()
+        };
+        machine.restore(now, change, Duration::ZERO, &payload(id, 600));
+    }
+    if has_ended {
+        machine.end_restored_set();
+    }
+    giver
+}
+
+fn coherent_reader(world: &mut World) -> usize {
+    let config = ReaderConfig {
+        originals: true,
+        coherent: true,
+        ..reader_config()
+    };
+    world.add_reader(config, false)
+}
+
+#[test]
+fn a_set_whose_giver_left_before_its_end_comes_from_the_next() {
+    for unmatched in [false, true] {
+        let mut world = World::new(1, Link::PERFECT);
+        let reader = coherent_reader(&mut world);
+        let service = set_giver(&mut world, 2, false);
+        world.connect(service, reader, true, true);
+        world.settle(Duration::from_secs(1));
+        world.writers[service].up = false;
+        if unmatched {
+            let guid = world.writers[service].writer.guid();
+            assert!(unmatch(&mut world, reader, guid));
+        }
+        let successor = set_giver(&mut world, 3, true);
+        world.connect(successor, reader, true, true);
+        world.settle(Duration::from_secs(1));
+        assert_eq!(ids(&world, reader), [1, 2, 3], "{unmatched}");
+        assert_eq!(world.readers[reader].cache.sets, [3]);
+    }
+}
+
+#[test]
+fn a_set_that_two_give_at_once_comes_once() {
+    for seed in 0..20 {
+        let mut world = World::new(seed, Link::lossy(100));
+        let reader = coherent_reader(&mut world);
+        for _ in 0..2 {
+            let giver = set_giver(&mut world, 20, true);
+            world.connect(giver, reader, true, true);
+        }
+        world.settle(Duration::from_secs(60));
+        let expected: Vec<_> = (1..=20).collect();
+        assert_eq!(ids(&world, reader), expected, "seed {seed}");
+        let node = &world.readers[reader];
+        assert_eq!(node.cache.sets, [20]);
+        assert_eq!((node.reader.counters().known, node.cache.lost), (20, 0));
+    }
 }

@@ -347,6 +347,44 @@ fn what_came_before_the_first_heartbeat_from_far_ahead_is_forgotten() {
 }
 
 #[test]
+fn a_gap_before_the_first_heartbeat_says_nothing_of_what_the_writer_does_not_have() {
+    let far = 1_i64 << 40;
+    for start in [1, 3] {
+        let mut script = ReaderScript::new(reader_config());
+        script.match_writer(true, false);
+        script.gap(start, far, &[far + 1]);
+        assert_eq!(
+            script.heartbeat(1, 3, false),
+            [AckNack(1, vec![1, 2, 3], true)]
+        );
+        for number in 1..=4 {
+            script.data(number);
+        }
+        assert_eq!(script.cache.numbers(), [1, 2, 3, 4]);
+        assert_eq!(script.heartbeat(1, 4, false), [AckNack(5, vec![], true)]);
+        assert_eq!(script.reader.counters().lost, 0);
+    }
+}
+
+#[test]
+fn a_gap_of_a_writers_former_life_is_forgotten() {
+    let mut script = met();
+    for number in 1..=9 {
+        script.data(number);
+    }
+    script.heartbeat(1, 9, false);
+    script.now = script.now + Duration::from_secs(2);
+    script.heartbeat_with_count(1, 2, false, 1);
+    script.heartbeat_with_count(1, 2, true, 2);
+    assert_eq!(script.reader.counters().restarts, 1);
+    // Its first heartbeat has been heard: a GAP is believed as far as a jump is.
+    script.gap(1, 1 << 40, &[]);
+    script.data(1);
+    script.data(2);
+    assert_eq!(script.cache.numbers()[9..], [1, 2]);
+}
+
+#[test]
 fn fragments_that_stop_coming_are_given_up() {
     let mut script = ReaderScript::new(ReaderConfig {
         reliable: false,

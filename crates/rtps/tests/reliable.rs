@@ -50,6 +50,21 @@ fn a_thousand_seeds_at_thirty_percent_loss_lose_nothing() {
 }
 
 #[test]
+fn a_long_sample_gets_through_in_the_shortest_fragments() {
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(WriterConfig {
+        max_fragment_len: 1,
+        ..keep_all()
+    });
+    let reader = world.add_reader(reader_config(), false);
+    world.connect(writer, reader, true, false);
+    let len = 64 << 14;
+    world.write(writer, len).expect("room");
+    world.settle(LIMIT);
+    assert_samples(&world.readers[reader].cache, 1..=1, |_| len, 1);
+}
+
+#[test]
 fn the_seed_determines_the_exchange() {
     let (one, two) = (exchange(11, 60), exchange(11, 60));
     assert_eq!(one.now(), two.now());

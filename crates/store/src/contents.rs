@@ -38,7 +38,7 @@ impl Contents {
         Ok(Self {
             description,
             head_len,
-            scanned: scanned.map_err(StoreError::io(Operation::Read, path))?,
+            scanned: scanned.map_err(|error| failed(path, error))?,
             kept: survivors.finish(now),
         })
     }
@@ -63,7 +63,7 @@ pub(crate) fn count(file: &File, path: &Path) -> Result<(u64, Scanned), StoreErr
     let mut count = 0;
     let scanned =
         scanner.records(|_, record| count += u64::from(record.kind != RecordKind::EndOfSet));
-    let scanned = scanned.map_err(StoreError::io(Operation::Read, path))?;
+    let scanned = scanned.map_err(|error| failed(path, error))?;
     Ok((count, scanned))
 }
 

@@ -2,14 +2,44 @@
 //! and its directory after that. Knows no logs.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::error::{Operation, StoreError};
 
-/// Makes an empty file for this user alone.
-pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+/// Writes a file for this user alone to `path`, brings it to the disk and gives it another name, which
+/// [`sync_directory`] brings there, too; returns it with its length. Whoever had that name before is
+/// gone. If that fails, the file goes again: its room may be what others lack.
+pub(crate) fn publish(
+    path: &Path,
+    name: &Path,
+    operation: Operation,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), StoreError>,
+) -> Result<(File, u64), StoreError> {
+    let failed = |error| StoreError::io(operation, path)(error);
+    let file = create_file(path).map_err(failed)?;
+    let mut out = BufWriter::new(&file);
+    let published = write(&mut out).and_then(|()| {
+        out.flush().map_err(failed)?;
+        // Else some file systems have the new name lead to an empty file.
+        sync_file(&file, path).map_err(failed)?;
+        let len = file.metadata().map_err(failed)?.len();
+        fs::rename(path, name).map_err(failed)?;
+        steps::note("rename", name);
+        Ok(len)
+    });
+    drop(out);
+    match published {
+        Ok(len) => Ok((file, len)),
+        Err(error) => {
+            let _ = fs::remove_file(path);
+            Err(error)
+        }
+    }
+}
+
+fn create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
         .write(true)
@@ -17,16 +47,6 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
         .truncate(true)
         .mode(0o600)
         .open(path)
-}
-
-/// Brings a file to the disk and gives it another name, which
-/// [`sync_directory`] brings there, too. Whoever had that name before is gone.
-pub(crate) fn publish(file: &File, path: &Path, name: &Path) -> io::Result<()> {
-    // Else some file systems have the new name lead to an empty file.
-    sync_file(file, path)?;
-    fs::rename(path, name)?;
-    steps::note("rename", name);
-    Ok(())
 }
 
 /// Makes a directory for this user alone, and those above it.

@@ -25,7 +25,7 @@ pub enum StoreError {
         /// The directory.
         path: PathBuf,
     },
-    /// The file is no log, or its header is damaged.
+    /// The file is no log of this version, its header is damaged, or more than can be passed over.
     Damaged {
         /// The file.
         path: PathBuf,
@@ -37,10 +37,12 @@ pub enum StoreError {
         /// Its directory.
         path: PathBuf,
     },
-    /// Each of the slots of a topic has a writer.
-    TooManyWriters {
+    /// Each of the 256 slots of a topic has a writer, or a log that the next one cannot take over.
+    NoSlot {
         /// The store.
         path: PathBuf,
+        /// How many have such a log: of another type, in another encoding, or damaged.
+        unused: usize,
     },
     /// The key, the QoS or the type does not fit a log's header, or the sample no record.
     TooLarge {
@@ -68,6 +70,8 @@ pub enum Operation {
     Sync,
     /// Replace a log by a shorter one.
     Compact,
+    /// Remove a log.
+    Remove,
 }
 
 /// Bytes that are no header or record.
@@ -139,10 +143,17 @@ impl fmt::Display for StoreError {
                 "{} belongs to a writer or service that runs",
                 path.display()
             ),
-            Self::TooManyWriters { path } => write!(
+            Self::NoSlot { path, unused: 0 } => write!(
                 f,
                 "every slot for this topic in {} has a writer; name another directory by \
                  TICKWIRE_STORE",
+                path.display()
+            ),
+            Self::NoSlot { path, unused } => write!(
+                f,
+                "every slot for this topic in {} is taken, {unused} of them by logs of another type or \
+                 encoding or by damaged ones; remove those by `tickwire durability rm`, or name another \
+                 directory by TICKWIRE_STORE",
                 path.display()
             ),
             Self::TooLarge { path } => write!(
@@ -170,6 +181,7 @@ impl fmt::Display for Operation {
             Self::Append => "append to",
             Self::Sync => "bring to the disk",
             Self::Compact => "compact",
+            Self::Remove => "remove",
         })
     }
 }

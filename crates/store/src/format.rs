@@ -275,17 +275,18 @@ impl<R: Read + Seek> Scanner<R> {
         }
     }
 
-    /// All records from here on. What is damaged is passed over.
+    /// All records from here on. What is damaged is passed over; an error where so much behind it looks
+    /// like records that they cannot all be tried.
     pub(crate) fn records(
         &mut self,
         mut each: impl FnMut(Span, &Record<'_>),
-    ) -> io::Result<Scanned> {
+    ) -> Result<Scanned, ScanError> {
         let (mut skipped, mut first) = (0, None);
         loop {
             match self.record() {
                 Ok(Some((span, record))) => each(span, &record),
                 Ok(None) => break,
-                Err(ScanError::Io(error)) => return Err(error),
+                Err(ScanError::Io(error)) => return Err(error.into()),
                 Err(ScanError::Damaged(damage)) => {
                     first.get_or_insert(damage);
                     let Some(next) = self.find_record()? else {
@@ -306,7 +307,7 @@ impl<R: Read + Seek> Scanner<R> {
 
     /// Where the next whole record is, behind a place where there is none. Also what looks like one in
     /// the payload of a record that is damaged is taken for one.
-    fn find_record(&mut self) -> io::Result<Option<u64>> {
+    fn find_record(&mut self) -> Result<Option<u64>, ScanError> {
         let (damaged, left) = (self.offset, self.left());
         let mut budget = left.saturating_mul(SEARCH_FACTOR).max(MIN_SEARCH_LEN);
         let mut window = vec![0; as_len(left.min(SEARCH_WINDOW_LEN))];
@@ -324,7 +325,7 @@ impl<R: Read + Seek> Scanner<R> {
                 let is_whole = match self.record() {
                     Ok(found) => found.is_some(),
                     Err(ScanError::Damaged(_)) => false,
-                    Err(ScanError::Io(error)) => return Err(error),
+                    Err(error) => return Err(error),
                 };
                 self.offset = damaged;
                 if is_whole {
@@ -332,7 +333,7 @@ impl<R: Read + Seek> Scanner<R> {
                 }
                 budget = budget.saturating_sub(self.body.len() as u64);
                 if budget == 0 {
-                    return Ok(None);
+                    return Err(self.damaged("what follows a damaged place cannot all be searched"));
                 }
             }
             start += (window.len() - HEAD_LEN) as u64 + 1;
@@ -369,7 +370,7 @@ impl<R: Read + Seek> Scanner<R> {
 /// first place where something is.
 ///
 /// # Errors
-/// When the header is damaged.
+/// When the header is damaged, or a record, and what follows it cannot all be searched.
 pub fn parse(
     log: &[u8],
     mut each: impl FnMut(&Record<'_>),
@@ -385,7 +386,7 @@ pub fn parse(
     let mut scanner = Scanner::new(Cursor::new(log), log.len() as u64);
     let description = scanner.description().map_err(no_io)?;
     let scanned = scanner.records(|_, record| each(record));
-    let scanned = scanned.map_err(|error| no_io(error.into()))?;
+    let scanned = scanned.map_err(no_io)?;
     Ok((description, scanned.damage))
 }
 
@@ -402,7 +403,8 @@ const HEAD_LEN: usize = 68;
 /// What is searched at once for the next whole record.
 const SEARCH_WINDOW_LEN: u64 = 1 << 16;
 /// How often each byte behind a damaged place is looked at, on average, to find the next whole record.
-/// More would be needed only if most of them seemed to begin long records; then there is none.
+/// More would be needed only if many of them seemed to begin long records, as where files of ours are in
+/// payloads.
 const SEARCH_FACTOR: u64 = 16;
 /// Bytes that may be looked at in any case.
 const MIN_SEARCH_LEN: u64 = 64 << 20;

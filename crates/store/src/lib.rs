@@ -34,7 +34,9 @@
 //! ```
 //!
 //! Two writers of one topic have a slot each. A writer adopts the lowest slot whose log nobody has: that
-//! of a writer that has ended, however it ended, since the kernel drops a dead process's locks.
+//! of a writer that has ended, however it ended, since the kernel drops a dead process's locks. A log that
+//! cannot be read, or is of another version of the format, keeps its slot and stays as it is; the writer goes
+//! to the next one, and begins with nothing.
 
 #![forbid(unsafe_code)]
 

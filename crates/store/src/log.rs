@@ -1,16 +1,17 @@
 //! One writer's log: appended to, read back, compacted.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tickwire_base::{Counter, Timestamp};
 
 use crate::contents::{self, Contents};
-use crate::disk::{create_file, publish, sync_directory};
+use crate::disk::{publish, sync_directory};
 use crate::error::{Operation, StoreError};
 use crate::format::{Record, Span};
 use crate::key::Description;
@@ -41,13 +42,13 @@ pub struct Log {
     retention: Retention,
     sync: SyncPolicy,
     file: Arc<File>,
-    syncs: Arc<Counter>,
+    synced: Arc<Synced>,
     /// Bytes in order.
     len: u64,
     /// At what length to compact.
     compact_at: u64,
     buffer: Vec<u8>,
-    counters: LogCounters,
+    pub(crate) counters: LogCounters,
 }
 
 /// What has been appended to a log, to be brought to the disk while others append.
@@ -55,7 +56,16 @@ pub struct Log {
 pub struct Unsynced {
     file: Arc<File>,
     path: PathBuf,
-    syncs: Arc<Counter>,
+    synced: Arc<Synced>,
+}
+
+/// What of a log is on the disk.
+#[derive(Debug, Default)]
+struct Synced {
+    /// Times that the log was brought there.
+    count: Counter,
+    /// Whether its name may still lead to the log that it has replaced.
+    name_is_old: AtomicBool,
 }
 
 /// What a log has done since it was opened.
@@ -77,6 +87,9 @@ pub struct LogCounters {
     /// Bytes between records that were no whole record when the log was opened: what the disk has
     /// lost. They go with the next compaction.
     pub skipped_bytes: u64,
+    /// Logs that a writer passed over when it looked for this one, as they are damaged beyond what can
+    /// be passed over, or of another version of the format. They stay as they are, for whoever may read them.
+    pub logs_passed_over: u64,
 }
 
 impl Log {
@@ -117,7 +130,7 @@ impl Log {
             retention,
             sync,
             file: Arc::new(file),
-            syncs: Arc::default(),
+            synced: Arc::default(),
             len: scanned.end,
             compact_at: compaction_len(live_len),
             buffer: Vec::new(),
@@ -127,10 +140,13 @@ impl Log {
                 ..LogCounters::default()
             },
         };
-        if is_changed || log.len > log.compact_at {
+        if is_changed {
             log.replace(&contents.kept.spans)?;
-            sync_directory(&log.directory)?;
+        } else if log.len > log.compact_at {
+            let compacted = log.replace(&contents.kept.spans);
+            log.note_compaction(&compacted);
         }
+        log.synced.name(&log.path)?;
         Ok(log)
     }
 
@@ -147,7 +163,7 @@ impl Log {
     /// What happened so far.
     pub fn counters(&self) -> LogCounters {
         LogCounters {
-            syncs: self.syncs.count(),
+            syncs: self.synced.count.count(),
             ..self.counters
         }
     }
@@ -206,18 +222,20 @@ impl Log {
         if self.sync == SyncPolicy::EachWrite {
             self.sync()?;
         }
-        if self.len > self.compact_at && self.compact(now) {
-            sync_directory(&self.directory)?;
+        if self.len > self.compact_at {
+            self.compact(now);
+            self.synced.name(&self.path)?;
         }
         Ok(())
     }
 
-    /// Brings what has been appended to the disk (`fdatasync`).
+    /// Brings what has been appended to the disk (`fdatasync`), and the log's name if that has failed
+    /// before.
     ///
     /// # Errors
     /// When the disk fails.
     pub fn sync(&self) -> Result<(), StoreError> {
-        sync(&self.file, &self.path, &self.syncs)
+        self.synced.sync(&self.file, &self.path)
     }
 
     /// What [`sync`](Self::sync) would bring to the disk now.
@@ -225,50 +243,47 @@ impl Log {
         Unsynced {
             file: Arc::clone(&self.file),
             path: self.path.clone(),
-            syncs: Arc::clone(&self.syncs),
+            synced: Arc::clone(&self.synced),
         }
     }
 
-    /// Removes what is no longer kept; says whether the log is another file now. It is as before if that
-    /// fails.
-    fn compact(&mut self, now: Timestamp) -> bool {
+    /// Removes what is no longer kept. The log is as before if that fails.
+    fn compact(&mut self, now: Timestamp) {
         let contents = Contents::of(&self.file, &self.path, self.retention, now);
-        let replaced = contents.and_then(|contents| {
+        let compacted = contents.and_then(|contents| {
             self.compact_at = compaction_len(contents.live_len());
             // Else most of it is still kept.
-            let is_worth_it = self.len > self.compact_at;
-            if is_worth_it {
-                self.replace(&contents.kept.spans)?;
+            match self.len > self.compact_at {
+                true => self.replace(&contents.kept.spans),
+                false => Ok(()),
             }
-            Ok(is_worth_it)
         });
-        replaced.unwrap_or_else(|_| {
+        self.note_compaction(&compacted);
+    }
+
+    fn note_compaction(&mut self, compacted: &Result<(), StoreError>) {
+        if compacted.is_err() {
             self.counters.failed_compactions += 1;
             self.compact_at = self.len.saturating_mul(2);
-            false
-        })
+        }
     }
 
     /// Replaces the log by one that has only these records. Its name is still to be brought to the disk.
     fn replace(&mut self, survivors: &[Span]) -> Result<(), StoreError> {
-        let path = self.directory.join(NEW);
-        let failed = || StoreError::io(Operation::Compact, &path);
-        let file = create_file(&path).map_err(failed())?;
-        let mut out = BufWriter::new(&file);
-        let head = head(&path, &self.description)?;
-        out.write_all(&head).map_err(failed())?;
-        let mut len = head.len() as u64;
         let mut bytes = Vec::new();
-        for &span in survivors {
-            self.read_span(span, &mut bytes)?;
-            out.write_all(&bytes).map_err(failed())?;
-            len += span.len;
-        }
-        out.flush().map_err(failed())?;
-        drop(out);
-        publish(&file, &path, &self.path).map_err(failed())?;
-        self.file = Arc::new(file);
+        let others = |out: &mut dyn Write| {
+            for &span in survivors {
+                self.read_span(span, &mut bytes)?;
+                let written = out.write_all(&bytes);
+                written.map_err(StoreError::io(Operation::Compact, &self.path))?;
+            }
+            Ok(())
+        };
+        let (directory, description) = (&self.directory, &self.description);
+        let (file, len) = put(directory, Operation::Compact, description, others)?;
         self.len = len;
+        self.file = Arc::new(file);
+        self.synced.name_is_old.store(true, Ordering::Release);
         self.compact_at = compaction_len(len);
         self.counters.compactions += 1;
         Ok(())
@@ -288,33 +303,50 @@ impl Unsynced {
     /// # Errors
     /// When the disk fails.
     pub fn sync(&self) -> Result<(), StoreError> {
-        sync(&self.file, &self.path, &self.syncs)
+        self.synced.sync(&self.file, &self.path)
     }
 }
 
-fn sync(file: &File, path: &Path, syncs: &Counter) -> Result<(), StoreError> {
-    let synced = file.sync_data();
-    synced.map_err(StoreError::io(Operation::Sync, path))?;
-    syncs.add(1);
-    Ok(())
+impl Synced {
+    fn sync(&self, file: &File, path: &Path) -> Result<(), StoreError> {
+        let synced = file.sync_data();
+        synced.map_err(StoreError::io(Operation::Sync, path))?;
+        self.name(path)?;
+        self.count.add(1);
+        Ok(())
+    }
+
+    /// Brings the name of the log to the disk, unless it is there.
+    fn name(&self, path: &Path) -> Result<(), StoreError> {
+        if !self.name_is_old.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let synced = sync_directory(path.parent().unwrap_or(path));
+        synced.inspect_err(|_| self.name_is_old.store(true, Ordering::Release))
+    }
 }
 
 /// Makes an empty log, whole or not at all.
 fn create(directory: &Path, description: &Description) -> Result<(), StoreError> {
-    let path = directory.join(NEW);
-    let failed = || StoreError::io(Operation::Open, &path);
-    let mut file = create_file(&path).map_err(failed())?;
-    file.write_all(&head(&path, description)?)
-        .map_err(failed())?;
-    publish(&file, &path, &directory.join(LOG)).map_err(failed())?;
+    put(directory, Operation::Open, description, |_| Ok(()))?;
     sync_directory(directory)
 }
 
-fn head(path: &Path, description: &Description) -> Result<Vec<u8>, StoreError> {
-    let path = || path.to_owned();
-    description
-        .to_bytes()
-        .ok_or_else(|| StoreError::TooLarge { path: path() })
+/// Puts a log in its place: this header, and behind it what `records` writes.
+fn put(
+    directory: &Path,
+    operation: Operation,
+    description: &Description,
+    records: impl FnOnce(&mut dyn Write) -> Result<(), StoreError>,
+) -> Result<(File, u64), StoreError> {
+    let path = directory.join(LOG);
+    let head = description.to_bytes();
+    let head = head.ok_or_else(|| StoreError::TooLarge { path: path.clone() })?;
+    publish(&directory.join(NEW), &path, operation, |out| {
+        let written = out.write_all(&head);
+        written.map_err(StoreError::io(operation, &path))?;
+        records(out)
+    })
 }
 
 /// At what length to compact a log of which so many bytes are kept.
@@ -330,121 +362,5 @@ const NEW: &str = "log.new";
 const MIN_COMPACTION_LEN: u64 = 4 << 20;
 
 #[cfg(test)]
-mod tests {
-    use std::env;
-
-    use super::*;
-    use crate::disk::steps;
-    use crate::store::Store;
-
-    const NOW: Timestamp = Timestamp::from_nanos(0);
-
-    /// A store that goes with the test.
-    struct Scratch(Store);
-
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let name = format!("tickwire-store-{name}-{}", std::process::id());
-            Self(Store::open(&env::temp_dir().join(name)).unwrap())
-        }
-
-        fn adopt(&self, announcement: &[u8], sync: SyncPolicy) -> Log {
-            let description = Description {
-                announcement: announcement.to_vec(),
-                ..Description::default()
-            };
-            let log = self
-                .0
-                .adopt(description, |_| true, Retention::KEEP_ALL, sync, NOW);
-            log.unwrap()
-        }
-
-        fn numbers(&self) -> Vec<i64> {
-            let mut numbers = Vec::new();
-            let each = |record: &Record<'_>, _| numbers.push(record.sequence_number);
-            let log = self.adopt(b"", SyncPolicy::Never);
-            log.read(NOW, each).unwrap();
-            numbers
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(self.0.directory());
-        }
-    }
-
-    fn record(sequence_number: i64) -> Record<'static> {
-        Record {
-            sequence_number,
-            ..Record::default()
-        }
-    }
-
-    #[test]
-    fn a_record_that_finds_no_room_leaves_the_log_as_it_was() {
-        let scratch = Scratch::new("full");
-        let mut log = scratch.adopt(b"", SyncPolicy::Never);
-        log.append(&record(1), NOW).unwrap();
-        let file = std::mem::replace(&mut log.file, File::open("/dev/null").unwrap().into());
-        let error = log.append(&record(2), NOW).unwrap_err().to_string();
-        assert!(error.contains(log.path.to_str().unwrap()), "{error}");
-        assert!(error.contains("TICKWIRE_STORE"), "{error}");
-        log.file = file;
-        log.append(&record(3), NOW).unwrap();
-        assert_eq!(log.counters().appended, 2);
-        drop(log);
-        assert_eq!(scratch.numbers(), [1, 3]);
-    }
-
-    #[test]
-    fn a_record_that_does_not_reach_the_disk_is_in_the_log() {
-        let scratch = Scratch::new("sync");
-        let mut log = scratch.adopt(b"", SyncPolicy::EachWrite);
-        log.append(&record(1), NOW).unwrap();
-        // It takes what is written, but has no disk.
-        let null = OpenOptions::new().write(true).open("/dev/null").unwrap();
-        let file = std::mem::replace(&mut log.file, null.into());
-        let error = log.append(&record(2), NOW).unwrap_err();
-        assert!(error.to_string().contains("bring to the disk"), "{error}");
-        assert_eq!((log.counters().appended, log.counters().syncs), (2, 1));
-        log.file = file;
-        log.append(&record(3), NOW).unwrap();
-        drop(log);
-        // The third is behind the second, of which this file has nothing.
-        assert_eq!(scratch.numbers(), [1, 3]);
-        let skipped = scratch.adopt(b"", SyncPolicy::Never).counters();
-        assert_eq!((skipped.skipped_bytes, skipped.cut_off_bytes), (68, 0));
-    }
-
-    #[test]
-    fn a_log_is_on_the_disk_before_it_has_its_name() {
-        let scratch = Scratch::new("steps");
-        let name = |path: &Path| path.file_name().unwrap().display().to_string();
-        let mut log = scratch.adopt(b"", SyncPolicy::Never);
-        let names_in = |path: &Path| format!("sync names in {}", name(path));
-        let named = ["sync log.new", "rename log", &names_in(log.directory())].map(str::to_owned);
-        let above = [env::temp_dir(), scratch.0.directory().to_owned()].map(|path| names_in(&path));
-        assert_eq!(steps::take(), [above.as_slice(), &named].concat());
-
-        let payload = vec![0; 1 << 20];
-        log.retention = Retention::default();
-        while log.counters().compactions == 0 {
-            let payload = payload.as_slice();
-            log.append(
-                &Record {
-                    payload,
-                    ..record(1)
-                },
-                NOW,
-            )
-            .unwrap();
-        }
-        assert_eq!(steps::take(), named);
-        drop(log);
-        scratch.adopt(b"", SyncPolicy::Never);
-        assert_eq!(steps::take(), Vec::<String>::new());
-        scratch.adopt(b"another QoS", SyncPolicy::Never);
-        assert_eq!(steps::take(), named);
-    }
-}
+#[path = "log_tests.rs"]
+mod tests;

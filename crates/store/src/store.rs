@@ -10,7 +10,7 @@ use nix::unistd::geteuid;
 use tickwire_base::Timestamp;
 
 use crate::contents;
-use crate::disk::create_directory;
+use crate::disk::{create_directory, sync_directory};
 use crate::error::{Operation, StoreError};
 use crate::key::Description;
 use crate::lock::{Lock, Owner};
@@ -48,11 +48,13 @@ impl Store {
     }
 
     /// Takes a log for a writer: the first of its key that nobody has and whose description `fits` it, or
-    /// a new one. Waits up to a second for a [service](Owner::Service) to let go of one.
+    /// a new one. Waits up to a second for a [service](Owner::Service) to let go of one. Logs that are
+    /// damaged beyond what can be passed over stay as they are, and are
+    /// [counted](crate::LogCounters::logs_passed_over).
     ///
     /// # Errors
-    /// When the directory cannot be written, a log of the key is damaged, or there are 256 such
-    /// writers.
+    /// When the directory cannot be written, or there are 256 such logs that a writer has, that do not
+    /// fit or that are damaged.
     pub fn adopt(
         &self,
         description: Description,
@@ -62,20 +64,34 @@ impl Store {
         now: Timestamp,
     ) -> Result<Log, StoreError> {
         let fits = |log: &Description| log.key == description.key && fits(log);
+        let mut passed_over = 0;
         for slot in 0..MAX_SLOTS {
             let directory = self.directory.join(description.key.directory_name(slot));
             create_directory(&directory)?;
-            // A service need not let go of one that does not fit. Who had it meanwhile may have changed it.
-            if is_usable(&directory, &fits)?
-                && let Some(lock) = acquire(&directory)?
-                && is_usable(&directory, &fits)?
-            {
-                let description = Some(description);
-                return Log::open(directory, lock, description, retention, sync, now);
+            let opened = acquire_usable(&directory, &fits).and_then(|lock| {
+                let Some(lock) = lock else {
+                    return Ok(None);
+                };
+                let description = Some(description.clone());
+                Log::open(directory, lock, description, retention, sync, now).map(Some)
+            });
+            match opened {
+                Ok(None) => {}
+                Ok(Some(mut log)) => {
+                    log.counters.logs_passed_over = passed_over;
+                    return Ok(log);
+                }
+                Err(StoreError::Damaged { .. }) => passed_over += 1,
+                Err(error) => return Err(error),
             }
         }
-        let path = self.directory.clone();
-        Err(StoreError::TooManyWriters { path })
+        let slots = (0..MAX_SLOTS).map(|slot| description.key.directory_name(slot));
+        let owners = slots.map(|name| Self::owner(&self.directory.join(name)));
+        let writers = owners.filter(|owner| *owner == Ok(Owner::Writer)).count();
+        Err(StoreError::NoSlot {
+            path: self.directory.clone(),
+            unused: MAX_SLOTS as usize - writers,
+        })
     }
 
     /// Takes the log in `directory` for a durability service, as it is. What it keeps, `retention`
@@ -88,25 +104,56 @@ impl Store {
         retention: impl FnOnce(&Description) -> Retention,
         now: Timestamp,
     ) -> Result<Log, StoreError> {
-        let path = directory.join(LOCK);
-        let lock = Lock::open(&path)?;
-        // A writer that waits for it is not to be kept waiting by the next service.
-        let is_ours = match lock.is_wanted() {
-            true => false,
-            false => {
-                let owned = lock.try_own(true);
-                owned.map_err(StoreError::io(Operation::Lock, &path))?
-            }
-        };
-        if !is_ours {
-            let path = directory.to_owned();
-            return Err(StoreError::Taken { path });
-        }
+        let lock = own_as_service(directory)?;
         let path = directory.join(LOG);
         let file = File::open(&path).map_err(StoreError::io(Operation::Open, &path))?;
         let retention = retention(&contents::description(&file, &path)?);
         let directory = directory.to_owned();
         Log::open(directory, lock, None, retention, SyncPolicy::Never, now)
+    }
+
+    /// Removes the log in `directory`, and so what its writer left. The empty directory stays, as somebody
+    /// may be waiting for the lock in it.
+    ///
+    /// # Errors
+    /// When somebody has the log or wants it ([`StoreError::Taken`]), or it cannot be removed.
+    pub fn remove(directory: &Path) -> Result<(), StoreError> {
+        let _lock = own_as_service(directory)?;
+        let path = directory.join(LOG);
+        fs::remove_file(&path).map_err(StoreError::io(Operation::Remove, &path))?;
+        sync_directory(directory)
+    }
+}
+
+/// The lock of a log that no writer has or wants, as a service has it: writers wait a while for that.
+fn own_as_service(directory: &Path) -> Result<Lock, StoreError> {
+    let path = directory.join(LOCK);
+    let lock = Lock::open(&path)?;
+    // A writer that waits for it is not to be kept waiting by the next service.
+    let is_ours = !lock.is_wanted() && {
+        let owned = lock.try_own(true);
+        owned.map_err(StoreError::io(Operation::Lock, &path))?
+    };
+    match is_ours {
+        true => Ok(lock),
+        false => Err(StoreError::Taken {
+            path: directory.to_owned(),
+        }),
+    }
+}
+
+/// The lock of a log that fits, once it is ours.
+fn acquire_usable(
+    directory: &Path,
+    fits: &impl Fn(&Description) -> bool,
+) -> Result<Option<Lock>, StoreError> {
+    // A service need not let go of one that does not fit. Who had it meanwhile may have changed it.
+    match is_usable(directory, fits)? {
+        true => match acquire(directory)? {
+            Some(lock) if is_usable(directory, fits)? => Ok(Some(lock)),
+            _ => Ok(None),
+        },
+        false => Ok(None),
     }
 }
 

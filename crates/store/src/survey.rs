@@ -74,7 +74,7 @@ impl LogSummary {
     /// Looks at the log in `directory`, all of which it reads.
     ///
     /// # Errors
-    /// When it cannot be read, or its header is damaged.
+    /// When it cannot be read, or is damaged beyond what can be passed over.
     pub fn of(directory: &Path) -> Result<Self, StoreError> {
         let path = directory.join(LOG);
         let file = File::open(&path).map_err(StoreError::io(Operation::Open, &path))?;

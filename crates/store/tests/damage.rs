@@ -33,17 +33,18 @@ fn recovered(scratch: &Scratch, bytes: &[u8]) -> Result<Option<Vec<i64>>, TestCa
         log.directory().join("log")
     };
     fs::write(&path, bytes).unwrap();
-    let mut log = match adopt(scratch) {
-        Ok(log) => log,
-        Err(error) => {
-            // Only the header's damage cannot be helped.
-            let message = error.to_string();
-            prop_assert!(message.contains("at byte"), "{message}");
-            prop_assert!(message.contains(path.to_str().unwrap()), "{message}");
-            fs::remove_file(&path).unwrap();
-            return Ok(None);
-        }
-    };
+    let mut log = adopt(scratch).unwrap();
+    if log.counters().logs_passed_over > 0 {
+        // Only the header's damage cannot be helped.
+        let message = LogSummary::of(path.parent().unwrap())
+            .unwrap_err()
+            .to_string();
+        prop_assert!(message.contains("at byte"), "{message}");
+        prop_assert!(message.contains(path.to_str().unwrap()), "{message}");
+        prop_assert_eq!(fs::read(&path).unwrap(), bytes);
+        fs::remove_file(&path).unwrap();
+        return Ok(None);
+    }
     let recovered = numbers(&log);
     append(&mut log, NEW, 0, b"new");
     drop(log);
@@ -193,8 +194,48 @@ fn what_seems_to_begin_records_everywhere_takes_bounded_time() {
     let head = [len.to_le_bytes(), [0; 4], [0, 1, 0, 0]].concat();
     let heads = head.iter().cycle().take(2 * len as usize);
     bytes.extend(heads);
-    let mut count = 0;
-    let (_, damage) = parse(&bytes, |_| count += 1).unwrap();
-    assert_eq!(count, 0);
-    assert!(damage.is_some());
+    let damage = parse(&bytes, |_| panic!("there is no record")).unwrap_err();
+    assert!(damage.to_string().contains("searched"), "{damage}");
+}
+
+#[test]
+fn what_cannot_be_searched_is_not_cut_off() {
+    let scratch = Scratch::new();
+    let mut bytes = written(&scratch, &[vec![1], vec![2; 8 << 20], vec![3]]);
+    let len = bytes.len();
+    // The head of the second record is lost, and what it carried looks like heads of records.
+    let second = len - (8 << 20) - 2 * RECORD_HEAD_LEN - 1;
+    let claimed = 4_u32 << 20;
+    let head = [claimed.to_le_bytes(), [0; 4], [0, 1, 0, 0]].concat();
+    let lost = bytes[second..len - RECORD_HEAD_LEN - 1].iter_mut();
+    for (byte, of_head) in lost.zip(head.iter().cycle()) {
+        *byte = *of_head;
+    }
+    let path = adopt(&scratch).unwrap().directory().join("log");
+    fs::write(&path, &bytes).unwrap();
+    let mut log = adopt(&scratch).unwrap();
+    assert_eq!(log.counters().logs_passed_over, 1);
+    assert_ne!(log.directory(), path.parent().unwrap());
+    append(&mut log, 4, 0, b"");
+    assert_eq!(numbers(&log), [4]);
+    assert!(fs::read(&path).unwrap() == bytes, "it is as it was");
+    let error = LogSummary::of(path.parent().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("searched"), "{error}");
+}
+
+#[test]
+fn a_log_that_cannot_be_read_leaves_the_other_slots_to_writers() {
+    let scratch = Scratch::new();
+    let path = adopt(&scratch).unwrap().directory().join("log");
+    let mut bytes = fs::read(&path).unwrap();
+    // The version of the format.
+    bytes[7] = 1;
+    fs::write(&path, &bytes).unwrap();
+    let mut log = adopt(&scratch).unwrap();
+    append(&mut log, 1, 0, b"");
+    drop(log);
+    let log = adopt(&scratch).unwrap();
+    assert_eq!(numbers(&log), [1]);
+    assert_eq!(log.counters().logs_passed_over, 1);
+    assert_eq!(fs::read(&path).unwrap(), bytes);
 }

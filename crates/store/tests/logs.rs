@@ -84,6 +84,35 @@ fn each_writer_of_a_topic_has_the_lowest_slot_that_is_free() {
 }
 
 #[test]
+fn logs_that_do_not_fit_take_slots_until_they_are_removed() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let adopt = |fits: bool| {
+        let description = description("Quotes");
+        store.adopt(description, |_| fits, KEEP_ALL, SyncPolicy::Never, now())
+    };
+    let mut log = adopt(false).unwrap();
+    append(&mut log, 1, 0, b"");
+    let directory = log.directory().to_owned();
+    let taken = Store::remove(&directory);
+    assert!(matches!(taken, Err(StoreError::Taken { path }) if path == directory));
+    drop(log);
+    for _ in 1..256 {
+        drop(adopt(false).unwrap());
+    }
+    let error = adopt(false).expect_err("there are no more");
+    assert!(
+        matches!(error, StoreError::NoSlot { unused: 256, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("durability rm"), "{error}");
+    Store::remove(&directory).unwrap();
+    assert!(!Store::logs(store.directory()).unwrap().contains(&directory));
+    let log = adopt(false).unwrap();
+    assert_eq!((log.directory(), numbers(&log)), (&*directory, vec![]));
+}
+
+#[test]
 fn a_service_lets_a_writer_have_its_log() {
     let scratch = Scratch::new();
     let store = scratch.store();
@@ -235,13 +264,7 @@ fn errors_name_the_path_and_what_to_do() {
     let path = log.directory().join("log");
     drop(log);
     fs::write(&path, "something else, as long as a header").unwrap();
-    let adopted = store.adopt(
-        description("Quotes"),
-        |_| true,
-        KEEP_ALL,
-        SyncPolicy::Never,
-        now(),
-    );
+    let adopted = Store::adopt_as_service(path.parent().unwrap(), |_| KEEP_ALL, now());
     let error = adopted.unwrap_err().to_string();
     assert!(error.contains(path.to_str().unwrap()), "{error}");
     assert!(error.contains("at byte 0"), "{error}");

@@ -129,6 +129,7 @@ impl Arguments {
             Ok((participant, survey)) => {
                 let granted = participant.counters().receive_buffer_bytes;
                 findings.push(buffers::granted(granted));
+                findings.extend(network::refused(&participant.refused_interfaces()));
                 findings.extend(peers::rendezvous(&survey, &network.rendezvous));
                 let counters = participant.discovery().counters();
                 findings.extend(peers::check(

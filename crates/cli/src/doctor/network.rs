@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use tickwire::RefusedInterface;
 use tickwire_transport::{Interface, Poller, ReceiveBatch, UdpOptions, UdpSocket, clock};
 
 use super::Finding;
@@ -187,6 +188,14 @@ fn fragments(system: &System) -> Finding {
         ),
         _ => Finding::ok(check, "none were lost"),
     }
+}
+
+/// What a participant could not use.
+pub(super) fn refused(interfaces: &[RefusedInterface]) -> impl Iterator<Item = Finding> {
+    interfaces.iter().map(|refused| {
+        let mend = "name the interfaces to use by --interface, or see the checks of this one above";
+        Finding::warn("participant", refused.to_string(), mend)
+    })
 }
 
 /// Whether a datagram to a group comes back: sent with TTL 0, it does not leave the machine.

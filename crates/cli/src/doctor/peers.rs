@@ -107,7 +107,7 @@ fn announcements(counters: &DiscoveryCounters) -> Finding {
         ),
         (counters.endpoints_refused, "of endpoints beyond a limit"),
         (
-            counters.types_refused + counters.type_objects_refused,
+            counters.types_refused + counters.type_objects_refused + counters.type_requests_refused,
             "of types beyond a limit",
         ),
         (

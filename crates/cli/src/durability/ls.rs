@@ -17,7 +17,8 @@ use crate::output::{ListFormat, counted, note, stdout, write_list};
 Lists the logs in which TRANSIENT and PERSISTENT writers keep their samples beyond their own end: whose \
 they are, how much is in them, who has them (a `writer` that runs, a durability `service`, or nobody: \
 then the next writer of the topic takes over), and how many bytes are no whole record. Samples that are no \
-longer kept count until the log is compacted.
+longer kept count until the log is compacted. A log that the next writer of its topic cannot take over, as \
+its type or encoding is another, stays until `tickwire durability rm` removes it.
 
 It changes nothing, and takes no log from anybody.",
     after_help = "\

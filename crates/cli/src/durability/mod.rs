@@ -2,6 +2,7 @@
 //! library knows.
 
 mod ls;
+mod rm;
 mod serve;
 
 use std::env;
@@ -12,10 +13,11 @@ use tickwire::store::{StoreOptions, StoreVariable};
 
 use crate::failure::{Failure, Result};
 
-/// See and serve what TRANSIENT and PERSISTENT writers leave behind
+/// See, serve and remove what TRANSIENT and PERSISTENT writers leave behind
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Ls(ls::Arguments),
+    Rm(rm::Arguments),
     Serve(serve::Arguments),
 }
 
@@ -23,6 +25,7 @@ impl Command {
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Self::Ls(arguments) => arguments.run(),
+            Self::Rm(arguments) => arguments.run(),
             Self::Serve(arguments) => arguments.run(),
         }
     }

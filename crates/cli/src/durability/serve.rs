@@ -21,7 +21,8 @@ use crate::output::{counted, note};
 #[command(
     long_about = "\
 Takes each log of the domain whose writer has ended, however it ended, and publishes what is in it, with \
-the QoS and the type of that writer, to readers that ask for history. They get each sample once, with its \
+the QoS and the type of that writer, to readers that ask for history. Only OWNERSHIP_STRENGTH is the least, \
+and LIVELINESS AUTOMATIC where the lease is finite: readers that ask for a manual kind do not match. They get each sample once, with its \
 timestamp, whoever gives it: its writer, this service, or the next writer of the topic, to which the log \
 is handed back within a second of its start.
 

@@ -15,12 +15,12 @@ use tickwire_gateway::{
     FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationError, PublicationOptions,
     Publications, Publish, TopicIndex,
 };
+use tickwire_profiles::parse_duration;
 use tickwire_transport::ReceiveError;
 
 use super::options::{DEFAULT_GROUP, interface, parse_address, parse_ids};
 use super::receive::{Source, TICK};
 use super::report::{Form, Report};
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::{DefaultTemplate, TemplateOptions};

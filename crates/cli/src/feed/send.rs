@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 use tickwire_feed::PacketNumber;
+use tickwire_profiles::parse_duration;
 use tickwire_transport::{UdpOptions, UdpSocket};
 
 use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast, parse_address};
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::{FeedOptions, PreambleForm};

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 use tickwire_gateway::{Echo, EchoOptions};
+use tickwire_profiles::parse_duration;
 
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 use tickwire::{DataReader, DataReaderQos, DataWriterQos};
+use tickwire_profiles::parse_duration;
 
 use super::bytes::{Bytes, MeasuredDomain, PING};
 use super::{SIZES, parse_size};
 use crate::domain::OwnDomain;
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::output::{ListFormat, stdout, write_list};
 use crate::profile::ProfileOptions;

@@ -114,9 +114,10 @@ impl Arguments {
         let mut rows = Vec::new();
         for entity in Entity::ALL {
             for effective in self.settings(profile, entity) {
-                let origin = effective
-                    .origin
-                    .map(|(profile, line)| format!("{profile}, line {line}"));
+                let origin = effective.origin.map(|(profile, line)| match line {
+                    Some(line) => format!("{profile}, line {line}"),
+                    None => format!("{profile}, built into Connext"),
+                });
                 rows.push(vec![
                     json!(entity.name()),
                     json!(effective.setting.key),

@@ -15,12 +15,12 @@ use clap::{Args, ValueEnum};
 use tickwire::cdr::xtypes::TypeObjects;
 use tickwire::qos::nearest_name;
 use tickwire::{DiscoveryView, DomainParticipant, EndpointData, Guid, GuidPrefix, ParticipantData};
+use tickwire_profiles::parse_duration;
 
 pub(crate) use mismatch::Mismatch;
 pub(crate) use names::{Process, participant_name, vendor};
 pub(crate) use policies::non_default_policies;
 
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::network::NetworkOptions;
 use crate::output::note;

@@ -67,7 +67,10 @@ impl Arguments {
             let (role, owner) = (endpoint.role, survey.owner(endpoint.guid));
             let who = format!("{role} {} of {owner}", endpoint.guid);
             match describe(&participant, endpoint) {
-                Err(error) => unknown.push(format!("the type of {who} is not known: {error}")),
+                Err(error) => {
+                    let message = format!("the type of {who} is not known: {error}");
+                    unknown.push((endpoint, message));
+                }
                 Ok(ty) => {
                     let (idl, ty) = (to_idl(&ty), endpoint.type_name.clone());
                     match definitions.iter_mut().find(|known| known.idl == idl) {
@@ -81,9 +84,16 @@ impl Arguments {
                 }
             }
         }
-        // Who takes samples of any type announces none, which matters only where nobody else does.
+        // Who takes samples of any type announces none, which matters only where nobody else tells what
+        // a type of that name is like.
+        for (endpoint, message) in &unknown {
+            let mut told = definitions.iter();
+            let is_told = told.any(|definition| definition.ty == endpoint.type_name);
+            if !is_told || !endpoint.type_information.is_empty() {
+                note(message);
+            }
+        }
         if definitions.is_empty() {
-            unknown.iter().for_each(note);
             let failure = Failure::new(format_args!(
                 "nobody tells the type of the topic `{}`",
                 self.name

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::losses::Losses;
 use super::subscription::{Interest, SubscriptionOptions};
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::output::{note, stdout};
 use figures::{Bandwidth, Delay, Figures, Rate};
 use tickwire::DynamicType;
+use tickwire_profiles::parse_duration;
 
 /// Measure how often samples come
 #[derive(Args)]

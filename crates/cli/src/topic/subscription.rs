@@ -11,9 +11,9 @@ use tickwire::{
     StatusMask, SubscriberQos, WaitSet,
 };
 use tickwire_profiles::Profile;
+use tickwire_profiles::parse_duration;
 
 use super::losses::Losses;
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;

@@ -28,8 +28,8 @@ pub struct TopicBuiltinTopicData {
     pub name: String,
     /// The name of its type.
     pub type_name: String,
-    /// The policies of a topic, as the endpoint has them that was found first. Others have their
-    /// defaults.
+    /// The policies of a topic, as one of its endpoints had them when the topic was first told of. Others
+    /// have their defaults.
     pub qos: EndpointQos,
 }
 

@@ -20,13 +20,16 @@ pub use data::{
 
 use crate::DataReader;
 use crate::endpoints;
+use crate::group_listener::SubscriberListener;
 use crate::lifeline::Lifeline;
 use crate::qos::{DataReaderQos, GroupQos, Presentation, PresentationScope, ResourceLimits};
 use crate::reader::WeakDataReader;
 use crate::reader::shared::ReaderShared;
 use crate::signal::lock;
-use crate::subscriber::{Subscriber, SubscriberShared};
+use crate::status::StatusMask;
+use crate::subscriber::{Access, Subscriber, SubscriberShared};
 use crate::topic::Topic;
+use crate::wait_set::Condition;
 use data::{BuiltinTopicData, BuiltinType};
 
 /// The readers of the built-in topics (`get_builtin_subscriber`; DDS 1.4 §2.2.2.2.1.10): the other
@@ -77,7 +80,8 @@ impl BuiltinSubscriber {
         }
     }
 
-    /// `DCPSParticipant`: the other participants.
+    /// `DCPSParticipant`: the other participants. A rendezvous, which takes no part, is not among them;
+    /// [`discovery`](crate::DomainParticipant::discovery) has it.
     pub fn participants(&self) -> DataReader<ParticipantBuiltinTopicData> {
         self.reader(|all| &all.participants)
     }
@@ -97,9 +101,39 @@ impl BuiltinSubscriber {
         self.reader(|all| &all.subscriptions)
     }
 
-    /// What the four have in common: listener, status and [access](Subscriber::begin_access).
-    pub fn as_subscriber(&self) -> &Subscriber {
-        &self.subscriber
+    /// [`StatusMask::DATA_ON_READERS`] if data has come to any of the four since one was read.
+    pub fn status_changes(&self) -> StatusMask {
+        self.subscriber.status_changes()
+    }
+
+    /// A condition that holds while one of these statuses has changed.
+    pub fn status_condition(&self, mask: StatusMask) -> Condition {
+        self.subscriber.status_condition(mask)
+    }
+
+    /// As [`Subscriber::set_listener`], for the four.
+    pub fn set_listener(&self, listener: impl SubscriberListener) {
+        self.subscriber.set_listener(listener);
+    }
+
+    /// As [`Subscriber::set_listener_for`], for the four.
+    pub fn set_listener_for(&self, mask: StatusMask, listener: impl SubscriberListener) {
+        self.subscriber.set_listener_for(mask, listener);
+    }
+
+    /// As [`Subscriber::remove_listener`].
+    pub fn remove_listener(&self) {
+        self.subscriber.remove_listener();
+    }
+
+    /// As [`Subscriber::notify_datareaders`].
+    pub fn notify_datareaders(&self) {
+        self.subscriber.notify_datareaders();
+    }
+
+    /// As [`Subscriber::begin_access`].
+    pub fn begin_access(&self) -> Access {
+        self.subscriber.begin_access()
     }
 
     fn reader<T: Known>(&self, slot: fn(&BuiltinTopics) -> &Slot<T>) -> DataReader<T> {
@@ -217,7 +251,11 @@ fn tell<T: BuiltinTopicData>(slot: &Slot<T>, tell: impl FnOnce(&ReaderShared<T>)
     }
 }
 
+/// A rendezvous takes no part in the domain.
 fn tell_participant(reader: &ReaderShared<ParticipantBuiltinTopicData>, data: &ParticipantData) {
+    if data.is_rendezvous() {
+        return;
+    }
     let guid = data.guid();
     let value = ParticipantBuiltinTopicData::new(data);
     reader.feed(announcer(guid), guid.into(), value);

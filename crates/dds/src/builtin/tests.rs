@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tickwire_rtps::discovery::BuiltinEndpoints;
 use tickwire_rtps::wire::GuidPrefix;
 
 use super::*;
@@ -211,14 +212,49 @@ fn the_subscriber_says_that_a_reader_has_data_until_one_is_read() {
     let builtin = participant.builtin_subscriber();
     let (publications, topics) = (builtin.publications(), builtin.topics());
     let mask = StatusMask::DATA_ON_READERS;
-    let subscriber = participant.builtin_subscriber();
-    let condition = subscriber.as_subscriber().status_condition(mask);
+    let condition = builtin.status_condition(mask);
     assert!(!condition.holds());
     tell(&participant, &[found(&writer(1, 1, "Quotes"))]);
     assert!(condition.holds());
     publications.take();
     assert!(!condition.holds(), "though the other one was not read");
     assert_eq!(topics.status_changes(), StatusMask::DATA_AVAILABLE);
+}
+
+#[test]
+fn what_went_with_its_reader_is_no_data_of_the_subscriber() {
+    let participant = participant();
+    let builtin = participant.builtin_subscriber();
+    let (publications, topics) = (builtin.publications(), builtin.topics());
+    let condition = builtin.status_condition(StatusMask::DATA_ON_READERS);
+    tell(&participant, &[found(&writer(1, 1, "Quotes"))]);
+    drop(publications);
+    assert!(condition.holds(), "the other one has data");
+    drop(topics);
+    assert!(!condition.holds());
+    let publications = builtin.publications();
+    tell(&participant, &[found(&writer(1, 2, "Trades"))]);
+    assert!(condition.holds());
+    drop(publications);
+    assert!(!condition.holds());
+}
+
+#[test]
+fn a_rendezvous_is_no_participant() {
+    let participant = participant();
+    let reader = participant.builtin_subscriber().participants();
+    let mut data = ParticipantData::new(prefix(1));
+    data.builtin_endpoints =
+        BuiltinEndpoints::PARTICIPANT_ANNOUNCER.and(BuiltinEndpoints::PARTICIPANT_DETECTOR);
+    assert!(data.is_rendezvous());
+    let changed = Event::ParticipantChanged(Arc::new(data.clone()));
+    let lost = Event::ParticipantLost {
+        prefix: prefix(1),
+        reason: LostReason::Left,
+    };
+    let found = Event::ParticipantFound(Arc::new(data));
+    tell(&participant, &[found, changed, lost]);
+    assert_eq!(taken(&reader), []);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use tickwire_rtps::wire::{GuidPrefix, VendorId};
 use tickwire_store::{StoreOptions, StoreVariable};
 use tickwire_transport::{Waker, clock};
 
+use super::peer::Peer;
 use super::{DomainParticipant, Driving, ParticipantLimits};
 use crate::core::{Core, CoreParts};
 use crate::error::{EnableError, ParticipantError};
@@ -49,12 +50,6 @@ pub struct DomainParticipantBuilder {
     autoenable_created_entities: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Peer {
-    Machine(Ipv4Addr),
-    Port(SocketAddrV4),
-}
-
 impl DomainParticipantBuilder {
     pub(crate) fn new(domain: u32) -> Self {
         Self {
@@ -72,7 +67,8 @@ impl DomainParticipantBuilder {
             multicast_ttl: 0,
             lease_duration: Duration::from_secs(20),
             announce_period: None,
-            max_fragment_bytes: usize::MAX,
+            // Longer than any datagram.
+            max_fragment_bytes: 64 << 10,
             receive_buffer_bytes: 4 << 20,
             user_data: Vec::new(),
             store: None,
@@ -116,6 +112,14 @@ impl DomainParticipantBuilder {
     /// A discovery port to announce the participant to, besides the multicast group.
     pub fn peer_at(mut self, address: SocketAddrV4) -> Self {
         self.peers.push(Peer::Port(address));
+        self
+    }
+
+    /// The same by the name of a machine: `HOST`, or `HOST:PORT` for a discovery port. It is looked up
+    /// when the participant is built, which may take as long as the system's resolver has patience; its
+    /// first IPv4 address counts.
+    pub fn peer_named(mut self, name: &str) -> Self {
+        self.peers.push(Peer::Named(name.to_owned()));
         self
     }
 
@@ -176,13 +180,14 @@ impl DomainParticipantBuilder {
     }
 
     /// Time between announcements of the participant, after some quick ones at the beginning. Default a
-    /// third of the [lease](Self::lease_duration); with more than the lease others miss it now and then.
+    /// third of the [lease](Self::lease_duration), at least 1 ms; with more than the lease others miss it
+    /// now and then.
     pub fn announce_period(mut self, period: Duration) -> Self {
         self.announce_period = Some(period);
         self
     }
 
-    /// Samples that are longer are sent in fragments of so many bytes, at least 8. Default what fits a
+    /// Samples that are longer are sent in fragments of so many bytes, at least 64. Default what fits a
     /// datagram that passes all interfaces in one piece, which is also the most.
     pub fn max_fragment_bytes(mut self, bytes: usize) -> Self {
         self.max_fragment_bytes = bytes;
@@ -252,8 +257,8 @@ impl DomainParticipantBuilder {
     /// Joins the domain.
     ///
     /// # Errors
-    /// When the domain is above 232 and there is no rendezvous, or none where the reference says, an
-    /// interface does not exist, or the machine has no sockets or threads to give.
+    /// When the domain is above 232 and there is no rendezvous, or none where the reference says, a peer's
+    /// name or an interface does not exist, or the machine has no sockets or threads to give.
     pub fn build(self) -> Result<DomainParticipant, ParticipantError> {
         let domain = self.domain;
         let ports = match Ports::of(domain) {
@@ -261,7 +266,11 @@ impl DomainParticipantBuilder {
             None => return Err(ParticipantError::Domain { domain }),
             ports => ports,
         };
-        let rendezvous = self.resolve_rendezvous()?;
+        let mut peers = Vec::new();
+        for peer in &self.peers {
+            peers.extend(peer.resolve(domain)?);
+        }
+        peers.extend(self.resolve_rendezvous()?);
         let Ok(interfaces) = self.interface.parse();
         let network = Network::open(&NetworkOptions {
             multicast_ttl: self.multicast_ttl,
@@ -270,7 +279,7 @@ impl DomainParticipantBuilder {
             ports,
             receive_buffer_bytes: self.receive_buffer_bytes,
         })?;
-        let config = self.discovery_config(&network, rendezvous);
+        let config = self.discovery_config(&network, &peers);
         let discovery = Discovery::new(config).map_err(ParticipantError::Announcement)?;
         let waker = || Waker::new().map_err(ParticipantError::Wait);
         let control = waker()?;
@@ -313,14 +322,7 @@ impl DomainParticipantBuilder {
         Ok(locators)
     }
 
-    fn discovery_config(&self, network: &Network, rendezvous: Vec<Locator>) -> DiscoveryConfig {
-        let ports = Ports::of(self.domain);
-        let well_known = |address| ports.into_iter().flat_map(move |p| p.well_known(address));
-        let peers = self.peers.iter().flat_map(|peer| match *peer {
-            Peer::Machine(address) => well_known(address).collect(),
-            Peer::Port(address) => vec![Locator::udp(address.into())],
-        });
-        let peers: Vec<_> = peers.chain(rendezvous).collect();
+    fn discovery_config(&self, network: &Network, peers: &[Locator]) -> DiscoveryConfig {
         let addresses = network.addresses();
         let participant = ParticipantData {
             domain_id: Some(self.domain),
@@ -340,7 +342,7 @@ impl DomainParticipantBuilder {
         };
         let defaults = DiscoveryConfig::new(participant);
         DiscoveryConfig {
-            announce_to: network.announced_to(&peers),
+            announce_to: network.announced_to(peers),
             announce_period: self.announce_period.unwrap_or(defaults.announce_period),
             attachment: network.attachment(),
             limits: self.limits.discovery.clone(),

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use tickwire_rtps::discovery::Discovery;
 use tickwire_rtps::wire::{EntityId, Guid};
-use tickwire_transport::clock;
 
 use super::DomainParticipant;
 use crate::builtin::{of_others, topic_key};
+use crate::clock;
 use crate::reader::InstanceHandle;
 
 impl DomainParticipant {

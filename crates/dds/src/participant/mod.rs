@@ -3,6 +3,7 @@
 mod builder;
 mod ignore;
 mod limits;
+mod peer;
 
 use std::fmt;
 use std::path::Path;
@@ -10,13 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_rtps::wire::{EntityId, Guid};
-use tickwire_transport::clock;
 
 pub use builder::DomainParticipantBuilder;
 pub use ignore::IgnoreError;
 pub use limits::{DiscoveryLimits, FilterLimits, ParticipantLimits, ReaderLimits};
 
 use crate::builtin::BuiltinSubscriber;
+use crate::clock;
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::endpoints::{self, Factory};
@@ -25,6 +26,7 @@ use crate::error::{
 };
 use crate::group_listener::{DomainParticipantListener, listeners_of_all};
 use crate::lifeline::Lifeline;
+use crate::network::RefusedInterface;
 use crate::outgoing;
 use crate::publisher::{Publisher, PublisherQos};
 use crate::qos::{DataReaderQos, DataWriterQos};
@@ -255,8 +257,15 @@ impl DomainParticipant {
             listener_panics: counters.listener_panics.count(),
             interface_changes: counters.interface_changes.count(),
             interface_errors: counters.interface_errors.count(),
+            store_errors: counters.store_errors.count(),
             receive_buffer_bytes: network.user.receive_buffer_bytes(),
         }
+    }
+
+    /// The interfaces that it was told to use, and on which it could not join groups or use multicast
+    /// when it last looked: at its start, or when links changed. One for each reason.
+    pub fn refused_interfaces(&self) -> Arc<[RefusedInterface]> {
+        self.core().network.refused()
     }
 
     /// The domain.
@@ -301,9 +310,12 @@ pub struct ParticipantCounters {
     pub listener_panics: u64,
     /// Changes of interfaces or addresses that the participant has followed.
     pub interface_changes: u64,
-    /// Changes that it could not follow, or not with all interfaces, its start included. With the
-    /// next change it tries again.
+    /// Changes that it could not follow, or not with [all interfaces](DomainParticipant::refused_interfaces),
+    /// its start included. With the next change it tries again, which counts if it makes a difference.
     pub interface_errors: u64,
+    /// Logs of TRANSIENT and PERSISTENT writers of which not all may be on the disk, which no write could
+    /// tell any more, as the writer has ended.
+    pub store_errors: u64,
     /// Room for datagrams that the kernel granted the socket for user data, in bytes.
     pub receive_buffer_bytes: usize,
 }

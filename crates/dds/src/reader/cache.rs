@@ -240,6 +240,7 @@ impl<T> Cache<T> {
                 let arrival = Arrival {
                     writer,
                     sequence_number: SequenceNumber::UNKNOWN,
+                    original: None,
                     kind: ChangeKind::Unregistered,
                     source_timestamp: None,
                     reception_timestamp: time,

@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_base::Timestamp;
-use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
+use tickwire_rtps::{ChangeKind, OriginalWriter};
 
 use super::*;
 use crate::reader::collect::{Instances, Query};
@@ -53,6 +53,7 @@ fn arrival(kind: ChangeKind, instance: u8, from: u8, number: u64) -> Arrival {
     Arrival {
         writer: writer(from),
         sequence_number: SequenceNumber(number.cast_signed()),
+        original: None,
         kind,
         source_timestamp: Some(Timestamp::from_nanos(number.cast_signed())),
         reception_timestamp: Timestamp::from_nanos(1_000),
@@ -342,6 +343,29 @@ fn an_older_source_timestamp_does_not_overwrite() {
         Insertion::Stored
     );
     assert_eq!(fixture.take_values(), [20, 10]);
+}
+
+#[test]
+fn what_another_gives_of_a_writer_does_not_take_an_instance_back() {
+    let mut cache = Cache::new(KEEP_ALL);
+    let mut give = |instance, from, original: Option<i64>, number| {
+        let arrival = Arrival {
+            original: original.map(|number| OriginalWriter {
+                guid: writer(1),
+                sequence_number: SequenceNumber(number),
+            }),
+            ..arrival(ChangeKind::Alive, instance, from, number)
+        };
+        cache.insert(&arrival, Some(Arc::new(0)))
+    };
+    assert_eq!(give(1, 2, Some(3), 1), Insertion::Stored);
+    assert_eq!(give(1, 1, None, 5), Insertion::Stored);
+    assert_eq!(give(1, 2, Some(4), 2), Insertion::Filtered);
+    assert_eq!(give(2, 2, Some(4), 2), Insertion::Stored);
+    // Whatever others say, its writer is heard.
+    assert_eq!(give(1, 2, Some(1 << 40), 3), Insertion::Stored);
+    assert_eq!(give(1, 1, None, 6), Insertion::Stored);
+    assert_eq!(give(1, 1, None, 1), Insertion::Stored);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reading and taking: which samples, in which order, with which ranks.
 
 use tickwire_cdr::filter::SortKey;
-use tickwire_rtps::wire::Guid;
+use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use super::cache::{Cache, Order};
 use super::endpoint::Listed;
@@ -55,23 +55,38 @@ impl<T> Cache<T> {
         false
     }
 
-    /// Lists the samples in these states, as those of `reader`.
+    /// Lists the samples in these states, as those of `reader`. A notice that an instance has lost its
+    /// writers has no number of its own; it stands with the sample behind it, or else with the one before,
+    /// as it is returned between the two.
     pub(crate) fn list(&self, reader: Guid, mask: StateMask, samples: &mut Vec<Listed>) {
+        let mut notices = samples.len();
         let mut slot = self.entries.first();
         while let Some(current) = slot {
-            if let Some(entry) = self
-                .entries
-                .get(current)
-                .filter(|_| self.matches(current, mask))
-            {
-                samples.push(Listed {
-                    reader,
-                    publisher: entry.publisher,
-                    group_number: entry.group_number,
-                    made: entry.made(),
-                });
-            }
             slot = self.entries.after(current);
+            if !self.matches(current, mask) {
+                continue;
+            }
+            let Some(entry) = self.entries.get(current) else {
+                continue;
+            };
+            let listed = Listed {
+                reader,
+                publisher: entry.publisher,
+                group_number: entry.group_number,
+                made: entry.made(),
+            };
+            samples.push(listed);
+            if entry.sequence_number != SequenceNumber::UNKNOWN {
+                samples[notices..].fill(listed);
+                notices = samples.len();
+            }
+        }
+        if let Some(last) = notices
+            .checked_sub(1)
+            .and_then(|at| samples.get(at).copied())
+            && last.reader == reader
+        {
+            samples[notices..].fill(last);
         }
     }
 

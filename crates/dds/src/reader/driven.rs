@@ -9,7 +9,6 @@ use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{RepresentationId, Verdict};
 use tickwire_rtps::reader::{Decision, WriterProxy};
 use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, Submessage};
-use tickwire_transport::clock;
 
 use super::cache::WriterPolicy;
 use super::endpoint::{Listed, ReaderEndpoint, Received};
@@ -17,6 +16,7 @@ use super::info::StateMask;
 use super::room::Room;
 use super::shared::{ReaderShared, ReaderState};
 use super::status::ReaderStatuses;
+use crate::clock;
 use crate::signal::lock;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
@@ -183,9 +183,12 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         &self.topic_name
     }
 
+    fn has_news(&self) -> bool {
+        self.changes().intersects(StatusMask::DATA_AVAILABLE)
+    }
+
     fn notify(&self) {
-        let data = StatusMask::DATA_AVAILABLE;
-        if self.changes().intersects(data) && self.listeners.own.note(data) {
+        if self.has_news() && self.listeners.own.note(StatusMask::DATA_AVAILABLE) {
             self.core.call_listener_later(self.guid.entity);
         }
     }

@@ -66,6 +66,9 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
 
     fn topic_name(&self) -> &str;
 
+    /// Whether data has come since it was last read.
+    fn has_news(&self) -> bool;
+
     /// Tells its own listener of data, if there is any that was not read.
     fn notify(&self);
 

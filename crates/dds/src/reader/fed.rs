@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_transport::clock;
 
 use super::inbox::{Inbox, Staged};
 use super::info::InstanceHandle;
 use super::insert::Arrival;
 use super::shared::ReaderShared;
+use crate::clock;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 
@@ -40,13 +40,18 @@ impl<T: TopicSupport> ReaderShared<T> {
         });
     }
 
-    /// `source` has disposed of an instance, or has nothing more to say about it.
+    /// `source` has disposed of an instance, or has nothing more to say about it. Nothing happens if the
+    /// instance is not alive.
     pub(crate) fn feed_end(&self, source: Guid, instance: InstanceHandle, is_disposed: bool) {
         let kind = match is_disposed {
             true => ChangeKind::DisposedUnregistered,
             false => ChangeKind::Unregistered,
         };
-        self.on_inbox(|inbox| inbox.take_fed(source, instance, kind, None));
+        self.on_inbox(|inbox| {
+            if inbox.cache.is_alive(instance) {
+                inbox.take_fed(source, instance, kind, None);
+            }
+        });
     }
 
     fn on_inbox(&self, call: impl FnOnce(&mut Inbox<T>)) {
@@ -77,6 +82,7 @@ impl<T: TopicSupport> Inbox<T> {
         let arrival = Arrival {
             writer: source,
             sequence_number: SequenceNumber::UNKNOWN,
+            original: None,
             kind,
             source_timestamp: None,
             reception_timestamp: self.timestamp,

@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 use tickwire_rtps::reader::{Decision, Delivery, GroupSets, Member, SetEnd, SetPart};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_transport::clock;
 
 use super::SampleRejectedReason;
 use super::inbox::{Inbox, Staged};
 use super::room::Room;
+use crate::clock;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 

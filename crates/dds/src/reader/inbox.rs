@@ -74,7 +74,7 @@ pub struct InboxCounters {
     pub discarded_with_set: u64,
     /// Parts in coherent sets of a publisher of which it could not be found out whether all writers
     /// are known that had to do with the set: shown if that was so with every set of the publisher,
-    /// else discarded.
+    /// or if the set is older than the reader, else discarded.
     pub parts_guessed: u64,
     /// Ends of instances that had ended, or that nobody here knew.
     pub ignored: u64,
@@ -155,6 +155,7 @@ impl<T: TopicSupport> Inbox<T> {
         let mut arrival = Arrival {
             writer: change.writer,
             sequence_number: change.sequence_number,
+            original: change.original,
             kind: change.kind,
             source_timestamp: change.source_timestamp,
             reception_timestamp: self.timestamp,

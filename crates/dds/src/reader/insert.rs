@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use tickwire_base::{Instant, Timestamp};
-use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
+use tickwire_rtps::{ChangeKind, OriginalWriter};
 
 use super::cache::{Cache, Entry, Order};
 use super::info::{InstanceHandle, SampleState};
@@ -15,6 +15,8 @@ use super::info::{InstanceHandle, SampleState};
 pub(crate) struct Arrival {
     pub(crate) writer: Guid,
     pub(crate) sequence_number: SequenceNumber,
+    /// Who wrote it first, if it was another writer.
+    pub(crate) original: Option<OriginalWriter>,
     pub(crate) kind: ChangeKind,
     pub(crate) source_timestamp: Option<Timestamp>,
     pub(crate) reception_timestamp: Timestamp,
@@ -212,9 +214,11 @@ impl<T> Cache<T> {
                     return false;
                 }
             }
+            if !self.policy.by_source_timestamp {
+                return instance.follows(arrival);
+            }
             let timestamp = arrival.source_timestamp;
-            !self.policy.by_source_timestamp
-                || timestamp.is_none_or(|time| instance.advances_to(time, writer))
+            timestamp.is_none_or(|time| instance.advances_to(time, writer))
         };
         match kind {
             // That is about its writer alone: it takes no ownership and is no newer value.

@@ -1,9 +1,10 @@
 //! The life of one instance, as a reader sees it (DDS 1.4 §2.2.2.5.1.3 to §2.2.2.5.1.5).
 
 use tickwire_base::{Instant, Timestamp};
-use tickwire_rtps::wire::Guid;
+use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use super::info::{InstanceHandle, InstanceState, ViewState};
+use super::insert::Arrival;
 use super::slots::List;
 
 /// An instance and the list of its samples.
@@ -27,6 +28,8 @@ pub(crate) struct Instance {
     owner: Option<(i32, Guid)>,
     /// Source timestamp and writer of the newest sample, which order samples BY_SOURCE_TIMESTAMP.
     newest: Option<(Timestamp, Guid)>,
+    /// The last sample that came from its own writer.
+    last_own: Option<(Guid, SequenceNumber)>,
     pub(crate) rank: Rank,
     /// The last collection that looked for its samples.
     pub(crate) visited: u64,
@@ -58,6 +61,7 @@ impl Instance {
             writers: Vec::new(),
             owner: None,
             newest: None,
+            last_own: None,
             rank: Rank::default(),
             visited: 0,
         }
@@ -147,6 +151,18 @@ impl Instance {
             self.newest = Some((timestamp, writer));
         }
         advances
+    }
+
+    /// Whether a sample is not one that another gives (RTPS 2.5 §8.7.9) though its writer itself has
+    /// gone on; notes how far a writer has got.
+    pub(crate) fn follows(&mut self, arrival: &Arrival) -> bool {
+        let Some(original) = arrival.original else {
+            self.last_own = Some((arrival.writer, arrival.sequence_number));
+            return true;
+        };
+        self.last_own.is_none_or(|(writer, number)| {
+            writer != original.guid || number < original.sequence_number
+        })
     }
 
     /// Whether nothing would be forgotten with it. One that is alive without writers never had a

@@ -190,3 +190,32 @@ impl<T: TopicSupport> Trigger for Query<T> {
         Some(Arc::clone(&self.reader.core))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::signal::Signal;
+    use crate::{DomainParticipant, Driving};
+
+    #[test]
+    fn other_parameters_wake_who_waits_for_it() {
+        let builder = DomainParticipant::builder(231).driving(Driving::Polled);
+        let participant = builder.build().expect("a participant");
+        let reader = participant.builtin_subscriber().publications();
+        let query = reader.query_condition(StateMask::ANY, "topic_name = %0", &["'A'"]);
+        let query = query.expect("a member");
+        let signal = Arc::default();
+        reader.shared().observers.add(&signal);
+        let mut looks = 0;
+        // They change between a look and the sleep that would follow.
+        let woken = Signal::wait(&signal, Duration::from_secs(5), || {
+            looks += 1;
+            let parameters = query.set_query_parameters(&["'B'"]);
+            parameters.expect("it fits the type");
+            (looks == 2).then_some(())
+        });
+        assert_eq!(woken, Some(()));
+    }
+}

@@ -10,7 +10,6 @@ use tickwire_rtps::Outbox;
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::reader::{GroupSets, Member, Reader, ReaderConfig};
 use tickwire_rtps::wire::Guid;
-use tickwire_transport::clock;
 
 use super::collect::{Accepts, Query, SortBy};
 use super::group_inbox::GroupInbox;
@@ -21,6 +20,7 @@ use super::policy;
 use super::query_condition::Matcher;
 use super::sample::Sample;
 use super::status::ReaderStatuses;
+use crate::clock;
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
 use crate::listeners::Listeners;

@@ -17,9 +17,9 @@ use tickwire_rtps::wire::{EntityId, GroupDigest, GuidPrefix, MessageReader, Subm
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, ChangeKind, Outbox};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
-use tickwire_transport::clock;
 
 use super::*;
+use crate::clock;
 use crate::qos::ResourceLimits;
 use crate::reader::endpoint::Received;
 use crate::{DomainParticipant, Driving};
@@ -218,6 +218,53 @@ impl Sim {
         let mut readers = self.writers[writer].machine.readers();
         readers.next().map_or(0, |reader| reader.acknowledged.0)
     }
+}
+
+#[test]
+fn a_set_is_not_guessed_whole_when_a_writer_has_left_within_it() {
+    let late = Setting {
+        writers: 3,
+        one_topic: true,
+        is_late: true,
+        ..TWO
+    };
+    let steps = [
+        Step::Begin,
+        Step::Write(1, 0),
+        Step::Write(0, 0),
+        Step::WriterLeaves(0),
+        Step::Write(2, 0),
+        Step::Join,
+        Step::WriterLeaves(1),
+    ];
+    check(&late, &steps);
+    // So it is with an empty set before that one.
+    let empty = [Step::Begin, Step::End];
+    check(&late, &[&empty[..], &steps].concat());
+}
+
+#[test]
+fn a_notice_that_a_writer_has_left_takes_no_sample_out_of_its_turn() {
+    let ordered = Setting {
+        seed: 16_237_509_702_394_805_780,
+        loss: 77,
+        ordered: true,
+        is_late: true,
+        ..TWO
+    };
+    let steps = [
+        Step::Begin,
+        Step::Dispose(0, 0),
+        Step::Write(1, 0),
+        Step::Write(0, 1),
+        Step::End,
+        Step::Wait(1),
+        Step::Begin,
+        Step::Wait(2),
+        Step::Join,
+        Step::WriterLeaves(0),
+    ];
+    check(&ordered, &steps);
 }
 
 #[test]

@@ -195,7 +195,7 @@ impl Sim {
         let is_heard = reader.is_some_and(|node| node.reader.is_some());
         let open = self.is_open.then(|| self.sets - 1);
         let mut written = self.written.iter();
-        let has_part = written.any(|one| one.writer == index && one.set == open);
+        let has_part = open.is_some() && written.any(|one| one.writer == index && one.set == open);
         if let Some(open) = open.filter(|_| is_heard && has_part) {
             self.cut.push(open);
         }

@@ -23,18 +23,19 @@ use tickwire_rtps::{Change, ChangeKind, OriginalWriter};
 use tickwire_store::{
     Log, LogCounters, Operation, Record, RecordKind, Retention, Store, StoreError, SyncPolicy,
 };
-use tickwire_transport::clock;
 
 use super::description;
 use super::syncer::SyncQueue;
+use crate::clock;
 use crate::core::Core;
+use crate::error::WriteError;
 use crate::qos::{Durability, DurabilityService, History, ResourceLimits};
 use crate::signal::lock;
 
 /// The log of a writer, until the writer ends.
 pub(crate) struct Durable {
     /// How long after a write it goes to the disk, and who sees to that.
-    syncing: Option<(Duration, Arc<SyncQueue>)>,
+    pub(super) syncing: Option<(Duration, Arc<SyncQueue>)>,
     /// Whether it is in that queue.
     pub(super) is_waiting: AtomicBool,
     pub(super) state: Mutex<Option<State>>,
@@ -109,15 +110,15 @@ impl Durable {
         }
     }
 
-    /// Appends a change once `write` has written it, which copies its payload to where it is told.
-    /// Also says which coherent set it is in.
+    /// Appends a change once `write` has written it, which copies its payload to where it is told and
+    /// says which coherent set it is in.
     pub(crate) fn write<E>(
         self: &Arc<Self>,
         writer: Guid,
         change: &Change,
         now: Instant,
         write: impl FnOnce(&mut Vec<u8>) -> Result<Written, E>,
-    ) -> Result<Result<SequenceNumber, E>, StoreError> {
+    ) -> Result<Result<SequenceNumber, E>, WriteError> {
         let mut state = lock(&self.state);
         let Some(state) = &mut *state else {
             return Ok(write(&mut Vec::new()).map(|written| written.number));
@@ -137,11 +138,15 @@ impl Durable {
             coherent_set: written.coherent_set.0,
             payload: &state.payload,
         };
-        state.log.append(&record, timestamp)?;
+        let appended = state.log.append(&record, timestamp);
+        match appended.err() {
+            Some(error) if !is_of_the_disk(&error) => return Err(WriteError::Store(error)),
+            disk => state.keep(disk.map_or(Ok(()), Err)),
+        }
         self.sync_after(now);
         match state.failed.take() {
             None => Ok(Ok(written.number)),
-            Some(error) => Err(error),
+            Some(error) => Err(WriteError::Unsynced(error)),
         }
     }
 
@@ -176,9 +181,12 @@ impl Durable {
     /// Brings what was written to the disk. The next write tells if that failed. Others may write
     /// meanwhile.
     pub(super) fn sync(&self) {
-        // What is written from here on waits for the next time.
-        self.is_waiting.store(false, Ordering::Release);
-        let unsynced = lock(&self.state).as_ref().map(|state| state.log.unsynced());
+        let unsynced = {
+            let state = lock(&self.state);
+            // What is written from here on waits for the next time, and who closes the log before syncs.
+            self.is_waiting.store(false, Ordering::Release);
+            state.as_ref().map(|state| state.log.unsynced())
+        };
         let Some(unsynced) = unsynced else {
             return;
         };
@@ -200,14 +208,18 @@ impl Durable {
     }
 
     /// Lets go of the log.
-    pub(crate) fn close(&self) {
-        let state = mem::take(&mut *lock(&self.state));
-        if let Some(state) = state
-            && self.is_waiting.load(Ordering::Acquire)
-        {
-            // There is nobody left to tell of a failure.
-            let _ = state.log.sync();
+    ///
+    /// # Errors
+    /// With what no write has told and none will.
+    pub(crate) fn close(&self) -> Result<(), StoreError> {
+        let Some(mut state) = mem::take(&mut *lock(&self.state)) else {
+            return Ok(());
+        };
+        if self.is_waiting.load(Ordering::Acquire) {
+            let synced = state.log.sync();
+            state.keep(synced);
         }
+        state.failed.map_or(Ok(()), Err)
     }
 }
 
@@ -218,6 +230,15 @@ impl State {
             self.failed = result.err();
         }
     }
+}
+
+/// Whether the log has what was to be appended, and only the disk may not.
+fn is_of_the_disk(error: &StoreError) -> bool {
+    let operation = match error {
+        StoreError::Io { operation, .. } => operation,
+        _ => return false,
+    };
+    *operation == Operation::Sync
 }
 
 /// A change that a machine has taken.

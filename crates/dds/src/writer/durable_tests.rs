@@ -61,7 +61,8 @@ fn a_disk_that_takes_long_holds_up_nothing_but_writes() {
         // Whoever brings it to the disk stands still from here on.
         let _log = lock(&durable.state);
         durable.sync_after(clock::now());
-        while durable.is_waiting.load(Ordering::Acquire) {
+        let (_, queue) = durable.syncing.as_ref().expect("an interval");
+        while !queue.is_empty() {
             thread::yield_now();
         }
         let topic = participant.topic::<Tick>("Ticks").expect("a topic");
@@ -73,6 +74,8 @@ fn a_disk_that_takes_long_holds_up_nothing_but_writes() {
         let acknowledged = writer.wait_for_acknowledgments(PATIENCE);
         acknowledged.expect("all acknowledged");
         assert_eq!(reader.take().len(), 1);
+        // A writer that ends now brings it to the disk itself.
+        assert!(durable.is_waiting.load(Ordering::Acquire));
     }
     writer.write(&Tick { price: 2 }).expect("written");
 }
@@ -99,6 +102,10 @@ fn a_failure_is_told_though_the_next_sync_succeeds() {
     durable.sync();
     assert_eq!(writer.log_counters().expect("a log").syncs, 1);
     let error = writer.write(&Tick { price: 1 }).expect_err("it is told");
-    assert_eq!(error, WriteError::Store(lost("first")));
+    assert_eq!(error, WriteError::Unsynced(lost("first")));
+    assert_eq!(writer.log_counters().expect("a log").appended, 1);
     writer.write(&Tick { price: 2 }).expect("it is told once");
+    fail("last");
+    drop(writer);
+    assert_eq!(participant.counters().store_errors, 1);
 }

@@ -1,7 +1,7 @@
 //! A writer's machine behind its lock, whatever the type of its samples.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tickwire_base::Instant;
@@ -10,11 +10,11 @@ use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, GroupDigest, Guid, SequenceNumber, Submessage};
-use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, ServiceHistory, Writer, WriterConfig};
+use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
-use tickwire_transport::clock;
 
 use super::durable::{self, Durable, Written};
+use crate::clock;
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
 use crate::error::{StoreError, WriteError};
@@ -73,38 +73,44 @@ pub(crate) struct WriterStatuses {
 }
 
 impl WriterEndpoint {
+    /// A writer as it is announced. With a log, what is written outlives it, and it takes over what is in
+    /// there; without one there is no durability service, and HISTORY alone says what it keeps.
     pub(crate) fn new(
         core: Arc<Core>,
-        guid: Guid,
-        topic_name: String,
+        announced: &EndpointData,
         qos: &DataWriterQos,
-        policies: &EndpointQos,
         representation: Representation,
         description: Option<&TypeDescription>,
-    ) -> Self {
+        log: Option<Arc<Durable>>,
+    ) -> Result<Self, StoreError> {
+        let (guid, policies) = (announced.guid, &announced.qos);
         let config = WriterConfig {
             max_message_len: core.network.max_datagram_len(),
             max_fragment_len: core.max_fragment_bytes,
             filter_limits: core.filter_limits.clone(),
-            service: service(&core, policies),
+            service: log.as_ref().and_then(|_| durable::service(policies)),
             ..config(guid, qos, policies)
         };
-        Self {
+        let mut machine = Writer::new(config);
+        if let Some(log) = &log {
+            log.restore(&mut machine)?;
+        }
+        Ok(Self {
             guid,
             representation,
             autodispose: AtomicBool::new(qos.autodispose_unregistered_instances),
             dscp: AtomicU8::new(dscp(policies.transport_priority)),
             listeners: Listeners::new(vec![Arc::clone(&core.listener)]),
-            topic_name,
+            topic_name: announced.topic_name.clone(),
             observers: Observers::default(),
             max_blocking_time: policies.reliability.max_blocking_time,
             asserts_participant: asserts_participant(&policies.liveliness),
             description: description.cloned(),
             group: None,
             is_announced: AtomicBool::new(false),
-            durable: None,
+            durable: log,
             state: Mutex::new(WriterState {
-                machine: Writer::new(config),
+                machine,
                 deadline: DeadlineTracker::new(policies.deadline),
                 lease: Lease::new(clock::now(), &policies.liveliness),
             }),
@@ -112,7 +118,7 @@ impl WriterEndpoint {
             changes: AtomicU32::new(0),
             statuses: Mutex::default(),
             core,
-        }
+        })
     }
 
     /// Has the publisher number the changes, if it does so, and its listener told.
@@ -121,14 +127,6 @@ impl WriterEndpoint {
         self.listeners = Listeners::new(above);
         self.group = Some(Arc::clone(group)).filter(|group| group.is_group);
         self
-    }
-
-    /// Has what is written outlive the writer, which takes over what is in the log.
-    pub(crate) fn with_log(mut self, durable: Arc<Durable>) -> Result<Self, StoreError> {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        durable.restore(&mut state.machine)?;
-        self.durable = Some(durable);
-        Ok(self)
     }
 
     /// Tells the listeners.
@@ -176,6 +174,15 @@ impl WriterEndpoint {
     pub(crate) fn leave_group(&self) {
         if let Some(group) = &self.group {
             group.remove(self);
+        }
+    }
+
+    /// Lets go of the log, once the writer is withdrawn.
+    pub(crate) fn close_log(&self) {
+        if let Some(durable) = &self.durable
+            && durable.close().is_err()
+        {
+            self.core.counters.store_errors.add(1);
         }
     }
 
@@ -300,7 +307,7 @@ impl WriterEndpoint {
                 };
                 self.write_change(change, payload, outbox)
             });
-            Ok(written.map_err(WriteError::Store)??)
+            Ok(written??)
         })
     }
 
@@ -526,11 +533,6 @@ fn config(guid: Guid, qos: &DataWriterQos, policies: &EndpointQos) -> WriterConf
         max_unacknowledged_len: qos.max_unacknowledged_bytes,
         ..WriterConfig::new(guid)
     }
-}
-
-/// What the writer keeps as its own durability service; without a store there is none.
-fn service(core: &Core, policies: &EndpointQos) -> Option<ServiceHistory> {
-    core.store.as_ref().and_then(|_| durable::service(policies))
 }
 
 fn asserts_participant(liveliness: &Liveliness) -> bool {

@@ -1,13 +1,14 @@
 //! WRITER_DATA_LIFECYCLE where the writer itself ends (DDS 1.4 §2.2.3.21).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tickwire_rtps::{Change, ChangeKind};
-use tickwire_transport::clock;
 
 use super::endpoint::WriterEndpoint;
+use crate::clock;
 use crate::lifeline::Lifeline;
 use crate::outgoing::SuspendedPublications;
 use crate::signal::lock;
@@ -26,10 +27,10 @@ impl Instances {
         key: impl FnOnce(&mut Vec<u8>) -> Result<(), SampleError>,
     ) -> Result<(), SampleError> {
         let mut instances = lock(&self.0);
-        if !instances.contains_key(&hash) {
+        if let Entry::Vacant(new) = instances.entry(hash) {
             let mut payload = Vec::new();
             key(&mut payload)?;
-            instances.insert(hash, payload.into());
+            new.insert(payload.into());
         }
         Ok(())
     }

@@ -22,7 +22,6 @@ use tickwire_cdr::Representation;
 use tickwire_rtps::discovery::Role;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{Change, ChangeKind};
-use tickwire_transport::clock;
 
 pub use any::AnyDataWriter;
 pub use listener::DataWriterListener;
@@ -30,6 +29,7 @@ pub use served::ServedLog;
 pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
 pub use tickwire_store::LogCounters;
 
+use crate::clock;
 use crate::enabling::Enabling;
 use crate::endpoints;
 use crate::error::{EnableError, SetQosError, Timeout, WriteError};
@@ -452,9 +452,7 @@ impl<T: TopicSupport> Drop for Handle<T> {
         let _ = endpoint.wait_for_acknowledgments(left());
         endpoint.leave_group();
         endpoint.core.remove_writer(endpoint.guid);
-        if let Some(durable) = &endpoint.durable {
-            durable.close();
-        }
+        endpoint.close_log();
     }
 }
 

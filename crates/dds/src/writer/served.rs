@@ -12,12 +12,12 @@ use tickwire_rtps::discovery::{DiscoveryDataError, EndpointData, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_store::{Description, Retention, Store, StoreError};
-use tickwire_transport::clock;
 
 use super::WriterCounters;
 use super::description::{announced, type_of};
 use super::durable::{Durable, retention};
 use super::endpoint::WriterEndpoint;
+use crate::clock;
 use crate::endpoints;
 use crate::error::EndpointError;
 use crate::lifeline::Lifeline;
@@ -62,22 +62,21 @@ impl ServedLog {
         let entity = EntityId::user_writer(core.next_entity_key()?, is_keyed);
         let guid = Guid::new(core.prefix, entity);
         let ty = type_of(&description);
-        let endpoint = WriterEndpoint::new(
-            Arc::clone(core),
-            guid,
-            data.topic_name.clone(),
-            &DataWriterQos::default(),
-            &data.qos,
-            representation,
-            ty.as_ref(),
-        );
-        let endpoint = endpoint.with_log(Durable::new(log, None))?;
-        core.draft(EndpointData {
+        let data = EndpointData {
             guid,
             unicast_locators: Vec::new(),
             multicast_locators: Vec::new(),
             ..data
-        });
+        };
+        let endpoint = WriterEndpoint::new(
+            Arc::clone(core),
+            &data,
+            &DataWriterQos::default(),
+            representation,
+            ty.as_ref(),
+            Some(Durable::new(log, None)),
+        )?;
+        core.draft(data);
         // From here on it is withdrawn with the result.
         let served = Self {
             endpoint: Arc::new(endpoint),
@@ -122,9 +121,7 @@ impl ServedLog {
 impl Drop for ServedLog {
     fn drop(&mut self) {
         self.lifeline.core.remove_writer(self.endpoint.guid);
-        if let Some(durable) = &self.endpoint.durable {
-            durable.close();
-        }
+        self.endpoint.close_log();
     }
 }
 

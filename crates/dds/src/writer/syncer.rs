@@ -7,9 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tickwire_base::Instant;
-use tickwire_transport::clock;
 
 use super::durable::Durable;
+use crate::clock;
 use crate::signal::lock;
 
 /// The thread, once a writer needs it.
@@ -60,6 +60,12 @@ impl SyncQueue {
     pub(super) fn push(&self, at: Instant, log: Arc<Durable>) {
         lock(&self.state).waiting.push_back((at, log));
         self.changed.notify_all();
+    }
+
+    /// Whether the thread has begun with the last of them.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        lock(&self.state).waiting.is_empty()
     }
 
     fn run(&self) {

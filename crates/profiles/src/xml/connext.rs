@@ -8,7 +8,7 @@ use crate::value::Value;
 use crate::{Entity, catalogue};
 
 /// Gives `document` the built-in profiles on which its own build. Bases that say nothing of what
-/// Tickwire has are taken out.
+/// Tickwire has are taken out; those that say what it does not know are refused.
 pub(super) fn add_builtins(document: &mut Document, walk: &mut Walk<'_, '_>) {
     let mut needed: Vec<(&'static BuiltIn, usize)> = Vec::new();
     for draft in &mut document.profiles {
@@ -39,6 +39,15 @@ fn replace(
     // The longest is the nearest.
     let found = BUILT_IN.iter().filter(is_extension);
     let Some(builtin) = found.max_by_key(|builtin| builtin.name.len()) else {
+        if name.starts_with(PATTERN) {
+            let message = format!(
+                "Tickwire does not have `{}`, which sets RELIABILITY and other policies: write these \
+                 out here in place of the base",
+                base.text
+            );
+            walk.problems.add(base.at, message);
+            return false;
+        }
         let message = format!(
             "the base `{}` is ignored: Tickwire does not have it",
             base.text
@@ -75,6 +84,7 @@ impl BuiltIn {
     fn draft(&self, at: usize) -> Draft {
         let text = self.full_name();
         let mut draft = Draft::new(Name { text, at });
+        draft.is_built_in = true;
         for entity in [Entity::Writer, Entity::Reader] {
             let mut section = Section::new(entity, None);
             let said = self.says.iter().filter_map(|(key, word)| {
@@ -93,6 +103,8 @@ impl BuiltIn {
 }
 
 const LIBRARY: &str = "BuiltinQosLib::";
+/// How the names of those begin that each set several policies of the standard.
+const PATTERN: &str = "Pattern.";
 const LIBRARIES: [&str; 3] = [LIBRARY, "BuiltinQosLibExp::", "BuiltinQosSnippetLib::"];
 
 const fn builtin(name: &'static str, says: &'static [(&'static str, &'static str)]) -> BuiltIn {

@@ -1,4 +1,4 @@
-//! Addresses of other participants, as each dialect writes them. Knows nothing of what is sent there.
+//! Addresses and names of the machines of others, as each dialect writes them. Knows nothing of what is sent there.
 
 use std::net::SocketAddrV4;
 
@@ -106,6 +106,9 @@ fn locator(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Peer> {
     match (value::peer(address), port) {
         (Ok(Peer::Machine(address)), Some(port)) => {
             Some(Peer::Port(SocketAddrV4::new(address, port)))
+        }
+        (Ok(Peer::Named(name)), Some(port)) if !name.contains(':') => {
+            Some(Peer::Named(format!("{name}:{port}")))
         }
         (Ok(peer), _) => Some(peer),
         (Err(message), _) => {

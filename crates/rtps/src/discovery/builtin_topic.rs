@@ -242,7 +242,7 @@ impl Sink for Inbox {
 /// each fit, which is as much as a parameter holds.
 pub(super) const MAX_ANNOUNCEMENT_LEN: usize = 256 << 10;
 /// Longest request or reply in bytes, and as much of unfinished ones from one participant.
-const MAX_MESSAGE_LEN: usize = 1 << 20;
+pub(super) const MAX_MESSAGE_LEN: usize = 1 << 20;
 /// Requests or replies kept for those who have not acknowledged them.
 const MAX_MESSAGES: u32 = 64;
 /// Announcements kept of one participant that came before their turn, and their bytes.

@@ -123,6 +123,8 @@ pub struct DiscoveryCounters {
     pub types_answered: u64,
     /// Requests for types whose answer could not be written.
     pub types_unanswered: u64,
+    /// Requests for types that were not answered, as who asked had drawn enough in that second.
+    pub type_requests_refused: u64,
     /// Our requests for types that nobody answered in time.
     pub type_requests_expired: u64,
     /// Type objects of others that made way for newer ones.

@@ -120,6 +120,28 @@ fn a_participant_survives_the_round_trip() {
 }
 
 #[test]
+fn a_group_that_is_said_to_be_unknown_is_none() {
+    let written = |group| {
+        let mut payload = Vec::new();
+        let mut data = endpoint(Role::Writer);
+        data.group = Some(group);
+        data.write(&mut payload).expect("short names");
+        payload
+    };
+    let of_group = written(Guid::new(GuidPrefix::UNKNOWN, EntityId::user_publisher(3)));
+    let unknown = written(Guid::UNKNOWN);
+    let group = |payload: &[u8]| {
+        let data = EndpointData::read(Role::Writer, payload, None);
+        data.expect("complete").group
+    };
+    assert_eq!(
+        group(&of_group),
+        Some(Guid::new(PREFIX, EntityId::user_publisher(3)))
+    );
+    assert_eq!(group(&unknown), None);
+}
+
+#[test]
 fn an_endpoint_survives_the_round_trip() {
     for role in [Role::Writer, Role::Reader] {
         let data = endpoint(role);

@@ -251,10 +251,13 @@ impl EndpointData {
             ParameterId::CONTENT_FILTER_PROPERTY => {
                 self.content_filter = Some(ContentFilterProperty::read(&mut from)?);
             }
-            ParameterId::GROUP_GUID => self.group = Some(read_guid(parameter)?),
+            ParameterId::GROUP_GUID => {
+                let group = Some(read_guid(parameter)?).filter(names_group);
+                self.group = group.or(self.group);
+            }
             ParameterId::GROUP_ENTITY_ID if self.group.is_none() => {
                 let entity = EntityId(from.array("GROUP_ENTITYID")?);
-                self.group = Some(Guid::new(GuidPrefix::UNKNOWN, entity));
+                self.group = Some(Guid::new(GuidPrefix::UNKNOWN, entity)).filter(names_group);
             }
             ParameterId::GROUP_ENTITY_ID => {}
             ParameterId::TYPE_INFORMATION if from.little_endian => {
@@ -280,4 +283,9 @@ impl EndpointData {
         read_key(payload, ParameterId::ENDPOINT_GUID)?
             .ok_or(DiscoveryDataError::Missing(ParameterId::ENDPOINT_GUID))
     }
+}
+
+/// Whether a group is one: GUID_UNKNOWN and ENTITYID_UNKNOWN say that there is none.
+fn names_group(group: &Guid) -> bool {
+    group.entity != EntityId::UNKNOWN
 }

@@ -47,6 +47,9 @@ mod type_lookup_tests;
 mod type_matching;
 #[cfg(test)]
 mod type_matching_tests;
+mod type_replies;
+#[cfg(test)]
+mod type_replies_tests;
 mod type_requests;
 mod undecided;
 mod values;

@@ -10,7 +10,7 @@ use tickwire_base::{Duration, Instant, Locator};
 use super::attachment::{Choice, Confidence};
 use super::builtin_topic::BuiltinTopic;
 use super::{DiscoveryLimits, ParticipantData};
-use crate::crowd;
+use crate::crowd::Crowd;
 use crate::wire::{Arrival, GuidPrefix};
 
 /// A participant that announced itself.
@@ -29,6 +29,7 @@ pub(super) struct Participant {
     pub(super) endpoint_count: usize,
     /// Memory for what it announced, its endpoints included.
     bytes: usize,
+    came_at: Instant,
     expires_at: Instant,
     /// It has sent something to us, so our announcement has reached it.
     knows_us: bool,
@@ -50,6 +51,8 @@ pub(super) struct Participants {
     endpoint_count: usize,
     /// Those that did not know us when they came, oldest first; some may by now, or be gone.
     newcomers: VecDeque<GuidPrefix>,
+    /// Those that have just come and do not know us yet.
+    crowd: Crowd,
     /// No lease ends before.
     next_expiry: Option<Instant>,
     /// When those that do not know us are answered again.
@@ -179,6 +182,7 @@ impl Participants {
         let participant = self.by_prefix.entry(data.guid_prefix).or_insert_with(|| {
             self.bytes += bytes;
             self.newcomers.push_back(data.guid_prefix);
+            self.crowd.enter(now);
             Participant {
                 data: Arc::clone(&data),
                 metatraffic: Vec::new(),
@@ -187,6 +191,7 @@ impl Participants {
                 heard_by_multicast: false,
                 endpoint_count: 0,
                 bytes,
+                came_at: now,
                 expires_at,
                 knows_us: false,
                 answers_left: QUICK_ANSWERS,
@@ -200,7 +205,7 @@ impl Participants {
         participant.source = source;
         participant.expires_at = expires_at;
         if !participant.knows_us {
-            let answer_at = now + quick_answer_period(self.by_prefix.len());
+            let answer_at = now + quick_answer_period(&self.crowd, now, participant);
             self.answer_at = Some(self.answer_at.map_or(answer_at, |at| at.min(answer_at)));
         }
         self.next_expiry = Some(self.next_expiry.map_or(expires_at, |at| at.min(expires_at)));
@@ -210,6 +215,9 @@ impl Participants {
         let participant = self.by_prefix.remove(&prefix)?;
         self.bytes = self.bytes.saturating_sub(participant.bytes);
         self.endpoint_count -= participant.endpoint_count;
+        if !participant.knows_us {
+            self.crowd.leave(participant.came_at);
+        }
         if self.newcomers.len() > 2 * self.by_prefix.len() + SPARE_NEWCOMERS {
             let known = &self.by_prefix;
             self.newcomers.retain(|prefix| known.contains_key(prefix));
@@ -245,7 +253,12 @@ impl Participants {
         };
         participant.expires_at = now + participant.data.lease_duration;
         participant.heard_by_multicast |= arrival.is_some_and(|arrival| arrival.by_multicast);
-        to_us && !core::mem::replace(&mut participant.knows_us, true)
+        let is_news = to_us && !participant.knows_us;
+        if is_news {
+            participant.knows_us = true;
+            self.crowd.leave(participant.came_at);
+        }
+        is_news
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
@@ -278,12 +291,13 @@ impl Participants {
         (is_round, len): (bool, usize),
         announce_to: &'a [Locator],
     ) -> impl Iterator<Item = (&'a Participant, bool)> {
-        let period = quick_answer_period(self.by_prefix.len());
         let is_quick = self.answer_at.take_if(|at| *at <= now).is_some();
-        let (all, answer_at) = (self.by_prefix.values_mut(), &mut self.answer_at);
+        let (all, crowd) = (self.by_prefix.values_mut(), &self.crowd);
+        let answer_at = &mut self.answer_at;
         let concerned = all.take(if is_quick || is_round { usize::MAX } else { 0 });
         concerned.filter_map(move |participant| {
             let is_new = !participant.knows_us;
+            let period = quick_answer_period(crowd, now, participant);
             let waits = is_new && participant.answers_left > 0;
             let quick = waits && participant.answered_at + period <= now;
             if quick {
@@ -336,9 +350,9 @@ impl Participant {
     }
 }
 
-/// How long to wait for a sign that an answer has arrived, with that many participants.
-fn quick_answer_period(participants: usize) -> Duration {
-    QUICK_ANSWER_PERIOD.max(crowd::patience(participants))
+/// How long to wait for a sign that an answer to a participant has arrived.
+fn quick_answer_period(crowd: &Crowd, now: Instant, participant: &Participant) -> Duration {
+    QUICK_ANSWER_PERIOD.max(crowd.patience(now, participant.came_at))
 }
 
 const MAX_DEPARTED: usize = 256;

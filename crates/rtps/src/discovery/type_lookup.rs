@@ -7,10 +7,12 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tickwire_base::{Duration, Instant};
+use tickwire_cdr::EncodeError;
 use tickwire_cdr::xtypes::{Question, Reply, Request, RequestIdentity, TypeId, TypeObjects};
 
-use super::builtin_topic::{BuiltinTopic, Received};
+use super::builtin_topic::{BuiltinTopic, MAX_MESSAGE_LEN, Received};
 use super::event::Event;
+use super::type_replies::TypeReplies;
 use super::type_requests::{Availability, Pending, TypeRequests};
 use super::{BuiltinEndpoints, Discovery, DiscoveryDataError, DiscoveryLimits};
 use crate::change::ChangeKind;
@@ -24,6 +26,7 @@ pub(super) struct TypeLookup {
     /// Those of our own types, and those that others sent.
     objects: TypeObjects,
     pub(super) requests: TypeRequests,
+    replies: TypeReplies,
     limits: DiscoveryLimits,
 }
 
@@ -53,6 +56,7 @@ impl TypeLookup {
             ),
             objects: TypeObjects::new(),
             requests: TypeRequests::default(),
+            replies: TypeReplies::new(limits.max_participants),
             limits: limits.clone(),
         }
     }
@@ -242,12 +246,13 @@ impl Discovery {
         received: &Received,
         outbox: &mut Outbox,
     ) {
-        let request = match Request::parse(&received.payload) {
+        let from = received.writer.prefix;
+        let mut request = match Request::parse(&received.payload) {
             Ok(Some(request)) => request,
             Ok(None) => return,
             Err(error) => {
                 let error = DiscoveryDataError::Payload(error);
-                return self.unusable(received.writer.prefix, error);
+                return self.unusable(from, error);
             }
         };
         let objects = &self.type_lookup.objects;
@@ -258,13 +263,25 @@ impl Discovery {
         if !(for_us || for_anybody && known) {
             return;
         }
-        let answer = |payload: &mut Vec<u8>| request.answer(objects, payload);
+        if !self.type_lookup.replies.may_draw(now, from) {
+            self.counters.type_requests_refused += 1;
+            return;
+        }
+        keep_what_fits(&mut request.types, objects);
+        let mut len = 0;
+        let answer = |payload: &mut Vec<u8>| {
+            let before = payload.len();
+            request.answer(objects, payload)?;
+            len = payload.len() - before;
+            Ok::<(), EncodeError>(())
+        };
         let alive = ChangeKind::Alive;
         let replies = &mut self.type_lookup.replies_topic;
         match replies.write(now, alive, None, outbox, answer) {
             Ok(()) => self.counters.types_answered += 1,
             Err(_) => self.counters.types_unanswered += 1,
         }
+        self.type_lookup.replies.drew(from, len);
     }
 
     /// Somebody answers, maybe us.
@@ -314,6 +331,16 @@ impl fmt::Display for RequestError {
 
 impl core::error::Error for RequestError {}
 
+/// Leaves as many known objects of those that are asked for as one reply holds.
+fn keep_what_fits(types: &mut Vec<TypeId>, objects: &TypeObjects) {
+    let mut len = MAX_REPLY_HEADER_LEN;
+    types.retain(|&id| {
+        let object_len = objects.get(id).map(<[u8]>::len);
+        len += object_len.map_or(0, |object_len| object_len + MAX_OBJECT_HEADER_LEN);
+        object_len.is_some() && len <= MAX_MESSAGE_LEN
+    });
+}
+
 /// The name of a participant's service (XTypes 1.3 §7.6.3.3.4).
 fn instance_name(prefix: GuidPrefix) -> alloc::string::String {
     format!("{INSTANCE_PREFIX}{prefix:?}{:?}", EntityId::PARTICIPANT)
@@ -327,6 +354,10 @@ fn anybody() -> alloc::string::String {
 const INSTANCE_PREFIX: &str = "dds.builtin.TOS.";
 const SERVICE: BuiltinEndpoints =
     BuiltinEndpoints::TYPE_LOOKUP_REQUEST_READER.and(BuiltinEndpoints::TYPE_LOOKUP_REPLY_WRITER);
+/// Bytes of a reply around its objects, at most.
+const MAX_REPLY_HEADER_LEN: usize = 256;
+/// Bytes around one object, at most: its id, length, padding, and two ids that relate it to its minimal one.
+const MAX_OBJECT_HEADER_LEN: usize = 128;
 /// How long two endpoints wait for their types before they are matched by the types' names.
 const MATCHING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an answer is waited for.

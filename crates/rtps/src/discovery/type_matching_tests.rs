@@ -176,6 +176,38 @@ fn the_reader_says_what_counts() {
 }
 
 #[test]
+fn bounds_of_sequences_count_if_the_reader_says_so() {
+    let prices = |bound| {
+        let element = Shared::Static(&Type::F64);
+        quote(Final, Type::Sequence { element, bound }, None)
+    };
+    let counts = |rules: &mut TypeConsistency| rules.ignore_sequence_bounds = false;
+    let longer = || Meeting::of(&prices(8), &prices(4));
+    assert_eq!(longer().outcome(), "match");
+    let expected = "types differ: `market::Quote.level.price`: the writer has the bound 8";
+    assert!(longer().with(counts).outcome().starts_with(expected));
+    let shorter = Meeting::of(&prices(4), &prices(8)).with(counts);
+    assert_eq!(shorter.outcome(), "match");
+}
+
+#[test]
+fn names_of_members_count_unless_the_reader_says_otherwise() {
+    let named = |name: &'static str| {
+        let members = vec![Member::new(name, 0, Type::F64)];
+        TypeDescription::new("market::Quote", Appendable, members).expect("one member")
+    };
+    let renamed = || Meeting::of(&named("price"), &named("rate"));
+    let verdict = renamed().outcome();
+    assert!(verdict.starts_with("types differ: "), "{verdict}");
+    assert!(
+        verdict.contains("price") && verdict.contains("rate"),
+        "{verdict}"
+    );
+    let ignored = renamed().with(|rules| rules.ignore_member_names = true);
+    assert_eq!(ignored.outcome(), "match");
+}
+
+#[test]
 fn what_cannot_be_looked_into_goes_by_name() {
     // Types are announced, but nobody has their objects.
     let unknown = |extensibility| {

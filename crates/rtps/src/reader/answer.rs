@@ -4,7 +4,6 @@ use tickwire_base::Instant;
 
 use super::Reader;
 use super::writer_proxy::MatchedWriter;
-use crate::crowd;
 use crate::outbox::Outbox;
 use crate::wire::{AckNack, NackFrag, SequenceNumber, SequenceNumberSet, VendorId};
 
@@ -15,7 +14,7 @@ impl Reader {
     /// Fast DDS answers if nothing is acknowledged from number 0 on, which is not a valid set (RTPS
     /// 2.5 §9.4.2.6). To what the others take it says nothing until its next period, 3 s by default.
     pub(super) fn greet(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
-        let patience = crowd::patience(self.unsettled);
+        let patience = self.patience_with(now, index);
         let Some(writer) = self.writers.get_mut(index) else {
             return;
         };
@@ -34,7 +33,7 @@ impl Reader {
     /// Acknowledges what has been delivered and asks for what lacks. Of samples that have come in
     /// part, only the missing fragments are asked for.
     pub(super) fn answer(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
-        let patience = crowd::patience(self.crowd_of(index));
+        let patience = self.patience_with(now, index);
         let Some(writer) = self.writers.get_mut(index) else {
             return;
         };

@@ -201,6 +201,9 @@ pub struct SetEnd {
     pub first: SequenceNumber,
     /// The last of them.
     pub last: SequenceNumber,
+    /// Whether the writer had ended it before it first answered the reader: it is older than their
+    /// match.
+    pub is_history: bool,
     /// What became of the part.
     pub part: SetPart,
 }
@@ -274,6 +277,9 @@ pub struct ReaderCounters {
     pub duplicates: u64,
     /// Dropped because they had come before from their original writer, or from another that gave them.
     pub known: u64,
+    /// Runs of sequence numbers that had come of writers which others speak for, and were forgotten
+    /// to make room for others: these may come again.
+    pub forgotten: u64,
     /// Came before their turn and were kept.
     pub held: u64,
     /// Came before their turn when no more could be kept, or made way for what is needed first; they

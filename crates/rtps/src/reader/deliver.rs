@@ -6,7 +6,6 @@ use super::reorder::HeldChange;
 use super::sets::present;
 use super::{Delivery, Reader, ReceivedChange, Sink};
 use crate::count::is_after;
-use crate::crowd;
 use crate::wire::{Heartbeat, SequenceNumber};
 
 impl Reader {
@@ -34,6 +33,7 @@ impl Reader {
                 .set
                 .abandon(writer.proxy.guid, memory, counters, sink);
             self.memory.gaps -= writer.reorder.gaps();
+            self.memory.originals.forget(writer.proxy.guid);
             writer.restart();
             writer.heartbeat_count.restart(now, heartbeat.count);
             self.counters.restarts += 1;
@@ -58,6 +58,7 @@ impl Reader {
         let writer = &mut self.writers[index];
         writer.synchronized = true;
         writer.history_last = heartbeat.last;
+        writer.set.history_last = heartbeat.last;
         writer.greet_at = None;
         writer.greeting_interval = self.config.greeting_interval;
         self.forget_jumps(index, heartbeat.last);
@@ -70,7 +71,10 @@ impl Reader {
         let whole = writer.reorder.front().map(|span| span.first);
         let partial = writer.reassembly.iter().map(|partial| partial.number);
         let early = whole.into_iter().chain(partial).fold(start, Ord::min);
-        writer.expected = writer.expected.max(early);
+        if early > writer.expected {
+            writer.began = early;
+            writer.expected = early;
+        }
         self.drain(index, sink);
     }
 
@@ -98,29 +102,21 @@ impl Reader {
             self.lose(index, missed.unsigned_abs(), sink);
         }
         let is_known = self.is_known(index, number, change.original);
-        let delivery = match is_known {
-            true => {
-                sink.known(*change);
-                Delivery::Accepted
-            }
-            false => present(
-                &self.config,
-                &mut self.writers[index].set,
-                &mut self.memory,
-                &mut self.counters,
-                change,
-                sink,
-            ),
-        };
         let writer = &mut self.writers[index];
+        let delivery = present(
+            &self.config,
+            &mut writer.set,
+            &mut self.memory,
+            &mut self.counters,
+            change,
+            is_known,
+            sink,
+        );
         match delivery {
-            Delivery::Accepted if is_known => self.counters.known += 1,
+            Delivery::Accepted if is_known => {}
             Delivery::Accepted => {
                 writer.delivered += 1;
                 self.counters.delivered += 1;
-                if let Some(original) = change.original {
-                    self.note_original(original);
-                }
             }
             Delivery::Full => {
                 self.counters.refused += 1;
@@ -131,6 +127,9 @@ impl Reader {
             }
         }
         let writer = &mut self.writers[index];
+        if !begun {
+            writer.began = number;
+        }
         writer.synchronized |= !writer.proxy.reliable;
         writer.expected = number.next();
         self.drain(index, sink);
@@ -145,7 +144,7 @@ impl Reader {
         number: SequenceNumber,
         change: HeldChange,
     ) {
-        let many = self.crowd_of(index);
+        let patience = self.patience_with(now, index);
         let has_room = self.has_room_to_hold(index, change.bytes.len());
         let writer = &mut self.writers[index];
         if has_room {
@@ -156,7 +155,7 @@ impl Reader {
             self.counters.dropped += 1;
         }
         if writer.synchronized {
-            let interval = self.config.nack_interval.max(crowd::patience(many));
+            let interval = self.config.nack_interval.max(patience);
             writer.ask_soon(now, interval, &self.config);
         }
     }
@@ -191,7 +190,11 @@ impl Reader {
         if start == writer.expected {
             // What is next needs no room, and must not wait for any.
             let held = writer.reorder.front().map_or(end, |span| span.first);
-            writer.expected = end.min(held);
+            let next = end.min(held);
+            if !writer.synchronized && writer.began == writer.expected {
+                writer.began = next;
+            }
+            writer.expected = next;
             writer.patience = self.config.nack_interval;
         }
         if writer.proxy.reliable {
@@ -227,19 +230,14 @@ impl Reader {
             {
                 let received = change.as_received(writer.proxy.guid, span.first);
                 let set = &mut writer.set;
-                if is_known {
-                    counters.known += 1;
-                    sink.known(received);
-                } else if present(config, set, memory, counters, &received, sink) == Delivery::Full
-                {
+                let delivery = present(config, set, memory, counters, &received, is_known, sink);
+                if delivery == Delivery::Full {
                     counters.refused += 1;
                     break;
-                } else {
+                }
+                if !is_known {
                     writer.delivered += 1;
                     counters.delivered += 1;
-                    if let Some(original) = original {
-                        self.note_original(original);
-                    }
                 }
             }
             let writer = &mut self.writers[index];

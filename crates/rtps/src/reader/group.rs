@@ -12,7 +12,12 @@
 //! later set has a digest that is known, since then a writer has left that nobody here ever heard
 //! of, or after ten seconds. A publisher none of whose digests has ever been known may count them
 //! otherwise than we do: its sets are taken for whole after that time, and those that follow at
-//! once. Whether a writer that has left unheard of had a topic that is read here nobody can tell.
+//! once, but for those that end within that time of a writer's leave, as it may have had a part in
+//! them.
+//!
+//! Whether a writer that has left unheard of had a topic that is read here nobody can tell. Of a set
+//! that a late joiner gets from the history of the others it is done without: what it wrote has gone
+//! with it.
 
 use alloc::collections::BTreeMap;
 

@@ -34,6 +34,7 @@ fn end(set: i64, end: i64, first: i64, last: i64, part: SetPart) -> SetEnd {
         },
         first: SequenceNumber(first),
         last: SequenceNumber(last),
+        is_history: false,
         part,
     }
 }

@@ -1,6 +1,9 @@
 //! What a reader believes, and keeps for all its writers together. Takes nothing, sends nothing.
 
+use core::ops::{AddAssign, SubAssign};
+
 use super::Reader;
+use super::originals::Originals;
 use super::reassembly::Room;
 use super::writer_proxy::MatchedWriter;
 use crate::pool::BufferPool;
@@ -10,12 +13,46 @@ use crate::wire::SequenceNumber;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     pub(super) pool: BufferPool,
+    pub(super) originals: Originals,
     /// Gaps known beyond what is next.
     pub(super) gaps: usize,
     /// Changes of coherent sets that have not ended.
     pub(super) set_count: usize,
     /// Bytes of those.
     pub(super) set_len: usize,
+    /// What else is kept, as of when anything was last done about each writer.
+    pub(super) kept: Kept,
+}
+
+/// What is kept of changes whose turn has not come, of one writer or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    /// Whole changes.
+    pub(super) held: usize,
+    /// Bytes of those.
+    pub(super) held_len: usize,
+    /// Changes of which some fragments lack.
+    pub(super) partials: usize,
+    /// Bytes reserved for those.
+    pub(super) partial_len: usize,
+}
+
+impl AddAssign for Kept {
+    fn add_assign(&mut self, other: Self) {
+        self.held += other.held;
+        self.held_len += other.held_len;
+        self.partials += other.partials;
+        self.partial_len += other.partial_len;
+    }
+}
+
+impl SubAssign for Kept {
+    fn sub_assign(&mut self, other: Self) {
+        self.held -= other.held;
+        self.held_len -= other.held_len;
+        self.partials -= other.partials;
+        self.partial_len -= other.partial_len;
+    }
 }
 
 impl Reader {
@@ -39,18 +76,25 @@ impl Reader {
         is_confirmed
     }
 
-    /// Forgets what came before the first heartbeat if that, with `last`, is too far behind it. What
-    /// is true comes again.
+    /// Forgets what came before the first heartbeat if that, with `last`, is too far behind it, and all
+    /// that GAPs said of what the writer does not have. What is true comes again.
     pub(super) fn forget_jumps(&mut self, index: usize, last: SequenceNumber) {
         let writer = &mut self.writers[index];
-        let max_jump = to_i64(self.config.limits.max_jump);
-        let farthest = SequenceNumber(last.0.saturating_add(max_jump));
-        if writer.announced <= farthest {
-            return;
+        let farthest = last.0.saturating_add(to_i64(self.config.limits.max_jump));
+        if writer.announced > SequenceNumber(farthest) {
+            writer.announced = last;
+            self.counters.jumps += 1;
         }
-        writer.announced = last;
-        self.counters.jumps += 1;
-        while let Some(span) = writer.reorder.pop_back_beyond(farthest) {
+        let known = writer.announced.max(last);
+        if writer.expected > known.next() {
+            writer.expected = match writer.began == writer.expected {
+                true => SequenceNumber::FIRST,
+                false => known.next(),
+            };
+            writer.began = writer.began.min(writer.expected);
+            self.counters.jumps += 1;
+        }
+        while let Some(span) = writer.reorder.pop_back_beyond(known) {
             match span.change {
                 Some(_) => self.counters.dropped += 1,
                 None => self.memory.gaps -= 1,
@@ -58,45 +102,43 @@ impl Reader {
         }
     }
 
-    /// What fragments of that change may take, beside those of all others.
-    pub(super) fn room_for_fragments(&self, index: usize, number: SequenceNumber) -> Room {
-        let is_known = |writer: &MatchedWriter| writer.reassembly.contains(number);
-        if self
-            .writers
-            .get(index)
-            .is_some_and(|writer| is_known(writer))
-        {
-            return Room::default();
-        }
+    /// What is kept of all writers but one.
+    fn kept_of_others(&self, writer: &MatchedWriter) -> Kept {
+        let mut kept = self.memory.kept;
+        kept -= writer.counted;
+        kept
+    }
+
+    /// What the partial changes of a writer may take, beside those of all others.
+    pub(super) fn room_for_fragments(&self, index: usize) -> Room {
+        let others = self.kept_of_others(&self.writers[index]);
         let limits = &self.config.limits;
-        let mut room = Room {
-            count: limits.max_partial,
-            len: limits.max_partial_bytes,
-        };
-        for (at, writer) in self.writers.iter().enumerate() {
-            if at != index {
-                room.count = room.count.saturating_sub(writer.reassembly.len());
-                room.len = room.len.saturating_sub(writer.reassembly.bytes());
-            }
+        Room {
+            count: limits.max_partial.saturating_sub(others.partials),
+            len: limits.max_partial_bytes.saturating_sub(others.partial_len),
         }
-        room
     }
 
     /// Whether a change of so many bytes may be held. Whatever its size, it is within the bounds of
     /// its writer if that has no other, and within those of all if nobody has any.
     pub(super) fn has_room_to_hold(&self, index: usize, len: usize) -> bool {
-        let has_room = |held: (usize, usize), max_held: usize, max_len: usize| {
-            held.0 == 0 || held.0 < max_held && held.1.saturating_add(len) <= max_len
+        let has_room = |kept: Kept, max_held: usize, max_len: usize| {
+            kept.held == 0 || kept.held < max_held && kept.held_len.saturating_add(len) <= max_len
         };
-        let held = |writer: &MatchedWriter| (writer.reorder.held(), writer.reorder.held_len());
-        let all = self.writers.iter().map(|writer| held(writer));
-        let all = all.fold((0, 0), |sum, held| (sum.0 + held.0, sum.1 + held.1));
         let (config, limits) = (&self.config, &self.config.limits);
+        let own = self.writers[index].kept();
+        let mut all = self.kept_of_others(&self.writers[index]);
+        all += own;
         has_room(all, limits.max_held, limits.max_held_bytes)
-            && self
-                .writers
-                .get(index)
-                .is_some_and(|writer| has_room(held(writer), config.max_held, config.max_held_len))
+            && has_room(own, config.max_held, config.max_held_len)
+    }
+
+    /// Counts what is kept of a writer now.
+    pub(super) fn count_kept(&mut self, index: usize) {
+        let writer = &mut self.writers[index];
+        let kept = writer.kept();
+        self.memory.kept -= core::mem::replace(&mut writer.counted, kept);
+        self.memory.kept += kept;
     }
 
     /// Gives up the largest of the sets that have not ended, until all of them are within bounds. What

@@ -17,11 +17,11 @@ mod reorder;
 mod sets;
 mod writer_proxy;
 
-use tickwire_base::Instant;
+use tickwire_base::{Duration, Instant};
 
 use crate::by_guid::ByGuid;
 use crate::change::{ChangeKind, Place};
-use crate::crowd;
+use crate::crowd::Crowd;
 use crate::outbox::Outbox;
 use crate::wire::{
     Context, Data, DataFrag, Gap, Guid, Heartbeat, HeartbeatFrag, SequenceNumber,
@@ -38,7 +38,6 @@ pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;
 use limits::Memory;
-use originals::Originals;
 use reassembly::FragmentError;
 use reorder::HeldChange;
 use writer_proxy::MatchedWriter;
@@ -47,11 +46,10 @@ use writer_proxy::MatchedWriter;
 pub struct Reader {
     config: ReaderConfig,
     writers: ByGuid<MatchedWriter>,
-    /// How many reliable ones have not settled.
-    unsettled: usize,
+    /// Reliable ones that have not settled.
+    crowd: Crowd,
     /// Nothing is due before.
     due_at: Option<Instant>,
-    originals: Originals,
     memory: Memory,
     counters: ReaderCounters,
 }
@@ -62,9 +60,8 @@ impl Reader {
         Self {
             config,
             writers: ByGuid::new(),
-            unsettled: 0,
+            crowd: Crowd::default(),
             due_at: None,
-            originals: Originals::default(),
             memory: Memory::default(),
             counters: ReaderCounters::default(),
         }
@@ -101,16 +98,20 @@ impl Reader {
         let guid = proxy.guid;
         match self.find(guid) {
             Ok(index) => {
-                self.unsettled -= usize::from(self.writers[index].is_unsettled());
-                self.writers[index].proxy = proxy;
-                self.unsettled += usize::from(self.writers[index].is_unsettled());
+                let writer = &mut self.writers[index];
+                if writer.is_unsettled() {
+                    self.crowd.leave(writer.met_at);
+                }
+                writer.proxy = proxy;
+                if writer.is_unsettled() {
+                    self.crowd.enter(writer.met_at);
+                }
             }
             Err(index) => {
-                let mut writer = MatchedWriter::new(proxy, &self.config);
+                let mut writer = MatchedWriter::new(proxy, now, &self.config);
                 let speaks_first = writer.proxy.speaks_first;
                 if reliable {
-                    self.unsettled += 1;
-                    writer.greeted_at = now;
+                    self.crowd.enter(now);
                     writer.greet_at = Some(now + writer.greeting_interval);
                 }
                 self.writers.insert(index, guid, writer);
@@ -137,12 +138,14 @@ impl Reader {
             return false;
         };
         let mut writer = self.writers.remove(index);
-        self.unsettled -= usize::from(writer.is_unsettled());
-        let given = core::mem::take(&mut writer.given);
-        self.note_end(guid, writer.passed().previous(), given);
+        if writer.is_unsettled() {
+            self.crowd.leave(writer.met_at);
+        }
+        self.note_end(guid, writer.had());
         let (memory, counters) = (&mut self.memory, &mut self.counters);
         writer.set.abandon(guid, memory, counters, sink);
         memory.gaps -= writer.reorder.gaps();
+        memory.kept -= writer.counted;
         let abandoned = writer.reorder.held() + writer.reassembly.len();
         self.counters.abandoned += abandoned as u64;
         true
@@ -235,7 +238,7 @@ impl Reader {
         if !self.believes(index, number) {
             return;
         }
-        let room = self.room_for_fragments(index, number);
+        let room = self.room_for_fragments(index);
         let writer = &mut self.writers[index];
         let known = number < writer.expected || writer.reorder.contains(number);
         if known && (writer.proxy.reliable || writer.synchronized) {
@@ -310,7 +313,7 @@ impl Reader {
             self.synchronize(index, heartbeat, sink);
         }
         self.advance(index, heartbeat.first, !first_one, sink);
-        let patience = crowd::patience(self.crowd_of(index));
+        let patience = self.patience_with(now, index);
         let interval = self.config.nack_interval.max(patience);
         let writer = &mut self.writers[index];
         writer.announced = writer.announced.max(heartbeat.last);
@@ -405,8 +408,8 @@ impl Reader {
             return;
         }
         self.due_at = None;
-        let patience = crowd::patience(self.unsettled);
         for index in 0..self.writers.len() {
+            let patience = self.patience_with(now, index);
             let writer = &mut self.writers[index];
             self.counters.partial_dropped += writer.reassembly.expire(now, &self.config);
             // More may have come meanwhile.
@@ -424,25 +427,26 @@ impl Reader {
         }
     }
 
-    /// To be called after anything was done about a writer: whether it has settled, and when
-    /// something is due.
+    /// To be called after anything was done about a writer: what is kept of it, whether it has settled,
+    /// and when something is due.
     fn touched(&mut self, index: usize) {
+        self.count_kept(index);
         let writer = &mut self.writers[index];
         if writer.is_unsettled() && writer.has_history() {
             writer.has_settled = true;
-            self.unsettled -= 1;
+            self.crowd.leave(writer.met_at);
         }
         let due_at = writer.timeout(&self.config);
         self.due_at = [self.due_at, due_at].into_iter().flatten().min();
     }
 
-    /// How many writers have not settled if this is one of them, else 0.
-    fn crowd_of(&self, index: usize) -> usize {
+    /// How much longer than others a writer may take to answer, as it is one of many newcomers.
+    fn patience_with(&self, now: Instant, index: usize) -> Duration {
         let writer = self.writers.get(index);
-        match writer.is_some_and(|writer| writer.is_unsettled()) {
-            true => self.unsettled,
-            false => 0,
-        }
+        let newcomer = writer.filter(|writer| writer.is_unsettled());
+        newcomer.map_or(Duration::ZERO, |writer| {
+            self.crowd.patience(now, writer.met_at)
+        })
     }
 
     /// The matched writer, if `number` is one that it can have.

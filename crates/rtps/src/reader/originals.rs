@@ -2,11 +2,9 @@
 //! the writer that took their place, gives their changes again. Knows names and numbers alone.
 //!
 //! Anybody can say that a change was another's, so such a word counts for little: it stands for the
-//! one change that came with it, and for older ones of a writer that itself has announced it. A wrong
-//! number takes nothing from what a writer has yet to write.
+//! one change that came with it.
 
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
@@ -14,58 +12,107 @@ use super::Reader;
 use crate::change::OriginalWriter;
 use crate::wire::{Guid, SequenceNumber};
 
-/// What has come of original writers that are not matched, whoever gave it.
+/// What has come of original writers, by their GUID.
 #[derive(Debug, Default)]
 pub(super) struct Originals {
-    given: HashMap<Guid, Numbers>,
+    had: HashMap<Guid, Had>,
     /// The same writers, in the order of their first change.
     order: VecDeque<Guid>,
     /// Ranges of all of them.
     range_count: usize,
 }
 
+/// What has come of one writer.
+#[derive(Debug, Default)]
+struct Had {
+    /// From others.
+    given: Numbers,
+    /// From itself while it was matched, which it is no more.
+    passed: Numbers,
+}
+
 /// Numbers of a writer: ranges that do not touch, by their first.
 #[derive(Debug, Default)]
-pub(super) struct Numbers(BTreeMap<SequenceNumber, SequenceNumber>);
+struct Numbers(BTreeMap<SequenceNumber, SequenceNumber>);
 
 impl Originals {
+    /// Whether a change has come from another than its original writer, or from that before it was
+    /// unmatched.
     fn has(&self, original: OriginalWriter) -> bool {
-        let numbers = self.given.get(&original.guid);
-        numbers.is_some_and(|numbers| numbers.has(original.sequence_number))
+        let number = original.sequence_number;
+        let had = self.had.get(&original.guid);
+        had.is_some_and(|had| had.given.has(number) || had.passed.has(number))
     }
 
-    fn note(&mut self, guid: Guid, ranges: impl IntoIterator<Item = Range>) {
-        if !self.given.contains_key(&guid) {
-            self.order.push_back(guid);
+    /// Whether a writer's change, which goes back to another if `original` says so, has come from
+    /// elsewhere.
+    pub(super) fn has_given(
+        &self,
+        guid: Guid,
+        sequence_number: SequenceNumber,
+        original: Option<OriginalWriter>,
+    ) -> bool {
+        match original {
+            _ if self.had.is_empty() => false,
+            Some(original) => self.has(original),
+            // A writer that is matched again may have begun anew: what it gave before does not count.
+            None => self
+                .had
+                .get(&guid)
+                .is_some_and(|had| had.given.has(sequence_number)),
         }
-        let numbers = self.given.entry(guid).or_default();
-        self.range_count -= numbers.0.len();
-        for (first, last) in ranges {
-            numbers.insert(first, last);
+    }
+
+    /// Remembers that a change has come from another than its original writer. Says how many ranges
+    /// of numbers make way for that.
+    pub(super) fn note(&mut self, original: OriginalWriter) -> u64 {
+        let number = original.sequence_number;
+        self.insert(original.guid, |had| had.given.insert(number, number))
+    }
+
+    /// Forgets a writer that begins anew.
+    pub(super) fn forget(&mut self, guid: Guid) {
+        if let Some(had) = self.had.remove(&guid) {
+            self.range_count -= had.range_count();
+            self.order.retain(|&other| other != guid);
         }
-        self.range_count += numbers.0.len();
-        while self.given.len() > MAX_ORIGINALS || self.range_count > MAX_RANGES {
-            let Some(oldest) = self.order.pop_front() else {
-                return;
-            };
-            let numbers = self.given.remove(&oldest);
-            self.range_count -= numbers.map_or(0, |numbers| numbers.0.len());
+    }
+
+    fn insert(&mut self, guid: Guid, insert: impl FnOnce(&mut Had)) -> u64 {
+        let order = &mut self.order;
+        let had = self.had.entry(guid).or_insert_with(|| {
+            order.push_back(guid);
+            Had::default()
+        });
+        let before = had.range_count();
+        insert(had);
+        self.range_count = self.range_count - before + had.range_count();
+        let mut forgotten = 0;
+        while (self.had.len() > MAX_ORIGINALS || self.range_count > MAX_RANGES)
+            && let Some(&oldest) = self.order.front()
+            && let Some(had) = self.had.get_mut(&oldest)
+        {
+            if had.given.0.pop_first().is_some() || had.passed.0.pop_first().is_some() {
+                self.range_count -= 1;
+                forgotten += 1;
+            } else {
+                self.forget(oldest);
+            }
         }
+        forgotten
+    }
+}
+
+impl Had {
+    fn range_count(&self) -> usize {
+        self.given.0.len() + self.passed.0.len()
     }
 }
 
 impl Numbers {
     fn has(&self, number: SequenceNumber) -> bool {
-        self.at_or_after(number) == Some(number)
-    }
-
-    /// The first from that one on.
-    fn at_or_after(&self, number: SequenceNumber) -> Option<SequenceNumber> {
         let before = self.0.range(..=number).next_back();
-        if before.is_some_and(|(_, &last)| last >= number) {
-            return Some(number);
-        }
-        self.0.range(number..).next().map(|(&first, _)| first)
+        before.is_some_and(|(_, &last)| last >= number)
     }
 
     fn insert(&mut self, mut first: SequenceNumber, mut last: SequenceNumber) {
@@ -76,74 +123,44 @@ impl Numbers {
             (first, last) = (first.min(start), last.max(end));
         }
         self.0.insert(first, last);
-        if self.0.len() > MAX_RANGES {
-            self.0.pop_first();
-        }
     }
 }
 
 impl Reader {
     /// Whether a writer's change has come before, from its original writer or from another that gave
-    /// it. One that is older than a change which another gave and its writer has announced counts as
-    /// if it had come: what replaces it is here.
+    /// it. Its original writer has given all from where the reader began with it up to where it has
+    /// got, whether that came, was lost or was passed over: of what is older the writer said nothing.
     pub(super) fn is_known(
         &self,
         index: usize,
         number: SequenceNumber,
         original: Option<OriginalWriter>,
     ) -> bool {
-        let Some(original) = original else {
-            let writer = &self.writers[index];
-            let given = writer.given.at_or_after(number);
-            return given.is_some_and(|given| given <= writer.announced);
-        };
         let from_itself = || {
+            let original = original?;
             let writer = self.writers.get(self.find(original.guid).ok()?)?;
-            let begun = writer.synchronized || writer.delivered > 0;
-            let has_passed = original.sequence_number < writer.passed();
-            Some(begun && has_passed || writer.given.has(original.sequence_number))
+            let (first, last) = writer.had()?;
+            Some((first..=last).contains(&original.sequence_number))
         };
-        self.originals.has(original) || from_itself().unwrap_or(false)
+        let guid = self.writers[index].proxy.guid;
+        self.memory.originals.has_given(guid, number, original) || from_itself().unwrap_or(false)
     }
 
-    /// Remembers that a change has come from another than its original writer.
-    pub(super) fn note_original(&mut self, original: OriginalWriter) {
-        let OriginalWriter {
-            guid,
-            sequence_number,
-        } = original;
-        match self.find(guid) {
-            Ok(index) => {
-                let given = &mut self.writers[index].given;
-                given.insert(sequence_number, sequence_number);
-            }
-            Err(_) => {
-                let range = (sequence_number, sequence_number);
-                self.originals.note(guid, [range]);
-            }
-        }
-    }
-
-    /// Remembers what has come of a writer that is no longer matched: all that it `passed`, and what
-    /// others have given.
-    pub(super) fn note_end(&mut self, guid: Guid, passed: SequenceNumber, given: Numbers) {
-        if self.config.originals {
-            let own = (SequenceNumber::FIRST, passed);
-            let own = (passed >= SequenceNumber::FIRST).then_some(own);
-            let all: Vec<_> = own.into_iter().chain(given.0).collect();
-            if !all.is_empty() {
-                self.originals.note(guid, all);
-            }
+    /// Remembers what has come of a writer that is no longer matched.
+    pub(super) fn note_end(&mut self, guid: Guid, had: Option<Range>) {
+        if let Some((first, last)) = had.filter(|_| self.config.originals) {
+            let originals = &mut self.memory.originals;
+            self.counters.forgotten += originals.insert(guid, |had| had.passed.insert(first, last));
         }
     }
 }
 
-/// The first and the last of them.
-type Range = (SequenceNumber, SequenceNumber);
+/// The first and the last number.
+pub(super) type Range = (SequenceNumber, SequenceNumber);
 
 /// Writers that are remembered; the one first heard of makes way.
 const MAX_ORIGINALS: usize = 1024;
-/// Ranges of numbers of all those, and of each writer that is matched.
+/// Ranges of numbers of all those.
 const MAX_RANGES: usize = 1 << 16;
 
 #[cfg(test)]
@@ -159,31 +176,36 @@ mod tests {
         Guid::new(GuidPrefix::UNKNOWN, EntityId::user_writer(number, false))
     }
 
-    fn has(originals: &Originals, number: u32, sequence_number: i64) -> bool {
-        originals.has(OriginalWriter {
+    fn change(number: u32, sequence_number: i64) -> OriginalWriter {
+        OriginalWriter {
             guid: writer(number),
             sequence_number: SequenceNumber(sequence_number),
-        })
+        }
     }
 
     #[test]
     fn what_is_remembered_is_bounded_and_the_oldest_makes_way() {
         let mut originals = Originals::default();
+        let mut forgotten = 0;
         for number in 0..=1024 {
-            originals.note(writer(number), [(SequenceNumber(3), SequenceNumber(5))]);
+            for sequence_number in 3..=5 {
+                forgotten += originals.note(change(number, sequence_number));
+            }
         }
-        assert_eq!(originals.given.len(), MAX_ORIGINALS);
-        assert!(!has(&originals, 0, 3));
-        assert!(has(&originals, 1, 5));
-        assert!(!has(&originals, 1024, 6));
+        assert_eq!((originals.had.len(), forgotten), (MAX_ORIGINALS, 1));
+        assert!(!originals.has(change(0, 3)));
+        assert!(originals.has(change(1, 5)));
+        assert!(!originals.has(change(1024, 6)));
         for hole in 1..=1 << 17 {
-            let number = SequenceNumber(2 * hole);
-            originals.note(writer(1), [(number, number)]);
+            forgotten += originals.note(change(7, 2 * hole));
         }
-        assert!(originals.range_count <= MAX_RANGES);
-        let ranges = originals.given.values().map(|numbers| numbers.0.len());
-        assert_eq!(ranges.sum::<usize>(), originals.range_count);
-        assert_eq!(originals.given.len(), originals.order.len());
+        assert_eq!(originals.range_count, MAX_RANGES);
+        let ranges = originals.had.values().map(Had::range_count);
+        assert_eq!(ranges.sum::<usize>(), MAX_RANGES);
+        assert_eq!(originals.had.len(), originals.order.len());
+        assert!(!originals.has(change(7, 2)));
+        assert!(originals.has(change(7, 1 << 18)) && originals.has(change(1024, 5)));
+        assert!(forgotten > 1 << 16);
     }
 
     proptest! {
@@ -195,9 +217,7 @@ mod tests {
                 model.extend(first..=first + len);
             }
             for number in 0..=210 {
-                let expected = model.range(number..).next().copied();
-                let found = numbers.at_or_after(SequenceNumber(number));
-                prop_assert_eq!(found.map(|found| found.0), expected);
+                prop_assert_eq!(numbers.has(SequenceNumber(number)), model.contains(&number));
             }
             let apart = numbers.0.iter().zip(numbers.0.iter().skip(1));
             for ((_, last), (first, _)) in apart {

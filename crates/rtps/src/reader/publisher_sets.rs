@@ -28,6 +28,17 @@ pub(super) struct PublisherSets {
     known_until: SequenceNumber,
     /// Digests are of no use: none was known when it should have been.
     is_unreadable: bool,
+    /// Writers that have left.
+    left: Option<Left>,
+}
+
+/// Writers that may have had a part in sets that others tell the end of.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    /// Up to which number all of them had said everything.
+    settled: SequenceNumber,
+    /// When what they had a part in has long come; nothing has since they left.
+    until: Option<Instant>,
 }
 
 /// How far a member has got.
@@ -49,6 +60,8 @@ struct PendingSet {
     /// The same without those that came to a second reader.
     distinct_count: usize,
     is_broken: bool,
+    /// It is older than all members that have told of its end.
+    is_history: bool,
     /// As far as somebody has said.
     writers: GroupDigest,
     /// When it ended in the first member.
@@ -77,6 +90,11 @@ impl PublisherSets {
         if let Some(progress) = self.members.remove(&member) {
             let settled = progress.settled;
             self.writers.unmatched(member.writer.entity, settled);
+            let before = self.left.map_or(settled, |left| left.settled);
+            self.left = Some(Left {
+                settled: before.min(settled),
+                until: None,
+            });
             self.broken_by(settled);
         }
     }
@@ -130,6 +148,9 @@ impl PublisherSets {
         };
         progress.advance(end.first, end.last, covered, settled);
         self.heard = self.heard.max(settled);
+        if let Some(left) = &mut self.left {
+            left.until.get_or_insert(now + PATIENCE);
+        }
         if set < SequenceNumber::FIRST {
             return;
         }
@@ -138,10 +159,12 @@ impl PublisherSets {
             change_count: 0,
             distinct_count: 0,
             is_broken: false,
+            is_history: true,
             writers: GroupDigest::NONE,
             since: now,
         });
         pending.end = pending.end.max(settled);
+        pending.is_history &= end.is_history;
         pending.change_count += change_count;
         pending.distinct_count += if is_second { 0 } else { change_count };
         if end.group.writers != GroupDigest::NONE {
@@ -186,14 +209,18 @@ impl PublisherSets {
         if let Some(is_whole) = self.writers.had_said_all(state.writers, state.end) {
             return Some(Judgement::certain(is_whole));
         }
-        if self.known_until > state.end {
+        let is_superseded = self.known_until > state.end;
+        if is_superseded && !state.is_history {
             return Some(Judgement::certain(false));
         }
         let is_unreadable = self.is_unreadable && self.known_until == SequenceNumber::ZERO;
-        let is_over = is_unreadable || now >= state.since + PATIENCE;
+        let is_over = is_superseded || is_unreadable || now >= state.since + PATIENCE;
+        // Who left before we came has nothing to give any more, or no digest of this publisher was ever
+        // known; nor did anybody leave who may have begun it.
+        let is_whole = (state.is_history || self.known_until == SequenceNumber::ZERO)
+            && !self.left.is_some_and(|left| left.may_have_part(state));
         is_over.then_some(Judgement {
-            // No digest of this publisher was ever known.
-            is_whole: self.known_until == SequenceNumber::ZERO,
+            is_whole,
             is_guess: true,
         })
     }
@@ -270,6 +297,12 @@ impl PublisherSets {
             excess = excess.saturating_sub(1);
             changes -= set.change_count;
         }
+    }
+}
+
+impl Left {
+    fn may_have_part(self, set: &PendingSet) -> bool {
+        self.settled < set.end && self.until.is_none_or(|until| set.since < until)
     }
 }
 

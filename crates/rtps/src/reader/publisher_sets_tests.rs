@@ -24,6 +24,7 @@ fn what_waits_is_bounded() {
             },
             first: SequenceNumber(set),
             last: SequenceNumber(set),
+            is_history: false,
             part: SetPart::Delivered,
         };
         sets.ended(Instant::ZERO, member(1), &end, 1);

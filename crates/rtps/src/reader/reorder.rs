@@ -221,9 +221,9 @@ impl Reorder {
         Some(span)
     }
 
-    /// The highest span, if it begins beyond `last`.
+    /// The highest span, if it reaches beyond `last`.
     pub(super) fn pop_back_beyond(&mut self, last: SequenceNumber) -> Option<Span> {
-        self.spans.back().filter(|span| span.first > last)?;
+        self.spans.back().filter(|span| span.end > last.next())?;
         self.pop_back()
     }
 

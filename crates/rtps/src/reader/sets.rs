@@ -28,22 +28,47 @@ pub(super) struct SetBuffer {
     is_too_long: bool,
     /// The sink had no room for it, whole as it is.
     was_refused: bool,
+    /// The newest change of the writer when it first answered.
+    pub(super) history_last: SequenceNumber,
 }
 
 /// Hands the next change of a writer on, if it is in no set; else keeps it, and delivers the set
 /// that ends with it. [`Delivery::Full`] if the sink refuses either: then the change comes again.
+/// What `is_known` has come from another writer, and counts as delivered or kept.
 pub(super) fn present(
     config: &ReaderConfig,
     set: &mut SetBuffer,
     memory: &mut Memory,
     counters: &mut ReaderCounters,
     change: &ReceivedChange<'_>,
+    is_known: bool,
     sink: &mut impl Sink,
 ) -> Delivery {
     match config.coherent {
-        false => sink.deliver(*change),
-        true => set.present(config, memory, counters, change, sink),
+        false => hand_on(memory, counters, change, is_known, sink),
+        true => set.present(config, memory, counters, change, is_known, sink),
     }
+}
+
+fn hand_on(
+    memory: &mut Memory,
+    counters: &mut ReaderCounters,
+    change: &ReceivedChange<'_>,
+    is_known: bool,
+    sink: &mut impl Sink,
+) -> Delivery {
+    if is_known {
+        counters.known += 1;
+        sink.known(*change);
+        return Delivery::Accepted;
+    }
+    let delivery = sink.deliver(*change);
+    if delivery == Delivery::Accepted
+        && let Some(original) = change.original
+    {
+        counters.forgotten += memory.originals.note(original);
+    }
+    delivery
 }
 
 impl SetBuffer {
@@ -53,23 +78,31 @@ impl SetBuffer {
         memory: &mut Memory,
         counters: &mut ReaderCounters,
         change: &ReceivedChange<'_>,
+        is_known: bool,
         sink: &mut impl Sink,
     ) -> Delivery {
         let set = change.place.coherent_set;
         let ends = change.is_end_of_set().then(|| self.is_ended_by(change));
         if self.is_open() && (ends.is_some() || set != self.first) {
-            if self.deliver(change, sink) == Delivery::Full {
+            if self.deliver(memory, counters, change, sink) == Delivery::Full {
                 return Delivery::Full;
             }
             self.finish(change, ends, memory, counters, sink);
         } else if ends.is_some() {
-            tell_of_end(change, sink);
+            self.tell_of_end(change, sink);
         }
-        match ends {
-            Some(_) => Delivery::Accepted,
-            None if set < SequenceNumber::FIRST => sink.deliver(*change),
-            None => {
-                self.keep(config, memory, change, sink);
+        if ends.is_some() {
+            return Delivery::Accepted;
+        }
+        if set < SequenceNumber::FIRST {
+            return hand_on(memory, counters, change, is_known, sink);
+        }
+        self.begin(change, sink);
+        self.received += 1;
+        match is_known {
+            true => hand_on(memory, counters, change, is_known, sink),
+            false => {
+                self.keep(config, memory, change);
                 Delivery::Accepted
             }
         }
@@ -98,9 +131,20 @@ impl SetBuffer {
         !self.is_too_long && u64::try_from(len) == Ok(self.received)
     }
 
-    /// Delivers the set, if it is whole, now that `next` shows its end.
-    fn deliver(&mut self, next: &ReceivedChange<'_>, sink: &mut impl Sink) -> Delivery {
+    /// Delivers the set, if it is whole, now that `next` shows its end; but what has come from another
+    /// writer meanwhile.
+    fn deliver(
+        &mut self,
+        memory: &mut Memory,
+        counters: &mut ReaderCounters,
+        next: &ReceivedChange<'_>,
+        sink: &mut impl Sink,
+    ) -> Delivery {
         if !self.is_whole(next.sequence_number) {
+            return Delivery::Accepted;
+        }
+        self.leave_out_known(next.writer, memory, counters, sink);
+        if self.changes.is_empty() {
             return Delivery::Accepted;
         }
         let delivery = sink.deliver_set(CoherentSet {
@@ -110,7 +154,38 @@ impl SetBuffer {
             changes: &self.changes,
         });
         self.was_refused = delivery == Delivery::Full;
+        if delivery == Delivery::Accepted {
+            let originals = self
+                .changes
+                .iter()
+                .filter_map(|(_, change)| change.original);
+            for original in originals {
+                counters.forgotten += memory.originals.note(original);
+            }
+        }
         delivery
+    }
+
+    fn leave_out_known(
+        &mut self,
+        writer: Guid,
+        memory: &mut Memory,
+        counters: &mut ReaderCounters,
+        sink: &mut impl Sink,
+    ) {
+        self.changes.retain_mut(|(number, change)| {
+            let is_known = memory.originals.has_given(writer, *number, change.original);
+            if is_known {
+                counters.known += 1;
+                sink.known(change.as_received(writer, *number));
+                self.len -= change.bytes.len();
+                memory.set_len -= change.bytes.len();
+                memory.set_count -= 1;
+                memory.pool.give(core::mem::take(&mut change.bytes));
+                self.was_refused = false;
+            }
+            !is_known
+        });
     }
 
     /// Forgets the set once it has been delivered, or because it never will be. `ends` says of an end
@@ -148,7 +223,9 @@ impl SetBuffer {
                 },
                 first: self.first,
                 last,
+                is_history: last <= self.history_last,
                 part: match is_whole {
+                    true if self.changes.is_empty() => SetPart::Empty,
                     true => SetPart::Delivered,
                     false => SetPart::Discarded,
                 },
@@ -160,18 +237,35 @@ impl SetBuffer {
             false => self.abandon(next.writer, memory, counters, sink),
         }
         if ends == Some(false) {
-            tell_of_end(next, sink);
+            self.tell_of_end(next, sink);
         }
     }
 
-    /// Keeps a change of the set, which it may begin.
-    fn keep(
-        &mut self,
-        config: &ReaderConfig,
-        memory: &mut Memory,
-        change: &ReceivedChange<'_>,
-        sink: &mut impl Sink,
-    ) {
+    /// Says that a set of the publisher has ended of which nothing is kept here.
+    fn tell_of_end(&self, end: &ReceivedChange<'_>, sink: &mut impl Sink) {
+        let group = end.place.group;
+        if group.coherent_set < SequenceNumber::FIRST {
+            return;
+        }
+        let part = match end.place.coherent_set {
+            SequenceNumber::ZERO => SetPart::Empty,
+            _ => SetPart::Unheard,
+        };
+        let number = end.sequence_number;
+        sink.set_ended(
+            end.writer,
+            SetEnd {
+                group,
+                first: number,
+                last: number,
+                is_history: number <= self.history_last,
+                part,
+            },
+        );
+    }
+
+    /// Begins a set with its first change.
+    fn begin(&mut self, change: &ReceivedChange<'_>, sink: &mut impl Sink) {
         if !self.is_open() {
             self.first = change.place.coherent_set;
             self.group_set = change.place.group.coherent_set.max(SequenceNumber::ZERO);
@@ -179,7 +273,10 @@ impl SetBuffer {
                 sink.set_begun(change.writer, self.group_set);
             }
         }
-        self.received += 1;
+    }
+
+    /// Keeps a change of the set.
+    fn keep(&mut self, config: &ReaderConfig, memory: &mut Memory, change: &ReceivedChange<'_>) {
         if self.is_too_long {
             return;
         }
@@ -247,25 +344,3 @@ impl SetBuffer {
 
 /// Changes for which a writer has memory between its sets.
 const SPARE_CHANGES: usize = 64;
-
-/// Says that a set of the publisher has ended of which nothing is kept here.
-fn tell_of_end(end: &ReceivedChange<'_>, sink: &mut impl Sink) {
-    let group = end.place.group;
-    if group.coherent_set < SequenceNumber::FIRST {
-        return;
-    }
-    let part = match end.place.coherent_set {
-        SequenceNumber::ZERO => SetPart::Empty,
-        _ => SetPart::Unheard,
-    };
-    let number = end.sequence_number;
-    sink.set_ended(
-        end.writer,
-        SetEnd {
-            group,
-            first: number,
-            last: number,
-            part,
-        },
-    );
-}

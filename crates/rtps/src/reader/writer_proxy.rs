@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use tickwire_base::{Duration, Instant, Locator};
 
 use super::ReaderConfig;
-use super::originals::Numbers;
+use super::limits::Kept;
+use super::originals::Range;
 use super::reassembly::Reassembly;
 use super::reorder::Reorder;
 use super::sets::SetBuffer;
@@ -53,6 +54,8 @@ pub(super) struct MatchedWriter {
     pub(super) proxy: WriterProxy,
     /// The next change to deliver.
     pub(super) expected: SequenceNumber,
+    /// The first change that was to be delivered.
+    pub(super) began: SequenceNumber,
     /// The newest change known to exist.
     pub(super) announced: SequenceNumber,
     /// No number below lacks, so that holes are looked for from here on.
@@ -61,13 +64,15 @@ pub(super) struct MatchedWriter {
     pub(super) synchronized: bool,
     /// What was the newest change then.
     pub(super) history_last: SequenceNumber,
+    /// When it was matched.
+    pub(super) met_at: Instant,
     /// It has answered, and given what it had then.
     pub(super) has_settled: bool,
-    /// Those of its changes that other writers have given.
-    pub(super) given: Numbers,
     pub(super) reorder: Reorder,
     pub(super) reassembly: Reassembly,
     pub(super) set: SetBuffer,
+    /// What is counted of what is [kept](Self::kept).
+    pub(super) counted: Kept,
     pub(super) heartbeat_count: CountFilter,
     pub(super) heartbeat_frag_count: CountFilter,
     /// What the newest heartbeat said.
@@ -93,19 +98,21 @@ pub(super) struct MatchedWriter {
 }
 
 impl MatchedWriter {
-    pub(super) fn new(proxy: WriterProxy, config: &ReaderConfig) -> Self {
+    pub(super) fn new(proxy: WriterProxy, now: Instant, config: &ReaderConfig) -> Self {
         Self {
             proxy,
             expected: SequenceNumber::FIRST,
+            began: SequenceNumber::FIRST,
             announced: SequenceNumber::ZERO,
             complete: SequenceNumber::FIRST,
             synchronized: false,
             history_last: SequenceNumber::ZERO,
+            met_at: now,
             has_settled: false,
-            given: Numbers::default(),
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
             set: SetBuffer::default(),
+            counted: Kept::default(),
             heartbeat_count: CountFilter::default(),
             heartbeat_frag_count: CountFilter::default(),
             heartbeat_last: SequenceNumber::ZERO,
@@ -115,7 +122,7 @@ impl MatchedWriter {
             nack_frag_count: 0,
             answer_at: None,
             greet_at: None,
-            greeted_at: Instant::ZERO,
+            greeted_at: now,
             greeting_interval: config.greeting_interval,
             asked: None,
             patience: config.nack_interval,
@@ -131,7 +138,7 @@ impl MatchedWriter {
         self.announced = SequenceNumber::ZERO;
         self.complete = SequenceNumber::FIRST;
         self.synchronized = false;
-        self.given = Numbers::default();
+        self.began = SequenceNumber::FIRST;
         self.reorder = Reorder::default();
         self.reassembly = Reassembly::default();
         self.set = SetBuffer::default();
@@ -142,10 +149,21 @@ impl MatchedWriter {
         self.asked = None;
     }
 
-    /// The first change that the sink has not been told of: the next, or the first of a coherent set
-    /// that has not ended.
-    pub(super) fn passed(&self) -> SequenceNumber {
-        self.set.first_kept().unwrap_or(self.expected)
+    /// Of which changes the sink has been told, from where the reader began up to a coherent set that
+    /// has not ended; `None` if of none.
+    pub(super) fn had(&self) -> Option<Range> {
+        let end = self.set.first_kept().unwrap_or(self.expected);
+        (self.began < end).then(|| (self.began, end.previous()))
+    }
+
+    /// What is kept of changes whose turn has not come.
+    pub(super) fn kept(&self) -> Kept {
+        Kept {
+            held: self.reorder.held(),
+            held_len: self.reorder.held_len(),
+            partials: self.reassembly.len(),
+            partial_len: self.reassembly.bytes(),
+        }
     }
 
     /// The lowest change that is known to exist and lacks.
@@ -218,7 +236,7 @@ mod tests {
             steps in proptest::collection::vec((0..4, 1..40_i64, 1..8_i64), 1..60),
         ) {
             let config = ReaderConfig::new(Guid::UNKNOWN);
-            let mut writer = MatchedWriter::new(WriterProxy::default(), &config);
+            let mut writer = MatchedWriter::new(WriterProxy::default(), Instant::ZERO, &config);
             for (step, number, count) in steps {
                 let (first, end) = (SequenceNumber(number), SequenceNumber(number + count));
                 match step {

@@ -100,6 +100,9 @@ pub struct RendezvousCounters {
     pub challenged: u64,
     /// Announcements not answered, since they are shorter than the answer.
     pub too_short: u64,
+    /// Participants that have answered and must do so once more before they are registered, since others
+    /// of their address, or of the one that most have answered from, came after them.
+    pub answers_displaced: u64,
     /// Participants registered.
     pub joined: u64,
     /// Participants that said good-bye.

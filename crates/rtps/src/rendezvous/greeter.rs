@@ -47,18 +47,24 @@ impl<S: BuildHasher> Greeter<S> {
         self.locators.contains(at)
     }
 
-    /// The name under which the rendezvous speaks now to a participant at an address, or to another
-    /// rendezvous, which is an unknown participant.
+    /// The name under which the rendezvous speaks now to a participant at an address, in answer to what
+    /// came from `source`; or to another rendezvous, which is an unknown participant.
     pub(super) fn name_for(
         &self,
         now: Instant,
         participant: GuidPrefix,
         at: &Locator,
+        source: &Locator,
     ) -> GuidPrefix {
-        self.name_in(now.as_nanos() / WINDOW_NS, participant, at)
+        let VendorId([a, b]) = VendorId::TICKWIRE;
+        let window = now.as_nanos() / WINDOW_NS;
+        let proof @ [c, d, e, f, g, h, i] = self.proof(window, participant, at);
+        let [x, y, z] = self.check(window, participant, source, proof);
+        GuidPrefix([a, b, x, y, z, c, d, e, f, g, h, i])
     }
 
-    /// Whether that was its name lately.
+    /// Whether a name proves that who uses it hears at that address, as it was the participant's there
+    /// lately.
     pub(super) fn is_name_for(
         &self,
         now: Instant,
@@ -66,27 +72,56 @@ impl<S: BuildHasher> Greeter<S> {
         at: &Locator,
         name: GuidPrefix,
     ) -> bool {
-        let window = now.as_nanos() / WINDOW_NS;
-        let windows = [window, window.saturating_sub(1)];
-        let mut names = windows
-            .map(|window| self.name_in(window, participant, at))
-            .into_iter();
-        names.any(|known| known == name)
+        let GuidPrefix([a, b, _, _, _, proof @ ..]) = name;
+        let is_proof = |window| self.proof(window, participant, at) == proof;
+        VendorId([a, b]) == VendorId::TICKWIRE && windows(now).into_iter().any(is_proof)
+    }
+
+    /// Whether a name was given lately to the participant, at some address, in answer to what came from
+    /// the IP address that it is used from now. Who makes one up is right once in 16 million times.
+    pub(super) fn is_given(
+        &self,
+        now: Instant,
+        participant: GuidPrefix,
+        source: &Locator,
+        name: GuidPrefix,
+    ) -> bool {
+        let GuidPrefix([a, b, x, y, z, proof @ ..]) = name;
+        let is_check = |window| self.check(window, participant, source, proof) == [x, y, z];
+        VendorId([a, b]) == VendorId::TICKWIRE && windows(now).into_iter().any(is_check)
     }
 
     /// ```text
     ///  0                   1                   2                   3
     /// +-------+-------+-------+-------+
-    /// |   vendor id   |     zero      |
-    /// +   8 bytes of keyed hash of    +
+    /// |   vendor id   |    check      |
+    /// +       +-------+-------+-------+
+    /// |       |   7 bytes of proof:   |
+    /// +-------+  a keyed hash of      |
     /// |   window, prefix and locator  |
     /// +-------------------------------+
     /// ```
-    fn name_in(&self, window: u64, participant: GuidPrefix, at: &Locator) -> GuidPrefix {
-        let VendorId([a, b]) = VendorId::TICKWIRE;
+    fn proof(&self, window: u64, participant: GuidPrefix, at: &Locator) -> [u8; 7] {
         let hash = self.secret.hash_one((window, participant, at));
-        let [c, d, e, f, g, h, i, j] = hash.to_be_bytes();
-        GuidPrefix([a, b, 0, 0, c, d, e, f, g, h, i, j])
+        let [proof @ .., _] = hash.to_be_bytes();
+        proof
+    }
+
+    /// A keyed hash of window, prefix, the IP address that asked, and proof. It shows that the name is
+    /// ours where the locator is not known.
+    fn check(
+        &self,
+        window: u64,
+        participant: GuidPrefix,
+        source: &Locator,
+        proof: [u8; 7],
+    ) -> [u8; 3] {
+        let asked_from = source.address;
+        let hash = self
+            .secret
+            .hash_one((window, participant, asked_from, proof));
+        let [x, y, z, ..] = hash.to_be_bytes();
+        [x, y, z]
     }
 
     /// Announces the rendezvous, with what may be left out if it would be too long; says how many bytes
@@ -138,6 +173,12 @@ pub(super) const ANNOUNCEMENT: Data<'static> = Data {
 
 /// Header, INFO_DST, and DATA up to its payload.
 const ENVELOPE_LEN: usize = 20 + 16 + 24;
+
+/// The windows whose names are understood.
+fn windows(now: Instant) -> [u64; 2] {
+    let window = now.as_nanos() / WINDOW_NS;
+    [window, window.saturating_sub(1)]
+}
 
 /// How long a name is given to those who are not registered; it is understood for as long again.
 const WINDOW_NS: u64 = 8_000_000_000;

@@ -309,6 +309,11 @@ impl Origin {
         }
     }
 
+    /// Whether it is known from itself, and sends from there.
+    pub(super) fn is_from(&self, address: &Locator) -> bool {
+        matches!(self, Self::Itself { source, .. } if source == address)
+    }
+
     fn address(&self) -> Option<[u8; 16]> {
         self.at().map(|at| at.address)
     }

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! The second announcement may come without that name, if anything else has come to it: Fast DDS announces
-//! itself to all alike, and acknowledges by name.
+//! itself to all alike, and acknowledges by name. What it acknowledges is remembered for the address that it
+//! comes from, and only if the name is one that was given in answer to that address.
 //!
 //! An address is told nothing but the rendezvous' own announcement, of fewer bytes than came, until it has
 //! shown that it hears that. So nobody can have it send to a third party more than he sends himself, and
@@ -263,7 +264,7 @@ impl<S: BuildHasher> Rendezvous<S> {
     ) -> usize {
         let ours = self.federates.our_name_for(&at);
         let greeting = Greeting {
-            name: ours.unwrap_or_else(|| self.greeter.name_for(now, GuidPrefix::UNKNOWN, &at)),
+            name: ours.unwrap_or_else(|| self.greeter.name_for(now, GuidPrefix::UNKNOWN, &at, &at)),
             destination: theirs,
             at,
             domain: None,

@@ -66,11 +66,19 @@ impl<S: BuildHasher> Rendezvous<S> {
         }
     }
 
-    /// Somebody calls us by a name: who is not registered may have it from us.
+    /// Somebody calls us by a name. It is remembered if we have given it, and if nothing is known from
+    /// there: who is registered from elsewhere may have moved, or somebody else has taken its prefix.
     fn note_answer(&mut self, from: &From<'_>) {
         let (participant, name) = (from.context.source_prefix, from.context.destination_prefix);
-        if name != GuidPrefix::UNKNOWN && self.members.get(participant).is_none() {
-            self.answers.note(participant, name);
+        let member = self.members.get(participant);
+        let is_known = member.is_some_and(|member| member.origin.is_from(&from.source));
+        let is_given = || {
+            let greeter = &self.greeter;
+            greeter.is_given(from.now, participant, &from.source, name)
+        };
+        if !is_known && is_given() {
+            let displaced = self.answers.note(participant, &from.source, name);
+            self.counters.answers_displaced += u64::from(displaced);
         }
     }
 
@@ -84,7 +92,7 @@ impl<S: BuildHasher> Rendezvous<S> {
     ) {
         let context = &from.context;
         let our_name = match context.destination_prefix {
-            GuidPrefix::UNKNOWN => self.answers.name(announced.guid_prefix),
+            GuidPrefix::UNKNOWN => self.answers.name(announced.guid_prefix, &from.source),
             name => name,
         };
         let Some(origin) = self.origin(from, our_name, announced) else {
@@ -110,6 +118,9 @@ impl<S: BuildHasher> Rendezvous<S> {
         let admitted = self
             .members
             .admit(from.now, prefix, registration, &self.config);
+        if matches!(admitted, Admitted::New | Admitted::Changed) {
+            self.answers.forget(prefix, &from.source);
+        }
         match admitted {
             Admitted::New => {
                 self.counters.joined += 1;
@@ -179,7 +190,9 @@ impl<S: BuildHasher> Rendezvous<S> {
             return;
         };
         let greeting = Greeting {
-            name: self.greeter.name_for(from.now, announced.guid_prefix, &at),
+            name: self
+                .greeter
+                .name_for(from.now, announced.guid_prefix, &at, &from.source),
             destination: GuidPrefix::UNKNOWN,
             at,
             domain: Some((self.domain_of(announced), &announced.domain_tag)),

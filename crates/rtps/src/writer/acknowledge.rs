@@ -3,7 +3,6 @@
 use tickwire_base::{Duration, Instant};
 
 use super::{Writer, cost};
-use crate::crowd;
 use crate::outbox::Outbox;
 use crate::wire::{AckNack, Context, NackFrag, SequenceNumber, SequenceNumberSet};
 
@@ -65,10 +64,13 @@ impl Writer {
         let has_advanced = number > reader.acked;
         reader.acked = reader.acked.max(number);
         let is_unsettled = reader.is_unsettled();
-        self.unsettled -= usize::from(was_unsettled && !is_unsettled);
+        if was_unsettled && !is_unsettled {
+            self.crowd.leave(reader.met_at);
+        }
         if is_first || has_advanced {
+            let patience = self.crowd.patience(now, reader.met_at);
             reader.turn = match is_unsettled {
-                true => self.heartbeat.first_turn(now, self.unsettled),
+                true => self.heartbeat.first_turn(now, patience),
                 false => self.heartbeat.next_round(),
             };
         }
@@ -99,7 +101,7 @@ impl Writer {
 
     /// Queues what the reader asks for; whether anything is to be sent.
     fn request(&mut self, now: Instant, index: usize, set: &SequenceNumberSet) -> bool {
-        let (sent, interval) = (self.sent(), self.repair_interval(index));
+        let (sent, interval) = (self.sent(), self.repair_interval(now, index));
         let repairs = &mut self.readers[index].repairs;
         self.counters.suppressed += repairs.request_samples(now, set, sent, interval);
         if let Some(lost) = repairs.next_sample()
@@ -123,7 +125,7 @@ impl Writer {
             return;
         };
         let under_way = nack.sequence_number > self.cursor.number;
-        let interval = self.repair_interval(index);
+        let interval = self.repair_interval(now, index);
         let reader = &mut self.readers[index];
         if !reader.proxy.reliable
             || nack.sequence_number < SequenceNumber::FIRST
@@ -153,12 +155,18 @@ impl Writer {
 
     /// What a reader was sent within this time is on its way. Those who have just met us take longer
     /// to answer where they are many.
-    fn repair_interval(&self, index: usize) -> Duration {
-        let many = match self.readers[index].is_unsettled() {
-            true => self.unsettled,
-            false => 0,
-        };
-        self.config.repair_interval.max(crowd::patience(many) / 2)
+    fn repair_interval(&self, now: Instant, index: usize) -> Duration {
+        let patience = self.patience_with(now, index);
+        self.config.repair_interval.max(patience / 2)
+    }
+
+    /// How much longer than others a reader may take to answer, as it is one of many newcomers.
+    pub(super) fn patience_with(&self, now: Instant, index: usize) -> Duration {
+        let reader = &self.readers[index];
+        match reader.is_unsettled() {
+            true => self.crowd.patience(now, reader.met_at),
+            false => Duration::ZERO,
+        }
     }
 
     /// Lets go of what everybody has: it no longer counts against writes, and nobody will ask for it

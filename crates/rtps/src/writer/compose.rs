@@ -44,7 +44,7 @@ impl Composer {
         Self {
             writer: config.guid,
             max_message_len: config.max_message_len.clamp(512, 65_000),
-            max_fragment_len: config.max_fragment_len.max(8),
+            max_fragment_len: config.max_fragment_len.max(64),
             key_hash: config.key_hash_with_data,
             presents: config.presents,
             relays: config.relays,

@@ -20,7 +20,7 @@ pub struct WriterConfig {
     pub limits: ResourceLimits,
     /// What is kept for late joiners of changes that the history has let go of, if the writer is its own
     /// durability service. Then `history` and `limits` hold for changes alone that some reliable reader
-    /// has not acknowledged. Default none: they hold for all.
+    /// has not acknowledged, and for their instances. Default none: they hold for all.
     pub service: Option<ServiceHistory>,
     /// How long a change stays in the history: the LIFESPAN policy (DDS 1.4 §2.2.3.16), counted
     /// from the write. Then it is removed as if it had been replaced, whether readers have it or
@@ -41,8 +41,8 @@ pub struct WriterConfig {
     /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
     /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
     pub max_message_len: usize,
-    /// Longest fragment of a sample, in bytes; at least 8. Default what fits a message. Samples that are
-    /// longer are sent in fragments.
+    /// Longest fragment of a sample, in bytes; taken as 64 if less, as readers refuse long samples in
+    /// shorter ones. Default what fits a message. Samples that are longer are sent in fragments.
     pub max_fragment_len: usize,
     /// Under KEEP_ALL, writes are refused while as many bytes are not acknowledged, or fewer when
     /// readers report losses; each sample counts with [`SAMPLE_OVERHEAD_LEN`] on top.
@@ -119,7 +119,8 @@ impl Default for FilterLimits {
 pub enum HistoryKind {
     /// The newest samples of each instance; 0 is taken as 1. A sample that nobody has acknowledged
     /// yet makes way like any other, but for one of which some fragments are still to be sent: it
-    /// stays until they are, at depth 1 beside the newest.
+    /// stays until they are, at depth 1 beside the newest. Where a deeper
+    /// [service](WriterConfig::service) keeps it for late joiners, readers that lack it still get it.
     KeepLast(u32),
     /// Every sample until all reliable readers have it. A reader that lives but never acknowledges
     /// holds up writes until it is unmatched:

@@ -2,8 +2,6 @@
 
 use tickwire_base::{Duration, Instant};
 
-use crate::crowd;
-
 /// Whose turn it is next. A reader that begins to lag is reminded after a period, together with all
 /// that have begun meanwhile; from then on at its own pace, slower and slower until it gets further.
 /// How others fare does not matter.
@@ -64,11 +62,11 @@ impl HeartbeatTimer {
         }
     }
 
-    /// The turn of a reader that has matched a moment ago and is one of so many that have not
-    /// settled.
-    pub(super) fn first_turn(&mut self, now: Instant, unsettled: usize) -> Turn {
+    /// The turn of a reader that has matched a moment ago and may take that long to answer, as it is
+    /// one of many newcomers.
+    pub(super) fn first_turn(&mut self, now: Instant, patience: Duration) -> Turn {
         let pause = self.period / HASTE;
-        self.turn_by(now + pause.max(crowd::patience(unsettled)));
+        self.turn_by(now + pause.max(patience));
         Turn {
             since: Some(now),
             pause,
@@ -85,16 +83,15 @@ impl HeartbeatTimer {
         self.round_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// Whether a lagging reader's turn has come, which then makes way for its next one. `unsettled`
-    /// is how many have not settled if it is one of them, else 0.
+    /// Whether a lagging reader's turn has come, which then makes way for its next one. `patience` is
+    /// how long it may take to answer if it is one of many newcomers, else 0.
     pub(super) fn take_turn(
         &mut self,
         now: Instant,
         is_round: bool,
         turn: &mut Turn,
-        unsettled: usize,
+        patience: Duration,
     ) -> bool {
-        let patience = crowd::patience(unsettled);
         let at = turn.since.map(|since| since + turn.pause.max(patience));
         let is_due = at.map_or(is_round, |at| at <= now);
         if is_due && turn.since.replace(now).is_some() {
@@ -119,16 +116,18 @@ mod tests {
     use super::*;
 
     const PERIOD: Duration = Duration::from_millis(100);
+    const FEW: Duration = Duration::from_millis(10);
+    const MANY: Duration = Duration::from_millis(500);
 
     /// The pauses, in milliseconds, between the first beats to one reader that never answers.
-    fn pauses(mut turn: Turn, timer: &mut HeartbeatTimer, unsettled: usize) -> [u128; 12] {
+    fn pauses(mut turn: Turn, timer: &mut HeartbeatTimer, patience: Duration) -> [u128; 12] {
         let mut now = Instant::ZERO;
         [(); 12].map(|()| {
             let before = now;
             loop {
                 now = timer.at().expect("it lags");
                 let is_round = timer.begin(now);
-                if timer.take_turn(now, is_round, &mut turn, unsettled) {
+                if timer.take_turn(now, is_round, &mut turn, patience) {
                     return now.since(before).as_millis();
                 }
             }
@@ -139,27 +138,27 @@ mod tests {
     fn beats_that_bring_nothing_become_rarer() {
         let mut timer = HeartbeatTimer::new(PERIOD);
         timer.arm(Instant::ZERO);
-        let seen = pauses(timer.next_round(), &mut timer, 0);
+        let seen = pauses(timer.next_round(), &mut timer, Duration::ZERO);
         assert_eq!(seen[..4], [100, 100, 200, 400]);
         assert_eq!(seen[11], 6400);
         let mut timer = HeartbeatTimer::new(PERIOD);
         timer.hasten(Instant::ZERO);
-        let seen = pauses(timer.hasty_round(), &mut timer, 0);
+        let seen = pauses(timer.hasty_round(), &mut timer, Duration::ZERO);
         assert_eq!(seen[..4], [10, 10, 20, 40]);
     }
 
     #[test]
     fn a_new_reader_is_reminded_soon_unless_it_is_one_of_many() {
         let mut timer = HeartbeatTimer::new(PERIOD);
-        let first = timer.first_turn(Instant::ZERO, 1);
-        assert_eq!(pauses(first, &mut timer, 1)[..3], [10, 20, 40]);
+        let first = timer.first_turn(Instant::ZERO, FEW);
+        assert_eq!(pauses(first, &mut timer, FEW)[..3], [10, 20, 40]);
         let mut timer = HeartbeatTimer::new(PERIOD);
-        let first = timer.first_turn(Instant::ZERO, 50);
-        assert_eq!(pauses(first, &mut timer, 50)[..3], [500, 1000, 2000]);
+        let first = timer.first_turn(Instant::ZERO, MANY);
+        assert_eq!(pauses(first, &mut timer, MANY)[..3], [500, 1000, 2000]);
         // Most of them came after it.
         let mut timer = HeartbeatTimer::new(PERIOD);
-        let first = timer.first_turn(Instant::ZERO, 1);
-        assert_eq!(pauses(first, &mut timer, 50)[0], 500);
+        let first = timer.first_turn(Instant::ZERO, FEW);
+        assert_eq!(pauses(first, &mut timer, MANY)[0], 500);
     }
 
     #[test]

@@ -27,6 +27,7 @@ use tickwire_base::{Duration, Instant};
 
 use crate::by_guid::ByGuid;
 use crate::change::{Change, GroupPlace, KeyHash, Place};
+use crate::crowd::Crowd;
 use crate::history::History;
 use crate::outbox::Outbox;
 use crate::wire::{Guid, SequenceNumber};
@@ -53,8 +54,8 @@ pub struct Writer {
     config: WriterConfig,
     history: History,
     readers: ByGuid<MatchedReader>,
-    /// How many of them have not settled.
-    unsettled: usize,
+    /// Those of them that have not settled.
+    crowd: Crowd,
     /// Whether repairs may be left to be sent.
     has_repairs: bool,
     /// The newest change.
@@ -107,7 +108,7 @@ impl Writer {
         Self {
             history: History::default(),
             readers: ByGuid::new(),
-            unsettled: 0,
+            crowd: Crowd::default(),
             has_repairs: false,
             last: SequenceNumber::ZERO,
             cursor: Cursor::at(SequenceNumber::FIRST),
@@ -180,9 +181,13 @@ impl Writer {
         match self.find(guid) {
             Ok(index) => {
                 let reader = &mut self.readers[index];
-                self.unsettled -= usize::from(reader.is_unsettled());
+                if reader.is_unsettled() {
+                    self.crowd.leave(reader.met_at);
+                }
                 reader.proxy = proxy;
-                self.unsettled += usize::from(reader.is_unsettled());
+                if reader.is_unsettled() {
+                    self.crowd.enter(reader.met_at);
+                }
                 self.readers_changed();
             }
             Err(index) => {
@@ -192,10 +197,11 @@ impl Writer {
                 };
                 let new_until = now + self.config.heartbeat_period * NEW_PERIODS;
                 let range = (first_relevant, self.last);
-                let mut reader = MatchedReader::new(proxy, range, new_until);
+                let mut reader = MatchedReader::new(proxy, range, (now, new_until));
                 if reliable {
-                    self.unsettled += 1;
-                    reader.turn = self.heartbeat.first_turn(now, self.unsettled);
+                    self.crowd.enter(now);
+                    let patience = self.crowd.patience(now, now);
+                    reader.turn = self.heartbeat.first_turn(now, patience);
                 }
                 self.readers.insert(index, guid, reader);
                 self.readers_changed();
@@ -213,7 +219,9 @@ impl Writer {
             return false;
         };
         let reader = self.readers.remove(index);
-        self.unsettled -= usize::from(reader.is_unsettled());
+        if reader.is_unsettled() {
+            self.crowd.leave(reader.met_at);
+        }
         self.readers_changed();
         self.release();
         true
@@ -296,7 +304,7 @@ impl Writer {
             return false;
         };
         let acked = self.readers[index].acked;
-        let newest = self.history.oldest_of(Some(key));
+        let newest = self.history.newest_of(Some(key)).next();
         newest.is_some_and(|number| number <= acked)
     }
 
@@ -361,11 +369,12 @@ impl Writer {
     fn remove(&mut self, number: SequenceNumber) {
         let retained = self.retained.as_ref().and(self.history.get(number));
         let key = retained.map(|change| change.change.key_hash);
+        let newer = self.history.newer_than(number);
         let Some(removed) = self.history.remove(number) else {
             return;
         };
         if let Some(key) = key {
-            self.note_removed(number, key);
+            self.note_removed(number, key, newer);
         }
         if removed.number > self.released {
             self.unreleased_len = self.unreleased_len.saturating_sub(cost(removed.len));

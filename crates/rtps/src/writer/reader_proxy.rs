@@ -94,6 +94,8 @@ pub(super) struct MatchedReader {
     pub(super) turn: Turn,
     /// Whether its turn has come.
     pub(super) is_due: bool,
+    /// When it was matched.
+    pub(super) met_at: Instant,
     /// Up to here it may just not know us yet; later its silence is its own affair.
     new_until: Instant,
     pub(super) acknack_count: CountFilter,
@@ -114,7 +116,7 @@ impl MatchedReader {
     pub(super) fn new(
         proxy: ReaderProxy,
         (first_relevant, last): (SequenceNumber, SequenceNumber),
-        new_until: Instant,
+        (met_at, new_until): (Instant, Instant),
     ) -> Self {
         Self {
             proxy,
@@ -124,6 +126,7 @@ impl MatchedReader {
             history_end: last,
             turn: Turn::default(),
             is_due: false,
+            met_at,
             new_until,
             acknack_count: CountFilter::default(),
             nack_frag_count: CountFilter::default(),

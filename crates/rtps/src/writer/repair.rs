@@ -24,10 +24,10 @@ impl Writer {
             return;
         }
         self.send_heartbeat(index, false, outbox);
-        let reader = &mut self.readers[index];
-        if reader.is_unsettled() {
+        if self.readers[index].is_unsettled() {
             // It has just been reminded.
-            reader.turn = self.heartbeat.first_turn(now, self.unsettled);
+            let patience = self.patience_with(now, index);
+            self.readers[index].turn = self.heartbeat.first_turn(now, patience);
         }
     }
 

@@ -4,11 +4,13 @@
 
 use alloc::collections::BTreeSet;
 
-use hashbrown::HashSet;
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 use tickwire_base::{Duration, Instant};
 
 use super::{HistoryKind, Refused, ServiceHistory, Writer};
 use crate::change::{Change, ChangeKind, KeyHash};
+use crate::history::History;
 use crate::schedule::Schedule;
 use crate::wire::SequenceNumber;
 
@@ -17,9 +19,11 @@ pub(super) struct Retained {
     service: ServiceHistory,
     /// Changes of each instance.
     depth: usize,
-    /// Changes that not everybody has.
-    unreleased: usize,
-    /// Those of them that newer ones replace by HISTORY.
+    /// Changes that HISTORY holds: not everybody has them, and no newer ones replace them.
+    held: usize,
+    /// Their instances.
+    instances: HashMap<Option<KeyHash>, Held>,
+    /// Changes that not everybody has, but newer ones replace by HISTORY.
     displaced: BTreeSet<SequenceNumber>,
     /// The newest change of each instance, where the number of instances is limited.
     newest: BTreeSet<SequenceNumber>,
@@ -27,6 +31,12 @@ pub(super) struct Retained {
     disposed: HashSet<Option<KeyHash>>,
     /// Those of them that are unregistered, and when they may go.
     ended: Schedule<Option<KeyHash>>,
+}
+
+/// What HISTORY holds of an instance.
+struct Held {
+    count: usize,
+    oldest: SequenceNumber,
 }
 
 impl Retained {
@@ -39,7 +49,8 @@ impl Retained {
         Self {
             service,
             depth: depth.min(limit.unwrap_or(usize::MAX)).max(1),
-            unreleased: 0,
+            held: 0,
+            instances: HashMap::new(),
             displaced: BTreeSet::new(),
             newest: BTreeSet::new(),
             disposed: HashSet::new(),
@@ -52,9 +63,53 @@ impl Retained {
         self.depth
     }
 
-    /// Changes that HISTORY holds.
-    fn held(&self) -> usize {
-        self.unreleased.saturating_sub(self.displaced.len())
+    /// Changes of an instance that HISTORY holds.
+    fn held_of(&self, key: Option<KeyHash>) -> usize {
+        self.instances.get(&key).map_or(0, |held| held.count)
+    }
+
+    /// Whether HISTORY holds something of so many other instances.
+    pub(super) fn has_instances_besides(&self, key: Option<KeyHash>, count: usize) -> bool {
+        self.instances.len() >= count && !self.instances.contains_key(&key)
+    }
+
+    /// HISTORY holds one more change of an instance, and `depth` of them at most.
+    fn hold(&mut self, history: &History, key: Option<KeyHash>, depth: usize) {
+        let Some(number) = history.newest_of(key).next() else {
+            return;
+        };
+        let (count, oldest) = (0, number);
+        let held = self.instances.entry(key).or_insert(Held { count, oldest });
+        if held.count < depth {
+            held.count += 1;
+            self.held += 1;
+        } else {
+            self.displaced.insert(held.oldest);
+            held.oldest = history.newer_than(held.oldest).unwrap_or(number);
+        }
+    }
+
+    /// HISTORY no longer has to hold a change, after which `newer` comes in its instance.
+    fn let_go(
+        &mut self,
+        key: Option<KeyHash>,
+        number: SequenceNumber,
+        newer: Option<SequenceNumber>,
+    ) {
+        if self.displaced.remove(&number) {
+            return;
+        }
+        let Entry::Occupied(mut entry) = self.instances.entry(key) else {
+            return;
+        };
+        self.held -= 1;
+        let held = entry.get_mut();
+        held.count -= 1;
+        if held.count == 0 {
+            entry.remove();
+        } else if held.oldest == number {
+            held.oldest = newer.unwrap_or(number);
+        }
     }
 
     /// Follows what becomes of an instance, which was written to `age` ago.
@@ -88,12 +143,8 @@ impl Writer {
             return Ok(());
         };
         let limits = self.config.limits;
-        let holds = |limit: usize| {
-            let newest_first = self.history.newest_of(key).take(limit);
-            let held = newest_first.take_while(|&number| number > self.released);
-            held.count() >= limit
-        };
-        let is_full = limits.max_samples.is_some_and(|max| retained.held() >= max);
+        let holds = |limit: usize| retained.held_of(key) >= limit;
+        let is_full = limits.max_samples.is_some_and(|max| retained.held >= max);
         let is_refused = match self.config.history {
             // A write may replace a change of its own instance.
             HistoryKind::KeepLast(_) => is_full && !holds(self.history_depth()),
@@ -117,14 +168,8 @@ impl Writer {
             }
             retained.newest.insert(self.last);
         }
-        if depth < retained.depth
-            && let Some(displaced) = self.history.newest_of(key).nth(depth)
-            && displaced > self.released
-        {
-            retained.displaced.insert(displaced);
-        }
         if self.last > self.released {
-            retained.unreleased += 1;
+            retained.hold(&self.history, key, depth);
         }
         retained.follow(now, change, age);
         self.trim_retained();
@@ -135,8 +180,7 @@ impl Writer {
         let Some(retained) = &mut self.retained else {
             return;
         };
-        retained.unreleased = retained.unreleased.saturating_sub(1);
-        retained.displaced.remove(&number);
+        retained.let_go(key, number, self.history.newer_than(number));
         let is_last = self.history.newest_of(key).next() == Some(number);
         let goes = is_last && retained.ended.get(&key) == Some(Instant::MAX);
         let depth = match goes {
@@ -152,15 +196,19 @@ impl Writer {
         self.trim_retained();
     }
 
-    /// A change has left the history.
-    pub(super) fn note_removed(&mut self, number: SequenceNumber, key: Option<KeyHash>) {
+    /// A change has left the history, after which `newer` comes in its instance.
+    pub(super) fn note_removed(
+        &mut self,
+        number: SequenceNumber,
+        key: Option<KeyHash>,
+        newer: Option<SequenceNumber>,
+    ) {
         let Some(retained) = &mut self.retained else {
             return;
         };
         if number > self.released {
-            retained.unreleased = retained.unreleased.saturating_sub(1);
+            retained.let_go(key, number, newer);
         }
-        retained.displaced.remove(&number);
         let newest = self.history.newest_of(key).next();
         if retained.newest.remove(&number)
             && let Some(newest) = newest

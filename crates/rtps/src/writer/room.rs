@@ -18,11 +18,11 @@ impl Writer {
         } else {
             self.make_room_for_all(key)?;
         }
-        if limits
-            .max_instances
-            .is_some_and(|max| self.history.instance_count() >= max)
-            && self.history.instance_len(key) == 0
-        {
+        let are_too_many = |max: usize| match &self.retained {
+            Some(retained) => retained.has_instances_besides(key, max),
+            None => self.history.instance_count() >= max && self.history.instance_len(key) == 0,
+        };
+        if limits.max_instances.is_some_and(are_too_many) {
             return Err(Refused::TooManyInstances);
         }
         if keep_all && self.unreleased_len >= self.window.len() {
@@ -105,4 +105,49 @@ impl Writer {
 pub(super) enum Refused {
     Full,
     TooManyInstances,
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use core::net::Ipv4Addr;
+
+    use tickwire_base::{Instant, Locator};
+
+    use super::*;
+    use crate::change::Change;
+    use crate::outbox::Outbox;
+    use crate::wire::{EntityId, Guid, GuidPrefix};
+    use crate::writer::{ReaderProxy, WriterConfig};
+
+    #[test]
+    fn a_change_that_is_still_being_sent_is_not_the_newest() {
+        let (now, mut outbox) = (Instant::from_nanos(1), Outbox::new());
+        let mut writer = Writer::new(WriterConfig {
+            history: HistoryKind::KeepLast(1),
+            ..WriterConfig::new(Guid::UNKNOWN)
+        });
+        let readers = [1, 2].map(|number| ReaderProxy {
+            guid: Guid::new(GuidPrefix([1; 12]), EntityId::user_reader(number, true)),
+            reliable: true,
+            unicast: vec![Locator::udp_v4(Ipv4Addr::LOCALHOST, 1)],
+            ..ReaderProxy::default()
+        });
+        let late = readers[1].guid;
+        for (reader, len) in readers.into_iter().zip([200_000, 40]) {
+            writer.match_reader(now, reader, &mut outbox);
+            let change = Change {
+                key_hash: Some([7; 16]),
+                ..Change::default()
+            };
+            let fill = |buffer: &mut Vec<u8>| {
+                buffer.resize(len, 0);
+                Ok::<(), ()>(())
+            };
+            assert!(writer.write(now, change, fill, &mut outbox).is_ok());
+        }
+        assert_eq!(writer.history.instance_len(Some([7; 16])), 2);
+        assert!(!writer.has_given(late, [7; 16]));
+    }
 }

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use tickwire_base::{Instant, Locator};
+use tickwire_base::{Duration, Instant, Locator};
 
 use super::compose::Target;
 use super::reader_proxy::{MatchedReader, ReaderProxy};
@@ -111,15 +111,18 @@ impl Writer {
 
     /// The timer's heartbeats, to those whose turn it is of the readers that lag.
     pub(super) fn beat(&mut self, now: Instant, outbox: &mut Outbox) {
-        let (sent, unsettled) = (self.sent(), self.unsettled);
+        let sent = self.sent();
         let is_round = self.heartbeat.begin(now);
         let mut reminded = 0;
         for reader in self.readers.iter_mut() {
-            let many = if reader.is_unsettled() { unsettled } else { 0 };
+            let patience = match reader.is_unsettled() {
+                true => self.crowd.patience(now, reader.met_at),
+                false => Duration::ZERO,
+            };
             reader.is_due = reader.lags(sent)
                 && self
                     .heartbeat
-                    .take_turn(now, is_round, &mut reader.turn, many);
+                    .take_turn(now, is_round, &mut reader.turn, patience);
             reminded += usize::from(reader.is_due && reader.introduced);
         }
         // Together if that spares datagrams and at least every second reader is among them, as each

@@ -14,7 +14,7 @@ use tickwire_simnet::Link;
 use super::world::{LEASE, SECOND, Secret, World, discovery, home, participant, place, prefix};
 
 /// What a participant announces to its rendezvous.
-fn announcement(data: ParticipantData) -> Vec<u8> {
+pub(crate) fn announcement(data: ParticipantData) -> Vec<u8> {
     let mut outbox = Outbox::new();
     discovery(data, 1).handle_timeout(Instant::ZERO, &mut outbox);
     let first = outbox.datagrams().next();
@@ -35,14 +35,14 @@ fn sent(outbox: &Outbox) -> usize {
 }
 
 /// A rendezvous that is called by hand.
-struct Bench {
-    rendezvous: Rendezvous<Secret>,
+pub(crate) struct Bench {
+    pub(crate) rendezvous: Rendezvous<Secret>,
     now: Instant,
-    outbox: Outbox,
+    pub(crate) outbox: Outbox,
 }
 
 impl Bench {
-    fn new(change: impl FnOnce(&mut RendezvousConfig)) -> Self {
+    pub(crate) fn new(change: impl FnOnce(&mut RendezvousConfig)) -> Self {
         let mut config = RendezvousConfig::new(vec![place(1)]);
         change(&mut config);
         Self {
@@ -53,7 +53,7 @@ impl Bench {
     }
 
     /// Hands it a datagram, and says how many bytes it sends in return.
-    fn hear(&mut self, source: Locator, datagram: &[u8]) -> usize {
+    pub(crate) fn hear(&mut self, source: Locator, datagram: &[u8]) -> usize {
         self.outbox.clear();
         let outbox = &mut self.outbox;
         self.rendezvous.handle(self.now, source, datagram, outbox);
@@ -61,7 +61,7 @@ impl Bench {
     }
 
     /// The name that it has for a participant, from what it sends there.
-    fn name_for(&mut self, data: &ParticipantData) -> GuidPrefix {
+    pub(crate) fn name_for(&mut self, data: &ParticipantData) -> GuidPrefix {
         let at = data.metatraffic_unicast[0];
         self.hear(at, &announcement(data.clone()));
         let (bytes, to) = self.outbox.datagrams().next().expect("an answer");
@@ -70,7 +70,7 @@ impl Bench {
         message.context().source_prefix
     }
 
-    fn join(&mut self, data: ParticipantData) {
+    pub(crate) fn join(&mut self, data: ParticipantData) {
         let name = self.name_for(&data);
         let at = data.metatraffic_unicast[0];
         self.hear(at, &addressed(data, name));
@@ -94,41 +94,6 @@ fn an_address_that_has_not_answered_gets_fewer_bytes_than_were_sent_and_is_not_m
         assert!(to_victim, "nobody else is told");
     }
     assert_eq!(bench.rendezvous.participants().count(), 50);
-}
-
-/// An ACKNACK to a name, as Fast DDS sends when it has heard of somebody.
-fn acknowledgement(data: &ParticipantData, name: GuidPrefix) -> Vec<u8> {
-    let announced = announcement(data.clone());
-    let info_dst = [&[0x0e, 1, 12, 0][..], &name.0].concat();
-    let acknack = [
-        &[0x06, 1, 24, 0][..],
-        &[0, 2, 0, 0xc7, 0, 2, 0, 0xc2],
-        &[0; 16],
-    ]
-    .concat();
-    [&announced[..20], &info_dst, &acknack].concat()
-}
-
-#[test]
-fn who_announces_itself_to_all_alike_answers_by_any_message_to_the_name() {
-    let mut bench = Bench::new(|_| {});
-    bench.join(participant(9, 0));
-    let data = participant(1, 0);
-    let name = bench.name_for(&data);
-    let announced = announcement(data.clone());
-    assert_eq!(bench.hear(home(1), &acknowledgement(&data, prefix(77))), 0);
-    bench.hear(home(1), &announced);
-    assert_eq!(bench.rendezvous.participants().count(), 1, "a wrong name");
-    assert_eq!(bench.hear(home(1), &acknowledgement(&data, name)), 0);
-    bench.hear(home(1), &announced);
-    assert_eq!(bench.rendezvous.participants().count(), 2);
-    // What was told to one address vouches for no other.
-    let mut moved = participant(2, 0);
-    let name = bench.name_for(&moved);
-    bench.hear(home(2), &acknowledgement(&moved, name));
-    moved.metatraffic_unicast = vec![home(99)];
-    bench.hear(home(2), &announcement(moved));
-    assert_eq!(bench.rendezvous.participants().count(), 2);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Participants that find each other by a rendezvous alone, in virtual time.
 
+mod answers;
 mod federation;
 mod hostile;
 mod world;

@@ -15,9 +15,9 @@ use tickwire::qos::nearest_name;
 use tickwire::{
     DataWriter, DiscoveryView, DomainParticipant, EndpointData, Role, Serialized, WaitSet,
 };
+use tickwire_profiles::parse_duration;
 
 use super::learn::LearnedType;
-use crate::duration::parse_duration;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;

@@ -111,5 +111,54 @@ fn a_hundred_who_come_at_once_say_no_more_to_each() {
     crowd.check(4);
 }
 
+/// How long a newcomer takes to match over a bad link, beside so many that fell silent at their first
+/// words a while ago, every second of them before it could name anybody.
+fn time_to_match(seed: u64, silent: u8) -> Duration {
+    let mut net = Net::new([config(1)]);
+    net.add(0, writer(1, "Quote"));
+    net.run(MOMENT);
+    for id in 10..10 + silent {
+        let mut config = config(id);
+        config.participant.lease_duration = LEASE * 10;
+        net.join(config);
+        net.call_one(1, Discovery::handle_timeout);
+        let is_done = |net: &Net| {
+            let found = net.nodes[0].discovery.participants.get(prefix(id));
+            found.is_some_and(|found| found.knows_us() || id % 2 == 0)
+        };
+        while !is_done(&net)
+            && let Some((index, datagram)) = net.queue.pop_front()
+        {
+            net.receive(index, &datagram);
+        }
+        assert!(is_done(&net));
+        net.nodes.truncate(1);
+        net.queue.clear();
+    }
+    net.run(Duration::from_secs(11));
+    assert_eq!(net.nodes[0].discovery.participants().count(), silent.into());
+    (net.random, net.loss_percent) = (seed, 40);
+    let begin = net.now;
+    net.join(config(2));
+    net.add(1, reader(2, "Quote"));
+    while net.count(0, is_match) == 0 {
+        assert!(net.now.since(begin) < LEASE);
+        net.run(Duration::from_millis(10));
+    }
+    net.now.since(begin)
+}
+
+#[test]
+fn silent_peers_do_not_slow_the_discovery_of_a_newcomer() {
+    let mean = |silent| {
+        (1..=50)
+            .map(|seed| time_to_match(seed, silent))
+            .sum::<Duration>()
+            / 50
+    };
+    let (alone, beside) = (mean(0), mean(200));
+    assert!(beside < alone * 2, "{alone:?} alone, else {beside:?}");
+}
+
 const COUNT: u8 = 40;
 const TOPICS: u32 = 5;

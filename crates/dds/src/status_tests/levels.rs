@@ -2,37 +2,22 @@
 //! subscriber, else the participant's (DDS 1.4 §2.2.4.3.1).
 
 use std::collections::BTreeSet;
-use std::sync::mpsc::{self, Sender};
-use std::time::Duration;
 
-use tickwire::qos::{LivelinessKind, ResourceLimits};
-use tickwire::status::{
-    CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
-    MatchedStatus, SampleRejectedStatus,
+use super::*;
+use crate::qos::{LivelinessKind, ResourceLimits};
+use crate::status::SampleRejectedStatus;
+use crate::{
+    AnyDataReader, AnyDataWriter, DomainParticipantListener, PublisherListener, SubscriberListener,
 };
-use tickwire::{
-    AnyDataReader, AnyDataWriter, DataReader, DataReaderListener, DataReaderQos, DataWriter,
-    DataWriterListener, DataWriterQos, DomainParticipant, DomainParticipantListener,
-    PublisherListener, SubscriberListener, Topic,
-};
-
-#[derive(Topic, Clone, Debug, PartialEq)]
-#[topic(name = "test::Quote")]
-struct Quote {
-    #[topic(key)]
-    symbol: String,
-    price: i64,
-}
 
 /// Says what it is told of, once it has seen that something has changed.
 #[derive(Clone)]
-struct Teller(Sender<&'static str>);
+struct Teller(Arc<Mutex<BTreeSet<&'static str>>>);
 
 impl Teller {
     fn say(&self, what: &'static str, has_changed: bool) {
         assert!(has_changed, "{what}: nothing has changed");
-        // The test may have heard enough.
-        let _ = self.0.send(what);
+        lock(&self.0).insert(what);
     }
 
     fn count(&self, what: &'static str, status: CountStatus) {
@@ -149,14 +134,13 @@ enum Level {
 
 /// A writer that is asserted by hand and overwrites what its reader has no room for, and two
 /// endpoints that do not match.
-fn hear_all(level: Level, domain: u32) {
+fn hear_all(level: Level) {
     // What it neither has room for nor may hold is overwritten at the writer, and lost.
-    let builder = DomainParticipant::builder(domain)
-        .domain_tag(&std::process::id().to_string())
-        .limits(|limits| limits.reader.max_held = 1);
-    let participant = builder.build().expect("a participant");
-    let (sender, receiver) = mpsc::channel();
-    let teller = Teller(sender);
+    let world = World::with(1, |builder| {
+        builder.limits(|limits| limits.reader.max_held = 1)
+    });
+    let participant = &world.participants[0];
+    let teller = Teller(Arc::default());
     let publisher = participant.publisher(Default::default());
     let subscriber = participant.subscriber(Default::default());
     match level {
@@ -167,7 +151,7 @@ fn hear_all(level: Level, domain: u32) {
         }
         Level::Participant => participant.set_listener(teller.clone()),
     }
-    let period = Duration::from_millis(20);
+    let period = 20 * MS;
     let writer_qos = DataWriterQos::default()
         .deadline(period)
         .liveliness(LivelinessKind::ManualByTopic, period);
@@ -197,35 +181,30 @@ fn hear_all(level: Level, domain: u32) {
             reader.set_listener(teller.clone());
         }
     }
-    let mut heard = BTreeSet::new();
-    for round in 0.. {
-        for price in 0..10 {
-            let symbol = "A".to_owned();
-            writer.write(&Quote { symbol, price }).expect("room");
+    world.meet(&writer, &reader);
+    for _ in 0..50 {
+        for _ in 0..10 {
+            writer.write(&quote("A")).expect("room");
         }
-        // Deadlines are missed without end.
-        for what in std::iter::from_fn(|| receiver.recv_timeout(3 * period).ok()).take(20) {
-            heard.insert(what);
-            if heard.len() == ALL.len() {
-                return;
-            }
-        }
+        // A pause longer than the period.
+        (0..60).for_each(|_| world.advance(MS));
         reader.take();
-        assert!(round < 50, "only {heard:?}");
     }
+    let heard: Vec<_> = lock(&teller.0).iter().copied().collect();
+    assert_eq!(heard, ALL);
 }
 
 #[test]
 fn an_entity_hears_of_each_of_its_statuses() {
-    hear_all(Level::Own, 190);
+    hear_all(Level::Own);
 }
 
 #[test]
 fn publishers_and_subscribers_hear_of_those_of_their_entities() {
-    hear_all(Level::Group, 191);
+    hear_all(Level::Group);
 }
 
 #[test]
 fn a_participant_hears_of_all_else() {
-    hear_all(Level::Participant, 192);
+    hear_all(Level::Participant);
 }
