@@ -1,0 +1,3 @@
+#!/bin/sh
+# Runs the program on Mono.
+exec mono "${0%/*}/dotnet.d/lab.exe" "$@"
