@@ -24,7 +24,8 @@ Takes each log of the domain whose writer has ended, however it ended, and publi
 the QoS and the type of that writer, to readers that ask for history. Only OWNERSHIP_STRENGTH is the least, \
 and LIVELINESS AUTOMATIC where the lease is finite: readers that ask for a manual kind do not match. They get each sample once, with its \
 timestamp, whoever gives it: its writer, this service, or the next writer of the topic, to which the log \
-is handed back within a second of its start.
+is handed back within a second of its start. Of each instance there are as many as the writer's \
+DURABILITY_SERVICE keeps, by default the last one.
 
 What it publishes is in memory. It runs on the machine that has the logs, as the user whose logs they \
 are, until SIGINT or SIGTERM.",
