@@ -90,6 +90,39 @@ fn who_moves_is_reached_at_its_new_address_at_once() {
     assert_eq!(net.nodes[1].discovery.participants().count(), 1);
 }
 
+fn move_to(net: &mut Net, index: usize, to: &OwnAddresses) {
+    net.call(index, |discovery, now, outbox| {
+        discovery.move_to(now, Attachment::default(), to, outbox)
+    })
+    .expect("a short announcement");
+}
+
+#[test]
+fn who_moves_unheard_is_found_when_the_other_one_moves() {
+    let (first, second) = (at([10, 1, 0, 1]), at([10, 1, 0, 2]));
+    for loss_percent in [0, 40] {
+        let mut net = Net::new([config(1), config(2)]);
+        net.add(0, writer(1, "Quote"));
+        net.add(1, reader(2, "Quote"));
+        net.run(MOMENT);
+        proxies_told(&mut net, 1);
+        // The second host's link to the new network comes up after all that the first one announces.
+        net.group_works = false;
+        move_to(&mut net, 0, &first);
+        move_to(&mut net, 1, &at([10, 9, 0, 2]));
+        net.run(Duration::from_secs(1));
+        assert!(!proxies_told(&mut net, 1).contains(&first.user));
+        net.group_works = true;
+        net.loss_percent = loss_percent;
+        move_to(&mut net, 1, &second);
+        net.run(Duration::from_secs(1));
+        let known = net.nodes[1].discovery.participants().next();
+        let known = known.expect("their leases have not ended");
+        assert_eq!(known.metatraffic_unicast, first.metatraffic);
+        assert_eq!(net.nodes[1].discovery.counters().leases_expired, 0);
+    }
+}
+
 #[test]
 fn an_address_of_a_writer_moves_with_its_participant() {
     let mut net = Net::new([config(1), config(2)]);

@@ -33,11 +33,14 @@ pub(super) struct Participant {
     expires_at: Instant,
     /// It has sent something to us, so our announcement has reached it.
     knows_us: bool,
-    /// Quick repetitions of the answer that are left while it does not.
+    /// It has announced other addresses and has sent nothing to us since. What made it move may have
+    /// kept it from hearing that we have moved, too.
+    has_moved: bool,
+    /// Quick repetitions of the answer that are left while it may not know where we are.
     answers_left: u8,
-    /// When it was last answered, or came.
+    /// When it was last answered, or came, or moved.
     answered_at: Instant,
-    /// Bytes that may be sent to it while it does not.
+    /// Bytes that may be sent to it while it may not know where we are.
     credit: usize,
 }
 
@@ -194,17 +197,23 @@ impl Participants {
                 came_at: now,
                 expires_at,
                 knows_us: false,
+                has_moved: false,
                 answers_left: QUICK_ANSWERS,
                 answered_at: now,
                 credit: 0,
             }
         });
+        if participant.data.metatraffic_unicast != data.metatraffic_unicast {
+            participant.has_moved = true;
+            participant.answers_left = QUICK_ANSWERS;
+            participant.answered_at = now;
+        }
         participant.data = data;
         participant.metatraffic = metatraffic.locators;
         participant.confidence = metatraffic.confidence;
         participant.source = source;
         participant.expires_at = expires_at;
-        if !participant.knows_us {
+        if participant.may_miss_us() {
             let answer_at = now + quick_answer_period(&self.crowd, now, participant);
             self.answer_at = Some(self.answer_at.map_or(answer_at, |at| at.min(answer_at)));
         }
@@ -253,6 +262,7 @@ impl Participants {
         };
         participant.expires_at = now + participant.data.lease_duration;
         participant.heard_by_multicast |= arrival.is_some_and(|arrival| arrival.by_multicast);
+        participant.has_moved &= !to_us;
         let is_news = to_us && !participant.knows_us;
         if is_news {
             participant.knows_us = true;
@@ -281,8 +291,8 @@ impl Participants {
         expired.into_iter().map(|(prefix, _)| *prefix).collect()
     }
 
-    /// Those to whom we must announce ourselves alone now, in `len` bytes: they do not know us yet,
-    /// or, when everybody is told (`is_round`), they do not listen where we tell it. Some are to be
+    /// Those to whom we must announce ourselves alone now, in `len` bytes: they do not know us yet, or
+    /// not where we are, or, when everybody is told (`is_round`), they do not listen where we tell it. Some are to be
     /// probed, too: one that knows us from before, or named us before it was known here, has nothing
     /// to say to an announcement.
     pub(super) fn due_answers<'a>(
@@ -296,27 +306,27 @@ impl Participants {
         let answer_at = &mut self.answer_at;
         let concerned = all.take(if is_quick || is_round { usize::MAX } else { 0 });
         concerned.filter_map(move |participant| {
-            let is_new = !participant.knows_us;
+            let is_unsure = participant.may_miss_us();
             let period = quick_answer_period(crowd, now, participant);
-            let waits = is_new && participant.answers_left > 0;
+            let waits = is_unsure && participant.answers_left > 0;
             let quick = waits && participant.answered_at + period <= now;
             if quick {
                 participant.answers_left -= 1;
                 participant.answered_at = now;
             }
-            if is_new && participant.answers_left > 0 {
+            if is_unsure && participant.answers_left > 0 {
                 let at = participant.answered_at + period;
                 *answer_at = Some(answer_at.map_or(at, |armed| armed.min(at)));
             }
             let is_first = quick && participant.answers_left == QUICK_ANSWERS - 1;
             // Who listens there has just been told, unless all else was in vain.
-            let in_vain = is_new && participant.answers_left == 0;
+            let in_vain = is_unsure && participant.answers_left == 0;
             let round = is_round && (in_vain || !participant.listens_at(announce_to));
             if !((quick || round) && participant.may_be_sent(len)) {
                 return None;
             }
             let is_probed =
-                is_new && (is_first || round) && participant.may_be_sent(BuiltinTopic::PROBE_LEN);
+                !participant.knows_us && (is_first || round) && participant.may_be_sent(BuiltinTopic::PROBE_LEN);
             Some((&*participant, is_probed))
         })
     }
@@ -328,10 +338,20 @@ impl Participant {
         self.knows_us
     }
 
+    /// Whether it has announced other addresses and not shown since that it hears us.
+    pub(super) fn has_moved(&self) -> bool {
+        self.has_moved
+    }
+
+    /// Whether it may not know where we are, as far as it has shown.
+    fn may_miss_us(&self) -> bool {
+        !self.knows_us || self.has_moved
+    }
+
     /// Its address may be somebody else's until it has shown that it hears us there: until then it
     /// is sent a multiple of what came from it at most.
     fn may_be_sent(&mut self, len: usize) -> bool {
-        if self.knows_us {
+        if !self.may_miss_us() {
             return true;
         }
         let left = self.credit.checked_sub(len * self.metatraffic.len());

@@ -8,6 +8,7 @@ use tickwire_base::Instant;
 use super::builtin_topic::Received;
 use super::event::{Event, LostReason};
 use super::liveliness::Assertion;
+use super::participants::Participant;
 use super::proxies::metatraffic;
 use super::{Discovery, DiscoveryDataError, EndpointData, ParticipantData, Role};
 use crate::change::ChangeKind;
@@ -162,15 +163,17 @@ impl Discovery {
         let metatraffic = metatraffic(&data, &self.config.attachment, from);
         self.participants
             .insert(now, Arc::clone(&data), metatraffic, from);
+        let known = self.participants.get(prefix);
+        let has_moved = known.is_some_and(Participant::has_moved);
+        if is_new {
+            self.participants.allow(prefix, len, &self.config.limits);
+        }
+        if (is_new || has_moved) && context.destination_prefix != self.prefix() {
+            // One that announces itself to us alone knows where we are.
+            self.greet(prefix, outbox);
+        }
         match is_new {
-            true => {
-                self.participants.allow(prefix, len, &self.config.limits);
-                self.events.push_back(Event::ParticipantFound(data));
-                if context.destination_prefix != self.prefix() {
-                    // One that announces itself to us alone knows us.
-                    self.greet(prefix, outbox);
-                }
-            }
+            true => self.events.push_back(Event::ParticipantFound(data)),
             false => {
                 self.events.push_back(Event::ParticipantChanged(data));
                 self.compare_again(now, prefix);
@@ -204,7 +207,7 @@ impl Discovery {
         true
     }
 
-    /// Answers a new participant at once, lest it wait for our next announcement.
+    /// Answers a participant that has come or moved at once, lest it wait for our next announcement.
     fn greet(&mut self, prefix: GuidPrefix, outbox: &mut Outbox) {
         let len = self.announcer.answer_len();
         if !self.participants.may_send(prefix, len) {

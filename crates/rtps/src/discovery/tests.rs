@@ -70,7 +70,7 @@ pub(super) struct Net {
     /// Of 100 datagrams, so many are lost.
     pub(super) loss_percent: u64,
     /// Whether anybody hears what is sent to the group.
-    group_works: bool,
+    pub(super) group_works: bool,
     /// How often each one is delivered.
     copies: usize,
     pub(super) random: u64,
