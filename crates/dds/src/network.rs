@@ -132,6 +132,8 @@ impl Network {
     /// taken, at ports of the kernel's choice, which others learn from the announcement.
     pub(crate) fn open(options: &NetworkOptions) -> Result<Self, ParticipantError> {
         let ports = options.ports;
+        // What changes after the first look is told.
+        let watch = InterfaceWatch::new();
         let selected = options.interfaces.find();
         let selected = selected.map_err(ParticipantError::Interface)?;
         // Where others may come, they are awaited.
@@ -154,7 +156,7 @@ impl Network {
             false => Ipv4Addr::UNSPECIFIED,
         };
         let (metatraffic, user) = open_unicast(bound, ports, &udp)?;
-        let watch = (!is_loopback).then(InterfaceWatch::new).transpose();
+        let watch = (!is_loopback).then_some(watch).transpose();
         let join = |port| {
             let group = SocketAddr::from((GROUP, port));
             UdpSocket::group(group, &[], &udp).map_err(ParticipantError::Socket)
