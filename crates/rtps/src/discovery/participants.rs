@@ -54,7 +54,7 @@ pub(super) struct Participants {
     endpoint_count: usize,
     /// Those that did not know us when they came, oldest first; some may by now, or be gone.
     newcomers: VecDeque<GuidPrefix>,
-    /// Those that have just come and do not know us yet.
+    /// Those that have just come. Who has answered us has others to answer still.
     crowd: Crowd,
     /// No lease ends before.
     next_expiry: Option<Instant>,
@@ -224,9 +224,7 @@ impl Participants {
         let participant = self.by_prefix.remove(&prefix)?;
         self.bytes = self.bytes.saturating_sub(participant.bytes);
         self.endpoint_count -= participant.endpoint_count;
-        if !participant.knows_us {
-            self.crowd.leave(participant.came_at);
-        }
+        self.crowd.leave(participant.came_at);
         if self.newcomers.len() > 2 * self.by_prefix.len() + SPARE_NEWCOMERS {
             let known = &self.by_prefix;
             self.newcomers.retain(|prefix| known.contains_key(prefix));
@@ -264,10 +262,7 @@ impl Participants {
         participant.heard_by_multicast |= arrival.is_some_and(|arrival| arrival.by_multicast);
         participant.has_moved &= !to_us;
         let is_news = to_us && !participant.knows_us;
-        if is_news {
-            participant.knows_us = true;
-            self.crowd.leave(participant.came_at);
-        }
+        participant.knows_us |= to_us;
         is_news
     }
 
@@ -325,8 +320,9 @@ impl Participants {
             if !((quick || round) && participant.may_be_sent(len)) {
                 return None;
             }
-            let is_probed =
-                !participant.knows_us && (is_first || round) && participant.may_be_sent(BuiltinTopic::PROBE_LEN);
+            let is_probed = !participant.knows_us
+                && (is_first || round)
+                && participant.may_be_sent(BuiltinTopic::PROBE_LEN);
             Some((&*participant, is_probed))
         })
     }
