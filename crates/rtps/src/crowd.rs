@@ -31,16 +31,16 @@ impl Crowd {
     }
 
     /// How long an answer of one that came at `at` may take, while it counts here: they have as much
-    /// to read and to say as we have, and asking again would only make it longer. Nothing to speak of
-    /// where they are few.
+    /// to read and to say as we have, and asking again would only make it longer. Nothing where it is
+    /// the only one.
     pub(crate) fn patience(&self, now: Instant, at: Instant) -> Duration {
         let is_recent = |second: u64| second_of(now) < second + SECONDS as u64;
         if !is_recent(second_of(at)) {
             return Duration::ZERO;
         }
         let recent = self.came.iter().filter(|(second, _)| is_recent(*second));
-        let many = recent.map(|&(_, many)| many).sum();
-        EACH.saturating_mul(many).min(LONGEST)
+        let many: u32 = recent.map(|&(_, many)| many).sum();
+        EACH.saturating_mul(many.saturating_sub(1)).min(LONGEST)
     }
 
     fn slot(&mut self, at: Instant) -> (u64, &mut (u64, u32)) {
@@ -71,14 +71,14 @@ mod tests {
         }
         crowd.enter(at(5));
         crowd.leave(at(3));
-        assert_eq!(crowd.patience(at(5), at(5)), EACH * 50);
-        assert_eq!(crowd.patience(at(12), at(3)), EACH * 50);
-        assert_eq!(crowd.patience(at(13), at(5)), EACH);
+        assert_eq!(crowd.patience(at(5), at(5)), EACH * 49);
+        assert_eq!(crowd.patience(at(12), at(3)), EACH * 49);
+        assert_eq!(crowd.patience(at(13), at(5)), Duration::ZERO);
         assert_eq!(crowd.patience(at(13), at(3)), Duration::ZERO);
         // One of the third second leaves late, and the thirteenth is at its place.
         crowd.enter(at(13));
         crowd.leave(at(3));
-        assert_eq!(crowd.patience(at(13), at(13)), EACH * 2);
+        assert_eq!(crowd.patience(at(13), at(13)), EACH);
         assert_eq!(crowd.patience(at(40), at(13)), Duration::ZERO);
     }
 }

@@ -65,7 +65,7 @@ fn of_many_writers_each_is_given_time() {
         });
         assert_eq!(greetings.len(), 1);
     }
-    assert_eq!(script.wait(Duration::from_millis(1249)), []);
+    assert_eq!(script.wait(Duration::from_millis(1224)), []);
     assert_eq!(script.wait(Duration::from_millis(1)).len(), 50);
 }
 
