@@ -97,24 +97,14 @@ impl Endpoints {
         &self.undecided
     }
 
-    /// A writer of a publisher is there that is not taken over.
-    pub(super) fn leave_out_of_group(&mut self, group: Guid) {
-        self.groups.leave_out(group);
-    }
-
-    /// A participant is gone, and all its endpoints.
-    pub(super) fn forget_groups(&mut self, prefix: GuidPrefix) {
-        self.groups.forget(prefix);
-    }
-
     /// Which writers belong to one publisher.
     pub(super) fn groups(&self) -> &Groups {
         &self.groups
     }
 
-    /// The verdict on a pair, if there is one.
-    pub(super) fn verdict(&self, writer: Guid, reader: Guid) -> Option<&Verdict> {
-        self.verdicts.get(&(writer, reader))
+    /// The same, to note what is not here, or was told.
+    pub(super) fn groups_mut(&mut self) -> &mut Groups {
+        &mut self.groups
     }
 
     /// Comparisons of a writer with a reader so far.
@@ -159,10 +149,10 @@ impl Endpoints {
         let Some(data) = self.by_guid.remove(&guid) else {
             return Vec::new();
         };
-        self.groups.remove(&data);
         let mut changes = Vec::new();
         for other in self.others(&data) {
             let (writer, reader) = in_order(&data, &other);
+            self.groups.compared(&writer, reader.guid, false);
             self.undecided.remove((writer.guid, reader.guid));
             let verdict = self.verdicts.remove(&(writer.guid, reader.guid));
             if verdict.is_some_and(|verdict| verdict.is_match()) {
@@ -173,6 +163,7 @@ impl Endpoints {
                 });
             }
         }
+        self.groups.remove(&data);
         if let Some(topic) = self.by_topic.get_mut(&data.topic_name) {
             topic.remove(&guid);
             if topic.is_empty() {
@@ -264,6 +255,7 @@ impl Endpoints {
             });
         };
         let matches = verdict.as_ref().is_some_and(Verdict::is_match);
+        self.groups.compared(writer, reader.guid, matches);
         if before.as_ref().is_some_and(Verdict::is_match) && !matches {
             change(Outcome::Unmatched);
         }

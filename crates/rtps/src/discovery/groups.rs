@@ -7,17 +7,22 @@ use alloc::vec::Vec;
 
 use super::event::Event;
 use super::{Discovery, EndpointData, Role};
-use crate::qos::{PresentationScope, Verdict};
+use crate::qos::PresentationScope;
 use crate::wire::{EntityId, Guid, GuidPrefix};
 
 /// The writers of publishers that announce them, and who looks at the sets of publishers.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     writers: BTreeMap<Guid, BTreeSet<EntityId>>,
-    /// Publishers of which not all writers are here.
-    untold: BTreeSet<Guid>,
+    /// Publishers of which not all writers are here, by participant; where they are more than
+    /// `MAX_UNTOLD`, all that it has.
+    untold: BTreeMap<GuidPrefix, BTreeSet<EntityId>>,
     /// Readers of ours.
     readers: BTreeSet<Guid>,
+    /// A publisher, such a reader, and a writer of the one that matches the other.
+    matched: BTreeSet<(Guid, Guid, EntityId)>,
+    /// Publishers that readers are to be told of again.
+    changed: BTreeSet<Guid>,
 }
 
 impl Groups {
@@ -25,89 +30,119 @@ impl Groups {
         if let Some(group) = group_of(data) {
             let writers = self.writers.entry(group).or_default();
             writers.insert(data.guid.entity);
+            self.changed.insert(group);
         }
         if is_own && looks_at_groups(data) {
             self.readers.insert(data.guid);
         }
     }
 
+    /// An endpoint is gone, or is another one now that is yet to be [compared](Self::compared).
     pub(super) fn remove(&mut self, data: &EndpointData) {
-        if let Some(group) = group_of(data)
-            && let Some(writers) = self.writers.get_mut(&group)
-        {
+        self.readers.remove(&data.guid);
+        let Some(group) = group_of(data) else {
+            return;
+        };
+        for &reader in &self.readers {
+            self.matched.remove(&(group, reader, data.guid.entity));
+        }
+        if let Some(writers) = self.writers.get_mut(&group) {
             writers.remove(&data.guid.entity);
             if writers.is_empty() {
                 self.writers.remove(&group);
             }
         }
-        self.readers.remove(&data.guid);
+        self.changed.insert(group);
     }
 
-    pub(super) fn leave_out(&mut self, group: Guid) {
-        if self.untold.len() < MAX_UNTOLD {
-            self.untold.insert(group);
+    /// A writer matches a reader now, or does not: it is another, gone, or undecided.
+    pub(super) fn compared(&mut self, writer: &EndpointData, reader: Guid, matches: bool) {
+        let Some(group) = group_of(writer) else {
+            return;
+        };
+        let pair = (group, reader, writer.guid.entity);
+        let looks = self.readers.contains(&reader);
+        match matches && looks {
+            true => self.matched.insert(pair),
+            false => self.matched.remove(&pair),
+        };
+        if looks {
+            self.changed.insert(group);
         }
     }
 
-    pub(super) fn forget(&mut self, prefix: GuidPrefix) {
-        self.untold.retain(|group| group.prefix != prefix);
+    /// A writer is there that is not taken over. Of its publisher nothing can be told any more.
+    pub(super) fn leave_out(&mut self, data: &EndpointData) {
+        let Some(group) = group_of(data).filter(|&group| !self.is_untold(group)) else {
+            return;
+        };
+        let untold = self.untold.entry(group.prefix).or_default();
+        untold.insert(group.entity);
+        self.changed.insert(group);
+        if untold.len() > MAX_UNTOLD {
+            let all = Guid::new(group.prefix, FIRST)..=Guid::new(group.prefix, LAST);
+            let all = self.writers.range(all).map(|(group, _)| *group);
+            self.changed.extend(all);
+        }
     }
 
-    /// The writers of a publisher, ascending.
-    fn of(&self, group: Guid) -> impl Iterator<Item = Guid> + Clone {
-        let writers = self.writers.get(&group).into_iter().flatten();
-        writers.map(move |&entity| Guid::new(group.prefix, entity))
+    /// A participant is gone, and all its endpoints.
+    pub(super) fn forget(&mut self, prefix: GuidPrefix) {
+        self.untold.remove(&prefix);
+    }
+
+    /// Whether not all writers of a publisher are here, or too many to be told.
+    fn is_untold(&self, group: Guid) -> bool {
+        let untold = self.untold.get(&group.prefix);
+        untold.is_some_and(|them| them.len() > MAX_UNTOLD || them.contains(&group.entity))
+    }
+
+    /// The writers of a publisher, ascending, unless they cannot be told.
+    fn of(&self, group: Guid) -> impl Iterator<Item = Guid> {
+        let writers = self.writers.get(&group);
+        let told = writers.filter(|all| all.len() <= MAX_WRITERS && !self.is_untold(group));
+        let told = told.into_iter().flatten();
+        told.map(move |&entity| Guid::new(group.prefix, entity))
+    }
+
+    /// Those who look at a publisher and are matched with a writer of it.
+    fn readers_of(&self, group: Guid) -> impl Iterator<Item = Guid> {
+        self.readers.iter().copied().filter(move |&reader| {
+            let writers = (group, reader, FIRST)..=(group, reader, LAST);
+            self.matched.range(writers).next().is_some()
+        })
     }
 }
 
 impl Discovery {
-    /// Tells readers which writers the publishers have now that an endpoint has to do with: its own,
-    /// or those of the writers that it is matched with.
-    pub(super) fn tell_of_groups_around(&mut self, data: &EndpointData) {
-        let groups = match data.role {
-            Role::Writer => group_of(data).into_iter().collect(),
-            Role::Reader if !self.endpoints.groups().readers.contains(&data.guid) => return,
-            Role::Reader => {
-                let writers = self.endpoints.iter().filter(|writer| {
-                    let matches = |writer: &EndpointData| self.matches(writer.guid, data.guid);
-                    writer.group.is_some() && matches(writer)
-                });
-                let groups: BTreeSet<_> = writers.filter_map(|writer| group_of(writer)).collect();
-                groups
-            }
-        };
-        for group in groups {
+    /// Tells readers of all publishers that have changed: once for all that came together.
+    pub(super) fn tell_of_groups(&mut self) {
+        while let Some(group) = self.endpoints.groups_mut().changed.pop_first() {
             self.tell_of_group(group);
         }
     }
 
-    /// A writer is ignored, or there is no room for it. Of its publisher nothing can be told any more.
-    pub(super) fn leave_out(&mut self, data: &EndpointData) {
-        if let Some(group) = group_of(data).filter(|group| group.prefix == data.guid.prefix) {
-            self.endpoints.leave_out_of_group(group);
+    /// Tells readers at once of the publisher that a writer had, before they are unmatched from it.
+    pub(super) fn tell_of_group_without(&mut self, writer: &EndpointData) {
+        if let Some(group) = group_of(writer) {
+            self.endpoints.groups_mut().changed.remove(&group);
             self.tell_of_group(group);
         }
     }
 
     fn tell_of_group(&mut self, group: Guid) {
         let groups = self.endpoints.groups();
-        let (all, readers) = (groups.of(group), &groups.readers);
-        let matched = |reader: &&Guid| all.clone().any(|writer| self.matches(writer, **reader));
-        let told: Vec<_> = readers.iter().filter(matched).copied().collect();
+        let told: Vec<_> = groups.readers_of(group).collect();
         if told.is_empty() {
             return;
         }
         let undecided = self.endpoints.undecided();
-        let is_decided = |writer: &Guid| {
-            !readers
-                .iter()
-                .any(|&reader| undecided.has((*writer, reader)))
+        let is_decided = |&writer: &Guid| {
+            let mut readers = undecided.readers_of(writer);
+            !readers.any(|reader| groups.readers.contains(&reader))
         };
-        let is_untold = groups.untold.contains(&group) || all.clone().nth(MAX_WRITERS).is_some();
-        let writers: Arc<[EntityId]> = match is_untold {
-            true => Arc::default(),
-            false => all.filter(is_decided).map(|guid| guid.entity).collect(),
-        };
+        let writers = groups.of(group).filter(is_decided);
+        let writers: Arc<[EntityId]> = writers.map(|guid| guid.entity).collect();
         for reader in told {
             self.events.push_back(Event::GroupChanged {
                 reader,
@@ -116,16 +151,13 @@ impl Discovery {
             });
         }
     }
-
-    fn matches(&self, writer: Guid, reader: Guid) -> bool {
-        let verdict = self.endpoints.verdict(writer, reader);
-        verdict.is_some_and(Verdict::is_match)
-    }
 }
 
-/// The publisher of a writer, if its writers belong together.
+/// The publisher of a writer, if its writers belong together. It is one of the same participant.
 fn group_of(data: &EndpointData) -> Option<Guid> {
-    data.group.filter(|_| data.role == Role::Writer)
+    let is_own = |group: &Guid| group.prefix == data.guid.prefix;
+    data.group
+        .filter(|group| data.role == Role::Writer && is_own(group))
 }
 
 /// Whether it is a reader that wants the sets of a whole publisher.
@@ -139,5 +171,8 @@ fn looks_at_groups(data: &EndpointData) -> bool {
 /// Writers of a publisher that readers are told of; of more they are not, so that announcing one
 /// does not cost as much as all of them.
 const MAX_WRITERS: usize = 1024;
-/// Publishers of which it is remembered that not all writers are here.
-const MAX_UNTOLD: usize = 1024;
+/// Publishers of one participant of which it is remembered one by one that not all writers are here.
+const MAX_UNTOLD: usize = 64;
+/// Between these all entity ids are.
+const FIRST: EntityId = EntityId([0; 4]);
+const LAST: EntityId = EntityId([0xff; 4]);

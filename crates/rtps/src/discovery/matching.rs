@@ -17,12 +17,10 @@ impl Discovery {
     pub(super) fn upsert(&mut self, now: Instant, data: Arc<EndpointData>) {
         let before = self.endpoints.get(data.guid).cloned();
         let changes = self.endpoints.insert(Arc::clone(&data), &self.type_lookup);
-        let left = before.filter(|before| before.group != data.group);
-        if let Some(before) = left {
-            self.tell_of_groups_around(&before);
+        if let Some(before) = before.filter(|before| before.group != data.group) {
+            self.tell_of_group_without(&before);
         }
         self.report(now, changes);
-        self.tell_of_groups_around(&data);
     }
 
     /// A participant's locators have changed, hence the proxies of its endpoints.

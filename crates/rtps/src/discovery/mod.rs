@@ -197,7 +197,7 @@ impl Discovery {
         debug_assert!(written.is_ok(), "topics of state have no bounds");
         self.asserter.remove(guid);
         let changes = self.endpoints.remove(guid);
-        self.tell_of_groups_around(&data);
+        self.tell_of_group_without(&data);
         self.report(now, changes);
         true
     }
@@ -263,6 +263,9 @@ impl Discovery {
 
     /// What happened next; `None` when all has been told.
     pub fn poll_event(&mut self) -> Option<Event> {
+        if self.events.is_empty() {
+            self.tell_of_groups();
+        }
         let mut event = self.events.pop_front()?;
         self.tell_who_speaks(&mut event);
         Some(event)

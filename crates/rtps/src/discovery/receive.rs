@@ -261,7 +261,7 @@ impl Discovery {
         }
         if self.ignored.has_endpoint(&data) {
             self.counters.ignored += 1;
-            self.leave_out(&data);
+            self.endpoints.groups_mut().leave_out(&data);
             return self.forget_endpoint(now, data.guid, LostReason::Ignored);
         }
         if data.group.take_if(|group| group.prefix != source).is_some() {
@@ -282,7 +282,7 @@ impl Discovery {
         }
         let is_new = known.is_none();
         if !self.admit(&data) {
-            return self.leave_out(&data);
+            return self.endpoints.groups_mut().leave_out(&data);
         }
         if !is_new {
             // Its lease may be another one; what it says shows that it is alive.
@@ -357,7 +357,7 @@ impl Discovery {
         for guid in guids {
             self.forget_endpoint(now, guid, reason);
         }
-        self.endpoints.forget_groups(prefix);
+        self.endpoints.groups_mut().forget(prefix);
         for (topic, ..) in self.topics_mut() {
             topic.unmatch_participant(prefix);
         }
@@ -375,9 +375,13 @@ impl Discovery {
         self.participants.remove_endpoint(guid.prefix);
         self.tracker.remove(guid);
         let changes = self.endpoints.remove(guid);
-        match reason {
-            LostReason::Ignored => self.leave_out(&endpoint),
-            _ => self.tell_of_groups_around(&endpoint),
+        if reason == LostReason::Ignored {
+            self.endpoints.groups_mut().leave_out(&endpoint);
+        }
+        let stays = self.participants.get(guid.prefix).is_some();
+        // Of one that goes as a whole nothing is to be told.
+        if stays && !changes.is_empty() {
+            self.tell_of_group_without(&endpoint);
         }
         self.report(now, changes);
         self.events

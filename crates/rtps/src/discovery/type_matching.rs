@@ -2,7 +2,6 @@
 //! by their type objects where that differs, by name where there are none to be had. Knows nothing
 //! of their other policies.
 
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
@@ -256,14 +255,8 @@ impl Discovery {
     }
 
     fn decide(&mut self, now: Instant, pairs: Vec<Pair>) {
-        let writers: BTreeSet<_> = pairs.iter().map(|(writer, _)| *writer).collect();
         let changes = self.endpoints.decide(pairs, &self.type_lookup);
         self.report(now, changes);
-        for writer in writers {
-            if let Some(writer) = self.endpoints.get(writer).cloned() {
-                self.tell_of_groups_around(&writer);
-            }
-        }
     }
 }
 

@@ -67,8 +67,11 @@ impl Undecided {
         pairs.into_iter().flatten().copied()
     }
 
-    pub(super) fn has(&self, pair: Pair) -> bool {
-        self.pairs.contains_key(&pair)
+    /// The readers with which a writer waits.
+    pub(super) fn readers_of(&self, writer: Guid) -> impl Iterator<Item = Guid> {
+        let (first, last) = (Guid::from_bytes([0; 16]), Guid::from_bytes([0xff; 16]));
+        let pairs = self.pairs.range((writer, first)..=(writer, last));
+        pairs.map(|(&(_, reader), _)| reader)
     }
 
     #[cfg(test)]
