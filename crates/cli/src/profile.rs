@@ -26,7 +26,7 @@ struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     qos_file: Option<PathBuf>,
 
-    /// Name of the profile [default: $TICKWIRE_QOS_PROFILE, or the file's own]
+    /// Name of the profile [default: $TICKWIRE_QOS_PROFILE, or the file's default or only one]
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     qos_profile: Option<String>,
 
@@ -53,6 +53,7 @@ impl Arguments {
 
     fn load(self) -> Result<Profile, LoadError> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let is_asked_for = self.qos_file.is_some();
         let file = self
             .qos_file
             .or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
@@ -72,10 +73,17 @@ impl Arguments {
             let (file, line, message) = (profiles.file(), ignored.line, &ignored.message);
             note(format_args!("{file}:{line}: {message}"));
         }
-        Ok(match profile {
-            Some(profile) => profiles.profile(&profile)?,
-            None => profiles.default_profile(),
-        })
+        if let Some(profile) = profile {
+            return Ok(profiles.profile(&profile)?);
+        }
+        match profiles.check_default() {
+            // The file of the environment may be for programs that choose by themselves.
+            Err(undecided) if !is_asked_for => {
+                note(format_args!("{undecided}; none is followed"));
+            }
+            checked => checked?,
+        }
+        Ok(profiles.default_profile())
     }
 }
 

@@ -149,6 +149,37 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
+fn of_several_profiles_one_has_to_be_chosen() {
+    let folder = folder("qos-several");
+    let undecided = "none of the QoS profiles in qos.toml is its default: choose one by --qos-profile or \
+                     TICKWIRE_QOS_PROFILE; there are base, prices";
+    let run = tickwire(&folder, &["topic", "ls", "--qos-file", "qos.toml"]);
+    assert_eq!(run.status, 2);
+    assert_eq!(run.stderr, format!("error: {undecided}\n"));
+    // The variable may be meant for a program that chooses one itself.
+    let domain = Domain::reserve();
+    let output = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["topic", "ls", "--domain", &domain.id, "--timeout", "10ms"])
+        .env("TICKWIRE_QOS_FILE", "qos.toml")
+        .current_dir(folder.path())
+        .output()
+        .expect("the built binary starts");
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains(undecided), "{stderr}");
+}
+
+#[test]
+fn the_only_profile_is_followed() {
+    let folder = Folder::new("qos-only");
+    folder.write("far.toml", b"[profiles.p.participant]\ndomain = 300\n");
+    let run = tickwire(&folder, &["topic", "ls", "--qos-file", "far.toml"]);
+    assert_eq!(run.status, 2);
+    let expected = "error: far.toml:2: domain 300 has no ports";
+    assert!(run.stderr.starts_with(expected), "{}", run.stderr);
+}
+
+#[test]
 fn of_a_wrong_variable_only_the_error_is_told() {
     let folder = folder("qos-variables");
     let run = |variables: &[(&str, &str)]| {

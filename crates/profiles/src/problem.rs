@@ -66,6 +66,13 @@ pub enum LoadError {
         /// The profile.
         profile: Box<str>,
     },
+    /// The file has several profiles, and no default.
+    NoDefault {
+        /// The file.
+        file: Box<str>,
+        /// The profiles, in the order of the file.
+        candidates: Vec<Box<str>>,
+    },
     /// The profile that was chosen does not exist.
     Unknown(UnknownProfile),
 }
@@ -90,6 +97,11 @@ impl fmt::Display for LoadError {
                 f,
                 "the QoS profile `{profile}` is asked for, but no file: set TICKWIRE_QOS_FILE"
             ),
+            Self::NoDefault { file, candidates } => write!(
+                f,
+                "none of the QoS profiles in {file} is its default: choose one by --qos-profile or TICKWIRE_QOS_PROFILE; there are {}",
+                candidates.join(", ")
+            ),
             Self::Unknown(unknown) => unknown.fmt(f),
         }
     }
@@ -100,7 +112,10 @@ impl std::error::Error for LoadError {
         match self {
             Self::Read { source, .. } => Some(source),
             Self::Unknown(unknown) => Some(unknown),
-            Self::TooLong { .. } | Self::Invalid { .. } | Self::NoFile { .. } => None,
+            Self::TooLong { .. }
+            | Self::Invalid { .. }
+            | Self::NoFile { .. }
+            | Self::NoDefault { .. } => None,
         }
     }
 }

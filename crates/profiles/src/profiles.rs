@@ -134,13 +134,30 @@ impl Profiles {
     }
 
     /// The profile that holds where none is named: that of [`with_default`](Self::with_default) or of the
-    /// environment, else the file's. XML files may have one for each kind of entity. Where there is none,
-    /// everything has the standard's default.
+    /// environment, else the file's default, else its only profile. XML files may have a default for each
+    /// kind of entity. Where there is none, everything has the standard's default;
+    /// [`check_default`](Self::check_default) tells whether several profiles are left out so.
     pub fn default_profile(&self) -> Profile {
-        match self.chosen {
+        match self.chosen.or_else(|| self.only()) {
             Some(chosen) => self.at(chosen),
             None => self.made(|entity| self.library.defaults.get(&entity).copied()),
         }
+    }
+
+    /// That no profile of the file is left out for want of a choice.
+    ///
+    /// # Errors
+    /// [`LoadError::NoDefault`] when the file has several profiles, of which neither it nor anybody else
+    /// has chosen one.
+    pub fn check_default(&self) -> Result<(), LoadError> {
+        let is_chosen = self.chosen.is_some() || !self.library.defaults.is_empty();
+        if is_chosen || self.names().nth(1).is_none() {
+            return Ok(());
+        }
+        Err(LoadError::NoDefault {
+            file: self.library.file.clone(),
+            candidates: self.names().map(Into::into).collect(),
+        })
     }
 
     /// What the file says that Tickwire does not have, by name and place: 50 at most.
@@ -151,6 +168,15 @@ impl Profiles {
     /// What the file is called in errors.
     pub fn file(&self) -> &str {
         &self.library.file
+    }
+
+    /// The file's one profile, where it has no default.
+    fn only(&self) -> Option<usize> {
+        let profiles = self.library.profiles.iter().enumerate();
+        let mut own = profiles.filter(|(_, profile)| !profile.is_built_in);
+        let (first, second) = (own.next(), own.next());
+        let (at, _) = first.filter(|_| second.is_none() && self.library.defaults.is_empty())?;
+        Some(at)
     }
 
     fn at(&self, profile: usize) -> Profile {

@@ -169,6 +169,12 @@ impl Reader<'_, '_> {
                 self.assign(setting, item, &mut section);
                 continue;
             }
+            // `reliability = "reliable"` is short for its kind.
+            let kind = catalogue::find(entity, &format!("{key}.kind"));
+            if let (Some(kind), DeValue::String(_)) = (kind, item.get_ref()) {
+                self.assign(kind, item, &mut section);
+                continue;
+            }
             let parts = parts(entity, key);
             match (item.get_ref(), parts.clone().next()) {
                 (DeValue::Table(table), Some(_)) => self.policy(key, table, &mut section),
@@ -276,8 +282,12 @@ fn convert(setting: &Setting, item: &Item<'_>) -> Result<Value, (usize, String)>
     let at = item.span().start;
     let here = |message| (at, message);
     let expected = |what: &str| {
-        let found = item.get_ref().type_str();
-        (at, format!("`{}` takes {what}, not {found}", setting.key))
+        let (key, found) = (setting.key, item.get_ref().type_str());
+        let as_in = match item.get_ref() {
+            DeValue::Table(_) => format!(", as in `{key} = {}`", setting.default),
+            _ => String::new(),
+        };
+        (at, format!("`{key}` takes {what}, not {found}{as_in}"))
     };
     let number = |item: &Item<'_>| {
         let integer = item.get_ref().as_integer()?;

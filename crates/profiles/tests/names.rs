@@ -98,6 +98,57 @@ fn the_default_is_the_files_or_the_one_that_was_chosen() {
 }
 
 #[test]
+fn the_only_profile_is_the_default() {
+    let only = parse("[profiles.a]\nparticipant.domain = 1");
+    only.check_default().expect("there is no choice");
+    assert_eq!(only.default_profile().domain(), Some(1));
+    let built_in = parse(
+        r#"<dds><qos_library name="L"><qos_profile name="P" base_name="BuiltinQosLibExp::Generic.StrictReliable">
+           </qos_profile></qos_library></dds>"#,
+    );
+    built_in
+        .check_default()
+        .expect("the base is not the file's");
+    let reader = built_in.default_profile().reader("T");
+    assert!(reader.policies().is_reliable());
+}
+
+#[test]
+fn of_several_profiles_without_default_one_has_to_be_chosen() {
+    let several = parse("[profiles.a]\nparticipant.domain = 1\n[profiles.b]\nbase = 'a'");
+    assert_eq!(several.default_profile().domain(), None);
+    let error = several.check_default().expect_err("nobody has chosen");
+    assert_eq!(
+        error.to_string(),
+        "none of the QoS profiles in qos is its default: choose one by --qos-profile or \
+         TICKWIRE_QOS_PROFILE; there are a, b"
+    );
+    let chosen = several.with_default("b").expect("it is there");
+    chosen.check_default().expect("one was chosen");
+    assert_eq!(chosen.default_profile().domain(), Some(1));
+    parse("").check_default().expect("nothing is left out");
+    // Defaults of some entities are a choice, and others keep the standard's.
+    let fast = parse(
+        "<profiles><data_reader profile_name='r' is_default_profile='true'/>\
+         <participant profile_name='p'><domainId>1</domainId></participant></profiles>",
+    );
+    fast.check_default().expect("the file has chosen");
+    assert_eq!(fast.default_profile().domain(), None);
+}
+
+#[test]
+fn a_word_for_a_policy_is_its_kind() {
+    let text = |of: &str| format!("profiles.p.reader = {of}");
+    let short =
+        "{ reliability = 'reliable', history = 'keep_all', liveliness = 'manual_by_topic' }";
+    let long = "{ reliability.kind = 'reliable', history.kind = 'keep_all', \
+                liveliness.kind = 'manual_by_topic' }";
+    let reader = |of| parse(&text(of)).default_profile().reader("T");
+    assert_eq!(reader(short), reader(long));
+    assert!(reader(short).policies().is_reliable());
+}
+
+#[test]
 fn a_qos_that_is_given_keeps_what_the_profile_does_not_say() {
     let profiles = parse(
         "profiles.p.writer = { history = { kind = 'keep_last', depth = 5 } }\n\

@@ -31,8 +31,12 @@ fn an_error_is_shown_with_its_line_and_a_caret() {
 /// What is said of a writer, and the error.
 const OF_A_WRITER: &[(&str, &str)] = &[
     (
-        "reliability = \"reliable\"",
+        "reliability = true",
         "2:1: `reliability` has parts: set `reliability.kind` or `reliability.max_blocking_time`",
+    ),
+    (
+        "reliability = \"relaible\"",
+        "2:15: unknown value `relaible`; did you mean `reliable`?",
     ),
     (
         "reliability.kind = \"relaible\"",
@@ -52,7 +56,7 @@ const OF_A_WRITER: &[(&str, &str)] = &[
     ),
     (
         "durability.kind = \"volatile\"",
-        "2:1: `durability` takes a word in quotes, not table",
+        "2:1: `durability` takes a word in quotes, not table, as in `durability = \"volatile\"`",
     ),
     (
         "dedline = \"1s\"",
