@@ -50,7 +50,7 @@ pub(crate) fn write_list(
         ListFormat::Json => {
             let objects = rows.iter().map(|row| {
                 let names = columns.iter().map(|name| name.replace([' ', '/'], "_"));
-                names.zip(row.iter().cloned()).collect()
+                names.zip(row.iter().map(measured)).collect()
             });
             let list: Vec<serde_json::Map<String, Value>> = objects.collect();
             serde_json::to_writer_pretty(&mut *out, &list)?;
@@ -60,7 +60,10 @@ pub(crate) fn write_list(
             let names: Vec<_> = columns.iter().map(|name| csv_field(name)).collect();
             writeln!(out, "{}", names.join(","))?;
             for row in rows {
-                let fields: Vec<_> = row.iter().map(|value| csv_field(&exact(value))).collect();
+                let fields: Vec<_> = row
+                    .iter()
+                    .map(|value| csv_field(&exact(&measured(value))))
+                    .collect();
                 writeln!(out, "{}", fields.join(","))?;
             }
             Ok(())
@@ -86,6 +89,13 @@ pub(crate) fn table(columns: &[&str], rows: &[Vec<Value>]) -> Table {
     table
 }
 
+/// For programs: what is no whole number was measured or computed, and six digits of it mean something.
+pub(crate) fn measured(value: &Value) -> Value {
+    let number = value.as_f64().filter(|_| value.is_f64());
+    let rounded = number.and_then(|number| format!("{number:.5e}").parse::<f64>().ok());
+    rounded.map_or_else(|| value.clone(), Value::from)
+}
+
 /// For people: one digit after the point is enough.
 fn text(value: &Value) -> String {
     match value.as_f64() {
@@ -94,7 +104,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// For programs.
+/// As it is.
 fn exact(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -127,7 +137,21 @@ mod tests {
     }
 
     #[test]
-    fn csv_quotes_what_would_break_a_line_and_rounds_nothing() {
+    fn figures_have_no_more_digits_than_mean_something() {
+        for (figure, shown) in [
+            (0.1 + 0.2, "0.3"),
+            (2.0 / 3.0, "0.666667"),
+            (1e-7 / 3.0, "3.33333e-8"),
+            (123_456.789, "123457.0"),
+        ] {
+            assert_eq!(measured(&json!(figure)).to_string(), shown);
+        }
+        let whole = json!(18_446_744_073_709_551_615_u64);
+        assert_eq!(measured(&whole), whole);
+    }
+
+    #[test]
+    fn csv_quotes_what_would_break_a_line() {
         assert_eq!(
             list(ListFormat::Csv),
             "template,messages\nQuote,7500\n\"a, \"\"b\"\"\",0.125\n"

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::losses::Losses;
 use super::subscription::{Interest, SubscriptionOptions};
 use crate::failure::{Failure, Result};
-use crate::output::{note, stdout};
+use crate::output::{measured, note, stdout};
 use figures::{Bandwidth, Delay, Figures, Rate};
 use tickwire::DynamicType;
 use tickwire_profiles::parse_duration;
@@ -20,9 +20,12 @@ use tickwire_profiles::parse_duration;
 #[derive(Args)]
 #[command(
     long_about = "\
-Counts the samples of a topic as they arrive: how many a second, and the shortest, mean and longest \
-time between two of them, with its standard deviation. A line for each period, and one for all at \
-the end. The type need not be known. Lost samples are counted, too.",
+Takes the time between one sample of a topic and the next: the shortest, mean and longest, and the \
+standard deviation, in milliseconds. The rate is one divided by the mean, in samples a second: where \
+samples come in bursts with silence around them, it is higher than the number of samples in a period. \
+A line for each period, in which the time since the last sample of an earlier one counts, too, and \
+one for all at the end. The type need not be known. Ends of instances are no samples. Lost samples are \
+told of.",
     after_help = "\
 Examples:
   tickwire topic hz Quotes
@@ -38,9 +41,10 @@ pub(crate) struct Hz {
 #[derive(Args)]
 #[command(
     long_about = "\
-Adds up the serialized samples of a topic as they arrive: megabytes a second, samples a second, and \
-the shortest, mean and longest sample in bytes. Headers of RTPS, UDP and IP are not counted. A line \
-for each period, and one for all at the end. The type need not be known.",
+Adds up the serialized samples of a topic as they arrive: megabytes and samples, each divided by the \
+seconds of the period, silent ones included, and the shortest, mean and longest sample in bytes. \
+Headers of RTPS, UDP and IP and ends of instances are not counted. A line for each period, and one for \
+all at the end. The type need not be known.",
     after_help = "\
 Examples:
   tickwire topic bw Quotes
@@ -57,7 +61,8 @@ pub(crate) struct Bw {
     long_about = "\
 Compares the time at which each sample was written, by the writer's clock, with the time at which it \
 arrived, by this machine's: percentiles in microseconds. A line for each period, and one for all at \
-the end. Samples written before the command began are not asked for.
+the end. Samples written before the command began are not asked for, and ends of instances are no \
+samples.
 
 Between machines the figures are only as good as the clocks agree. Where samples seem to arrive \
 before they were written, the clocks differ, and standard error says by how much at least.",
@@ -97,24 +102,24 @@ enum LineFormat {
 
 impl Hz {
     pub(crate) fn run(self) -> Result<()> {
-        self.options.run("tickwire topic hz", Rate::default)
+        self.options.run::<Rate>("tickwire topic hz")
     }
 }
 
 impl Bw {
     pub(crate) fn run(self) -> Result<()> {
-        self.options.run("tickwire topic bw", Bandwidth::default)
+        self.options.run::<Bandwidth>("tickwire topic bw")
     }
 }
 
 impl DelayArguments {
     pub(crate) fn run(self) -> Result<()> {
-        self.options.run("tickwire topic delay", Delay::default)
+        self.options.run::<Delay>("tickwire topic delay")
     }
 }
 
 impl MeterOptions {
-    fn run<F: Figures>(&self, command: &str, start: impl Fn() -> F) -> Result<()> {
+    fn run<F: Figures>(&self, command: &str) -> Result<()> {
         if self.window.is_zero() {
             return Err(Failure::usage("`--window` must be longer than nothing"));
         }
@@ -130,23 +135,28 @@ impl MeterOptions {
         })?;
         let news = subscription.news_of(&reader);
         let mut losses = Losses::default();
-        let (mut all, mut period) = (start(), start());
+        let (mut all, mut period) = (F::default(), F::default());
         let (mut seen, mut table) = (0, Lines::new(self.output));
         let begin = Instant::now();
         let mut line_at = begin + self.window;
         while subscription.wanted(seen) > 0 && !subscription.is_over() {
             let rest = line_at.saturating_duration_since(Instant::now());
             let _news = news.wait(subscription.rest(rest));
-            for sample in reader.take().iter().take(subscription.wanted(seen)) {
-                let bytes = sample.key_holder().map_or(0, |value| value.payload().len());
-                all.add(sample.info(), bytes);
-                period.add(sample.info(), bytes);
+            let taken = reader.take();
+            // What has no data ends an instance.
+            let samples = taken
+                .iter()
+                .filter_map(|sample| Some((sample.info(), sample.data()?)));
+            for (info, value) in samples.take(subscription.wanted(seen)) {
+                let bytes = value.payload().len();
+                all.add(info, bytes);
+                period.add(info, bytes);
                 seen += 1;
             }
             losses.report(&reader);
             if line_at <= Instant::now() {
                 table.write("", &period.row(self.window))?;
-                period = start();
+                period.begin_period();
                 line_at += self.window;
             }
         }
@@ -182,7 +192,7 @@ impl Lines {
                     .collect();
                 object.extend(
                     row.iter()
-                        .map(|(name, value)| ((*name).to_owned(), value.clone())),
+                        .map(|(name, value)| ((*name).to_owned(), measured(value))),
                 );
                 serde_json::to_writer(&mut out, &object)?;
             }

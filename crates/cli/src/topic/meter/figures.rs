@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use tickwire::SampleInfo;
 
 /// A sum over samples.
-pub(super) trait Figures {
+pub(super) trait Figures: Default {
+    /// Forgets the samples of the period that has ended.
+    fn begin_period(&mut self) {
+        *self = Self::default();
+    }
     /// One more sample, of so many bytes.
     fn add(&mut self, info: &SampleInfo, bytes: usize);
     /// What came out, by name, after so long. Figures that no sample gives are null.
@@ -22,6 +26,7 @@ pub(super) trait Figures {
 #[derive(Default)]
 pub(super) struct Rate {
     samples: u64,
+    /// When the last sample arrived, in this period or before.
     last_ns: Option<i64>,
     intervals: Spread,
 }
@@ -88,6 +93,13 @@ fn per_second(count: f64, elapsed: Duration) -> Value {
 }
 
 impl Figures for Rate {
+    fn begin_period(&mut self) {
+        *self = Self {
+            last_ns: self.last_ns,
+            ..Self::default()
+        };
+    }
+
     fn add(&mut self, info: &SampleInfo, _: usize) {
         let now_ns = info.reception_timestamp.as_nanos();
         if let Some(last_ns) = self.last_ns.replace(now_ns) {
@@ -97,10 +109,14 @@ impl Figures for Rate {
         self.samples += 1;
     }
 
-    fn row(&self, elapsed: Duration) -> Vec<(&'static str, Value)> {
+    fn row(&self, _: Duration) -> Vec<(&'static str, Value)> {
+        let rate_hz = match self.intervals.mean {
+            0.0 => Value::Null,
+            mean_ms => json!(1e3 / mean_ms),
+        };
         vec![
             ("samples", json!(self.samples)),
-            ("rate_hz", per_second(self.samples as f64, elapsed)),
+            ("rate_hz", rate_hz),
             ("min_ms", self.intervals.figure(|spread| spread.min)),
             ("mean_ms", self.intervals.figure(|spread| spread.mean)),
             ("max_ms", self.intervals.figure(|spread| spread.max)),
@@ -241,7 +257,11 @@ mod tests {
             rate.add(&info(None, at_ms * 1_000_000), 1);
         }
         let row = row(&rate);
-        assert_eq!((&row["samples"], &row["rate_hz"]), (&json!(3), &json!(1.5)));
+        assert_eq!(
+            (&row["samples"], &row["rate_hz"]),
+            (&json!(3), &json!(50.0)),
+            "one divided by the mean"
+        );
         assert_eq!(
             (&row["min_ms"], &row["mean_ms"]),
             (&json!(10.0), &json!(20.0))
@@ -250,6 +270,22 @@ mod tests {
             (&row["max_ms"], &row["stddev_ms"]),
             (&json!(30.0), &json!(10.0))
         );
+    }
+
+    #[test]
+    fn an_interval_counts_in_the_period_in_which_it_ends() {
+        let mut rate = Rate::default();
+        rate.add(&info(None, 0), 1);
+        assert_eq!(row(&rate)["rate_hz"], Value::Null);
+        rate.begin_period();
+        rate.add(&info(None, 250_000_000), 1);
+        let period = row(&rate);
+        assert_eq!(
+            (&period["samples"], &period["rate_hz"], &period["mean_ms"]),
+            (&json!(1), &json!(4.0), &json!(250.0))
+        );
+        rate.begin_period();
+        assert_eq!(row(&rate)["mean_ms"], Value::Null);
     }
 
     #[test]
