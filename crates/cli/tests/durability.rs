@@ -59,7 +59,10 @@ fn writes_and_waits_to_be_killed() {
     let participant = participant(domain, &directory);
     let topic = participant.topic::<Tick>("Ticks").expect("a topic");
     let service = DurabilityService {
-        history: History::KeepAll,
+        history: match env::var_os("DURABILITY_KEEPS_LAST") {
+            Some(_) => History::KeepLast(1),
+            None => History::KeepAll,
+        },
         ..DurabilityService::default()
     };
     let qos = DataWriterQos::default()
@@ -88,11 +91,15 @@ struct Process {
 
 impl Process {
     fn writer(folder: &Folder, domain: &Domain, first: i64) -> Self {
+        Self::writer_with(folder, domain, &[("DURABILITY_FIRST", &first.to_string())])
+    }
+
+    fn writer_with(folder: &Folder, domain: &Domain, variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env::current_exe().expect("the test's path"))
             .args(["--exact", "writes_and_waits_to_be_killed", "--nocapture"])
             .env("DURABILITY_STORE", folder.path())
             .env("DURABILITY_DOMAIN", &domain.id)
-            .env("DURABILITY_FIRST", first.to_string())
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -170,7 +177,7 @@ fn a_killed_writers_samples_are_served_until_it_is_back() {
     let line = service.line("serving");
     assert_eq!(
         line,
-        "\"Ticks\" of type \"test::Tick\": serving 100 samples"
+        "\"Ticks\" of type \"test::Tick\": serving 100 samples of 3 instances"
     );
     let log = listed(&folder);
     assert_eq!(log["owner"], "service");
@@ -199,6 +206,21 @@ fn a_killed_writers_samples_are_served_until_it_is_back() {
     service.line("2 logs adopted, 1 handed back to writers");
     assert_eq!(service.child.wait().expect("it is ours").code(), Some(0));
     assert_eq!(listed(&folder)["owner"], "nobody");
+}
+
+#[test]
+fn it_is_said_how_much_of_a_log_is_served() {
+    let (folder, domain) = (Folder::new("durability-extent"), Domain::reserve());
+    let variables = [("DURABILITY_FIRST", "0"), ("DURABILITY_KEEPS_LAST", "1")];
+    let mut writer = Process::writer_with(&folder, &domain, &variables);
+    writer.line("written");
+    writer.kill();
+    let mut service = Process::service(&folder, &domain);
+    assert_eq!(
+        service.line("serving"),
+        "\"Ticks\" of type \"test::Tick\": serving 3 of 100 samples, of 3 instances: \
+         its writer's DURABILITY_SERVICE is KEEP_LAST 1"
+    );
 }
 
 #[test]

@@ -335,6 +335,7 @@ fn tools_show_who_is_there_and_whether_the_rendezvous_answers() {
     assert_eq!(listed.status, 0, "{}", listed.stderr);
     let nodes = json(&listed.stdout);
     assert_eq!(nodes[0]["name"], "tickwire rendezvous", "{nodes}");
+    assert_eq!(nodes[0]["kind"], "rendezvous", "{nodes}");
     let doctor = || {
         let run = Command::new(env!("CARGO_BIN_EXE_tickwire"))
             .args(["doctor", "-d", "4294967295", "-o", "json", "-t", "500ms"])

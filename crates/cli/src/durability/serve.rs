@@ -15,6 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
 use crate::output::{counted, note};
+use crate::survey::history;
 
 /// Publish what TRANSIENT and PERSISTENT writers left behind
 #[derive(Args)]
@@ -25,7 +26,9 @@ the QoS and the type of that writer, to readers that ask for history. Only OWNER
 and LIVELINESS AUTOMATIC where the lease is finite: readers that ask for a manual kind do not match. They get each sample once, with its \
 timestamp, whoever gives it: its writer, this service, or the next writer of the topic, to which the log \
 is handed back within a second of its start. Of each instance there are as many as the writer's \
-DURABILITY_SERVICE keeps, by default the last one.
+DURABILITY_SERVICE keeps, by default the last one; `serving 3 of 7500 samples, of 3 instances` says how \
+many of a log that is. A writer whose readers are to have all sets its DURABILITY_SERVICE to KEEP_ALL \
+(`durability_service.history_kind`).
 
 What it publishes is in memory. It runs on the machine that has the logs, as the user whose logs they \
 are, until SIGINT or SIGTERM.",
@@ -193,8 +196,8 @@ impl Service {
             Err(ServeLogError::OtherDomain { .. }) => return Err(None),
             Err(error) => return Err(Some(format!("{}: {error}", Name(key)))),
         };
-        let samples = counted(log.counters().restored, "sample", "samples");
-        self.say(format_args!("{}: serving {samples}", Name(key)));
+        let what = Extent(&log, summary.records);
+        self.say(format_args!("{}: serving {what}", Name(key)));
         if let Some(damage) = summary.damage {
             note(format_args!("{}: damaged {damage}", Name(key)));
         }
@@ -229,6 +232,26 @@ impl fmt::Display for Name<'_> {
             [] => Ok(()),
             names => write!(f, " in {names:?}"),
         }
+    }
+}
+
+/// How much of a log is served, of so many samples in it, for people.
+struct Extent<'a>(&'a ServedLog, u64);
+
+impl fmt::Display for Extent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(log, recorded) = *self;
+        let served = log.counters().restored;
+        let instances = counted(log.instance_count() as u64, "instance", "instances");
+        if served == recorded {
+            let samples = counted(served, "sample", "samples");
+            return write!(f, "{samples} of {instances}");
+        }
+        let kept = history(log.durability_service().history);
+        write!(
+            f,
+            "{served} of {recorded} samples, of {instances}: its writer's DURABILITY_SERVICE is {kept}"
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use tickwire::{Locator, ParticipantData};
 
 use crate::failure::{Failure, Result};
 use crate::output::stdout;
-use crate::survey::{Process, ReportFormat, Survey, SurveyOptions, participant_name, vendor};
+use crate::survey::{Process, ReportFormat, Survey, SurveyOptions, kind, participant_name, vendor};
 
 /// Show all that a participant announces
 #[derive(Args)]
@@ -100,7 +100,7 @@ fn write_lines(survey: &Survey, data: &ParticipantData, out: &mut impl Write) ->
         Duration::MAX => "infinite".to_owned(),
         lease => format!("{lease:?}"),
     };
-    line("participant", participant_name(data))?;
+    line(kind(data), participant_name(data))?;
     line("GUID", format!("{:?}", data.guid_prefix))?;
     let version = data.version;
     line(
@@ -155,6 +155,7 @@ fn to_json(survey: &Survey, data: &ParticipantData) -> Value {
     json!({
         "participant": format!("{:?}", data.guid_prefix),
         "name": data.entity_name,
+        "kind": kind(data),
         "vendor": vendor(data),
         "protocol": format!("{}.{}", data.version.major, data.version.minor),
         "domain_tag": data.domain_tag,

@@ -8,21 +8,23 @@ use serde_json::json;
 
 use crate::failure::Result;
 use crate::output::{ListFormat, note, stdout, write_list};
-use crate::survey::{Process, SurveyOptions, vendor};
+use crate::survey::{Process, SurveyOptions, kind, vendor};
 
 /// List the participants
 #[derive(Args)]
 #[command(
     long_about = "\
-Listens to discovery for a while and lists each participant: its name, whose DDS it runs on, the \
-host and process where it tells them, how many endpoints it has, how long it counts as present \
-after its last sign, and how long its process runs, where that is on this machine.
+Listens to discovery for a while and lists each participant: its name, whether it is a rendezvous \
+(which has no endpoints, but lets the others find each other), whose DDS it runs on, the host and \
+process where it tells them, how many endpoints it has, how long it counts as present after its last \
+sign, and how long its process runs, where that is on this machine.
 
 It changes nothing; any DDS on the network is seen.",
     after_help = "\
 Examples:
   tickwire node ls
-  tickwire node ls -o json | jq '.[] | select(.vendor != \"Tickwire\")'"
+  tickwire node ls -o json | jq '.[] | select(.vendor != \"Tickwire\")'
+  tickwire node ls -o json | jq '.[] | select(.kind == \"rendezvous\")'"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -46,6 +48,7 @@ impl Arguments {
         let columns = [
             "participant",
             "name",
+            "kind",
             "vendor",
             "host",
             "pid",
@@ -62,6 +65,7 @@ impl Arguments {
             vec![
                 json!(format!("{:?}", participant.guid_prefix)),
                 json!(participant.entity_name),
+                json!(kind(participant)),
                 json!(vendor(participant)),
                 json!(process.host),
                 json!(process.pid),

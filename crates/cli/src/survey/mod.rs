@@ -18,8 +18,8 @@ use tickwire::{DiscoveryView, DomainParticipant, EndpointData, Guid, GuidPrefix,
 use tickwire_profiles::parse_duration;
 
 pub(crate) use mismatch::Mismatch;
-pub(crate) use names::{Process, participant_name, vendor};
-pub(crate) use policies::non_default_policies;
+pub(crate) use names::{Process, kind, participant_name, vendor};
+pub(crate) use policies::{history, non_default_policies};
 
 use crate::failure::{Failure, Result};
 use crate::network::NetworkOptions;

@@ -15,6 +15,14 @@ pub(crate) fn participant_name(participant: &ParticipantData) -> String {
     format!("{name} ({})", vendor(participant))
 }
 
+/// What it is there for: endpoints, or only that others find each other.
+pub(crate) fn kind(participant: &ParticipantData) -> &'static str {
+    match participant.is_rendezvous() {
+        true => "rendezvous",
+        false => "participant",
+    }
+}
+
 /// Whose DDS it runs on.
 pub(crate) fn vendor(participant: &ParticipantData) -> String {
     let [a, b] = participant.vendor.0;

@@ -96,7 +96,8 @@ fn representations(list: &[RepresentationId]) -> String {
     }
 }
 
-fn history(history: History) -> String {
+/// How many samples of each instance.
+pub(crate) fn history(history: History) -> String {
     match history {
         History::KeepLast(depth) => format!("KEEP_LAST {depth}"),
         History::KeepAll => "KEEP_ALL".to_owned(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_rtps::discovery::{DiscoveryDataError, EndpointData, Role};
-use tickwire_rtps::qos::EndpointQos;
+use tickwire_rtps::qos::{DurabilityService, EndpointQos};
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_store::{Description, Retention, Store, StoreError};
 
@@ -30,6 +30,7 @@ pub struct ServedLog {
     endpoint: Arc<WriterEndpoint>,
     description: Description,
     directory: PathBuf,
+    service: DurabilityService,
     lifeline: Arc<Lifeline>,
 }
 
@@ -58,6 +59,7 @@ impl ServedLog {
         let wanted = data.qos.offered_representation();
         let representation =
             offered_representation(&data.qos).ok_or(EndpointError::Representation { wanted })?;
+        let service = data.qos.durability_service;
         let is_keyed = data.guid.entity.is_keyed();
         let entity = EntityId::user_writer(core.next_entity_key()?, is_keyed);
         let guid = Guid::new(core.prefix, entity);
@@ -82,6 +84,7 @@ impl ServedLog {
             endpoint: Arc::new(endpoint),
             description,
             directory: directory.to_owned(),
+            service,
             lifeline: Arc::clone(lifeline),
         };
         core.add_writer(&served.endpoint, ty.as_ref())?;
@@ -109,6 +112,17 @@ impl ServedLog {
     /// Its name on the network.
     pub fn guid(&self) -> Guid {
         self.endpoint.guid
+    }
+
+    /// The DURABILITY_SERVICE of the writer, which says how many samples of each instance there are.
+    pub fn durability_service(&self) -> DurabilityService {
+        self.service
+    }
+
+    /// Of how many instances there are samples; without keys, one or none.
+    pub fn instance_count(&self) -> usize {
+        self.endpoint
+            .with_machine(|machine, _, _| machine.instance_count())
     }
 
     /// What it has sent; [`restored`](WriterCounters::restored) says how many samples it has.

@@ -145,6 +145,11 @@ impl Writer {
         self.history.len()
     }
 
+    /// Instances of which the history has changes; without keys, one or none.
+    pub fn instance_count(&self) -> usize {
+        self.history.instance_count()
+    }
+
     /// What happened so far.
     pub fn counters(&self) -> &WriterCounters {
         &self.counters
