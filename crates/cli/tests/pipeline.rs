@@ -31,16 +31,20 @@ impl Beside {
     }
 
     /// Its exit status and standard output.
-    fn end(mut self) -> (Option<i32>, String) {
-        let output = self
-            .0
-            .take()
-            .expect("it was started")
-            .wait_with_output()
-            .expect("it ends");
+    fn end(self) -> (Option<i32>, String) {
+        let (status, stdout, _) = self.end_with_notes();
+        (status, stdout)
+    }
+
+    /// The same, and its standard error.
+    fn end_with_notes(mut self) -> (Option<i32>, String, String) {
+        let child = self.0.take().expect("it was started");
+        let output = child.wait_with_output().expect("it ends");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
         (
             output.status.code(),
-            String::from_utf8(output.stdout).expect("text"),
+            text(output.stdout),
+            text(output.stderr),
         )
     }
 }
@@ -191,6 +195,63 @@ fn without_echo_samples_only_arrive() {
         subscriber.end(),
         (Some(0), "topics,received,echoed\n4,2000,0\n".to_owned())
     );
+}
+
+/// What a subscriber beside a feed handler is told, and the feed handler.
+fn both_notes(name: &str, subscribe: &[&str], run: &[&str]) -> (String, String) {
+    let folder = Folder::new(name);
+    folder.generate("simple", &["--messages", "8"]);
+    folder.write(
+        "qos.toml",
+        b"profiles.lossy.writer.reliability = 'best_effort'\n",
+    );
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
+    let subscribe = [
+        &["feed", "subscribe", "--timeout", "6s", "-d", domain],
+        subscribe,
+    ];
+    let subscriber = Beside::start(&folder, &subscribe.concat());
+    let handler = ["feed", "run", "-t", "simple.xml", "-f", "simple.dat"];
+    let options = ["--patience", "4s", "-d", domain];
+    let handler = tickwire(&folder, &[&handler[..], &options, run].concat());
+    assert_eq!(handler.status, 1, "{}", handler.stderr);
+    let (status, _, told) = subscriber.end_with_notes();
+    assert_eq!(status, Some(1), "{told}");
+    (told, handler.stderr)
+}
+
+#[test]
+fn a_round_trip_of_which_one_side_wants_none_is_explained_by_both() {
+    let (subscriber, handler) = both_notes("one-sided", &["--no-echo"], &[]);
+    assert!(
+        subscriber.contains(".echo and waits for samples that come back, which `--no-echo`"),
+        "{subscriber}"
+    );
+    let said = "has subscribers, but too few send its samples back on ";
+    let hint =
+        "hint: start `tickwire feed subscribe` without `--no-echo`, or this with `--no-echo`";
+    assert!(
+        handler.contains(said) && handler.matches(hint).count() == 2,
+        "{handler}"
+    );
+}
+
+#[test]
+fn who_does_not_match_is_named_by_both_with_the_reason() {
+    let (subscriber, handler) = both_notes("mismatched", &[], &["--qos-file", "qos.toml"]);
+    let reason = "\n  RELIABILITY: the reader requests RELIABLE, the writer offers BEST_EFFORT; ";
+    for (told, who) in [
+        (subscriber, "the writer of tickwire feed run (Tickwire)"),
+        (handler, "the reader of tickwire feed subscribe (Tickwire)"),
+    ] {
+        assert!(told.contains(who), "{told}");
+        assert_eq!(
+            told.matches(reason).count(),
+            1,
+            "once for all topics: {told}"
+        );
+    }
 }
 
 #[test]

@@ -132,6 +132,20 @@ impl Echo {
             .count()
     }
 
+    /// A topic whose echoes somebody reads, though the options say to send none: a feed handler waits
+    /// for them.
+    pub fn unanswered(&self) -> Option<String> {
+        let own = self.participant.guid().prefix;
+        let readers = match self.options.echo {
+            true => Vec::new(),
+            false => self.participant.discovery().subscriptions(),
+        };
+        let others = readers.iter().filter(|reader| reader.guid.prefix != own);
+        let mut echoed = others.filter_map(|reader| reader.topic_name.strip_suffix(ECHO_SUFFIX));
+        let topic = echoed.find(|topic| self.seen.contains(*topic))?;
+        Some(topic.to_owned())
+    }
+
     /// What has been received so far.
     pub fn counters(&self) -> EchoCounters {
         lock(&self.shared.counters).clone()

@@ -117,7 +117,8 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
     /// Waits until every topic has its subscribers and, with echoes, its echoers.
     ///
     /// # Errors
-    /// [`PublicationError::NoSubscriber`] if that takes longer than `timeout`.
+    /// [`PublicationError::NoSubscriber`] or [`PublicationError::NoEcho`] if that takes longer than
+    /// `timeout`.
     pub fn wait_for_subscribers(&self, timeout: Duration) -> Result<(), PublicationError> {
         self.wait_for_subscribers_from(0, timeout)
     }
@@ -180,15 +181,18 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
         let deadline = clock::now() + timeout;
         let count = self.options.subscribers;
         for publication in self.publications.iter().skip(first) {
-            let no_subscriber = |timeout| PublicationError::NoSubscriber {
-                topic: publication.name.clone(),
-                timeout,
-            };
+            let topic = || publication.name.clone();
             let matched = publication.writer.wait_for_matched(count, left(deadline));
-            matched.map_err(no_subscriber)?;
+            matched.map_err(|timeout| PublicationError::NoSubscriber {
+                topic: topic(),
+                timeout,
+            })?;
             if let Some(echo) = &publication.echo {
-                echo.wait_for_matched(count, left(deadline))
-                    .map_err(no_subscriber)?;
+                let matched = echo.wait_for_matched(count, left(deadline));
+                matched.map_err(|timeout| PublicationError::NoEcho {
+                    topic: topic(),
+                    timeout,
+                })?;
             }
         }
         Ok(())
@@ -371,6 +375,13 @@ pub enum PublicationError {
         /// How long was waited.
         timeout: Timeout,
     },
+    /// A topic has its subscribers, but not as many send its samples back.
+    NoEcho {
+        /// The topic.
+        topic: String,
+        /// How long was waited.
+        timeout: Timeout,
+    },
     /// A sample was not written.
     Write {
         /// The topic.
@@ -397,6 +408,10 @@ impl fmt::Display for PublicationError {
             Self::NoSubscriber { topic, timeout } => {
                 write!(f, "topic {topic} has too few subscribers: {timeout}")
             }
+            Self::NoEcho { topic, timeout } => write!(
+                f,
+                "topic {topic} has subscribers, but too few send its samples back on {topic}{ECHO_SUFFIX}: {timeout}"
+            ),
             Self::Write { topic, error } => write!(f, "topic {topic}: {error}"),
             Self::Unacknowledged { topic, timeout } => write!(f, "topic {topic}: {timeout}"),
             Self::Idle(error) => error.fmt(f),

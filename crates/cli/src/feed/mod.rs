@@ -1,6 +1,7 @@
 //! `tickwire feed`: an exchange's feed, from sample data to topics.
 
 mod generate;
+mod mismatches;
 mod options;
 mod receive;
 mod report;

@@ -18,6 +18,7 @@ use tickwire_gateway::{
 use tickwire_profiles::parse_duration;
 use tickwire_transport::ReceiveError;
 
+use super::mismatches::Mismatches;
 use super::options::{DEFAULT_GROUP, interface, parse_address, parse_ids};
 use super::receive::{Source, TICK};
 use super::report::{Form, Report};
@@ -53,8 +54,10 @@ counted. With `--reset packet` or `message` that costs nothing; with `never` a d
 good. A message whose securities are none (an empty sequence) has no sample and is counted.
 
 A subscriber such as `tickwire feed subscribe` sends each sample back on TOPIC.echo, which gives the \
-round-trip time; half of it is shown as the one-way latency. The feed ends with a message of the \
-template Done.",
+round-trip time; half of it is shown as the one-way latency. The feed does not start before as many \
+subscribers as `--wait` says send samples back; beside subscribers that do not (`--no-echo`), give this \
+`--no-echo`, too. Readers that do not match are named with the reason. The feed ends with a message of \
+the template Done.",
     after_help = "\
 Examples:
   tickwire feed run --templates feed.xml
@@ -123,7 +126,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     wait: u32,
 
-    /// Do not ask for samples back
+    /// Do not ask for samples back, nor wait for subscribers that would send them
     #[arg(long)]
     no_echo: bool,
 
@@ -243,6 +246,7 @@ impl Arguments {
         let profile = &self.qos.profile;
         let network = NetworkOptions::new(self.domain, self.dds_interface.clone(), &self.qos);
         let participant = network.join("tickwire feed run")?;
+        let mut mismatches = Mismatches::of(&participant);
         let options = PublicationOptions {
             subscribers: self.wait,
             echo: !self.no_echo,
@@ -260,7 +264,11 @@ impl Arguments {
             counted(topics as u64, "topic waits", "topics wait"),
             counted(self.wait.into(), "subscriber", "subscribers")
         ));
-        self.wait_for_subscribers(&publications, interrupt)?;
+        let waited = self.wait_for_subscribers(&publications, &mut mismatches, interrupt);
+        if waited.is_err() && !is_stage() {
+            mismatches.report();
+        }
+        waited?;
         let mut others = Vec::new();
         self.warn_of(publications.other_publishers(), &mut others);
         let round_trips = Arc::clone(publications.round_trips());
@@ -282,6 +290,9 @@ impl Arguments {
             let acknowledged = handler.publish().wait_for_acknowledgments();
             acknowledged.map_err(Failure::new)?;
             self.wait_for_echoes(&round_trips, expected, interrupt)?;
+        }
+        if !is_stage() {
+            mismatches.report();
         }
         let topics = handler.publish().data_topic_count();
         let elapsed = elapsed + begin.elapsed();
@@ -340,25 +351,51 @@ impl Arguments {
         Ok(elapsed)
     }
 
-    /// Waits until every topic has its subscribers, or until the user ends it.
+    /// Waits until every topic has its subscribers, or until the user ends it. After a while it is said
+    /// what is waited for, and who does not match.
     fn wait_for_subscribers<I: FnMut() -> Result<(), ReceiveError>>(
         &self,
         publications: &Publications<I>,
+        mismatches: &mut Mismatches,
         interrupt: &Interrupt,
     ) -> Result<()> {
         let begin = Instant::now();
+        let mut is_said = false;
         while !interrupt.is_raised() {
             let left = self.patience.saturating_sub(begin.elapsed());
-            match publications.wait_for_subscribers(left.min(TICK)) {
-                Err(PublicationError::NoSubscriber { .. }) if left > TICK => {}
-                Err(PublicationError::NoSubscriber { topic, mut timeout }) => {
+            let error = match publications.wait_for_subscribers(left.min(TICK)) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            match error {
+                PublicationError::NoSubscriber { .. } | PublicationError::NoEcho { .. }
+                    if left > TICK =>
+                {
+                    if begin.elapsed() > WITHOUT_WORDS && !is_stage() {
+                        mismatches.report();
+                        if let PublicationError::NoEcho { topic, .. } = error
+                            && !std::mem::replace(&mut is_said, true)
+                        {
+                            note(format_args!(
+                                "topic {topic} has subscribers; waiting for such that send its samples back\n\
+                                 hint: {ECHO_HINT}"
+                            ));
+                        }
+                    }
+                }
+                PublicationError::NoSubscriber { topic, mut timeout } => {
                     timeout.waited = self.patience;
                     let error = PublicationError::NoSubscriber { topic, timeout };
                     return Err(Failure::new(error).hint(
                         "start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`",
                     ));
                 }
-                waited => return waited.map_err(Failure::new),
+                PublicationError::NoEcho { topic, mut timeout } => {
+                    timeout.waited = self.patience;
+                    let error = PublicationError::NoEcho { topic, timeout };
+                    return Err(Failure::new(error).hint(ECHO_HINT));
+                }
+                error => return Err(Failure::new(error)),
             }
         }
         Ok(())
@@ -434,6 +471,12 @@ impl Arguments {
         }
     }
 }
+
+/// How long is waited for subscribers before it is said why.
+const WITHOUT_WORDS: Duration = Duration::from_secs(1);
+/// What makes both sides of a round trip agree.
+const ECHO_HINT: &str =
+    "start `tickwire feed subscribe` without `--no-echo`, or this with `--no-echo`";
 
 /// Takes samples and drops them; there are none without a mapper.
 struct Nobody;

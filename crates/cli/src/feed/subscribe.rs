@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
+use tickwire_gateway::echo::EchoError;
 use tickwire_gateway::{Echo, EchoOptions};
 use tickwire_profiles::parse_duration;
 
+use super::mismatches::Mismatches;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
@@ -20,7 +22,11 @@ use crate::stage::{is_stage, tell};
     long_about = "\
 Subscribes to the topics that a feed handler publishes, as discovery finds them, and sends each \
 sample back on TOPIC.echo, so that the feed handler can take the time of the round trip. It needs \
-neither templates nor types. It ends by itself with the feed's Done.",
+neither templates nor types. It ends by itself with the feed's Done. Writers that do not match are \
+named with the reason.
+
+With `--no-echo` it only receives. `tickwire feed run` waits for echoes unless it is told `--no-echo`, \
+too.",
     after_help = "\
 Examples:
   tickwire feed subscribe
@@ -35,7 +41,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     network: NetworkOptions,
 
-    /// Send nothing back
+    /// Send nothing back; for a feed handler that was started with `--no-echo`, too
     #[arg(long)]
     no_echo: bool,
 
@@ -67,6 +73,7 @@ impl Arguments {
             done: self.done.clone(),
             ..EchoOptions::default()
         };
+        let mut mismatches = Mismatches::of(&participant);
         let mut echo = Echo::new(participant, options);
         if is_stage() {
             tell(&json!({"event": "ready"}))?;
@@ -76,7 +83,11 @@ impl Arguments {
                 self.network.domain
             ));
         }
-        let is_done = self.listen(&mut echo, &interrupt)?;
+        let is_done = self.listen(&mut echo, &mut mismatches, &interrupt);
+        if !matches!(is_done, Ok(true)) && !is_stage() {
+            mismatches.report();
+        }
+        let is_done = is_done?;
         if !interrupt.is_raised() {
             echo.finish().map_err(Failure::new)?;
         }
@@ -100,12 +111,17 @@ impl Arguments {
 
     /// Subscribes to what is found until the feed ends; false if the time is up or the user ends it
     /// before.
-    fn listen(&self, echo: &mut Echo, interrupt: &Interrupt) -> Result<bool> {
+    fn listen(
+        &self,
+        echo: &mut Echo,
+        mismatches: &mut Mismatches,
+        interrupt: &Interrupt,
+    ) -> Result<bool> {
         let begin = Instant::now();
-        let mut told = begin;
+        let (mut told, mut looked, mut is_warned) = (begin, begin, false);
         let mut found = None;
         loop {
-            if echo.find_topics().map_err(Failure::new)? > 0 {
+            if echo.find_topics().map_err(failure)? > 0 {
                 found = Some(Instant::now());
             }
             // Topics come one by one: it is said when no more do.
@@ -113,6 +129,18 @@ impl Arguments {
                 found = None;
                 let topics = counted(echo.topic_count() as u64, "topic", "topics");
                 note(format_args!("subscribed to {topics}"));
+            }
+            if looked.elapsed() > EXPLAIN_EVERY && !is_stage() {
+                looked = Instant::now();
+                mismatches.report();
+                if let Some(topic) = echo.unanswered().filter(|_| !is_warned) {
+                    is_warned = true;
+                    note(format_args!(
+                        "warning: a feed handler reads {topic}.echo and waits for samples that come back, \
+                         which `--no-echo` does not send\nhint: start `tickwire feed run` with `--no-echo`, \
+                         too, or this without"
+                    ));
+                }
             }
             if echo.wait_for_done(LOOK_EVERY) {
                 return Ok(true);
@@ -161,7 +189,23 @@ fn counts(echo: &Echo, event: &str) -> Value {
     })
 }
 
+/// What an error of the echo's means to the user.
+fn failure(error: EchoError) -> Failure {
+    let is_unread = matches!(error, EchoError::NoReader { .. });
+    let failure = Failure::new(error);
+    match is_unread {
+        true => failure.hint(
+            "if the feed handler was started with `--no-echo`, or is none of `tickwire feed run`, start this \
+             with `--no-echo`, too",
+        ),
+        false => failure,
+    }
+}
+
 const TELL_EVERY: Duration = Duration::from_millis(100);
+
+/// How often it is looked for what keeps samples away.
+const EXPLAIN_EVERY: Duration = Duration::from_secs(1);
 
 /// How often discovery is asked for new topics.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
