@@ -196,6 +196,44 @@ fn what_is_not_there_is_said_with_what_to_try() {
 }
 
 #[test]
+fn where_nothing_decodes_the_way_to_read_the_file_is_found() {
+    let folder = Folder::new("explain-way");
+    folder.generate("simple", &["--messages", "400"]);
+    folder.generate("complex", &["--messages", "400"]);
+    let hint_of = |command: &str, xml: &str, options: &[&str]| {
+        let arguments = ["fast", command, "simple.dat", "-t", xml];
+        let run = tickwire(&folder, &[&arguments, options].concat());
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        let hint = run.stderr.lines().rfind(|line| line.starts_with("hint: "));
+        hint.unwrap_or_default().to_owned()
+    };
+    for command in ["decode", "explain"] {
+        for wrong in ["block", "step", "none"] {
+            let hint = hint_of(command, "simple.xml", &["--framing", wrong]);
+            assert!(
+                hint.starts_with("hint: with `--framing u32le` the first "),
+                "{command} {wrong}: {hint}"
+            );
+        }
+        let hint = hint_of(command, "simple.xml", &["--preamble", "cme"]);
+        assert!(
+            hint.starts_with("hint: with `--preamble none` the first "),
+            "{hint}"
+        );
+    }
+    // Nothing but the templates is wrong.
+    let other = br#"<template name="A" id="70"><uInt32 name="X"/></template>"#;
+    folder.write("other.xml", other);
+    for command in ["decode", "explain"] {
+        let hint = hint_of(command, "other.xml", &[]);
+        let expected = "hint: other.xml has the template ids 70, but the first packets ask for ";
+        assert!(hint.starts_with(expected), "{command}: {hint}");
+    }
+    let hint = hint_of("decode", "complex.xml", &[]);
+    assert!(hint.contains("complex.xml"), "{hint}");
+}
+
+#[test]
 fn parts_of_a_packet_number_their_messages_together() {
     let folder = Folder::new("parts");
     let xml = br#"<template name="A" id="1"><uInt32 name="X"/></template>"#;

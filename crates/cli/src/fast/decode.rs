@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use tickwire_fast::{Message, Record, ResetPolicy, Templates, Value, json};
 
+use super::diagnosis::advice;
 use super::events::{Batch, Event, Line, PacketDecoder};
 use super::packets::{FileForm, PacketFile, PacketOptions};
 use super::parallel::in_order;
@@ -29,8 +30,9 @@ writes it, or is a capture (pcap, pcapng) of which the UDP datagrams are packets
 dictionaries. Where a message cannot be decoded, the rest of its packet is given up, with the file's \
 byte, the template and the field on standard error (of the first 10 such packets), and the next packet \
 is decoded; no value is taken from what was lost. The exit status is then 1. The same holds for what is \
-no packet: after garbage, a stream of STEP messages or blocks goes on where the next one begins. `byte` counts from the \
-start of the file. In lines of JSON, `{}` is the session's reset message.
+no packet: after garbage, a stream of STEP messages or blocks goes on where the next one begins. Where most \
+of the first packets are bad, the hint names the `--framing`, `--preamble` or `--reset` with which they can be \
+decoded, or the template ids that they ask for. `byte` counts from the start of the file. In lines of JSON, `{}` is the session's reset message.
 
 With `--threads` packets are decoded side by side and their messages come in the file's order, with as \
 many packets in memory as the threads are working on. That needs packets that do not build on each other: \
@@ -105,7 +107,7 @@ impl Arguments {
             self.write_messages(&file, &templates, &mut bad, &mut out)?;
         }
         out.flush()?;
-        bad.verdict()
+        bad.verdict(|| advice(&file, &self.templates, &templates))
     }
 
     /// That the options suit each other.
@@ -314,16 +316,16 @@ impl BadPackets {
         }
     }
 
-    fn verdict(&self) -> Result<()> {
+    /// Fails if there are any, with what to try: `advice` if most packets are bad.
+    fn verdict(&self, advice: impl FnOnce() -> Option<String>) -> Result<()> {
         if self.count == 0 {
             return Ok(());
         }
         let packets = counted(self.count, "packet", "packets");
         let failure = Failure::new(format_args!("{packets} could not be decoded"));
-        Err(failure.hint(
-            "`tickwire fast explain --failed` with the same options shows where a message goes wrong; if most \
-             packets are bad, try another `--venue`, `--framing`, `--preamble` or `--reset`",
-        ))
+        Err(failure.hint(advice().unwrap_or_else(|| {
+            "`tickwire fast explain --failed` with the same options shows where a message goes wrong".to_owned()
+        })))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod capture;
 mod decode;
+mod diagnosis;
 mod encode;
 mod events;
 mod explain;

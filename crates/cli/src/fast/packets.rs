@@ -7,6 +7,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use tickwire_feed::{Frame, Frames, Framing, PacketNumber, Parts, Preamble, Reassembly};
@@ -43,6 +44,27 @@ pub(crate) enum FileForm {
     None,
 }
 
+impl FileForm {
+    /// How packets follow each other, but in text.
+    fn framing(self) -> Option<Framing> {
+        match self {
+            Self::U32le => Some(Framing::U32Le),
+            Self::Block => Some(Framing::BlockSize),
+            Self::Step => Some(Framing::Step),
+            Self::None => Some(Framing::None),
+            Self::Hex => None,
+        }
+    }
+}
+
+impl Form {
+    /// Datagrams are packets, unless they carry a stream.
+    fn capture(framing: Framing, to: Option<Destination>) -> Self {
+        let is_stream = matches!(framing, Framing::BlockSize | Framing::Step);
+        Self::Capture(is_stream.then_some(framing), to)
+    }
+}
+
 impl From<Framing> for FileForm {
     fn from(framing: Framing) -> Self {
         match framing {
@@ -66,11 +88,12 @@ pub(crate) enum Destination {
 /// A file of packets, in memory.
 pub(crate) struct PacketFile {
     path: PathBuf,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     form: Form,
     preamble: Preamble,
 }
 
+#[derive(Clone)]
 enum Form {
     Frames(Framing),
     Capture(Option<Framing>, Option<Destination>),
@@ -106,17 +129,12 @@ impl PacketOptions {
         if bytes.is_empty() {
             note(format_args!("{} is empty", path.display()));
         }
-        let framing = match self.framing(feed) {
-            FileForm::U32le => Framing::U32Le,
-            FileForm::Block => Framing::BlockSize,
-            FileForm::Step => Framing::Step,
-            FileForm::None => Framing::None,
-            FileForm::Hex => return PacketFile::hex(path, &bytes, feed.preamble()),
+        let Some(framing) = self.framing(feed).framing() else {
+            return PacketFile::hex(path, &bytes, feed.preamble());
         };
         let form = if is_capture(&bytes) {
             check_destination(path, &bytes, self.to)?;
-            let is_stream = matches!(framing, Framing::BlockSize | Framing::Step);
-            Form::Capture(is_stream.then_some(framing), self.to)
+            Form::capture(framing, self.to)
         } else if self.to.is_some() {
             let problem = format_args!("{} is no capture", path.display());
             return Err(Failure::usage(problem).hint("`--to` chooses datagrams of a capture"));
@@ -125,7 +143,7 @@ impl PacketOptions {
         };
         Ok(PacketFile {
             path: path.to_owned(),
-            bytes,
+            bytes: bytes.into(),
             form,
             preamble: feed.preamble(),
         })
@@ -174,6 +192,30 @@ impl PacketFile {
     /// Its name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The same file read in another way; `None` if it cannot be.
+    pub(super) fn reread(
+        &self,
+        framing: Option<FileForm>,
+        preamble: Option<Preamble>,
+    ) -> Option<Self> {
+        let preamble = preamble.unwrap_or(self.preamble);
+        let form = match (&self.form, framing) {
+            (form, None) => form.clone(),
+            (Form::Lines(_), Some(_)) => return None,
+            (Form::Frames(_), Some(FileForm::Hex)) => {
+                return Self::hex(&self.path, &self.bytes, preamble).ok();
+            }
+            (Form::Frames(_), Some(form)) => Form::Frames(form.framing()?),
+            (Form::Capture(_, to), Some(form)) => Form::capture(form.framing()?, *to),
+        };
+        Some(Self {
+            path: self.path.clone(),
+            bytes: Arc::clone(&self.bytes),
+            form,
+            preamble,
+        })
     }
 
     /// Its packets with their preambles, as they would come from a network.
@@ -233,7 +275,7 @@ impl PacketFile {
         }
         Ok(Self {
             path: path.to_owned(),
-            bytes,
+            bytes: bytes.into(),
             form: Form::Lines(lines),
             preamble,
         })

@@ -2,6 +2,7 @@
 
 use tickwire_fast::{Code, DecodeError, Field, Operator, Part, Template, Templates};
 
+use super::super::diagnosis::known_ids;
 use super::trace::{Row, What};
 
 /// The words that follow a table which ends in an error.
@@ -30,7 +31,7 @@ fn expected(error: &DecodeError, row: Option<&Row>, templates: &Templates) -> St
         .and_then(|index| templates.field(index));
     let kind = kind(part, field);
     match error.code {
-        Code::D9 => known_ids(templates),
+        Code::D9 => expected_id(templates),
         Code::Truncated if is_behind_length(row) => {
             "no more elements than the packet has bytes for".to_owned()
         }
@@ -95,21 +96,11 @@ fn kind(part: Option<What>, field: Option<Field<'_>>) -> String {
     format!("{what}{}{range}{or_null}", field_type.name())
 }
 
-fn known_ids(templates: &Templates) -> String {
-    let ids = templates
-        .iter()
-        .filter_map(|template| template.id().map(|id| id.0));
-    let mut ids: Vec<_> = ids.collect();
-    ids.sort_unstable();
-    if ids.is_empty() {
-        return "no template id: no template has one".to_owned();
+fn expected_id(templates: &Templates) -> String {
+    match known_ids(templates) {
+        Some(ids) => format!("the id of a template: {ids}"),
+        None => "no template id: no template has one".to_owned(),
     }
-    let shown: Vec<_> = ids.iter().take(MAX_IDS).map(u32::to_string).collect();
-    let more = match ids.len().checked_sub(MAX_IDS) {
-        Some(more @ 1..) => format!(" and {more} more"),
-        _ => String::new(),
-    };
-    format!("the id of a template: {}{more}", shown.join(", "))
 }
 
 fn previous(row: Option<&Row>) -> String {
@@ -176,6 +167,4 @@ fn to_do(code: Code, row: Option<&Row>, templates: &Templates) -> &'static str {
     }
 }
 
-/// Template ids that are listed.
-const MAX_IDS: usize = 20;
 const A_MESSAGE: &str = "no more than the packet has bytes for";

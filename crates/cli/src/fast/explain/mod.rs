@@ -14,6 +14,7 @@ use show::Explained;
 use tickwire_fast::{DecodeError, Templates};
 use trace::Trace;
 
+use super::diagnosis::advice;
 use super::packets::{PacketFile, PacketOptions};
 use super::source::{DefaultTemplate, TemplateOptions};
 use super::walk::{At, Next, each_message};
@@ -99,7 +100,8 @@ impl Arguments {
             if (here.packet, here.message) == (at.packet, at.message) {
                 let mut trace = Trace::new(&templates, rest);
                 let done = decoder.decode(rest, &mut trace);
-                outcome = self.show(here, rest, &trace, done, &templates);
+                let shown = self.show(here, rest, &trace, done, &templates);
+                outcome = shown.map_err(|failure| self.advised(failure, &templates, &file));
                 return Next::Stop;
             }
             match decoder.decode(rest, &mut ()) {
@@ -146,14 +148,26 @@ impl Arguments {
                 "{file}: before the first message that fails, {bad}"
             ));
         }
-        found.ok_or_else(|| match bad {
-            Some(bad) => Failure::new(format_args!("{}: {bad}", self.file.display())).hint(format_args!(
-                "no message fails, {} can be decoded: frames or preambles are bad, which `--venue`, `--framing` \
-                 and `--preamble` choose",
-                decoded
-            )),
-            None => self.not_found(decoded),
+        found.ok_or_else(|| {
+            let failure = match bad {
+                Some(bad) => Failure::new(format_args!("{}: {bad}", self.file.display())).hint(
+                    format_args!(
+                        "no message fails, {decoded} can be decoded: frames or preambles are bad, which \
+                         `--venue`, `--framing` and `--preamble` choose"
+                    ),
+                ),
+                None => self.not_found(decoded),
+            };
+            self.advised(failure, templates, file)
         })
+    }
+
+    /// The failure with what to try if most of the file cannot be decoded: this one message is not at fault then.
+    fn advised(&self, failure: Failure, templates: &Templates, file: &PacketFile) -> Failure {
+        match advice(file, &self.templates, templates) {
+            Some(advice) => failure.hint(advice),
+            None => failure,
+        }
     }
 
     fn not_found(&self, decoded: u64) -> Failure {
