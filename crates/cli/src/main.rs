@@ -27,12 +27,15 @@ mod topic;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 fn main() -> ExitCode {
     stage::end_with_parent();
     let (arguments, notes) = rendezvous::translate(std::env::args_os());
-    let matches = Cli::command().get_matches_from(arguments);
+    let matches = Cli::command()
+        .try_get_matches_from(arguments)
+        .unwrap_or_else(|error| without_escapes(error).exit());
     // The command line is well-formed; what a profile says may be wrong still.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     notes.iter().for_each(output::note);
@@ -52,6 +55,24 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// The error without the tip to say `-- --option` for an option that there is not: no argument of ours is
+/// likely to begin with two hyphens.
+fn without_escapes(mut error: clap::Error) -> clap::Error {
+    let unknown = error.get(ContextKind::InvalidArg);
+    let is_option =
+        matches!(unknown, Some(ContextValue::String(argument)) if argument.starts_with("--"));
+    if error.kind() == ErrorKind::UnknownArgument
+        && is_option
+        && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)
+    {
+        tips.retain(|tip| !tip.to_string().contains("'-- "));
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    error
 }
 
 /// Publish/subscribe for market data.
