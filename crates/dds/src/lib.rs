@@ -30,7 +30,7 @@
 
 #![forbid(unsafe_code)]
 
-pub use tickwire_base::{Instant, Locator, Timestamp};
+pub use tickwire_base::{Decimal, Instant, Locator, Timestamp};
 pub use tickwire_cdr as cdr;
 pub use tickwire_derive::Topic;
 pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};

@@ -1,14 +1,15 @@
-//! Publishes quotes to whoever runs the example `subscribe`, in another process.
+//! Publishes quotes to whoever runs `subscribe`, in another process.
 //!
-//! `cargo run --release -p tickwire --example publish`
+//! `cargo run --release -p quotes --bin publish`
 use std::time::Duration;
-use tickwire::{DataWriterQos, DomainParticipant, Topic};
+use tickwire::{DataWriterQos, Decimal, DomainParticipant, Topic};
 
 #[derive(Topic, Debug)]
 struct Quote {
     #[topic(key)]
     symbol: String,
-    price: f64,
+    /// Exact: a mantissa and a power of ten.
+    price: Decimal,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,10 +21,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .keep_all();
     let writer = participant.writer_with(&topic, qos)?;
     writer.wait_for_matched(1, Duration::from_secs(60))?;
-    for step in 0..10_000 {
-        let symbol = ["TICK", "WIRE"][step % 2].into();
-        let price = 100.0 + step as f64 / 100.0;
-        writer.write(&Quote { symbol, price })?;
+    for step in 0..5_000 {
+        for symbol in ["TICK", "WIRE"] {
+            let price = Decimal::new(10_000 + step, -2).ok_or("the exponent is out of range")?;
+            let symbol = symbol.into();
+            writer.write(&Quote { symbol, price })?;
+        }
     }
     Ok(writer.wait_for_acknowledgments(Duration::from_secs(10))?)
 }

@@ -1,4 +1,6 @@
 //! Publishes one quote and reads it back.
+//!
+//! `cargo run --release -p quotes --bin hello`
 use std::time::Duration;
 use tickwire::{DomainParticipant, Topic};
 

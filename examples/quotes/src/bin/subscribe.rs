@@ -1,15 +1,15 @@
-//! Prints the last quote of each symbol, until the publisher of the example `publish` leaves.
+//! Prints the last quote of each symbol once `publish`, in another process, has ended.
 //!
-//! `cargo run --release -p tickwire --example subscribe`
+//! `cargo run --release -p quotes --bin subscribe`
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tickwire::{DataReaderQos, DomainParticipant, Topic};
+use tickwire::{DataReaderQos, Decimal, DomainParticipant, Topic};
 
 #[derive(Topic, Debug)]
 struct Quote {
     #[topic(key)]
     symbol: String,
-    price: f64,
+    price: Decimal,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,6 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             last.insert(quote.symbol.clone(), quote.price);
         }
     }
-    println!("{count} quotes, the last ones {last:?}");
+    println!("{count} quotes, the last ones:");
+    last.iter()
+        .for_each(|(symbol, price)| println!("{symbol} {price}"));
     Ok(())
 }
