@@ -57,14 +57,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The error without the tip to say `-- --option` for an option that there is not: no argument of ours is
-/// likely to begin with two hyphens.
+/// The error without the tip to say `-- --option` for an option that there is not: hardly an argument of ours
+/// begins with a hyphen.
 fn without_escapes(mut error: clap::Error) -> clap::Error {
-    let unknown = error.get(ContextKind::InvalidArg);
-    let is_option =
-        matches!(unknown, Some(ContextValue::String(argument)) if argument.starts_with("--"));
     if error.kind() == ErrorKind::UnknownArgument
-        && is_option
         && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)
     {
         tips.retain(|tip| !tip.to_string().contains("'-- "));

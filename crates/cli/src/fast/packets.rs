@@ -267,7 +267,7 @@ impl PacketFile {
             let code = line.split(|&byte| byte == b'#').next().unwrap_or_default();
             append_hex(code, &mut bytes).map_err(|problem| {
                 Failure::new(format_args!("{}: line {}: {problem}", path.display(), at + 1))
-                    .hint("a line is a packet, two hexadecimal digits a byte, with or without blanks; `#` begins a comment")
+                    .hint("a line is a packet, two hexadecimal digits a byte, with or without blanks; `#` begins a comment. A file that is no text has another `--framing`")
             })?;
             if bytes.len() > start {
                 lines.push(start..bytes.len());
