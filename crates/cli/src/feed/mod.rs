@@ -8,6 +8,7 @@ mod report;
 mod run;
 mod send;
 mod subscribe;
+mod subscribers;
 mod venues;
 
 use clap::Subcommand;

@@ -12,16 +12,16 @@ use tickwire::{GuidPrefix, ParticipantData, Serialized};
 use tickwire_fast::Templates;
 use tickwire_feed::{ArbiterConfig, Venue};
 use tickwire_gateway::{
-    FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationError, PublicationOptions,
-    Publications, Publish, TopicIndex,
+    FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationOptions, Publications,
+    Publish, TopicIndex,
 };
 use tickwire_profiles::parse_duration;
-use tickwire_transport::ReceiveError;
 
 use super::mismatches::Mismatches;
 use super::options::{DEFAULT_GROUP, interface, parse_address, parse_ids};
 use super::receive::{Source, TICK};
 use super::report::{Form, Report};
+use super::subscribers::wait_for_subscribers;
 use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::{DefaultTemplate, TemplateOptions};
@@ -264,7 +264,7 @@ impl Arguments {
             counted(topics as u64, "topic waits", "topics wait"),
             counted(self.wait.into(), "subscriber", "subscribers")
         ));
-        let waited = self.wait_for_subscribers(&publications, &mut mismatches, interrupt);
+        let waited = wait_for_subscribers(&publications, self.patience, &mut mismatches, interrupt);
         if waited.is_err() && !is_stage() {
             mismatches.report();
         }
@@ -351,56 +351,6 @@ impl Arguments {
         Ok(elapsed)
     }
 
-    /// Waits until every topic has its subscribers, or until the user ends it. After a while it is said
-    /// what is waited for, and who does not match.
-    fn wait_for_subscribers<I: FnMut() -> Result<(), ReceiveError>>(
-        &self,
-        publications: &Publications<I>,
-        mismatches: &mut Mismatches,
-        interrupt: &Interrupt,
-    ) -> Result<()> {
-        let begin = Instant::now();
-        let mut is_said = false;
-        while !interrupt.is_raised() {
-            let left = self.patience.saturating_sub(begin.elapsed());
-            let error = match publications.wait_for_subscribers(left.min(TICK)) {
-                Ok(()) => return Ok(()),
-                Err(error) => error,
-            };
-            match error {
-                PublicationError::NoSubscriber { .. } | PublicationError::NoEcho { .. }
-                    if left > TICK =>
-                {
-                    if begin.elapsed() > WITHOUT_WORDS && !is_stage() {
-                        mismatches.report();
-                        if let PublicationError::NoEcho { topic, .. } = error
-                            && !std::mem::replace(&mut is_said, true)
-                        {
-                            note(format_args!(
-                                "topic {topic} has subscribers; waiting for such that send its samples back\n\
-                                 hint: {ECHO_HINT}"
-                            ));
-                        }
-                    }
-                }
-                PublicationError::NoSubscriber { topic, mut timeout } => {
-                    timeout.waited = self.patience;
-                    let error = PublicationError::NoSubscriber { topic, timeout };
-                    return Err(Failure::new(error).hint(
-                        "start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`",
-                    ));
-                }
-                PublicationError::NoEcho { topic, mut timeout } => {
-                    timeout.waited = self.patience;
-                    let error = PublicationError::NoEcho { topic, timeout };
-                    return Err(Failure::new(error).hint(ECHO_HINT));
-                }
-                error => return Err(Failure::new(error)),
-            }
-        }
-        Ok(())
-    }
-
     /// Names those who publish the same topics, each once.
     fn warn_of(&self, found: Vec<Arc<ParticipantData>>, named: &mut Vec<GuidPrefix>) {
         for other in found {
@@ -471,12 +421,6 @@ impl Arguments {
         }
     }
 }
-
-/// How long is waited for subscribers before it is said why.
-const WITHOUT_WORDS: Duration = Duration::from_secs(1);
-/// What makes both sides of a round trip agree.
-const ECHO_HINT: &str =
-    "start `tickwire feed subscribe` without `--no-echo`, or this with `--no-echo`";
 
 /// Takes samples and drops them; there are none without a mapper.
 struct Nobody;
