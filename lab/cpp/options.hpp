@@ -224,6 +224,9 @@ struct Options {
         return static_cast<uint16_t>(first_port + at);
     }
 
+    /// A DDS domain of this run, low enough that its ports are below those that the kernel gives away (32768).
+    uint32_t domain() const { return first_port / 20 % 100; }
+
     Idle idle() const { return {PATIENCE, std::chrono::seconds(idle_seconds)}; }
 
     /// Name of the job, as in the answer.

@@ -33,7 +33,7 @@ public:
         options.refuse_threads();
         options.refuse_answers_to_many();
         // Runs beside each other do not meet.
-        const dds_domainid_t domain = options.first_port % 200;
+        const dds_domainid_t domain = options.domain();
         domain_ = check(dds_create_domain(domain, configuration().c_str()), "domain");
         participant = check(dds_create_participant(domain, nullptr, nullptr), "participant");
     }

@@ -45,7 +45,7 @@ public:
         options.refuse_threads();
         options.refuse_answers_to_many();
         // Runs beside each other do not meet.
-        const uint32_t domain = options.first_port % 200;
+        const uint32_t domain = options.domain();
         auto* factory = fast::DomainParticipantFactory::get_instance();
         participant = check(factory->create_participant(domain, participant_qos()), "participant");
         publisher = check(participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT), "publisher");

@@ -41,6 +41,9 @@ pub struct Answer {
     /// The file with the times of decoding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples_decode: Option<String>,
+    /// Files with the times of further stages, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stages: BTreeMap<String, String>,
     /// Options of the system that the program sets.
     pub settings: BTreeMap<String, String>,
 }

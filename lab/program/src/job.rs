@@ -58,8 +58,7 @@ pub(crate) fn run<P: Peer>(
     peer: &Arc<P>,
 ) -> Result<Answer, String> {
     if options.job.is_passive() {
-        println!("ready");
-        io::stdout().flush().map_err(|error| error.to_string())?;
+        say_ready()?;
     }
     peer.meet()?;
     let findings = match options.job {
@@ -96,7 +95,7 @@ impl Findings {
             wrong: self.wrong,
             error: self.error,
             elapsed_ns,
-            payload_bytes: u64::from(options.size),
+            payload_bytes: u64::try_from(options.len()).unwrap_or_default(),
             cost,
             samples,
             ..Answer::default()
@@ -104,8 +103,14 @@ impl Findings {
     }
 }
 
+/// Says that this process can hear.
+pub fn say_ready() -> Result<(), String> {
+    println!("ready");
+    io::stdout().flush().map_err(|error| error.to_string())
+}
+
 /// Writes times into a file; says whether there were any.
-pub(crate) fn save(path: &Path, samples: &[u64]) -> Result<bool, String> {
+pub fn save(path: &Path, samples: &[u64]) -> Result<bool, String> {
     let bytes: Vec<u8> = samples.iter().flat_map(|time| time.to_le_bytes()).collect();
     if !bytes.is_empty() {
         fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -20,7 +20,9 @@ use std::time::Duration;
 pub use answer::Answer;
 pub use clock::now;
 pub use codec::{BATCH, measure_codec};
+pub use job::{save, say_ready};
 pub use message::{HEADER_LEN, fill, has_header, own_number};
+pub use meter::Meter;
 pub use options::{Job, Mix, Options, Payload, Responders, Wait};
 
 /// One side of a conversation. Clones of the `Arc` that holds it send from wherever they are.
@@ -98,7 +100,11 @@ pub fn main<E: clap::Args, P: Peer>(
 /// Reads the command line, and binds the process to its core; ends the process if one of them cannot be.
 pub fn parse<E: clap::Args>() -> (Options, E) {
     let arguments = options::parse::<E>();
-    if let Err(error) = arguments.common.bind() {
+    let possible = match arguments.common.contradiction() {
+        Some(reason) => Err(reason.to_owned()),
+        None => arguments.common.bind(),
+    };
+    if let Err(error) = possible {
         eprintln!("{}: {error}", arguments.common.system);
         std::process::exit(2);
     }

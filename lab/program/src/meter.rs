@@ -27,26 +27,26 @@ pub struct Cost {
 
 /// Begins with the first measured message, and ends with the last.
 #[derive(Debug, Default)]
-pub(crate) struct Meter {
+pub struct Meter {
     begun: Option<(u64, Usage)>,
     ended: Option<(u64, Cost)>,
 }
 
 impl Meter {
     /// Begins, unless it has.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.begun.get_or_insert_with(|| (now(), usage()));
     }
 
     /// Ends; `at` is the time of the last message.
-    pub(crate) fn end(&mut self, at: u64) {
+    pub fn end(&mut self, at: u64) {
         if let Some((_, before)) = &self.begun {
             self.ended = Some((at, cost(before, &usage())));
         }
     }
 
     /// Time that passed, and what it cost.
-    pub(crate) fn result(self) -> (u64, Cost) {
+    pub fn result(self) -> (u64, Cost) {
         let begun = self.begun.map_or(0, |(at, _)| at);
         let (ended, cost) = self.ended.unwrap_or_default();
         (ended.saturating_sub(begun), cost)

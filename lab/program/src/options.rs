@@ -8,6 +8,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::Idle;
+use crate::message::has_header;
 
 /// A program's options: the common ones, and its own.
 #[derive(Parser)]
@@ -118,6 +119,10 @@ pub enum Payload {
     Floats,
     /// An array of structures of 28 bytes.
     Structs,
+    /// Messages of four kinds as a market-data feed has them, a topic for each.
+    Simple,
+    /// Messages with sequences that are split by security, a topic for each.
+    Complex,
 }
 
 /// Which typed messages there are, and how often.
@@ -163,6 +168,18 @@ impl Options {
             .map_err(|error| format!("cannot be bound to core {core}: {error}"))
     }
 
+    /// Why these options cannot be had together.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        let has_publisher = self.payload != Payload::Typed && has_header(self.len());
+        match (self.len(), self.publishers) {
+            (0, _) => Some("--size is less than one element"),
+            (_, 2..) if !has_publisher => {
+                Some("messages of several publishers need 16 bytes for their numbers")
+            }
+            _ => None,
+        }
+    }
+
     /// How many echoes a ping waits for.
     pub fn echoes(&self) -> u8 {
         match self.responders {
@@ -181,9 +198,20 @@ impl Options {
         self.warmup + self.count
     }
 
-    /// Length of a payload.
+    /// Length of a payload: the size, rounded down to whole elements.
     pub fn len(&self) -> usize {
-        usize::try_from(self.size).expect("32 bits")
+        let element = match self.payload {
+            Payload::Floats => 4,
+            Payload::Structs => 28,
+            _ => 1,
+        };
+        usize::try_from(self.size / element * element).expect("32 bits")
+    }
+
+    /// A DDS domain of this run: runs beside each other do not meet, and its ports are below those that
+    /// the kernel gives away (32768).
+    pub fn domain(&self) -> u32 {
+        u32::from(self.port) / 20 % 100
     }
 
     /// How long nothing may come.
@@ -197,3 +225,50 @@ impl Options {
 
 /// How long the other side may take to come.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Args)]
+    struct None {}
+
+    fn contradiction(options: &[&str]) -> Option<&'static str> {
+        let given = ["program", "--system", "x", "--job", "send"];
+        let all = given.iter().chain(options);
+        let arguments = Arguments::<None>::try_parse_from(all).expect("options that exist");
+        arguments.common.contradiction()
+    }
+
+    #[test]
+    fn publishers_whose_messages_cannot_tell_them_apart_are_refused() {
+        let short = ["--publishers", "2", "--size", "15"];
+        assert!(contradiction(&short).is_some_and(|it| it.contains("16 bytes")));
+        assert!(contradiction(&["--publishers", "2", "--payload", "typed"]).is_some());
+        assert_eq!(contradiction(&["--publishers", "2", "--size", "16"]), None);
+        assert_eq!(contradiction(&["--payload", "typed", "--size", "1"]), None);
+    }
+
+    #[test]
+    fn arrays_have_whole_elements() {
+        let given = ["program", "--system", "x", "--job", "send", "--size", "100"];
+        let of = |payload| {
+            let all = given.iter().copied().chain(["--payload", payload]);
+            let arguments = Arguments::<None>::try_parse_from(all).expect("options that exist");
+            arguments.common.len()
+        };
+        assert_eq!((of("bytes"), of("floats"), of("structs")), (100, 100, 84));
+        assert!(contradiction(&["--payload", "structs", "--size", "27"]).is_some());
+    }
+
+    #[test]
+    fn ports_of_domains_are_below_those_of_the_kernel() {
+        let given = ["program", "--system", "x", "--job", "send", "--port"];
+        for port in (17_000..29_000).step_by(20) {
+            let port = port.to_string();
+            let all = given.iter().copied().chain([port.as_str()]);
+            let options = Arguments::<None>::try_parse_from(all).expect("options that exist");
+            assert!(7400 + 250 * options.common.domain() + 250 <= 32_768);
+        }
+    }
+}

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::record::{Results, SystemRecord};
 use crate::rounds::{Lab, Limits};
 use crate::run::Starter;
-use crate::scenario::{Part, Scenario, begins_with_any};
+use crate::scenario::{Scenario, begins_with_any};
 use crate::scenarios::{SCENARIOS, scenario};
 use crate::systems::{self, Folders, Peer, System};
 use crate::{compare, counted, folder, log, prepare, report};
@@ -206,6 +206,7 @@ fn measure(
             least,
             most,
             is_quick: arguments.quick,
+            cores: results.environment.cores,
             sizes: arguments.sizes.clone(),
         },
         starter: Starter::new()?,
@@ -260,14 +261,18 @@ fn record(system: &System) -> SystemRecord {
     }
 }
 
-/// Versions and settings are known once programs have answered.
+/// Versions and settings are known once programs have answered, and are kept once.
 fn complete_systems(results: &mut Results) {
     for system in &mut results.systems {
-        let cells = results.cells.iter().filter(|it| it.key.system == system.id);
-        let answers = cells.flat_map(|it| &it.rounds).flat_map(|it| &it.answers);
-        for answer in answers {
-            system.version.clone_from(&answer.version);
-            system.settings.extend(answer.settings.clone());
+        let cells = results.cells.iter_mut();
+        let own = cells.filter(|it| it.key.system == system.id);
+        let rounds = own.flat_map(|it| &mut it.rounds);
+        for answer in rounds.flat_map(|it| &mut it.answers) {
+            if !answer.version.is_empty() {
+                system.version = std::mem::take(&mut answer.version);
+            }
+            system.settings.append(&mut answer.settings);
+            answer.system.clear();
         }
     }
 }
@@ -284,7 +289,8 @@ fn list(folders: &Folders) -> Result<(), String> {
     }
     text += "\nSystems that can run here\n";
     for system in &systems {
-        let takes_part = |scenario: &&&Scenario| scenario.parts.iter().any(|it| can(system, it));
+        let takes_part =
+            |scenario: &&&Scenario| scenario.parts.iter().any(|it| system.takes_part(it));
         let names = SCENARIOS.iter().filter(takes_part).map(|it| it.name);
         let names: Vec<_> = names.collect();
         let (id, label) = (&system.id, &system.label);
@@ -303,11 +309,6 @@ fn list(folders: &Folders) -> Result<(), String> {
         "\n{packages} packages of Debian are needed; `lab/run` installs those that are missing.\n"
     );
     print(&text)
-}
-
-fn can(system: &System, part: &Part) -> bool {
-    let wait = |wait| system.cannot(part, part.sizes[0], wait).is_none();
-    (system.is_floor || part.admits(&system.id)) && part.waits.iter().any(|&it| wait(it))
 }
 
 fn print(text: &str) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::measure;
-use crate::record::{Cell, Results};
+use crate::record::{Absent, Cell, Results};
 use crate::scenario::{Part, Scenario};
 use crate::statistics::{Line, Spread, fit};
 
@@ -27,6 +27,17 @@ impl<'a> Compared<'a> {
     /// The cells of the part.
     pub(crate) fn cells(&self) -> impl Iterator<Item = &'a Cell> + use<'a> {
         self.results.cells_of(self.scenario.name, self.part.name)
+    }
+
+    /// Those that would have a row if they were there.
+    pub(crate) fn absent(&self) -> impl Iterator<Item = &'a Absent> + use<'a> {
+        let (scenario, part) = (self.scenario.name, self.part.name);
+        let is_missed = move |missed: &String| match missed.split_once(' ') {
+            Some(place) => place == (scenario, part),
+            None => missed == scenario,
+        };
+        let absent = self.results.absent.iter();
+        absent.filter(move |absent| absent.missed.iter().any(is_missed))
     }
 
     /// What a cell's system is.

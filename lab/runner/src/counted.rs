@@ -9,51 +9,61 @@ use std::time::Duration;
 use crate::measure::float;
 use crate::record::Counted;
 use crate::run::{Run, Starter};
-use crate::scenario::Wait;
+use crate::scenario::{Task, Wait};
 
-/// Counts with four more runs; two of them under strace.
+/// Counts with two more runs under strace, or two without it, or both.
 pub(crate) fn count(starter: &mut Starter, run: &Run<'_>, strace: &Result<(), String>) -> Counted {
     let mut counted = Counted::default();
-    let mut bytes = |count| {
-        let outcome = starter.run(&of_length(run, count), &[]);
-        match outcome.failure {
-            None => outcome
-                .wire_bytes
-                .ok_or_else(|| "no counters of lo".to_owned()),
-            Some(failure) => Err(failure),
+    let each = |more: u64| float(more) / float(COUNT * u64::from(run.part.publishers));
+    // How often it asks in vain says nothing.
+    if run.wait == Wait::Block {
+        let twice = strace
+            .clone()
+            .and_then(|()| Ok((calls(starter, run, COUNT)?, calls(starter, run, 2 * COUNT)?)));
+        match twice {
+            Ok((once, twice)) => {
+                counted.system_calls = Some(each(twice.0.saturating_sub(once.0)));
+                counted.wire_bytes = Some(each(twice.1.saturating_sub(once.1)));
+            }
+            Err(reason) => counted.missing = Some(reason),
         }
-    };
-    let publishers = u64::from(run.part.publishers);
-    match bytes(COUNT).and_then(|once| Ok((once, bytes(2 * COUNT)?))) {
-        Ok((once, twice)) => {
-            let more = twice.saturating_sub(once);
-            counted.wire_bytes = Some(float(more) / float(COUNT * publishers));
-        }
-        Err(reason) => counted.missing = Some(reason),
     }
-    let mut calls = |count| {
-        let wrapper = STRACE.map(str::to_owned);
-        let outcome = starter.run(&of_length(run, count), &wrapper);
-        match outcome.failure {
-            None => calls_in(&outcome.folder.0),
-            Some(failure) => Err(format!("under strace: {failure}")),
+    // Who is slowed down by strace gathers other messages in a datagram than who is not.
+    if run.part.task == Task::Stream || counted.wire_bytes.is_none() {
+        match bytes(starter, run, COUNT)
+            .and_then(|once| Ok((once, bytes(starter, run, 2 * COUNT)?)))
+        {
+            Ok((once, twice)) => counted.wire_bytes = Some(each(twice.saturating_sub(once))),
+            Err(reason) => {
+                counted.wire_bytes = None;
+                counted.missing = counted.missing.or(Some(reason));
+            }
         }
-    };
-    if run.wait == Wait::Poll {
-        // How often it asks in vain says nothing.
-        return counted;
-    }
-    let difference = strace
-        .clone()
-        .and_then(|()| calls(COUNT).and_then(|once| Ok((once, calls(2 * COUNT)?))));
-    match difference {
-        Ok((once, twice)) => {
-            let more = twice.saturating_sub(once);
-            counted.system_calls = Some(float(more) / float(COUNT * publishers));
-        }
-        Err(reason) => counted.missing = counted.missing.or(Some(reason)),
     }
     counted
+}
+
+/// Calls and bytes of a run under strace.
+fn calls(starter: &mut Starter, run: &Run<'_>, count: u64) -> Result<(u64, u64), String> {
+    let outcome = starter.run(&of_length(run, count), &STRACE.map(str::to_owned));
+    match outcome.failure {
+        None => Ok((
+            calls_in(&outcome.folder.0)?,
+            outcome.wire_bytes.unwrap_or(0),
+        )),
+        Some(failure) => Err(format!("under strace: {failure}")),
+    }
+}
+
+/// Bytes over the loopback interface.
+fn bytes(starter: &mut Starter, run: &Run<'_>, count: u64) -> Result<u64, String> {
+    let outcome = starter.run(&of_length(run, count), &[]);
+    match outcome.failure {
+        None => outcome
+            .wire_bytes
+            .ok_or_else(|| "no counters of lo".to_owned()),
+        Some(failure) => Err(failure),
+    }
 }
 
 /// Why strace cannot be used, if it cannot.

@@ -18,7 +18,8 @@ impl Counts {
     pub(crate) fn of(part: &Part, size: u32, pace_ns: f64, length: Duration) -> Self {
         let fitting = length.as_secs_f64() * 1e9 / pace_ns.max(1.0);
         let fitting = match part.task {
-            Task::OpenLoop(rate) => length.as_secs_f64() * f64::from(rate),
+            // A tail of few messages says nothing.
+            Task::OpenLoop(rate) => (length.as_secs_f64() * f64::from(rate)).max(CLOCKED),
             _ => fitting,
         };
         let least = if size >= LARGE { 6 } else { 50 };
@@ -88,6 +89,8 @@ fn whole(number: f64) -> u64 {
     whole
 }
 
+/// So many messages at least where the clock says when they go.
+const CLOCKED: f64 = 1_000.0;
 /// From here on a message is large: few of them are a run.
 const LARGE: u32 = 1_000_000;
 /// More messages say nothing more, and their samples have to be kept.
@@ -145,7 +148,8 @@ mod tests {
             task: Task::OpenLoop(1_000),
             ..Part::ECHO
         };
-        assert_eq!(Counts::of(&part, 64, 5.0, LENGTH).count, 400);
+        assert_eq!(Counts::of(&part, 64, 5.0, LENGTH).count, 1_000);
+        assert_eq!(Counts::of(&part, 64, 5.0, 5 * LENGTH).count, 2_000);
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub(crate) struct Environment {
     pub(crate) machine: String,
     /// When the run began, UTC.
     pub(crate) begun: String,
+    /// How many there are; 0 in results that do not say.
+    #[serde(default)]
+    pub(crate) cores: usize,
     /// How long it took, in seconds.
     pub(crate) took_s: u64,
     pub(crate) facts: Vec<(String, String)>,
@@ -31,8 +34,8 @@ impl Environment {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         fact("processor", value_of("model name", &cpuinfo));
         fact("family and stepping", family(&cpuinfo));
-        let cores = std::thread::available_parallelism().ok();
-        fact("cores", cores.map(|cores| cores.to_string()));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        fact("cores", Some(cores.to_string()));
         let is_virtual = cpuinfo.contains(" hypervisor ");
         let kind = if is_virtual { "virtual" } else { "physical" };
         fact("machine", Some(kind.to_owned()));
@@ -55,6 +58,7 @@ impl Environment {
         Self {
             machine,
             begun: timestamp(seconds_now()),
+            cores,
             took_s: 0,
             facts,
             load: (load(), String::new()),

@@ -2,11 +2,13 @@
 //! reason, which the report repeats.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
 use crate::environment::first_line;
+use crate::progress::Builds;
 use crate::scenario::begins_with_any;
 use crate::systems::{self, Folders, Peer};
 
@@ -25,11 +27,17 @@ pub(crate) fn prepare(folders: &Folders, names: &[String]) -> Result<(), String>
     };
     let wanted: Vec<&Peer> = peers.iter().filter(is_wanted).collect();
     install(&wanted);
+    let mut builds = Builds::new(
+        wanted
+            .iter()
+            .filter(|it| is_to_be_built(folders, it))
+            .count(),
+    );
     for peer in wanted {
         let note = folders.absence(&peer.folder);
         let result = match &peer.absent {
             Some(reason) => Err(reason.clone()),
-            None => ready(folders, peer),
+            None => ready(folders, peer, &mut builds),
         };
         match result {
             Ok(()) => {
@@ -39,11 +47,12 @@ pub(crate) fn prepare(folders: &Folders, names: &[String]) -> Result<(), String>
             }
             Err(reason) => {
                 let first = reason.lines().next().unwrap_or_default();
-                eprintln!("{}: cannot be had: {first}", peer.name);
+                builds.say(&format!("{}: cannot be had: {first}", peer.name));
                 fs::write(&note, reason).map_err(|error| error.to_string())?;
             }
         }
     }
+    builds.finish();
     Ok(())
 }
 
@@ -74,7 +83,8 @@ fn install(peers: &[&Peer]) {
     if missing.is_empty() {
         return;
     }
-    eprintln!("installing {}", missing.join(" "));
+    let count = missing.len();
+    eprintln!("installing {count} packages: {}", missing.join(" "));
     let install = |packages: &[&str]| {
         let options = ["install", "-y", "-q", "--no-install-recommends"];
         let mut command = Command::new("apt-get");
@@ -93,7 +103,7 @@ fn install(peers: &[&Peer]) {
     }
 }
 
-fn ready(folders: &Folders, peer: &Peer) -> Result<(), String> {
+fn ready(folders: &Folders, peer: &Peer, builds: &mut Builds) -> Result<(), String> {
     let missing: Vec<_> = peer
         .packages
         .iter()
@@ -103,27 +113,41 @@ fn ready(folders: &Folders, peer: &Peer) -> Result<(), String> {
     if !missing.is_empty() {
         return Err(format!("not to be installed here: {}", missing.join(", ")));
     }
-    let programs = peer.systems.iter().map(|system| &system.program);
-    let oldest = programs.map(|it| modified(it)).min().flatten();
+    if !is_to_be_built(folders, peer) {
+        return Ok(());
+    }
     let mut command = match &peer.build {
         Some(build) => {
-            let newest = newest(&peer.folder).max(newest(&folders.lab.join("cpp")));
-            if oldest.is_some() && newest <= oldest {
-                return Ok(());
-            }
-            eprintln!("building {}", peer.name);
             let mut shell = Command::new("sh");
             shell.args(["-e", "-c", build]).env("OUT", &folders.built);
             shell
         }
-        None if peer.folder.join("Cargo.toml").exists() => {
+        None => {
             let mut cargo = Command::new("cargo");
-            cargo.args(["build", "--release", "--quiet"]);
+            cargo.args(["build", "--release"]);
+            // Tells how many crates there are, also where it is no terminal that reads.
+            cargo.env("CARGO_TERM_PROGRESS_WHEN", "always");
+            cargo.env("CARGO_TERM_PROGRESS_WIDTH", "80");
             cargo
         }
-        None => return Ok(()),
     };
-    run(command.current_dir(&peer.folder)).map_err(|error| format!("cannot be built: {error}"))
+    builds.begin(&peer.name);
+    let built = run_watched(command.current_dir(&peer.folder), |step| builds.at(step));
+    built.map_err(|error| format!("cannot be built: {error}"))
+}
+
+/// Whether there is something to build: of C++ only if a file is newer than the program. Cargo knows itself.
+fn is_to_be_built(folders: &Folders, peer: &Peer) -> bool {
+    if peer.absent.is_some() {
+        return false;
+    }
+    if peer.build.is_none() {
+        return peer.folder.join("Cargo.toml").exists();
+    }
+    let programs = peer.systems.iter().map(|system| &system.program);
+    let oldest = programs.map(|it| modified(it)).min().flatten();
+    let newest = newest(&peer.folder).max(newest(&folders.lab.join("cpp")));
+    oldest.is_none() || newest > oldest
 }
 
 fn is_installed(package: &str) -> bool {
@@ -135,14 +159,32 @@ fn is_installed(package: &str) -> bool {
 
 /// Runs a command; what it says is told only if it fails.
 fn run(command: &mut Command) -> Result<(), String> {
-    let output: Output = command.output().map_err(|error| {
+    run_watched(command, |_| ())
+}
+
+/// The same; `at` is told how far Cargo is, as `34/78: tickwire-rtps`.
+fn run_watched(command: &mut Command, mut at: impl FnMut(&str)) -> Result<(), String> {
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::piped()).spawn().map_err(|error| {
         let program = command.get_program().to_string_lossy().into_owned();
         format!("{program}: {error}")
     })?;
-    if output.status.success() {
+    let mut said = String::new();
+    if let Some(stderr) = child.stderr.take() {
+        // A line that replaces itself ends with a carriage return.
+        for line in BufReader::new(stderr).split(b'\r').map_while(Result::ok) {
+            let text = String::from_utf8_lossy(&line);
+            let (before, bar) = text.split_once("Building [").unwrap_or((&text, ""));
+            said.push_str(before);
+            if let Some((_, step)) = bar.split_once("] ") {
+                at(step.trim());
+            }
+        }
+    }
+    let status = child.wait().map_err(|error| error.to_string())?;
+    if status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let lines: Vec<_> = said
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -179,6 +221,18 @@ mod tests {
         let error = run(Command::new("sh").args(["-c", script])).unwrap_err();
         assert_eq!(error, "main.cpp:1: error: no");
         assert_eq!(run(&mut Command::new("true")), Ok(()));
+    }
+
+    #[test]
+    fn cargo_says_how_far_it_is() {
+        let script = r"printf '   Compiling a v1\n    Building [==>  ] 1/3: a\r   Compiling b v1\n    Building [====>] 2/3: b\r' >&2";
+        let mut steps = Vec::new();
+        let mut shell = Command::new("sh");
+        run_watched(shell.args(["-c", script]), |step| {
+            steps.push(step.to_owned())
+        })
+        .unwrap();
+        assert_eq!(steps, ["1/3: a", "2/3: b"]);
     }
 
     #[test]

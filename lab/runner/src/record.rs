@@ -41,8 +41,14 @@ pub(crate) struct SystemRecord {
 /// A system that could not run, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Absent {
+    /// As systems are called.
+    #[serde(default)]
+    pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) reason: String,
+    /// The scenarios, or parts of them (`raw one-to-one`), whose tables have a row that says so.
+    #[serde(default)]
+    pub(crate) missed: Vec<String>,
 }
 
 /// One system at one size of a part.
@@ -156,18 +162,25 @@ pub(crate) struct Counted {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Answer {
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) system: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) version: String,
     pub(crate) job: String,
     pub(crate) index: u8,
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub(crate) lost: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub(crate) out_of_order: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub(crate) wrong: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     pub(crate) elapsed_ns: u64,
     pub(crate) payload_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) encoded_bytes: Option<u64>,
     pub(crate) cpu_user_ns: u64,
     pub(crate) cpu_system_ns: u64,
@@ -175,11 +188,19 @@ pub(crate) struct Answer {
     pub(crate) involuntary_switches: u64,
     pub(crate) resident_kb: u64,
     pub(crate) threads: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) samples: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) samples_decode: Option<String>,
     /// Files of further stages by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) stages: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) settings: BTreeMap<String, String>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Results {

@@ -105,6 +105,7 @@ fn chapter(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
             continue;
         }
         blocks.push(Block::Table(table));
+        blocks.extend(tables::no_polling(&compared));
         blocks.extend(tables::refusals(&compared));
         blocks.extend(tables::published_alone(&compared));
         if part.is_line {
@@ -129,7 +130,7 @@ fn claims_table(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
     let mut table = Table::new(&[
         ("the article claims", Align::Left),
         ("tested with", Align::Left),
-        ("here", Align::Left),
+        ("holds here", Align::Left),
         ("numbers, median (min to max of the rounds)", Align::Left),
     ]);
     for claim in scenario.claims {
@@ -145,7 +146,7 @@ fn claims_table(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
     vec![
         Block::heading(3, "What the article claims"),
         Block::Paragraph(
-            "A claim is confirmed, or not, if all rounds say so; where they disagree it cannot be told. \
+            "Yes and no mean that all rounds say so; where they disagree it cannot be told. \
              The blocking wait is compared."
                 .to_owned(),
         ),

@@ -23,6 +23,7 @@ pub(crate) struct Limits {
     pub(crate) least: u32,
     pub(crate) most: u32,
     pub(crate) is_quick: bool,
+    pub(crate) cores: usize,
     /// These sizes alone, if there are any.
     pub(crate) sizes: Vec<u32>,
 }
@@ -257,7 +258,9 @@ fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> V
             for &wait in part.waits {
                 let takes_part = |system: &&System| {
                     let is_wanted = system.is_floor || part.admits(&system.id);
-                    is_wanted && system.cannot(part, size, wait).is_none()
+                    let processes = part.processes() + usize::from(system.has_broker());
+                    let has_cores = wait == Wait::Block || processes <= limits.cores;
+                    is_wanted && has_cores && system.cannot(part, size, wait).is_none()
                 };
                 let part_of = |system: &'a System| Planned {
                     part,
@@ -335,6 +338,7 @@ mod tests {
             least: 1,
             most: 1,
             is_quick,
+            cores: 2,
             sizes: sizes.to_vec(),
         }
     }
@@ -360,6 +364,26 @@ mod tests {
                 "one-to-three b 16384 B block",
             ]
         );
+    }
+
+    #[test]
+    fn who_polls_has_a_core() {
+        let mut system = system("a", &["echo"]);
+        system.waits.push(Wait::Poll);
+        let systems = [system];
+        let raw = scenario("raw").unwrap();
+        let polls = |cores| {
+            let limits = Limits {
+                cores,
+                ..limits(false, &[8])
+            };
+            let planned = plan(raw, &systems, &limits);
+            planned
+                .iter()
+                .filter(|it| it.cell.key.wait == Wait::Poll)
+                .count()
+        };
+        assert_eq!((polls(1), polls(2)), (0, 1));
     }
 
     #[test]

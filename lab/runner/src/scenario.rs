@@ -69,7 +69,7 @@ pub(crate) enum Task {
 pub(crate) enum Wait {
     /// It sleeps until the system wakes it.
     Block,
-    /// It asks again and again.
+    /// It asks again and again. That is measured only where each process can have a core of its own.
     Poll,
 }
 
@@ -182,6 +182,14 @@ impl Part {
         std::iter::once(task)
             .chain(payload)
             .chain(self.needs.iter().copied())
+    }
+
+    /// Processes of a run, without a broker.
+    pub(crate) fn processes(&self) -> usize {
+        match self.task {
+            Task::Codec => 1,
+            _ => usize::from(self.publishers) + usize::from(self.subscribers),
+        }
     }
 
     /// Whether a larger figure is a better one.

@@ -43,8 +43,8 @@ pub(crate) fn part(scenario: &str, name: &str) -> Option<&'static Part> {
 }
 
 /// These stand in the place of the articles' OpenDDS.
-const DDS: &[&str] = &["opendds", "cyclonedds", "fastdds"];
-const FASTDDS: &[&str] = &["fastdds-udp", "fastdds"];
+const DDS: &[&str] = &["opendds", "cyclone", "fastdds"];
+const FASTDDS: &[&str] = &["fastdds-udp"];
 const ZEROMQ: &[&str] = &["zeromq-tcp"];
 const ZEROMQ_BOOST: &[&str] = &["zeromq-boost-binary", "zeromq-boost"];
 const ZEROMQ_PROTOBUF: &[&str] = &["zeromq-protobuf"];

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::record::Absent;
 use crate::scenario::{Part, Wait};
+use crate::scenarios::SCENARIOS;
 
 /// One folder.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Peer {
     pub(crate) version: Option<String>,
     /// Why it cannot be had.
     pub(crate) absent: Option<String>,
+    /// Then, the scenarios whose tables say so.
+    pub(crate) missed: Vec<String>,
     pub(crate) systems: Vec<System>,
 }
 
@@ -133,6 +136,7 @@ fn parse(text: &str, folder: &Path, folders: &Folders) -> Result<Peer, String> {
         packages: document.packages,
         version: document.version,
         absent: document.absent,
+        missed: document.missed,
         systems: document.system.into_iter().map(system).collect(),
         build: document.build,
     })
@@ -142,23 +146,32 @@ fn parse(text: &str, folder: &Path, folders: &Folders) -> Result<Peer, String> {
 pub(crate) fn present(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Absent>) {
     let (mut systems, mut absent) = (Vec::new(), Vec::new());
     for peer in peers {
-        let note = fs::read_to_string(folders.absence(&peer.folder)).ok();
-        let reason = peer.absent.clone().or(note);
-        if let Some(reason) = reason {
-            let name = peer.name.clone();
-            let reason = reason.trim().to_owned();
-            absent.push(Absent { name, reason });
+        if let Some(reason) = &peer.absent {
+            let id = peer.folder.file_name().unwrap_or_default();
+            absent.push(Absent {
+                id: id.to_string_lossy().into_owned(),
+                name: peer.name.clone(),
+                reason: reason.trim().to_owned(),
+                missed: peer.missed.clone(),
+            });
             continue;
         }
+        let note = fs::read_to_string(folders.absence(&peer.folder)).ok();
         for system in &peer.systems {
-            if system.program.exists() {
-                systems.push(system.clone());
-            } else {
-                absent.push(Absent {
-                    name: system.label.clone(),
-                    reason: format!("{} has not been built", system.program.display()),
-                });
-            }
+            let reason = match &note {
+                None if system.program.exists() => {
+                    systems.push(system.clone());
+                    continue;
+                }
+                None => format!("{} has not been built", system.program.display()),
+                Some(note) => note.trim().to_owned(),
+            };
+            absent.push(Absent {
+                id: system.id.clone(),
+                name: system.label.clone(),
+                reason,
+                missed: system.parts(),
+            });
         }
     }
     (systems, absent)
@@ -169,6 +182,9 @@ impl System {
     pub(crate) fn cannot(&self, part: &Part, size: u32, wait: Wait) -> Option<String> {
         if let Some(missing) = part.capabilities().find(|&name| !self.can.contains(name)) {
             return Some(format!("cannot do `{missing}`"));
+        }
+        if self.can.contains(DOTNET) && !part.needs.contains(&DOTNET) {
+            return Some("is compared with programs of .NET alone".to_owned());
         }
         if part.publishers > 1 && !self.can.contains("many-publishers") && !self.has_broker() {
             return Some("cannot have several publishers".to_owned());
@@ -182,11 +198,33 @@ impl System {
         Some(format!("carries at most {limit} bytes"))
     }
 
+    /// Scenario and part of all tables that it can have a row in.
+    fn parts(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        for scenario in SCENARIOS {
+            for part in scenario.parts {
+                if self.takes_part(part) {
+                    parts.push(format!("{} {}", scenario.name, part.name));
+                }
+            }
+        }
+        parts
+    }
+
+    /// Whether it has a row in the table of a part.
+    pub(crate) fn takes_part(&self, part: &Part) -> bool {
+        let can = |&wait: &Wait| self.cannot(part, part.sizes[0], wait).is_none();
+        (self.is_floor || part.admits(&self.id)) && part.waits.iter().any(can)
+    }
+
     /// Whether its programs meet at a broker.
     pub(crate) fn has_broker(&self) -> bool {
         self.can.contains("broker")
     }
 }
+
+/// The capability of a program of .NET.
+pub(crate) const DOTNET: &str = "dotnet";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -197,6 +235,8 @@ struct Document {
     build: Option<String>,
     version: Option<String>,
     absent: Option<String>,
+    #[serde(default)]
+    missed: Vec<String>,
     #[serde(default)]
     system: Vec<Entry>,
 }
@@ -220,7 +260,7 @@ struct Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Task;
+    use crate::scenario::{Right, Task, begins_with_any};
 
     fn example() -> Peer {
         let text = r#"
@@ -279,5 +319,51 @@ mod tests {
             ..Part::ECHO
         };
         assert_eq!(reason(&typed, 64, Wait::Block), "cannot do `typed`");
+    }
+
+    #[test]
+    fn programs_of_dotnet_stand_beside_their_like_alone() {
+        let mut system = example().systems.remove(0);
+        system.can.insert(DOTNET.to_owned());
+        let of_dotnet = Part {
+            needs: &[DOTNET],
+            ..Part::ECHO
+        };
+        assert!(system.cannot(&Part::ECHO, 64, Wait::Block).is_some());
+        assert_eq!(system.cannot(&of_dotnet, 64, Wait::Block), None);
+    }
+
+    /// The folders of this lab: a name in a scenario's table that nothing has would be silent.
+    #[test]
+    fn what_scenarios_name_exists() {
+        let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let peers = read_peers(&Folders::of(&lab)).unwrap();
+        let mut ids: Vec<String> = Vec::new();
+        for peer in &peers {
+            let folder = peer.folder.file_name().unwrap().to_string_lossy();
+            ids.extend(peer.absent.is_some().then(|| folder.into_owned()));
+            ids.extend(peer.systems.iter().map(|it| it.id.clone()));
+            for missed in &peer.missed {
+                let scenario = missed.split(' ').next().unwrap();
+                assert!(crate::scenarios::scenario(scenario).is_some(), "{missed}");
+            }
+        }
+        let exists = |name: &&str| ids.iter().any(|id| begins_with_any(id, &[name]));
+        for scenario in SCENARIOS {
+            let mut named: Vec<&str> = Vec::new();
+            for part in scenario.parts {
+                named.extend(part.only);
+                named.extend(part.published.iter().flat_map(|it| it.beside));
+            }
+            for claim in scenario.claims {
+                named.extend(claim.left.systems);
+                if let Right::Systems(right) | Right::Same(right) = claim.right {
+                    named.extend(right.systems);
+                }
+            }
+            for name in named {
+                assert!(exists(&name), "{}: {name}", scenario.name);
+            }
+        }
     }
 }

@@ -17,17 +17,21 @@ struct Lab {
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Lab {
-    fn new(name: &str) -> Self {
+    /// Of programs of .NET, or of others.
+    fn new(name: &str, kind: &str) -> Self {
         let id = std::process::id();
         let folder = std::env::temp_dir().join(format!("lab-test-{name}-{id}"));
         let lab = Self {
             folder,
             _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner),
         };
-        lab.put("floor/peer.toml", &peer("floor", &[("floor-tcp", "")]));
+        lab.put(
+            "floor/peer.toml",
+            &peer("floor", &[("floor-tcp", "")], kind),
+        );
         lab.put(
             "peers/tickwire/peer.toml",
-            &peer("Tickwire", &[("tickwire-dotnet", "")]),
+            &peer("Tickwire", &[("tickwire-dotnet", "")], kind),
         );
         lab.put(
             "peers/others/peer.toml",
@@ -39,11 +43,12 @@ impl Lab {
                     ("wrong-tcp", "spoil"),
                     ("shy-tcp", "refuse"),
                 ],
+                kind,
             ),
         );
         lab.put(
             "peers/gone/peer.toml",
-            "name = \"Gone\"\nabsent = \"no package of it exists\"\n",
+            "name = \"Gone\"\nabsent = \"no package of it exists\"\nmissed = [\"dotnet objects\", \"dotnet raw\"]\n",
         );
         lab
     }
@@ -77,14 +82,14 @@ impl Drop for Lab {
     }
 }
 
-fn peer(name: &str, systems: &[(&str, &str)]) -> String {
+fn peer(name: &str, systems: &[(&str, &str)], kind: &str) -> String {
     let program = program();
     let mut text = format!("name = \"{name}\"\n");
     for (id, fault) in systems {
         text += &format!(
             "[[system]]\nid = \"{id}\"\nlabel = \"{id}\"\nprogram = \"{}\"\n\
              arguments = [\"--fault={fault}\"]\ntransport = \"tcp\"\n\
-             can = [\"echo\", \"stream\", \"demand\", \"dotnet\"]\nwaits = [\"block\"]\n",
+             can = [\"echo\", \"stream\", \"demand\"{kind}]\nwaits = [\"block\"]\n",
             program.display()
         );
     }
@@ -98,13 +103,15 @@ fn program() -> PathBuf {
     runner.with_file_name("examples").join("lab-test-peer")
 }
 
+const DOTNET: &str = ", \"dotnet\"";
+
 fn cells(data: &Value) -> Vec<&Value> {
     data["cells"].as_array().unwrap().iter().collect()
 }
 
 #[test]
 fn a_scenario_is_run_verified_and_reported() {
-    let lab = Lab::new("scenario");
+    let lab = Lab::new("scenario", DOTNET);
     let run = lab.run(&[
         "run",
         "dotnet",
@@ -137,7 +144,7 @@ fn a_scenario_is_run_verified_and_reported() {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     assert!(read("dotnet.hlog").contains("Tag=raw/good-tcp/1000B/block/round-trip,"));
     for report in [read("report.md"), read("report.html")] {
-        assert!(report.contains("no package of it exists"));
+        assert!(report.contains("absent: no package of it exists"));
         assert!(report.contains("programs say: shy-tcp (pong 0: exit status: 2: can do nothing)"));
         assert!(report.contains("failed 2 of 2: ping 0: "), "{report}");
         assert!(report.contains("Where Tickwire stands"));
@@ -159,7 +166,7 @@ fn a_scenario_is_run_verified_and_reported() {
 
 #[test]
 fn the_demand_is_searched_for() {
-    let lab = Lab::new("demand");
+    let lab = Lab::new("demand", "");
     let run = lab.run(&[
         "run",
         "throughput",
@@ -196,7 +203,7 @@ fn the_demand_is_searched_for() {
 
 #[test]
 fn what_there_is_is_listed_and_what_there_is_not_is_an_error() {
-    let lab = Lab::new("list");
+    let lab = Lab::new("list", DOTNET);
     let list = lab.run(&["run", "--list"]);
     let text = String::from_utf8_lossy(&list.stdout);
     assert!(

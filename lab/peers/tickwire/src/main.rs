@@ -1,16 +1,19 @@
 //! Tickwire as the lab measures it: two topics, one each way.
 
-mod bytes;
+mod array;
 mod codec;
+mod content;
 mod inlet;
+mod pipeline;
 mod session;
 mod typed;
 
 use std::process::ExitCode;
 
-use lab_program::{Job, Payload};
+use lab_program::{Job, Options, Payload};
 
-use bytes::Bytes;
+use array::Array;
+use content::{Bytes, Content, Floats, Structs};
 use typed::Typed;
 
 /// There are no options of its own.
@@ -23,16 +26,30 @@ fn main() -> ExitCode {
         return lab_program::misused(&options, "there is no such system");
     }
     match (options.job, options.payload) {
+        (_, Payload::Simple | Payload::Complex) => match options.job {
+            Job::Ping => lab_program::finish(&options, || pipeline::ping(&options)),
+            Job::Pong => lab_program::finish(&options, || pipeline::pong(&options)),
+            Job::Codec => lab_program::finish(&options, || pipeline::decode(&options)),
+            Job::Send | Job::Receive => lab_program::misused(
+                &options,
+                "the feed's samples are echoed, one message after the other",
+            ),
+        },
         (Job::Codec, Payload::Typed) => lab_program::finish(&options, || codec::measure(&options)),
         (Job::Codec, _) => lab_program::misused(&options, "bytes have no encoding"),
-        (_, Payload::Bytes) => lab_program::finish(&options, || {
-            lab_program::converse(&options, VERSION, Bytes::open(&options)?)
-        }),
+        (_, Payload::Bytes) => converse::<Bytes>(&options),
+        (_, Payload::Floats) => converse::<Floats>(&options),
+        (_, Payload::Structs) => converse::<Structs>(&options),
         (_, Payload::Typed) => lab_program::finish(&options, || {
             lab_program::converse(&options, VERSION, Typed::open(&options)?)
         }),
-        _ => lab_program::misused(&options, "has no such payload"),
     }
+}
+
+fn converse<C: Content>(options: &Options) -> ExitCode {
+    lab_program::finish(options, || {
+        lab_program::converse(options, VERSION, Array::<C>::open(options)?)
+    })
 }
 
 fn told(error: impl std::error::Error) -> String {

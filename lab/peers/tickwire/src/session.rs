@@ -1,5 +1,6 @@
 //! The participant, its QoS, and how it is driven.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lab_program::{Handler, Idle, Job, Options, Wait};
@@ -17,9 +18,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open(options: &Options) -> Result<Self, String> {
-        // Runs beside each other do not meet.
-        let domain = u32::from(options.port) % 200;
-        let builder = DomainParticipant::builder(domain).name("lab");
+        let builder = DomainParticipant::builder(options.domain()).name("lab");
         let builder = match options.wait {
             Wait::Block => builder,
             Wait::Poll => builder.driving(Driving::Polled).busy_poll(LOOK),
@@ -86,6 +85,18 @@ impl Session {
         }
     }
 
+    /// As the pipeline has it, which keeps all samples.
+    pub(crate) fn settings_of_all(&self) -> BTreeMap<String, String> {
+        let settings = [
+            ("RELIABILITY", "RELIABLE"),
+            ("HISTORY", "KEEP_ALL"),
+            ("driving", "threads"),
+        ];
+        settings
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into()
+    }
+
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
         let history = match self.streams() {
             true => "KEEP_ALL",
@@ -115,6 +126,6 @@ pub(crate) fn deliver<T: TopicSupport, M: ?Sized, H: Handler<M>>(
 }
 
 /// How long the other side may take, and a write may wait for room.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a polling process looks before it looks at the clock.
 const LOOK: Duration = Duration::from_millis(100);

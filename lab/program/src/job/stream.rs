@@ -116,6 +116,7 @@ impl<P: Peer> Handler<P::Message> for Receiver<P> {
             self.findings.corrupt(number);
             return ControlFlow::Continue(());
         };
+        let is_late = own < received.next();
         received.take(own);
         if own % CHECK_EVERY == 0 && !message.is_intact(number) {
             self.findings.corrupt(number);
@@ -137,19 +138,27 @@ impl<P: Peer> Handler<P::Message> for Receiver<P> {
             let answered = self.peer.echo(message);
             self.findings.sent(answered)?;
         }
-        if own + 1 < self.options.total() {
+        let is_last = own + 1 >= self.options.total();
+        if !is_last && !is_late {
             return ControlFlow::Continue(());
         }
-        self.findings.meter.end(now());
-        let is_over = |received: &Received| received.next() >= self.options.total();
-        let are_missing = self
-            .publishers
-            .iter()
-            .any(|received| !is_over(received) || received.lost(self.options.total()) > 0);
-        match are_missing {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        let is_over = !self.are_missing();
+        if is_last || is_over {
+            self.findings.meter.end(now());
         }
+        match is_over {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl<P> Receiver<P> {
+    fn are_missing(&self) -> bool {
+        let total = self.options.total();
+        self.publishers
+            .iter()
+            .any(|received| received.next() < total || received.lost(total) > 0)
     }
 }
 
@@ -162,3 +171,70 @@ const ANSWER: Idle = Idle {
     first: Duration::from_millis(100),
     between: Duration::from_millis(100),
 };
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::options::Arguments;
+
+    #[derive(clap::Args)]
+    struct None {}
+
+    /// Brings these numbers, and says how many were wanted.
+    struct Line(Vec<u64>);
+
+    struct Number(u64);
+
+    impl Message for Number {
+        fn number(&self, _expected: u64) -> u64 {
+            self.0
+        }
+
+        fn time(&self) -> Option<u64> {
+            None
+        }
+
+        fn is_intact(&self, number: u64) -> bool {
+            self.0 == number
+        }
+    }
+
+    impl Peer for Line {
+        type Message = Number;
+
+        fn meet(&self) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn send(&self, _number: u64, _time: u64) -> Result<(), String> {
+            Err("nothing is sent".into())
+        }
+
+        fn echo(&self, _message: &Number) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn run<H: Handler<Number>>(&self, _idle: Idle, mut handler: H) -> H {
+            let mut numbers = self.0.iter();
+            let ended = numbers.any(|&number| handler.take(&Number(number)).is_break());
+            assert!(ended, "the handler waits for more");
+            assert_eq!(numbers.len(), 0, "the handler ended too early");
+            handler
+        }
+    }
+
+    #[test]
+    fn whatever_comes_last_ends_it() {
+        for last in [[0, 1, 2, 3], [0, 2, 3, 1], [1, 2, 3, 0]] {
+            let given = ["program", "--system", "x", "--job", "receive"];
+            let counts = ["--count", "4", "--warmup", "0"];
+            let all = given.iter().chain(&counts);
+            let options = Arguments::<None>::try_parse_from(all).expect("options that exist");
+            let found = receive(&options.common, &Arc::new(Line(last.to_vec())));
+            assert_eq!((found.received, found.lost, found.wrong), (4, 0, 0));
+            assert_eq!(found.out_of_order, u64::from(last[3] != 3));
+        }
+    }
+}

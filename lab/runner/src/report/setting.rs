@@ -94,6 +94,8 @@ const METHOD: &[&str] = &[
      1 is equal, less is better.",
     "`block` sleeps in the system until something comes, `poll` asks again and again. They are never compared with \
      each other.",
+    "Each process is bound to one core with all its threads. Who polls in a system that has threads of its own takes \
+     their time away, and pays for it. Polling is measured only where there are at least as many cores as processes.",
     "Latencies are one way in microseconds: half of a round trip, or measured on the machine's clock where a part says so. \
      Percentiles are medians over rounds of each round's percentile.",
     "A run is good only if every program ended well, all that was sent was received, and nothing was lost, wrong or \

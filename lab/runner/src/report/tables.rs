@@ -6,7 +6,7 @@ use super::document::Block;
 use super::text::{Align, Table, figure_text, grouped, microseconds, number, times_text};
 use crate::compared::{Compared, Kind};
 use crate::measure;
-use crate::record::{Cell, Percentiles};
+use crate::record::{Absent, Cell, Percentiles};
 use crate::scenario::{Published, Task, Wait, begins_with_any};
 use crate::statistics::Spread;
 
@@ -43,7 +43,32 @@ pub(super) fn main(compared: &Compared<'_>) -> Table {
     for cell in compared.cells().filter(|cell| !cell.rounds.is_empty()) {
         table.row_of(class(compared, cell), row(compared, cell));
     }
+    if !table.is_empty() {
+        for absent in compared.absent() {
+            table.row_of("absent", absent_row(compared, absent, table.columns.len()));
+        }
+    }
     table.without_empty_columns()
+}
+
+/// Who is not there has a row all the same.
+fn absent_row(compared: &Compared<'_>, absent: &Absent, columns: usize) -> Vec<String> {
+    let published = compared.part.published.iter();
+    let beside = published.filter(|it| begins_with_any(&absent.id, it.beside));
+    let texts: Vec<_> = beside.map(published_text).collect();
+    let mut row = vec![String::new(); columns];
+    row[1].clone_from(&absent.id);
+    row[columns - 2] = texts.join("; ");
+    row[columns - 1] = format!("absent: {}", absent.reason);
+    row
+}
+
+fn published_text(published: &Published) -> String {
+    let (what, value) = (published.what, published.value);
+    match published.size {
+        Some(size) => format!("{what} at {size} B: {value}"),
+        None => format!("{what}: {value}"),
+    }
 }
 
 fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
@@ -114,6 +139,20 @@ pub(super) fn why_empty(compared: &Compared<'_>) -> String {
     }
 }
 
+/// Why nobody polls.
+pub(super) fn no_polling(compared: &Compared<'_>) -> Option<Block> {
+    let (processes, cores) = (
+        compared.part.processes(),
+        compared.results.environment.cores,
+    );
+    let is_missed = compared.part.waits.contains(&Wait::Poll) && processes > cores && cores > 0;
+    is_missed.then(|| {
+        Block::Paragraph(format!(
+            "Polling is not measured: {processes} processes that poll need as many cores, and there are {cores}."
+        ))
+    })
+}
+
 /// Systems whose programs say that they cannot do this.
 pub(super) fn refusals(compared: &Compared<'_>) -> Option<Block> {
     let refused = compared
@@ -132,15 +171,13 @@ pub(super) fn refusals(compared: &Compared<'_>) -> Option<Block> {
 
 /// The article's figures that stand beside no row.
 pub(super) fn published_alone(compared: &Compared<'_>) -> Option<Block> {
-    let is_alone =
-        |published: &&Published| !compared.cells().any(|cell| stands_beside(published, cell));
+    let is_alone = |published: &&Published| {
+        let mut absent = compared.absent();
+        !compared.cells().any(|cell| stands_beside(published, cell))
+            && !absent.any(|it| begins_with_any(&it.id, published.beside))
+    };
     let alone = compared.part.published.iter().filter(is_alone);
-    let texts: Vec<_> = alone
-        .map(|it| match it.size {
-            Some(size) => format!("{} at {size} B: {}", it.what, it.value),
-            None => format!("{}: {}", it.what, it.value),
-        })
-        .collect();
+    let texts: Vec<_> = alone.map(published_text).collect();
     (!texts.is_empty()).then(|| {
         let texts = texts.join("; ");
         Block::Paragraph(format!(

@@ -75,7 +75,7 @@ pub(super) static C_EXTENSION: Scenario = Scenario {
 const FROM_C: Part = Part {
     sizes: SIZES,
     waits: &[Wait::Block],
-    only: &["tickwire", "zeromq"],
+    only: &["tickwire", "zeromq-tcp"],
     ..Part::ECHO
 };
 

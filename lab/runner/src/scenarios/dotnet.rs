@@ -2,6 +2,7 @@
 
 use super::raw::ARTICLE;
 use crate::scenario::{Claim, Part, Published, Relation, Right, Scenario, Subject, Wait};
+use crate::systems;
 
 pub(super) static DOTNET: Scenario = Scenario {
     name: "dotnet",
@@ -60,7 +61,7 @@ pub(super) static DOTNET: Scenario = Scenario {
 };
 
 /// What a program of the runtime says of itself.
-const DOTNET_PROGRAM: &[&str] = &["dotnet"];
+const DOTNET_PROGRAM: &[&str] = &[systems::DOTNET];
 const TCP: &[&str] = &["mono-tcp", "dotnet-tcp"];
 const ZEROMQ: &[&str] = &["mono-zeromq", "dotnet-zeromq"];
 const TICKWIRE: &[&str] = &["tickwire-dotnet"];

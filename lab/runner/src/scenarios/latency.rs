@@ -17,14 +17,22 @@ pub(super) static LATENCY: Scenario = Scenario {
             title: "One publisher, one subscriber",
             sizes: SIZES,
             quick: &[16, 16_384],
-            waits: &[Wait::Block, Wait::Poll],
+            waits: &[Wait::Block],
+            is_line: true,
+            ..Part::ECHO
+        },
+        Part {
+            name: "one-to-one-polling",
+            title: "The same with both sides polling",
+            sizes: &[16, 128, 1024, 16_384],
+            waits: &[Wait::Poll],
             is_line: true,
             ..Part::ECHO
         },
         Part {
             name: "one-to-three",
             title: "One publisher, three subscribers, one of which answers",
-            sizes: &[16, 128, 1024, 16_384],
+            sizes: &[16, 128, 16_384],
             quick: &[16_384],
             subscribers: 3,
             one_responder: true,

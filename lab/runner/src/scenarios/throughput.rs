@@ -19,7 +19,7 @@ pub(super) static THROUGHPUT: Scenario = Scenario {
             name: "demand",
             title: "Bursts with the best demand, one publisher, one subscriber",
             task: Task::Demand,
-            sizes: &[16, 256, 1024, 4096, 16_384],
+            sizes: &[16, 256, 1024, 16_384],
             quick: &[256],
             waits: &[Wait::Block],
             ..Part::ECHO
@@ -48,7 +48,7 @@ pub(super) static THROUGHPUT: Scenario = Scenario {
             left: Subject::of("demand", FASTDDS).measured_as(Quantity::Megabytes),
             relation: Relation::Above(1.0),
             right: Right::Systems(Subject::of("demand", ZEROMQ).measured_as(Quantity::Megabytes)),
-            sizes: &[1024, 4096, 16_384],
+            sizes: &[1024, 16_384],
         },
     ],
 };

@@ -28,6 +28,7 @@ pub(super) static TYPED: Scenario = Scenario {
             name: "as-published",
             title: "The mix of each program of the article",
             mix: Some("published"),
+            waits: &[Wait::Block],
             published: FIGURES,
             ..TYPED_ECHO
         },
@@ -36,6 +37,7 @@ pub(super) static TYPED: Scenario = Scenario {
             title: "Raw buffers of 1000 bytes beside it",
             sizes: &[1000],
             waits: &[Wait::Block],
+            only: &["tickwire", "cyclone", "fastdds", "zeromq-tcp", "asio-tcp"],
             ..Part::ECHO
         },
         Part {

@@ -1,34 +1,34 @@
-//! A topic of bytes.
+//! A topic of arrays.
 
 use std::sync::{Arc, Mutex};
 
-use lab_program::{Handler, Idle, Message, Options, Peer, fill};
-use tickwire::{DataReader, DataWriter, Topic};
+use lab_program::{Handler, Idle, Options, Peer};
+use tickwire::{DataReader, DataWriter};
 
+use crate::content::Content;
 use crate::inlet::Inlet;
 use crate::session::{Session, deliver};
 use crate::told;
 
-#[derive(Clone, Debug, Default, PartialEq, Topic)]
-#[topic(name = "lab::Bytes", final)]
-pub(crate) struct Payload {
-    data: Vec<u8>,
-}
-
-pub(crate) struct Bytes {
-    writer: DataWriter<Payload>,
-    reader: DataReader<Payload>,
-    outgoing: Mutex<Payload>,
+pub(crate) struct Array<C: Content> {
+    writer: DataWriter<C>,
+    reader: DataReader<C>,
+    outgoing: Mutex<Outgoing<C>>,
     session: Session,
 }
 
-impl Bytes {
+struct Outgoing<C> {
+    scratch: Vec<u8>,
+    sample: C,
+}
+
+impl<C: Content> Array<C> {
     pub(crate) fn open(options: &Options) -> Result<Self, String> {
         let session = Session::open(options)?;
         let participant = &session.participant;
         let topic = |writes| {
             participant
-                .topic::<Payload>(&session.topic("bytes", writes))
+                .topic::<C>(&session.topic("array", writes))
                 .map_err(told)
         };
         let writer = participant
@@ -40,16 +40,17 @@ impl Bytes {
         Ok(Self {
             writer,
             reader,
-            outgoing: Mutex::new(Payload {
-                data: vec![0; options.len()],
+            outgoing: Mutex::new(Outgoing {
+                scratch: vec![0; options.len()],
+                sample: C::default(),
             }),
             session,
         })
     }
 }
 
-impl Peer for Bytes {
-    type Message = Payload;
+impl<C: Content> Peer for Array<C> {
+    type Message = C;
 
     fn meet(&self) -> Result<(), String> {
         self.session.meet(&self.writer, &self.reader)
@@ -57,21 +58,20 @@ impl Peer for Bytes {
 
     fn send(&self, number: u64, time: u64) -> Result<(), String> {
         let mut outgoing = self.outgoing.lock().expect("no panic");
-        fill(&mut outgoing.data, number, time);
-        self.writer.write(&outgoing).map(drop).map_err(told)
+        let Outgoing { scratch, sample } = &mut *outgoing;
+        sample.fill(number, time, scratch);
+        self.writer.write(sample).map(drop).map_err(told)
     }
 
-    fn echo(&self, message: &Payload) -> Result<(), String> {
+    fn echo(&self, message: &C) -> Result<(), String> {
         self.writer.write(message).map(drop).map_err(told)
     }
 
-    fn run<H: Handler<Payload>>(&self, idle: Idle, handler: H) -> H {
+    fn run<H: Handler<C>>(&self, idle: Idle, handler: H) -> H {
         let inlet = Arc::new(Inlet::new(handler));
         let taking = Arc::clone(&inlet);
         self.reader
-            .set_listener(move |reader: &DataReader<Payload>| {
-                deliver(reader, &taking, |payload| payload)
-            });
+            .set_listener(move |reader: &DataReader<C>| deliver(reader, &taking, |sample| sample));
         self.session.wait(idle, &inlet);
         self.reader.remove_listener();
         inlet.into_handler()
@@ -79,19 +79,5 @@ impl Peer for Bytes {
 
     fn settings(&self) -> Vec<(&'static str, String)> {
         self.session.settings()
-    }
-}
-
-impl Message for Payload {
-    fn number(&self, expected: u64) -> u64 {
-        self.data.number(expected)
-    }
-
-    fn time(&self) -> Option<u64> {
-        self.data.time()
-    }
-
-    fn is_intact(&self, number: u64) -> bool {
-        self.data.is_intact(number)
     }
 }
