@@ -75,7 +75,11 @@ public:
 private:
     bool streams() const { return options.job == lab::Job::send || options.job == lab::Job::receive; }
 
-    int32_t depth() const { return std::max(16, static_cast<int32_t>(options.subscribers)); }
+    /// Who does not answer may be far behind those that do.
+    int32_t depth() const {
+        if (options.responders == lab::Responders::one) return 200;
+        return std::max(16, static_cast<int32_t>(options.subscribers));
+    }
 
     std::string configuration() const {
         return "<General><Interfaces><NetworkInterface name=\"lo\" multicast=\"true\"/></Interfaces>"

@@ -131,7 +131,11 @@ private:
         return static_cast<int32_t>(std::clamp<size_t>(BUFFER_LEN / sample_len, depth(), 1000));
     }
 
-    int32_t depth() const { return std::max(16, static_cast<int32_t>(options.subscribers)); }
+    /// Who does not answer may be far behind those that do.
+    int32_t depth() const {
+        if (options.responders == lab::Responders::one) return 200;
+        return std::max(16, static_cast<int32_t>(options.subscribers));
+    }
 
     /// KEEP_ALL where a write has to wait for room, else as many messages as there may be under way.
     template <class EndpointQos>

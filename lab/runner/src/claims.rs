@@ -67,12 +67,18 @@ pub(crate) fn test(results: &Results, scenario: &Scenario, claim: &Claim) -> Vec
         if let Right::Systems(subject) = &claim.right {
             names.extend(subject.systems);
         }
-        let absent = results.absent.iter().map(|it| it.id.as_str());
-        let absent: Vec<_> = absent.filter(|id| begins_with_any(id, &names)).collect();
+        let is_absent = |name: &&&str| {
+            let mut present = results.systems.iter();
+            let mut absent = results.absent.iter();
+            absent.any(|it| begins_with_any(&it.id, &[name]))
+                && !present.any(|it| begins_with_any(&it.id, &[name]))
+        };
+        let absent: Vec<_> = names.iter().filter(is_absent).copied().collect();
         findings.push(Finding {
             of: names.join(", "),
             verdict: Verdict::NotMeasured,
             numbers: match absent.is_empty() {
+                true if results.is_quick => "left out of a quick run".to_owned(),
                 true => "not all of them ran".to_owned(),
                 false => format!("absent: {}", absent.join(", ")),
             },

@@ -271,7 +271,13 @@ fn complete_systems(results: &mut Results) {
             if !answer.version.is_empty() {
                 system.version = std::mem::take(&mut answer.version);
             }
-            system.settings.append(&mut answer.settings);
+            for (name, value) in std::mem::take(&mut answer.settings) {
+                // Latency and throughput are set up differently.
+                let all = system.settings.entry(name).or_insert_with(|| value.clone());
+                if !all.split(" or ").any(|it| it == value) {
+                    *all = format!("{all} or {value}");
+                }
+            }
             answer.system.clear();
         }
     }

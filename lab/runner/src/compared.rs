@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::measure;
 use crate::record::{Absent, Cell, Results};
-use crate::scenario::{Part, Scenario};
+use crate::scenario::{Part, Scenario, Task};
 use crate::statistics::{Line, Spread, fit};
 
 /// What a system is to the others.
@@ -92,9 +92,9 @@ impl<'a> Compared<'a> {
             .map(|(cell, _)| cell)
     }
 
-    /// Whether it reaches other machines.
+    /// Whether it reaches other machines. Where nothing is sent all are alike.
     pub(crate) fn is_networked(&self, cell: &Cell) -> bool {
-        matches!(self.transport(cell), Some("tcp" | "udp"))
+        self.part.task == Task::Codec || matches!(self.transport(cell), Some("tcp" | "udp"))
     }
 
     /// The line through a system's medians over all sizes, nanoseconds against bytes.

@@ -183,6 +183,9 @@ impl System {
         if let Some(missing) = part.capabilities().find(|&name| !self.can.contains(name)) {
             return Some(format!("cannot do `{missing}`"));
         }
+        if self.can.contains("typed-only") && part.payload != "typed" {
+            return Some("sends typed messages alone".to_owned());
+        }
         if self.can.contains(DOTNET) && !part.needs.contains(&DOTNET) {
             return Some("is compared with programs of .NET alone".to_owned());
         }
@@ -319,6 +322,12 @@ mod tests {
             ..Part::ECHO
         };
         assert_eq!(reason(&typed, 64, Wait::Block), "cannot do `typed`");
+        let mut system = system.clone();
+        system
+            .can
+            .extend(["typed", "typed-only"].map(str::to_owned));
+        assert_eq!(system.cannot(&typed, 64, Wait::Block), None);
+        assert!(system.cannot(&Part::ECHO, 64, Wait::Block).is_some());
     }
 
     #[test]

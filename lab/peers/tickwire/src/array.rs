@@ -60,7 +60,14 @@ impl<C: Content> Peer for Array<C> {
         let mut outgoing = self.outgoing.lock().expect("no panic");
         let Outgoing { scratch, sample } = &mut *outgoing;
         sample.fill(number, time, scratch);
-        self.writer.write(sample).map(drop).map_err(told)
+        match self.session.is_batched() {
+            true => self
+                .session
+                .write_held(number, || self.writer.write(sample)),
+            false => self.writer.write(sample),
+        }
+        .map(drop)
+        .map_err(told)
     }
 
     fn echo(&self, message: &C) -> Result<(), String> {

@@ -22,8 +22,16 @@ struct Own {}
 
 fn main() -> ExitCode {
     let (options, Own {}) = lab_program::parse();
-    if options.system != "tickwire-udp" {
-        return lab_program::misused(&options, "there is no such system");
+    match (options.system.as_str(), options.job, options.rate) {
+        ("tickwire-udp", ..) => {}
+        ("tickwire-udp-batched", Job::Send | Job::Receive, None) => {}
+        ("tickwire-udp-batched", ..) => {
+            return lab_program::misused(
+                &options,
+                "messages that go alone cannot share a datagram",
+            );
+        }
+        _ => return lab_program::misused(&options, "there is no such system"),
     }
     match (options.job, options.payload) {
         (_, Payload::Simple | Payload::Complex) => match options.job {

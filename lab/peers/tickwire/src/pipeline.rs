@@ -45,8 +45,10 @@ impl Feed {
             }),
         };
         let mut generator = generator.map_err(told)?;
-        let mut packets = Vec::new();
-        while generator.summary().samples < samples {
+        let (mut packets, mut complete) = (Vec::new(), 0);
+        while complete < samples {
+            // The message that goes into this packet is counted already, as it did not fit the last one.
+            complete = generator.summary().samples;
             let mut packet = Vec::new();
             if !generator.next_packet(&mut packet).map_err(told)? {
                 break;
@@ -83,3 +85,48 @@ fn topics(mapper: &Mapper) -> Vec<(&FeedTopic, DynamicType)> {
 
 /// Of the generated feed.
 const FIRST_SECURITY: u32 = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn a_feed_has_enough_samples_and_all_its_topics() {
+        for (payload, topic_count) in [("simple", 5), ("complex", 201)] {
+            let given = [
+                "program",
+                "--system",
+                "x",
+                "--job",
+                "ping",
+                "--payload",
+                payload,
+            ];
+            let options = Arguments::parse_from(given).options;
+            let feed = Feed::of(&options, 1_000).expect("a feed");
+            let mut decoder = tickwire_fast::Decoder::new(&feed.templates);
+            let (mut mapper, mut message) = (feed.mapper(), tickwire_fast::Message::new());
+            assert_eq!(mapper.topics().len(), topic_count);
+            let mut samples = 0;
+            for packet in &feed.packets {
+                decoder.reset();
+                let len = decoder.decode(packet, &mut message).expect("a message");
+                assert_eq!(len, packet.len(), "a packet has one message");
+                let mapped = mapper.map(&message, |_, _, _| {
+                    samples += 1;
+                    Ok::<(), ()>(())
+                });
+                assert!(mapped.is_ok());
+            }
+            assert!((1_000..1_002).contains(&samples), "{samples}");
+            assert_eq!(mapper.topics().len(), topic_count);
+        }
+    }
+}

@@ -1,18 +1,25 @@
 //! The participant, its QoS, and how it is driven.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lab_program::{Handler, Idle, Job, Options, Wait};
+use lab_program::{Handler, Idle, Job, Options, Responders, Wait, own_number};
 use tickwire::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, TopicSupport,
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Publisher,
+    PublisherQos, SuspendedPublications, TopicSupport,
 };
 
 use crate::inlet::Inlet;
 use crate::told;
 
+thread_local! {
+    static HELD: RefCell<Option<SuspendedPublications>> = const { RefCell::new(None) };
+}
+
 pub(crate) struct Session {
     pub(crate) participant: DomainParticipant,
+    publisher: Publisher,
     options: Options,
 }
 
@@ -23,8 +30,10 @@ impl Session {
             Wait::Block => builder,
             Wait::Poll => builder.driving(Driving::Polled).busy_poll(LOOK),
         };
+        let participant = builder.build().map_err(told)?;
         Ok(Self {
-            participant: builder.build().map_err(told)?,
+            publisher: participant.publisher(PublisherQos::default()),
+            participant,
             options: options.clone(),
         })
     }
@@ -41,11 +50,17 @@ impl Session {
         matches!(self.options.job, Job::Send | Job::Receive)
     }
 
+    /// Samples by which who does not answer may be behind those that do.
+    fn depth(&self) -> Option<u32> {
+        (self.options.responders == Responders::One).then_some(200)
+    }
+
     pub(crate) fn writer_qos(&self) -> DataWriterQos {
         let qos = DataWriterQos::default();
-        match self.streams() {
-            true => qos.keep_all().reliable(PATIENCE),
-            false => qos,
+        match (self.streams(), self.depth()) {
+            (true, _) => qos.keep_all().reliable(PATIENCE),
+            (false, Some(depth)) => qos.keep_last(depth),
+            (false, None) => qos,
         }
     }
 
@@ -53,7 +68,7 @@ impl Session {
         let qos = DataReaderQos::default().reliable();
         match self.streams() {
             true => qos.keep_all(),
-            false => qos.keep_last(16),
+            false => qos.keep_last(self.depth().unwrap_or(16)),
         }
     }
 
@@ -97,6 +112,26 @@ impl Session {
             .into()
     }
 
+    pub(crate) fn is_batched(&self) -> bool {
+        self.options.system == "tickwire-udp-batched"
+    }
+
+    /// Writes message `number` while the publications of this thread are suspended; resumes them after the last of a
+    /// burst and of all.
+    pub(crate) fn write_held<R>(&self, number: u64, write: impl FnOnce() -> R) -> R {
+        HELD.with_borrow_mut(|held| {
+            held.get_or_insert_with(|| self.publisher.suspend_publications());
+            let written = write();
+            let next = own_number(number) + 1;
+            let demand = self.options.demand;
+            let ends = demand.is_some_and(|it| next % it == 0) || next == self.options.total();
+            if ends {
+                held.take();
+            }
+            written
+        })
+    }
+
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
         let history = match self.streams() {
             true => "KEEP_ALL",
@@ -106,10 +141,15 @@ impl Session {
             Wait::Block => "threads",
             Wait::Poll => "polled, busy_poll",
         };
+        let publications = match self.is_batched() {
+            true => "suspended in bursts and streams",
+            false => "sent at once",
+        };
         vec![
             ("RELIABILITY", "RELIABLE".into()),
             ("HISTORY", history.into()),
             ("driving", driving.into()),
+            ("publications", publications.into()),
         ]
     }
 }

@@ -28,7 +28,6 @@ pub(super) static TYPED: Scenario = Scenario {
             name: "as-published",
             title: "The mix of each program of the article",
             mix: Some("published"),
-            waits: &[Wait::Block],
             published: FIGURES,
             ..TYPED_ECHO
         },
@@ -46,7 +45,6 @@ pub(super) static TYPED: Scenario = Scenario {
             task: Task::Codec,
             mix: Some("marketdata"),
             quick: TYPED_SIZE,
-            waits: &[Wait::Block],
             ..TYPED_ECHO
         },
         Part {
@@ -54,7 +52,6 @@ pub(super) static TYPED: Scenario = Scenario {
             title: "Encoding and decoding alone, QuoteRequest",
             task: Task::Codec,
             mix: Some("quoterequest"),
-            waits: &[Wait::Block],
             ..TYPED_ECHO
         },
     ],
@@ -132,6 +129,7 @@ const TYPED_SIZE: &[u32] = &[1000];
 const TYPED_ECHO: Part = Part {
     payload: "typed",
     sizes: TYPED_SIZE,
+    waits: &[Wait::Block],
     ..Part::ECHO
 };
 
