@@ -6,7 +6,7 @@ use core::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Locator};
 
-use super::tests::{MOMENT, Net, config, reader, writer};
+use super::tests::{LEASE, MOMENT, Net, config, reader, writer};
 use super::*;
 use crate::wire::{Arrival, MessageReader};
 
@@ -121,6 +121,17 @@ fn who_moves_unheard_is_found_when_the_other_one_moves() {
         assert_eq!(known.metatraffic_unicast, first.metatraffic);
         assert_eq!(net.nodes[1].discovery.counters().leases_expired, 0);
     }
+}
+
+#[test]
+fn who_moves_is_answered_until_it_shows_that_it_hears_and_no_longer() {
+    let mut net = Net::new([config(1), config(2)]);
+    net.run(LEASE);
+    let answers = |net: &Net| net.nodes[1].discovery.counters().answers_sent;
+    let before = answers(&net);
+    move_to(&mut net, 0, &at([10, 1, 0, 1]));
+    net.run(LEASE * 4);
+    assert_eq!(answers(&net) - before, 2, "one at once, one with a probe");
 }
 
 #[test]

@@ -80,10 +80,15 @@ impl Groups {
         untold.insert(group.entity);
         self.changed.insert(group);
         if untold.len() > MAX_UNTOLD {
-            let all = Guid::new(group.prefix, FIRST)..=Guid::new(group.prefix, LAST);
-            let all = self.writers.range(all).map(|(group, _)| *group);
+            let all: Vec<_> = self.those_of(group.prefix).collect();
             self.changed.extend(all);
         }
+    }
+
+    /// The publishers of a participant.
+    fn those_of(&self, prefix: GuidPrefix) -> impl Iterator<Item = Guid> {
+        let all = Guid::new(prefix, FIRST)..=Guid::new(prefix, LAST);
+        self.writers.range(all).map(|(group, _)| *group)
     }
 
     /// A participant is gone, and all its endpoints.
@@ -130,6 +135,18 @@ impl Discovery {
         }
     }
 
+    /// A participant goes: its writers are unmatched one by one, while sets of its publishers may end.
+    pub(super) fn tell_no_more_of_groups(&mut self, prefix: GuidPrefix) {
+        let groups = self.endpoints.groups();
+        let those = groups.those_of(prefix);
+        let told: Vec<_> = those
+            .map(|group| (group, groups.readers_of(group).collect()))
+            .collect();
+        for (group, readers) in told {
+            self.tell(group, readers, Arc::default());
+        }
+    }
+
     fn tell_of_group(&mut self, group: Guid) {
         let groups = self.endpoints.groups();
         let told: Vec<_> = groups.readers_of(group).collect();
@@ -142,8 +159,12 @@ impl Discovery {
             !readers.any(|reader| groups.readers.contains(&reader))
         };
         let writers = groups.of(group).filter(is_decided);
-        let writers: Arc<[EntityId]> = writers.map(|guid| guid.entity).collect();
-        for reader in told {
+        let writers = writers.map(|guid| guid.entity).collect();
+        self.tell(group, told, writers);
+    }
+
+    fn tell(&mut self, group: Guid, readers: Vec<Guid>, writers: Arc<[EntityId]>) {
+        for reader in readers {
             self.events.push_back(Event::GroupChanged {
                 reader,
                 publisher: group,

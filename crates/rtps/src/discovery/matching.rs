@@ -15,11 +15,7 @@ use crate::wire::{GuidPrefix, VendorId};
 impl Discovery {
     /// Takes over an endpoint and reports what that changes.
     pub(super) fn upsert(&mut self, now: Instant, data: Arc<EndpointData>) {
-        let before = self.endpoints.get(data.guid).cloned();
         let changes = self.endpoints.insert(Arc::clone(&data), &self.type_lookup);
-        if let Some(before) = before.filter(|before| before.group != data.group) {
-            self.tell_of_group_without(&before);
-        }
         self.report(now, changes);
     }
 

@@ -207,6 +207,8 @@ impl Participants {
             participant.has_moved = true;
             participant.answers_left = QUICK_ANSWERS;
             participant.answered_at = now;
+            // What its announcements from elsewhere allow is not for there.
+            participant.credit = 0;
         }
         participant.data = data;
         participant.metatraffic = metatraffic.locators;
@@ -320,7 +322,7 @@ impl Participants {
             if !((quick || round) && participant.may_be_sent(len)) {
                 return None;
             }
-            let is_probed = !participant.knows_us
+            let is_probed = is_unsure
                 && (is_first || round)
                 && participant.may_be_sent(BuiltinTopic::PROBE_LEN);
             Some((&*participant, is_probed))

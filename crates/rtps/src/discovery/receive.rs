@@ -165,7 +165,7 @@ impl Discovery {
             .insert(now, Arc::clone(&data), metatraffic, from);
         let known = self.participants.get(prefix);
         let has_moved = known.is_some_and(Participant::has_moved);
-        if is_new {
+        if is_new || has_moved {
             self.participants.allow(prefix, len, &self.config.limits);
         }
         if (is_new || has_moved) && context.destination_prefix != self.prefix() {
@@ -353,6 +353,7 @@ impl Discovery {
             LostReason::Displaced => self.counters.participants_displaced += 1,
             LostReason::Ignored => {}
         }
+        self.tell_no_more_of_groups(prefix);
         let guids: Vec<_> = self.endpoints.of(prefix).map(|data| data.guid).collect();
         for guid in guids {
             self.forget_endpoint(now, guid, reason);
@@ -379,7 +380,7 @@ impl Discovery {
             self.endpoints.groups_mut().leave_out(&endpoint);
         }
         let stays = self.participants.get(guid.prefix).is_some();
-        // Of one that goes as a whole nothing is to be told.
+        // Of one that goes as a whole all has been told.
         if stays && !changes.is_empty() {
             self.tell_of_group_without(&endpoint);
         }

@@ -106,14 +106,14 @@ fn writers_that_come_together_are_told_once() {
 }
 
 #[test]
-fn of_a_participant_that_goes_as_a_whole_no_group_is_told() {
+fn of_a_participant_that_goes_as_a_whole_nothing_is_known_before_its_writers_go() {
     let mut net = Net::new([config(1), config(2)]);
     net.run(MOMENT);
     add(&mut net, 1, looking_reader("A"));
     (1..=3).for_each(|number| add(&mut net, 0, member(number, "A")));
     told(&mut net);
     net.call(0, |discovery, _, outbox| discovery.close(outbox));
-    assert_eq!(told(&mut net), ["-1", "-2", "-3"]);
+    assert_eq!(told(&mut net), ["", "-1", "-2", "-3"]);
 }
 
 #[test]
