@@ -200,8 +200,8 @@ fn where_nothing_decodes_the_way_to_read_the_file_is_found() {
     let folder = Folder::new("explain-way");
     folder.generate("simple", &["--messages", "400"]);
     folder.generate("complex", &["--messages", "400"]);
-    let hint_of = |command: &str, xml: &str, options: &[&str]| {
-        let arguments = ["fast", command, "simple.dat", "-t", xml];
+    let hint_of = |command: &str, file: &str, xml: &str, options: &[&str]| {
+        let arguments = ["fast", command, file, "-t", xml];
         let run = tickwire(&folder, &[&arguments, options].concat());
         assert_eq!(run.status, 1, "{}", run.stderr);
         let hint = run.stderr.lines().rfind(|line| line.starts_with("hint: "));
@@ -209,27 +209,41 @@ fn where_nothing_decodes_the_way_to_read_the_file_is_found() {
     };
     for command in ["decode", "explain"] {
         for wrong in ["block", "step", "none"] {
-            let hint = hint_of(command, "simple.xml", &["--framing", wrong]);
+            let hint = hint_of(command, "simple.dat", "simple.xml", &["--framing", wrong]);
             assert!(
                 hint.starts_with("hint: with `--framing u32le` the first "),
                 "{command} {wrong}: {hint}"
             );
         }
-        let hint = hint_of(command, "simple.xml", &["--preamble", "cme"]);
+        let hint = hint_of(command, "simple.dat", "simple.xml", &["--preamble", "cme"]);
         assert!(
             hint.starts_with("hint: with `--preamble none` the first "),
             "{hint}"
         );
     }
+    // One damaged packet hides neither the right way nor how many it decodes.
+    let mut damaged = folder.read("simple.dat");
+    damaged[4..8].fill(0xff);
+    folder.write("damaged.dat", &damaged);
+    for command in ["decode", "explain"] {
+        for (options, way) in [
+            (["--framing", "step"], "--framing u32le"),
+            (["--preamble", "cme"], "--preamble none"),
+        ] {
+            let hint = hint_of(command, "damaged.dat", "simple.xml", &options);
+            let expected = format!("hint: with `{way}` 4 of the first 5 packets can be decoded");
+            assert_eq!(hint, expected, "{command}");
+        }
+    }
     // Nothing but the templates is wrong.
     let other = br#"<template name="A" id="70"><uInt32 name="X"/></template>"#;
     folder.write("other.xml", other);
     for command in ["decode", "explain"] {
-        let hint = hint_of(command, "other.xml", &[]);
+        let hint = hint_of(command, "simple.dat", "other.xml", &[]);
         let expected = "hint: other.xml has the template ids 70, but the first packets ask for ";
         assert!(hint.starts_with(expected), "{command}: {hint}");
     }
-    let hint = hint_of("decode", "complex.xml", &[]);
+    let hint = hint_of("decode", "simple.dat", "complex.xml", &[]);
     assert!(hint.contains("complex.xml"), "{hint}");
 }
 

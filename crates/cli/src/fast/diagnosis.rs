@@ -1,5 +1,6 @@
 //! Why most packets of a file cannot be decoded: read in another way they can, or the templates are others.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use clap::ValueEnum;
@@ -18,13 +19,18 @@ pub(super) fn advice(
     if here.whole * 2 >= here.packets {
         return None;
     }
-    let works = |way: &Way| way.works(file, options, templates);
-    if let Some((way, sample)) = Way::all().find_map(|way| Some((way, works(&way)?))) {
-        let packets = match sample.packets {
-            1 => "the first packet can".to_owned(),
-            packets => format!("the first {packets} packets can"),
+    let samples = Way::all().filter_map(|way| Some((way, way.sample(file, options, templates)?)));
+    let sensible = samples.filter(|(_, sample)| sample.is_mostly_whole());
+    // The most whole packets, and the fewest others; of equal ways the first.
+    let best = sensible.min_by_key(|(_, sample)| (Reverse(sample.whole), sample.packets));
+    if let Some((way, sample)) = best {
+        let Sample { whole, packets, .. } = sample;
+        let packets = match packets {
+            1 => "the first packet".to_owned(),
+            _ if whole == packets => format!("the first {packets} packets"),
+            _ => format!("{whole} of the first {packets} packets"),
         };
-        return Some(format!("with `{}` {packets} be decoded", way.options()));
+        return Some(format!("with `{}` {packets} can be decoded", way.options()));
     }
     let xml = options.templates.display();
     let Some(found) = here.unknown_ids() else {
@@ -36,8 +42,8 @@ pub(super) fn advice(
     };
     let known = known_ids(templates).unwrap_or_else(|| "none".to_owned());
     Some(format!(
-        "{xml} has the template ids {known}, but the first packets ask for {found}, however they are framed: is it the \
-         template file of this feed?"
+        "{xml} has the template ids {known}, but the first packets ask for {found}, and no other `--framing`, \
+         `--preamble` or `--reset` decodes most of them: is it the template file of this feed?"
     ))
 }
 
@@ -106,6 +112,11 @@ impl Sample {
         true
     }
 
+    /// Whether more packets than not can be decoded, and there is something in them.
+    fn is_mostly_whole(&self) -> bool {
+        self.messages > 0 && self.whole * 2 > self.packets
+    }
+
     fn unknown_ids(&self) -> Option<String> {
         (!self.unknown.is_empty()).then(|| list(self.unknown.clone()))
     }
@@ -146,8 +157,8 @@ impl Way {
         framed.chain(headed(none)).chain(reset).chain(both)
     }
 
-    /// The sample, if all of it can be decoded so.
-    fn works(
+    /// What the first packets are so, if the file can be read so.
+    fn sample(
         self,
         file: &PacketFile,
         options: &TemplateOptions,
@@ -156,8 +167,7 @@ impl Way {
         let file = file.reread(self.framing, self.preamble.map(PreambleForm::preamble))?;
         let mut options = options.clone();
         options.feed.reset = self.reset.or(options.feed.reset);
-        let sample = Sample::take(&file, options.decoder(templates));
-        (sample.messages > 0 && sample.whole == sample.packets).then_some(sample)
+        Some(Sample::take(&file, options.decoder(templates)))
     }
 
     fn options(self) -> String {
