@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tickwire::qos::{DurabilityService, History};
 use tickwire::store::StoreOptions;
-use tickwire::{DataReader, DataReaderQos, DataWriterQos, DomainParticipant, Topic};
+use tickwire::{DataReader, DataReaderQos, DataWriterQos, DomainParticipant, Timestamp, Topic};
 
 /// Long enough that only a fault reaches it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -65,17 +65,30 @@ fn writes_and_waits_to_be_killed() {
         },
         ..DurabilityService::default()
     };
-    let qos = DataWriterQos::default()
+    let mut qos = DataWriterQos::default()
         .reliable(PATIENCE)
         .keep_all()
         .transient()
         .durability_service(service);
+    // So many of the samples are as old as can be.
+    let old = match env::var_os("DURABILITY_OLD") {
+        Some(_) => number("DURABILITY_OLD"),
+        None => 0,
+    };
+    if old > 0 {
+        qos = qos.lifespan(Duration::from_secs(3_600));
+    }
     let writer = participant.writer_with(&topic, qos).expect("a writer");
     println!("\nrestored {}", writer.counters().restored);
     let first = number("DURABILITY_FIRST");
     for id in first..first + COUNT {
         let instrument = u32::try_from(id % 3).expect("small");
-        writer.write(&Tick { instrument, id }).expect("written");
+        let tick = Tick { instrument, id };
+        let written = match id - first < old {
+            true => writer.write_with_timestamp(&tick, Timestamp::default()),
+            false => writer.write(&tick),
+        };
+        written.expect("written");
     }
     println!("\nwritten");
     loop {
@@ -209,18 +222,28 @@ fn a_killed_writers_samples_are_served_until_it_is_back() {
 }
 
 #[test]
-fn it_is_said_how_much_of_a_log_is_served() {
-    let (folder, domain) = (Folder::new("durability-extent"), Domain::reserve());
-    let variables = [("DURABILITY_FIRST", "0"), ("DURABILITY_KEEPS_LAST", "1")];
-    let mut writer = Process::writer_with(&folder, &domain, &variables);
-    writer.line("written");
-    writer.kill();
-    let mut service = Process::service(&folder, &domain);
-    assert_eq!(
-        service.line("serving"),
-        "\"Ticks\" of type \"test::Tick\": serving 3 of 100 samples, of 3 instances: \
-         its writer's DURABILITY_SERVICE is KEEP_LAST 1"
-    );
+fn it_is_said_how_much_of_a_log_is_served_and_why_where_that_is_known() {
+    for (name, variables, extent) in [
+        (
+            "keeps-last",
+            &[("DURABILITY_KEEPS_LAST", "1")][..],
+            "3 of 100 samples, of 3 instances; its writer's DURABILITY_SERVICE is KEEP_LAST 1",
+        ),
+        (
+            "keeps-all",
+            &[("DURABILITY_OLD", "60")],
+            "40 of 100 samples, of 3 instances; 60 outlived their LIFESPAN",
+        ),
+    ] {
+        let (folder, domain) = (Folder::new(name), Domain::reserve());
+        let variables = [variables, &[("DURABILITY_FIRST", "0")]].concat();
+        let mut writer = Process::writer_with(&folder, &domain, &variables);
+        writer.line("written");
+        writer.kill();
+        let mut service = Process::service(&folder, &domain);
+        let expected = format!("\"Ticks\" of type \"test::Tick\": serving {extent}");
+        assert_eq!(service.line("serving"), expected);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tickwire::error::{ServeLogError, StoreError};
+use tickwire::qos::History;
 use tickwire::store::{LogKey, LogSummary, Owner, Store};
 use tickwire::{DomainParticipant, ServedLog, WaitSet};
 
@@ -235,23 +236,31 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// How much of a log is served, of so many samples in it, for people.
+/// How much of a log is served, of so many samples in it, for people. Why it is less is said only where that
+/// is known: instances that have ended and resource limits take samples, too, and are not counted.
 struct Extent<'a>(&'a ServedLog, u64);
 
 impl fmt::Display for Extent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(log, recorded) = *self;
-        let served = log.counters().restored;
+        let counters = log.counters();
+        let served = counters.restored;
         let instances = counted(log.instance_count() as u64, "instance", "instances");
         if served == recorded {
             let samples = counted(served, "sample", "samples");
             return write!(f, "{samples} of {instances}");
         }
-        let kept = history(log.durability_service().history);
-        write!(
-            f,
-            "{served} of {recorded} samples, of {instances}: its writer's DURABILITY_SERVICE is {kept}"
-        )
+        write!(f, "{served} of {recorded} samples, of {instances}")?;
+        if counters.expired > 0 {
+            write!(f, "; {} outlived their LIFESPAN", counters.expired)?;
+        }
+        match log.durability_service().history {
+            kept @ History::KeepLast(_) => {
+                let kept = history(kept);
+                write!(f, "; its writer's DURABILITY_SERVICE is {kept}")
+            }
+            History::KeepAll => Ok(()),
+        }
     }
 }
 
