@@ -13,7 +13,7 @@ use common::{Domain, Folder, tickwire};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use tickwire::{DomainParticipant, DynamicType, Serialized};
+use tickwire::{DataWriterQos, DomainParticipant, DynamicType, Serialized};
 
 /// A command that runs beside the test and is killed if the test fails.
 struct Beside(Option<Child>);
@@ -225,7 +225,7 @@ fn both_notes(name: &str, subscribe: &[&str], run: &[&str]) -> (String, String) 
 fn a_round_trip_of_which_one_side_wants_none_is_explained_by_both() {
     let (subscriber, handler) = both_notes("one-sided", &["--no-echo"], &[]);
     assert!(
-        subscriber.contains(".echo and waits for samples that come back, which `--no-echo`"),
+        subscriber.contains(".echo\" and expects samples that come back, which `--no-echo`"),
         "{subscriber}"
     );
     let said = "has subscribers, but too few send its samples back on ";
@@ -242,8 +242,11 @@ fn who_does_not_match_is_named_by_both_with_the_reason() {
     let (subscriber, handler) = both_notes("mismatched", &[], &["--qos-file", "qos.toml"]);
     let reason = "\n  RELIABILITY: the reader requests RELIABLE, the writer offers BEST_EFFORT; ";
     for (told, who) in [
-        (subscriber, "the writer of tickwire feed run (Tickwire)"),
-        (handler, "the reader of tickwire feed subscribe (Tickwire)"),
+        (subscriber, "the writer of \"tickwire feed run (Tickwire)\""),
+        (
+            handler,
+            "the reader of \"tickwire feed subscribe (Tickwire)\"",
+        ),
     ] {
         assert!(told.contains(who), "{told}");
         assert_eq!(
@@ -252,6 +255,42 @@ fn who_does_not_match_is_named_by_both_with_the_reason() {
             "once for all topics: {told}"
         );
     }
+}
+
+#[test]
+fn of_many_who_do_not_match_ten_are_named_with_escapes() {
+    let folder = Folder::new("many-mismatched");
+    let domain = Domain::reserve();
+    let id = domain.id.parse().expect("a number");
+    // Who writes these names is not to move the cursor of who reads them.
+    let _writers = [(); 12].map(|()| {
+        let builder = DomainParticipant::builder(id).name("other\u{1b}[2J");
+        let participant = builder.build().expect("a participant");
+        let opaque = DynamicType::opaque("Type", false);
+        let topic = participant.topic_of::<Serialized>("Topic\u{1b}[1A", opaque);
+        let qos = DataWriterQos::default().best_effort();
+        let writer = participant.writer_with(&topic.expect("a sound name"), qos);
+        writer.expect("a writer")
+    });
+    let run = tickwire(
+        &folder,
+        &[
+            "feed",
+            "subscribe",
+            "--no-echo",
+            "--timeout",
+            "3s",
+            "-d",
+            &domain.id,
+        ],
+    );
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    let block =
+        r#"topic "Topic\u{1b}[1A": the writer of "other\u{1b}[2J (Tickwire)" does not match"#;
+    assert_eq!(run.stderr.matches(block).count(), 10, "{}", run.stderr);
+    let more = "and 2 more: `tickwire qos check` lists them\n";
+    assert_eq!(run.stderr.matches(more).count(), 1, "{}", run.stderr);
+    assert!(!run.stderr.contains('\u{1b}'), "{:?}", run.stderr);
 }
 
 #[test]

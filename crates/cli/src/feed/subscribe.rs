@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 use tickwire_gateway::echo::EchoError;
-use tickwire_gateway::{Echo, EchoOptions};
+use tickwire_gateway::{ECHO_SUFFIX, Echo, EchoOptions};
 use tickwire_profiles::parse_duration;
 
 use super::mismatches::Mismatches;
@@ -135,8 +135,10 @@ impl Arguments {
                 mismatches.report();
                 if let Some(topic) = echo.unanswered().filter(|_| !is_warned) {
                     is_warned = true;
+                    // A name from the network: it is shown with escapes.
+                    let echo = format!("{topic}{ECHO_SUFFIX}");
                     note(format_args!(
-                        "warning: a feed handler reads {topic}.echo and waits for samples that come back, \
+                        "warning: a feed handler reads {echo:?} and expects samples that come back, \
                          which `--no-echo` does not send\nhint: start `tickwire feed run` with `--no-echo`, \
                          too, or this without"
                     ));
