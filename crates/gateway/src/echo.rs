@@ -132,18 +132,25 @@ impl Echo {
             .count()
     }
 
-    /// A topic whose echoes somebody reads, though the options say to send none: a feed handler waits
-    /// for them.
+    /// A topic whose publisher reads its echoes, though the options say to send none: a feed handler that
+    /// expects them.
     pub fn unanswered(&self) -> Option<String> {
-        let own = self.participant.guid().prefix;
-        let readers = match self.options.echo {
-            true => Vec::new(),
-            false => self.participant.discovery().subscriptions(),
+        if self.options.echo {
+            return None;
+        }
+        let discovery = self.participant.discovery();
+        let publications = discovery.publications();
+        let is_expected = |reader: &EndpointData, topic: &str| {
+            let mut writers = publications.iter();
+            self.seen.contains(topic)
+                && writers.any(|writer| {
+                    writer.guid.prefix == reader.guid.prefix && writer.topic_name == topic
+                })
         };
-        let others = readers.iter().filter(|reader| reader.guid.prefix != own);
-        let mut echoed = others.filter_map(|reader| reader.topic_name.strip_suffix(ECHO_SUFFIX));
-        let topic = echoed.find(|topic| self.seen.contains(*topic))?;
-        Some(topic.to_owned())
+        discovery.subscriptions().iter().find_map(|reader| {
+            let topic = reader.topic_name.strip_suffix(ECHO_SUFFIX)?;
+            is_expected(reader, topic).then(|| topic.to_owned())
+        })
     }
 
     /// What has been received so far.
@@ -337,10 +344,10 @@ impl fmt::Display for EchoError {
             Self::Topic(error) => error.fmt(f),
             Self::Endpoint(error) => error.fmt(f),
             Self::NoReader { topic, timeout } => {
-                write!(f, "nobody reads the echo of topic {topic}: {timeout}")
+                write!(f, "nobody reads the echo of topic {topic:?}: {timeout}")
             }
             Self::Unacknowledged { topic, timeout } => {
-                write!(f, "the echo of topic {topic}: {timeout}")
+                write!(f, "the echo of topic {topic:?}: {timeout}")
             }
         }
     }

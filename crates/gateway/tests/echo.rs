@@ -43,4 +43,43 @@ fn two_writers_of_a_topic_get_one_reader() {
     assert_eq!(view.subscriptions().len(), 1);
 }
 
+#[test]
+fn who_publishes_a_topic_and_reads_its_echo_expects_one() {
+    let (domain, _reservation) = own_domain();
+    let participant = || DomainParticipant::new(domain).expect("a free domain");
+    let (feed, curious, subscriber) = (participant(), participant(), participant());
+    let opaque = || DynamicType::opaque("Quote", false);
+    let reads_echo = |participant: &DomainParticipant| {
+        let topic = participant.topic_of::<Serialized>("Quote.echo", opaque());
+        let reader = participant.reader(&topic.expect("a sound name"));
+        reader.expect("sound QoS")
+    };
+    let topic = feed.topic_of::<Serialized>("Quote", opaque());
+    let _writer = feed.writer(&topic.expect("a sound name"));
+    let view = subscriber.discovery();
+    let options = EchoOptions {
+        echo: false,
+        ..EchoOptions::default()
+    };
+    let mut echo = Echo::new(subscriber.clone(), options);
+    let found = || (view.publications().len() == 1).then_some(());
+    view.wait_for(PATIENCE, found).expect("the writer is found");
+    assert_eq!(echo.find_topics().expect("a free domain"), 1);
+    let readers = |count| {
+        let found = || {
+            let mut all = view.subscriptions();
+            all.retain(|reader| reader.topic_name == "Quote.echo");
+            (all.len() == count).then_some(())
+        };
+        view.wait_for(PATIENCE, found).expect("the reader is found");
+    };
+    // Somebody looks at the echo.
+    let _looks = reads_echo(&curious);
+    readers(1);
+    assert_eq!(echo.unanswered(), None);
+    let _expects = reads_echo(&feed);
+    readers(2);
+    assert_eq!(echo.unanswered().as_deref(), Some("Quote"));
+}
+
 const PATIENCE: Duration = Duration::from_secs(10);
