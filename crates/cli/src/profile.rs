@@ -8,6 +8,7 @@ use tickwire::rendezvous;
 use tickwire_profiles::{FILE_VARIABLE, LoadError, PROFILE_VARIABLE, Profile, Profiles};
 
 use crate::output::note;
+use crate::stage::is_stage;
 
 /// A profile of a QoS file, read together with the command line: what is wrong with it is a wrong
 /// command line.
@@ -77,9 +78,14 @@ impl Arguments {
             return Ok(profiles.profile(&profile)?);
         }
         match profiles.check_default() {
-            // The file of the environment may be for programs that choose by themselves.
+            // The file of the environment may be for programs that choose by themselves. Of several stages
+            // none repeats it.
             Err(undecided) if !is_asked_for => {
-                note(format_args!("{undecided}; none is followed"));
+                if !is_stage() {
+                    note(format_args!(
+                        "{undecided}; none is followed\nhint: {CHOICE}"
+                    ));
+                }
             }
             checked => checked?,
         }
@@ -106,7 +112,11 @@ impl FromArgMatches for ProfileOptions {
         let rendezvous = rendezvous.filter(|reference| !reference.is_empty());
         let profile = options.load();
         let profile = profile.map_err(|error| {
-            clap::Error::raw(ErrorKind::ValueValidation, format_args!("{error}\n"))
+            let hint = match error {
+                LoadError::NoDefault { .. } => format!("hint: {CHOICE}\n"),
+                _ => String::new(),
+            };
+            clap::Error::raw(ErrorKind::ValueValidation, format_args!("{error}\n{hint}"))
         })?;
         Ok(Self {
             profile,
@@ -120,5 +130,8 @@ impl FromArgMatches for ProfileOptions {
         Ok(())
     }
 }
+
+/// What makes a command follow one of several profiles.
+const CHOICE: &str = "`--qos-profile` names the one to follow";
 
 const HEADING: &str = "QoS by configuration";

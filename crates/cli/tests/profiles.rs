@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use common::{Domain, Folder, tickwire};
 use serde_json::Value;
@@ -151,22 +151,38 @@ fn what_is_wrong_is_told_with_its_place() {
 #[test]
 fn of_several_profiles_one_has_to_be_chosen() {
     let folder = folder("qos-several");
-    let undecided = "none of the QoS profiles in qos.toml is its default: choose one by --qos-profile or \
-                     TICKWIRE_QOS_PROFILE; there are base, prices";
+    let undecided = "none of the QoS profiles in qos.toml is its default: choose one by its name, as \
+                     TICKWIRE_QOS_PROFILE does; there are base, prices";
+    let hint = "hint: `--qos-profile` names the one to follow\n";
     let run = tickwire(&folder, &["topic", "ls", "--qos-file", "qos.toml"]);
     assert_eq!(run.status, 2);
-    assert_eq!(run.stderr, format!("error: {undecided}\n"));
+    assert_eq!(run.stderr, format!("error: {undecided}\n{hint}"));
     // The variable may be meant for a program that chooses one itself.
     let domain = Domain::reserve();
-    let output = Command::new(env!("CARGO_BIN_EXE_tickwire"))
-        .args(["topic", "ls", "--domain", &domain.id, "--timeout", "10ms"])
-        .env("TICKWIRE_QOS_FILE", "qos.toml")
-        .current_dir(folder.path())
-        .output()
-        .expect("the built binary starts");
-    let stderr = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(stderr.contains(undecided), "{stderr}");
+    let told = |variables: &[(&str, &str)]| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+            .args(["topic", "ls", "--domain", &domain.id, "--timeout", "10ms"])
+            .env("TICKWIRE_QOS_FILE", "qos.toml")
+            .envs(variables.iter().copied())
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the built binary starts");
+        // A stage goes with its parent.
+        let _parent = child.stdin.take();
+        let output = child.wait_with_output().expect("it ends");
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        stderr
+    };
+    let expected = format!("{undecided}; none is followed\n{hint}");
+    let stderr = told(&[]);
+    assert!(stderr.contains(&expected), "{stderr}");
+    // Stages, of which a command may have many, do not say it.
+    let stderr = told(&[("TICKWIRE_STAGE", "1")]);
+    assert!(!stderr.contains(undecided), "{stderr}");
 }
 
 #[test]

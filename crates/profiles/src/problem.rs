@@ -99,7 +99,7 @@ impl fmt::Display for LoadError {
             ),
             Self::NoDefault { file, candidates } => write!(
                 f,
-                "none of the QoS profiles in {file} is its default: choose one by --qos-profile or TICKWIRE_QOS_PROFILE; there are {}",
+                "none of the QoS profiles in {file} is its default: choose one by its name, as TICKWIRE_QOS_PROFILE does; there are {}",
                 candidates.join(", ")
             ),
             Self::Unknown(unknown) => unknown.fmt(f),

@@ -120,8 +120,8 @@ fn of_several_profiles_without_default_one_has_to_be_chosen() {
     let error = several.check_default().expect_err("nobody has chosen");
     assert_eq!(
         error.to_string(),
-        "none of the QoS profiles in qos is its default: choose one by --qos-profile or \
-         TICKWIRE_QOS_PROFILE; there are a, b"
+        "none of the QoS profiles in qos is its default: choose one by its name, as \
+         TICKWIRE_QOS_PROFILE does; there are a, b"
     );
     let chosen = several.with_default("b").expect("it is there");
     chosen.check_default().expect("one was chosen");
