@@ -88,7 +88,7 @@ pub(crate) enum Destination {
 /// A file of packets, in memory.
 pub(crate) struct PacketFile {
     path: PathBuf,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     form: Form,
     preamble: Preamble,
 }
@@ -143,7 +143,7 @@ impl PacketOptions {
         };
         Ok(PacketFile {
             path: path.to_owned(),
-            bytes: bytes.into(),
+            bytes: Arc::new(bytes),
             form,
             preamble: feed.preamble(),
         })
@@ -275,7 +275,7 @@ impl PacketFile {
         }
         Ok(Self {
             path: path.to_owned(),
-            bytes: bytes.into(),
+            bytes: Arc::new(bytes),
             form: Form::Lines(lines),
             preamble,
         })
