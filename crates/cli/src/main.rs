@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let (arguments, notes) = rendezvous::translate(std::env::args_os());
     let matches = Cli::command()
         .try_get_matches_from(arguments)
-        .unwrap_or_else(|error| without_escapes(error).exit());
+        .unwrap_or_else(|error| without_escape_tip(error).exit());
     // The command line is well-formed; what a profile says may be wrong still.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     notes.iter().for_each(output::note);
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 
 /// The error without the tip to say `-- --option` for an option that there is not: hardly an argument of ours
 /// begins with a hyphen.
-fn without_escapes(mut error: clap::Error) -> clap::Error {
+fn without_escape_tip(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)
     {

@@ -50,7 +50,7 @@ pub(crate) fn write_list(
         ListFormat::Json => {
             let objects = rows.iter().map(|row| {
                 let names = columns.iter().map(|name| name.replace([' ', '/'], "_"));
-                names.zip(row.iter().map(measured)).collect()
+                names.zip(row.iter().map(six_digits)).collect()
             });
             let list: Vec<serde_json::Map<String, Value>> = objects.collect();
             serde_json::to_writer_pretty(&mut *out, &list)?;
@@ -62,7 +62,7 @@ pub(crate) fn write_list(
             for row in rows {
                 let fields: Vec<_> = row
                     .iter()
-                    .map(|value| csv_field(&exact(&measured(value))))
+                    .map(|value| csv_field(&exact(&six_digits(value))))
                     .collect();
                 writeln!(out, "{}", fields.join(","))?;
             }
@@ -90,7 +90,7 @@ pub(crate) fn table(columns: &[&str], rows: &[Vec<Value>]) -> Table {
 }
 
 /// For programs: what is no whole number was measured or computed, and six digits of it mean something.
-pub(crate) fn measured(value: &Value) -> Value {
+pub(crate) fn six_digits(value: &Value) -> Value {
     let number = value.as_f64().filter(|_| value.is_f64());
     let rounded = number.and_then(|number| format!("{number:.5e}").parse::<f64>().ok());
     rounded.map_or_else(|| value.clone(), Value::from)
@@ -144,10 +144,10 @@ mod tests {
             (1e-7 / 3.0, "3.33333e-8"),
             (123_456.789, "123457.0"),
         ] {
-            assert_eq!(measured(&json!(figure)).to_string(), shown);
+            assert_eq!(six_digits(&json!(figure)).to_string(), shown);
         }
         let whole = json!(18_446_744_073_709_551_615_u64);
-        assert_eq!(measured(&whole), whole);
+        assert_eq!(six_digits(&whole), whole);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::losses::Losses;
 use super::subscription::{Interest, SubscriptionOptions};
 use crate::failure::{Failure, Result};
-use crate::output::{measured, note, stdout};
+use crate::output::{note, six_digits, stdout};
 use figures::{Bandwidth, Delay, Figures, Rate};
 use tickwire::DynamicType;
 use tickwire_profiles::parse_duration;
@@ -192,7 +192,7 @@ impl Lines {
                     .collect();
                 object.extend(
                     row.iter()
-                        .map(|(name, value)| ((*name).to_owned(), measured(value))),
+                        .map(|(name, value)| ((*name).to_owned(), six_digits(value))),
                 );
                 serde_json::to_writer(&mut out, &object)?;
             }
