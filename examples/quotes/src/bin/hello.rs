@@ -2,13 +2,13 @@
 //!
 //! `cargo run --release -p quotes --bin hello`
 use std::time::Duration;
-use tickwire::{DomainParticipant, Topic};
+use tickwire::{Decimal, DomainParticipant, Topic};
 
 #[derive(Topic, Debug)]
 struct Quote {
     #[topic(key)]
     symbol: String,
-    price: f64,
+    price: Decimal,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,9 +19,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     writer.wait_for_matched(1, Duration::from_secs(5))?;
     writer.write(&Quote {
         symbol: "TICK".into(),
-        price: 101.25,
+        price: "101.25".parse()?,
     })?;
     reader.wait_for_data(Duration::from_secs(5))?;
-    reader.take().data().for_each(|quote| println!("{quote:?}"));
+    for quote in reader.take().data() {
+        println!("{} {}", quote.symbol, quote.price);
+    }
     Ok(())
 }
