@@ -15,6 +15,7 @@ pub mod feed_handler;
 pub mod lines;
 pub mod mapping;
 pub mod publications;
+pub mod round_trips;
 pub mod timing;
 pub mod topic_type;
 
@@ -22,8 +23,7 @@ pub use echo::{Echo, EchoCounters, EchoOptions};
 pub use feed_handler::{FeedHandler, HandlerCounters, HandlerOptions, Publish};
 pub use lines::Lines;
 pub use mapping::{FeedTopic, MapError, Mapper, Mapping, TopicIndex};
-pub use publications::{
-    ECHO_SUFFIX, PublicationError, PublicationOptions, Publications, RoundTrips,
-};
+pub use publications::{ECHO_SUFFIX, PublicationError, PublicationOptions, Publications};
+pub use round_trips::RoundTrips;
 pub use timing::Timing;
 pub use topic_type::{TopicType, TypeError};
