@@ -13,8 +13,6 @@ use pcap_parser::{
 };
 use tickwire_feed::Frame;
 
-use super::packets::Destination;
-
 /// Whether a file is a capture by its first bytes. No file of ours begins so: as a length they are beyond any packet.
 pub(super) fn is_capture(bytes: &[u8]) -> bool {
     bytes.starts_with(&PCAPNG_MAGIC) || parse_pcap_header(bytes).is_ok()
@@ -26,6 +24,32 @@ pub(super) struct Capture<'a> {
     rest: &'a [u8],
     form: Form,
     to: Option<Destination>,
+}
+
+/// Which datagrams of a capture are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Those to a port.
+    Port(u16),
+    /// Those to an address.
+    Address(SocketAddr),
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Port(port) => write!(f, "port {port}"),
+            Self::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+/// As `--to` has it.
+pub(super) fn parse_destination(text: &str) -> Result<Destination, String> {
+    let address = || text.parse().map(Destination::Address);
+    let port = text.trim_start_matches(':').parse().map(Destination::Port);
+    port.or_else(|_| address())
+        .map_err(|_| "expected a port, or an address and port as in 224.1.2.133:13014".to_owned())
 }
 
 /// Where the datagrams of a capture go, and how many to each destination.

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use tickwire_feed::{Frame, Frames, Framing, PacketNumber, Parts, Preamble, Reassembly};
 
-use super::capture::{Capture, destinations, is_capture};
+use super::capture::{Capture, Destination, destinations, is_capture, parse_destination};
 use super::source::{FeedOptions, read};
 use crate::failure::{Failure, Result};
 use crate::output::note;
@@ -74,15 +73,6 @@ impl From<Framing> for FileForm {
             Framing::None => Self::None,
         }
     }
-}
-
-/// Which datagrams of a capture are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Destination {
-    /// Those to a port.
-    Port(u16),
-    /// Those to an address.
-    Address(SocketAddr),
 }
 
 /// A file of packets, in memory.
@@ -396,15 +386,6 @@ impl Packet<'_> {
     }
 }
 
-impl fmt::Display for Destination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Port(port) => write!(f, "port {port}"),
-            Self::Address(address) => address.fmt(f),
-        }
-    }
-}
-
 impl fmt::Display for BadPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -461,10 +442,3 @@ fn append_hex(text: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
 
 /// Destinations that are named where none is meant.
 const MAX_DESTINATIONS: usize = 8;
-
-fn parse_destination(text: &str) -> Result<Destination, String> {
-    let address = || text.parse().map(Destination::Address);
-    let port = text.trim_start_matches(':').parse().map(Destination::Port);
-    port.or_else(|_| address())
-        .map_err(|_| "expected a port, or an address and port as in 224.1.2.133:13014".to_owned())
-}
