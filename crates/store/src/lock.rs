@@ -85,6 +85,20 @@ impl Lock {
     }
 }
 
+/// A process that another thread forks meanwhile keeps the open file, and with it the locks, until it
+/// runs another program.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let all = libc::flock {
+            l_type: libc::F_UNLCK as libc::c_short,
+            l_len: 0,
+            ..write_lock(0)
+        };
+        // Closing the file unlocks it otherwise.
+        let _ = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&all));
+    }
+}
+
 /// Who has the log of this `lock` file, as far as others than `file` go.
 pub(crate) fn owner(file: &File) -> io::Result<Owner> {
     Ok(match (is_locked(file, OWN)?, is_locked(file, SERVICE)?) {
@@ -114,3 +128,24 @@ fn write_lock(byte: i64) -> libc::flock {
 const OWN: i64 = 0;
 const WANT: i64 = 1;
 const SERVICE: i64 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_free_though_a_forked_process_still_has_the_file() {
+        let name = format!("tickwire-lock-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let lock = Lock::open(&path).expect("a new file");
+        assert!(lock.try_own(true).expect("nobody has it"));
+        // As a fork has it: the same open file.
+        let forked = lock.file.try_clone().expect("an open file");
+        drop(lock);
+        let other = Lock::open(&path).expect("the file");
+        assert_eq!(other.owner().expect("a look"), Owner::Nobody);
+        assert!(other.try_own(false).expect("nobody has it"));
+        drop(forked);
+        std::fs::remove_file(&path).expect("the file");
+    }
+}
