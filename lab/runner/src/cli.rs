@@ -68,7 +68,7 @@ struct RunArguments {
     /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 20
     #[arg(long)]
     quick: bool,
-    /// How long a measured run should last, in milliseconds, instead of 350, or 120 with --quick
+    /// How long a measured run should last, in milliseconds, instead of 200, or 120 with --quick
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     length: Option<u64>,
     /// What the results are filed under, instead of the name of this machine
@@ -326,7 +326,7 @@ fn print(text: &str) -> Result<(), String> {
 }
 
 /// How long a measured run is, and one of a quick run.
-const RUN: Duration = Duration::from_millis(350);
+const RUN: Duration = Duration::from_millis(200);
 const QUICK_RUN: Duration = Duration::from_millis(120);
 /// Of the time of a full run.
 const QUICK_SHARE: f64 = 0.17;

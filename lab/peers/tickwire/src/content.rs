@@ -68,14 +68,14 @@ impl Content for Structs {
 impl Element {
     fn of(bytes: &[u8; 28]) -> Self {
         let (words, _) = bytes.as_chunks::<4>();
-        let (_, last) = bytes.as_rchunks::<8>();
+        let (_, doubles) = bytes.as_rchunks::<8>();
         Self {
             i: i32::from_le_bytes(words[0]),
             j: i32::from_le_bytes(words[1]),
             x: f32::from_le_bytes(words[2]),
             y: f32::from_le_bytes(words[3]),
             z: f32::from_le_bytes(words[4]),
-            d: f64::from_le_bytes(last[0]),
+            d: f64::from_le_bytes(doubles[2]),
         }
     }
 

@@ -153,7 +153,10 @@ fn draw(series: &[Series], axes: &Axes) -> Result<String, Box<dyn Error>> {
         (least, most)
     };
     let (x, y) = (range(|point| point.0), range(|point| point.1));
-    let y = ((y.0 * 0.8).max(1e-3)..(y.1 * 1.25).max(2e-3)).log_scale();
+    let (least, most) = ((y.0 * 0.8).max(1e-3), (y.1 * 1.25).max(2e-3));
+    // In a range of few powers of ten there are few lines: powers of two then.
+    let base = if most / least < 200.0 { 2.0 } else { 10.0 };
+    let y = (least..most).log_scale().base(base);
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -204,10 +207,7 @@ where
     for (at, line) in series.iter().enumerate() {
         let style = style(at, line.kind);
         let points = line.points.iter().copied();
-        match line.kind {
-            Kind::Floor => chart.draw_series(DashedLineSeries::new(points, 3, 3, style))?,
-            _ => chart.draw_series(LineSeries::new(points, style))?,
-        };
+        chart.draw_series(LineSeries::new(points, style))?;
         if let Some(last) = line.points.last() {
             ends.push((chart.backend_coord(last).1, at));
         }
@@ -234,20 +234,30 @@ where
     Ok(())
 }
 
-/// Tickwire is thick; floors are dashed.
+/// Tickwire is thick; floors are dotted; colours that come again are dashed. Opacities that nobody sees
+/// mark what [`themed`] makes of it, because dashes of the library are a line each.
 fn style(at: usize, kind: Kind) -> ShapeStyle {
     let colour = COLOURS[at % COLOURS.len()];
     match kind {
         Kind::Tickwire => colour.stroke_width(3),
-        Kind::Peer | Kind::Floor => colour.stroke_width(1),
+        Kind::Floor => colour.mix(DOTTED.0).stroke_width(1),
+        Kind::Peer if at >= COLOURS.len() => colour.mix(DASHED.0).stroke_width(1),
+        Kind::Peer => colour.stroke_width(1),
     }
 }
+
+const DOTTED: (f64, &str) = (0.999, "stroke-dasharray=\"2 3\"");
+const DASHED: (f64, &str) = (0.998, "stroke-dasharray=\"9 3\"");
 
 /// Lets black be the colour of the page's text.
 fn themed(svg: &str) -> String {
     let sheet =
         "<style>svg{color:#1d2026}@media(prefers-color-scheme:dark){svg{color:#e3e6eb}}</style>";
-    let svg = svg.replace("#000000", "currentColor");
+    let mut svg = svg.replace("#000000", "currentColor");
+    for (opacity, dashes) in [DOTTED, DASHED] {
+        svg = svg.replace(&format!("opacity=\"{opacity}\""), dashes);
+    }
+    let svg = svg.replace(" opacity=\"1\"", "");
     match svg.find('>').map(|end| svg.split_at(end + 1)) {
         Some((head, rest)) => format!("{head}\n{sheet}{rest}"),
         None => svg,

@@ -10,7 +10,7 @@ pub(super) static C_EXTENSION: Scenario = Scenario {
             and from the language that the system is written in. ZeroMQ's own interface is C. The article had two \
             machines with a Gbit link, where 256 bytes and more were limited by it, and 0MQ 0.3, whose \
             figures stand beside ZeroMQ and our C programs.",
-    minutes: 1.5,
+    minutes: 1.7,
     parts: &[
         Part {
             name: "lat",

@@ -11,7 +11,7 @@ pub(super) static DOTNET: Scenario = Scenario {
     about: "C# programs turn MarketData and QuoteRequest objects into bytes, with BinaryFormatter as in \
             the article or otherwise, and send them through whatever they are bound to. Raw buffers of \
             1000 bytes from the same runtime stand beside it. BinaryFormatter is gone from .NET 9 on.",
-    minutes: 1.0,
+    minutes: 0.4,
     parts: &[
         Part {
             name: "objects",

@@ -10,7 +10,7 @@ pub(super) static LATENCY: Scenario = Scenario {
     about: "Round trips at each size, with the line that fits the medians best: its slope is what a byte \
             costs, its intercept what a message costs. With three subscribers all receive and number 0 alone \
             answers. The article printed plots without figures.",
-    minutes: 4.5,
+    minutes: 5.0,
     parts: &[
         Part {
             name: "one-to-one",

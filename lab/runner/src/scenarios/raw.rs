@@ -12,7 +12,7 @@ pub(super) static RAW: Scenario = Scenario {
             (2 x messages) / subscribers, which with three subscribers is no one-way latency. In the \
             open loop messages go by the clock, whatever has become of those before, and each is \
             measured one way from the moment when it was to be sent: a stall counts for all that had to wait.",
-    minutes: 3.5,
+    minutes: 4.0,
     parts: &[
         Part {
             name: "one-to-one",

@@ -13,7 +13,7 @@ pub(super) static TYPED: Scenario = Scenario {
             the same mix: OpenDDS had 20 % MarketData, all others 90 %, which are 44 % more bytes. Both are \
             here: as published, and the same 9 to 1 for all. Raw buffers run in the same rounds, so that what \
             types cost can be told from what the way costs.",
-    minutes: 2.5,
+    minutes: 1.5,
     parts: &[
         Part {
             name: "equal",
