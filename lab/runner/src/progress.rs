@@ -144,7 +144,8 @@ impl Builds {
             0 => "the last one".to_owned(),
             left => format!("{left} left after it"),
         };
-        let (name, begun, count) = (&self.name, self.begun, self.count);
+        // What changed meanwhile is built too.
+        let (name, begun, count) = (&self.name, self.begun, self.count.max(self.begun));
         let step = match step.split_once(':') {
             Some((crates, name)) => format!(": crate {crates}, {}", name.trim()),
             None => String::new(),

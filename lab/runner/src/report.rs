@@ -67,10 +67,10 @@ fn document(results: &Results) -> Document {
     document
 }
 
-/// The scenarios of the results.
+/// The scenarios of the results, in the order of the articles whatever order they ran in.
 fn ran(results: &Results) -> impl Iterator<Item = &'static Scenario> {
-    let names = results.scenarios.iter();
-    names.filter_map(|name| scenarios::scenario(name))
+    let all = scenarios::SCENARIOS.iter().copied();
+    all.filter(|scenario| results.scenarios.iter().any(|name| name == scenario.name))
 }
 
 /// All parts of the results, in order.
