@@ -80,6 +80,7 @@ fuzz_target!(|input: &[u8]| {
     };
     reader.match_writer(now, peer_writer, &mut outbox);
 
+    let mut restarts = 0;
     let mut rest = input;
     while let [low, high, bytes @ ..] = rest {
         let len = usize::from(u16::from_le_bytes([*low, *high])).min(bytes.len());
@@ -103,6 +104,11 @@ fuzz_target!(|input: &[u8]| {
                 }
                 Submessage::Heartbeat(heartbeat) => {
                     reader.handle_heartbeat(now, &context, &heartbeat, &mut cache, out);
+                    let known = std::mem::replace(&mut restarts, reader.counters().restarts);
+                    if known < restarts {
+                        // It numbers anew.
+                        cache.last = 0;
+                    }
                 }
                 Submessage::HeartbeatFrag(heartbeat) => {
                     reader.handle_heartbeat_frag(now, &context, &heartbeat);
