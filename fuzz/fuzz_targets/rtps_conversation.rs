@@ -1,20 +1,26 @@
 //! Whole conversations about who is there: a participant's discovery talks to another one's, of
 //! participants, endpoints, liveliness and types, while somebody in between drops, repeats, reorders,
 //! cuts and changes what is said, adds participants and datagrams of his own, and lets time pass.
-//! Nothing panics, nobody sends without bound, what is kept stays within the limits, and once the
-//! network is honest again the two find each other's endpoints.
+//! Nothing panics, nobody sends without bound, what is kept stays within the limits, readers are told
+//! which writers publishers have, and once the network is honest again the two find each other's
+//! endpoints.
 #![no_main]
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use tickwire_base::{Duration, Instant, Locator};
 use tickwire_cdr::xtypes::TypeObjects;
 use tickwire_cdr::{Extensibility, Member, Type, TypeDescription};
 use tickwire_rtps::Outbox;
-use tickwire_rtps::discovery::{Discovery, DiscoveryConfig, EndpointData, ParticipantData, Role};
-use tickwire_rtps::qos::{Durability, LivelinessKind, Ownership, ReliabilityKind};
+use tickwire_rtps::discovery::{
+    Discovery, DiscoveryConfig, EndpointData, Event, ParticipantData, Role,
+};
+use tickwire_rtps::qos::{
+    Durability, LivelinessKind, Ownership, PresentationScope, ReliabilityKind, Verdict,
+};
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, MessageReader};
 
 const GROUP: Locator = Locator::udp_v4(Ipv4Addr::new(239, 255, 0, 1), 7400);
@@ -50,20 +56,27 @@ fn discovery(id: u8) -> Discovery {
     config.limits.max_type_bytes = 1 << 16;
     config.limits.max_types_per_participant = 8;
     let mut discovery = Discovery::new(config).expect("short names");
-    for key in 0..4 {
+    // What others have beyond that, ours asks for.
+    for key in 0..if id == 1 { 4 } else { 6 } {
         let added = discovery.types_mut().add(&quote(key));
         added.expect("a small type");
     }
     discovery
 }
 
-/// The type of endpoints with that key: nobody announces the first, and the last is not assignable
-/// to the others.
+/// The type of endpoints with that key: nobody announces the first, and those with other prices are
+/// not assignable to the others.
 fn quote(key: u32) -> TypeDescription {
-    let price = [Type::F64, Type::F64, Type::F64, Type::I32][key as usize % 4].clone();
+    let price = match key % 6 {
+        3 => Type::I32,
+        5 => Type::I64,
+        _ => Type::F64,
+    };
     let mut members = vec![Member::new("price", 0, price)];
-    members.extend((key % 4 == 2).then(|| Member::new("size", 1, Type::U32)));
-    TypeDescription::new("Quote", Extensibility::Appendable, members).expect("two members")
+    members.extend(matches!(key % 6, 2 | 4).then(|| Member::new("size", 1, Type::U32)));
+    members.extend((key % 6 == 4).then(|| Member::new("venue", 2, Type::U32)));
+    TypeDescription::new("Quote", Extensibility::Appendable, members)
+        .expect("three members at most")
 }
 
 /// An endpoint whose policies are those bits.
@@ -79,7 +92,7 @@ fn endpoint(id: u8, key: u32, role: Role, bits: u8) -> EndpointData {
         0 => ReliabilityKind::Reliable,
         _ => ReliabilityKind::BestEffort,
     };
-    if !key.is_multiple_of(4) {
+    if !key.is_multiple_of(6) {
         let information = TypeObjects::new().add(&quote(key));
         let encoded = information.map(|one| one.encode(&mut data.type_information));
         assert!(matches!(encoded, Ok(Ok(()))), "a small type");
@@ -99,6 +112,10 @@ fn endpoint(id: u8, key: u32, role: Role, bits: u8) -> EndpointData {
     }
     if bits & 128 != 0 {
         data.qos.user_data = vec![bits; 300];
+        data.qos.presentation.access_scope = PresentationScope::Group;
+        data.qos.presentation.coherent_access = true;
+        let publisher = Guid::new(prefix(id), EntityId::user_publisher(1 + key % 2));
+        data.group = Some(publisher).filter(|_| role == Role::Writer);
     }
     data
 }
@@ -111,6 +128,8 @@ struct World {
     peer_id: u8,
     queue: VecDeque<(usize, Vec<u8>)>,
     outbox: Outbox,
+    /// The writers of publishers as each node has told its readers.
+    told: [BTreeMap<(Guid, Guid), Arc<[EntityId]>>; 2],
 }
 
 impl World {
@@ -121,9 +140,11 @@ impl World {
             peer_id: 2,
             queue: VecDeque::new(),
             outbox: Outbox::new(),
+            told: Default::default(),
         };
         world.add(0, endpoint(1, 1, Role::Writer, 0));
         world.add(0, endpoint(1, 2, Role::Reader, 0));
+        world.add(0, endpoint(1, 7, Role::Reader, 128));
         world
     }
 
@@ -135,7 +156,17 @@ impl World {
 
     /// What a node has put into the outbox goes to the other one.
     fn sent(&mut self, node: usize) {
-        while self.nodes[node].poll_event().is_some() {}
+        while let Some(event) = self.nodes[node].poll_event() {
+            if let Event::GroupChanged {
+                reader,
+                publisher,
+                writers,
+            } = event
+            {
+                self.told[node].insert((reader, publisher), writers);
+            }
+        }
+        self.check_told(node);
         let len: usize = self.outbox.datagrams().map(|(bytes, _)| bytes.len()).sum();
         assert!(len <= MAX_ANSWER, "{len} bytes at once");
         for (bytes, _) in self.outbox.datagrams() {
@@ -147,6 +178,53 @@ impl World {
         let node = &self.nodes[node];
         assert!(node.participants().count() <= MAX_PARTICIPANTS);
         assert!(node.endpoints().count() <= MAX_ENDPOINTS * (MAX_PARTICIPANTS + 1) + 64);
+    }
+
+    /// Readers that look at a publisher, as they match a writer of it, know all its writers, but for
+    /// those that are undecided; or they have been told that it cannot be told.
+    fn check_told(&self, node: usize) {
+        let discovery = &self.nodes[node];
+        let own = discovery.participant().guid_prefix;
+        let verdicts: BTreeMap<(Guid, Guid), &Verdict> = discovery
+            .verdicts()
+            .map(|(writer, reader, verdict)| ((writer, reader), verdict))
+            .collect();
+        let looks = |data: &&Arc<EndpointData>| {
+            let is_own_reader = data.role == Role::Reader && data.guid.prefix == own;
+            is_own_reader && data.qos.presentation.coherent_access
+        };
+        let readers: Vec<_> = discovery.endpoints().filter(looks).collect();
+        let mut publishers: BTreeMap<Guid, Vec<&EndpointData>> = BTreeMap::new();
+        for writer in discovery
+            .endpoints()
+            .filter(|data| data.role == Role::Writer)
+        {
+            if let Some(publisher) = writer.group {
+                publishers.entry(publisher).or_default().push(writer);
+            }
+        }
+        for (publisher, writers) in publishers {
+            let is_decided = |writer: &&&EndpointData| {
+                let mut others = readers
+                    .iter()
+                    .filter(|one| one.topic_name == writer.topic_name);
+                others.all(|reader| verdicts.contains_key(&(writer.guid, reader.guid)))
+            };
+            let decided = writers.iter().filter(is_decided);
+            let decided: Vec<_> = decided.map(|writer| writer.guid.entity).collect();
+            for reader in &readers {
+                let verdict = |writer: &&EndpointData| verdicts.get(&(writer.guid, reader.guid));
+                if !writers.iter().filter_map(verdict).any(|it| it.is_match()) {
+                    continue;
+                }
+                let told = self.told[node].get(&(reader.guid, publisher));
+                let told = told.expect("a reader that matches is told");
+                assert!(
+                    told.is_empty() || **told == decided,
+                    "{told:?}, {decided:?}"
+                );
+            }
+        }
     }
 
     fn deliver(&mut self, node: usize, datagram: &[u8]) {
@@ -197,6 +275,7 @@ impl World {
             _ => 2,
         };
         self.nodes[1] = discovery(self.peer_id);
+        self.told[1].clear();
     }
 
     fn matched(&self) -> bool {
