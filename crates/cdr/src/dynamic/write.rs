@@ -4,6 +4,7 @@
 //! does not know: zero, empty, absent, the first literal. Key members must be given.
 
 mod bitset;
+mod decimal;
 mod default;
 mod problem;
 mod scalar;
@@ -34,8 +35,8 @@ pub enum Omissions {
 /// Appends the payload of a sample that a JSON object says.
 ///
 /// Unions are objects with the selected member, and `$discriminator` where that does not follow
-/// from it; bitmasks are lists of names or positions, or a number; bitsets and maps are objects. Otherwise the
-/// form is that of [`to_json`](super::to_json).
+/// from it; bitmasks are lists of names or positions, or a number; bitsets and maps are objects; a
+/// decimal may be a number or text, such as `"101.50"`. Otherwise the form is that of [`to_json`](super::to_json).
 ///
 /// # Errors
 /// Where the text is no JSON, or which member is wrong and why; then the buffer is as it was.
@@ -133,6 +134,11 @@ impl Context<'_, '_> {
     /// Any value, or the default.
     fn value(&mut self, ty: &Type, data: Option<&Data>) -> Result<(), DataError> {
         match (ty, data) {
+            (Type::Struct(_), Some(data @ (Data::Integer(_) | Data::Float(_) | Data::Text(_))))
+                if decimal::is_decimal(ty) =>
+            {
+                self.decimal(ty, data)
+            }
             (Type::Struct(description), data) => self.structure(description, data),
             (Type::Union(description), data) => self.union(description, data),
             (Type::Recursive(link), data) => match link.target() {

@@ -1,6 +1,7 @@
 //! A decimal is to peers the struct that they would write themselves.
 
 use tickwire_base::Decimal;
+use tickwire_cdr::dynamic::{Omissions, from_json};
 use tickwire_cdr::{
     DecodeErrorKind, Describe, Representation, Topic, from_payload_into, to_payload,
 };
@@ -80,4 +81,38 @@ fn an_exponent_that_no_decimal_has_is_refused() {
         assert_eq!(error.kind, DecodeErrorKind::InvalidExponent(exponent));
         assert_eq!(error.member, "Trade.price");
     }
+}
+
+fn decoded(payload: &[u8]) -> Decimal {
+    let mut trade = Trade {
+        price: Decimal::default(),
+        change: None,
+        levels: vec![],
+    };
+    from_payload_into(payload, &mut trade).unwrap();
+    trade.price
+}
+
+#[test]
+fn numbers_and_text_are_decimals() {
+    let with = |price: &str| {
+        let mut payload = Vec::new();
+        let json = format!("{{\"price\":{price}}}");
+        let (ty, by) = (Trade::DESCRIPTION, Representation::Xcdr2);
+        from_json(ty, &json, Omissions::Defaulted, by, &mut payload)
+            .map(|()| decoded(&payload))
+            .map_err(|error| error.to_string())
+    };
+    let decimal = |mantissa, exponent| Ok(Decimal::new(mantissa, exponent).unwrap());
+    assert_eq!(with("101"), decimal(101, 0));
+    assert_eq!(with("-101.25"), decimal(-10125, -2));
+    assert_eq!(with("1e3"), decimal(1000, 0));
+    assert_eq!(with(r#""101.50""#), decimal(10150, -2));
+    assert_eq!(with(r#"{"mantissa":5,"exponent":1}"#), decimal(5, 1));
+    assert_eq!(
+        with(r#""dear""#),
+        Err("price: \"dear\" is no struct Decimal".into())
+    );
+    let wrong = with("true").expect_err("no decimal");
+    assert_eq!(wrong, "price: expected struct Decimal, found a boolean");
 }

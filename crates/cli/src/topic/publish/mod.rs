@@ -28,7 +28,7 @@ use crate::output::{counted, note};
 #[command(
     long_about = "\
 Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
-YAML. The type is learned from a reader or a writer of the topic, which must be there; the writer is \
+YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is learned from a reader or a writer of the topic, which must be there; the writer is \
 made to match the readers. Without --rate and --count, each sample is written once.
 
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
