@@ -72,10 +72,10 @@ pub enum Event {
     /// A publisher has these writers now, by what it announces. Told to local readers that are
     /// matched with one of them and look at the sets of a whole publisher (PRESENTATION with coherent
     /// access and GROUP scope): after they were matched with new writers, once for all that came
-    /// together, and before they are unmatched from one that is gone, unless its participant is.
-    /// Writers that are not known to match or not to match are left out; none is told of a publisher
-    /// with more than 1,024, one of which a writer is ignored or refused, or any of a participant that
-    /// has more than 64 of these.
+    /// together, and before they are unmatched from one that is gone. Writers that are not known to
+    /// match or not to match are left out; none is told of a publisher with more than 1,024, one of
+    /// which a writer is ignored or refused, or any of a participant that has more than 64 of these, or
+    /// goes.
     GroupChanged {
         /// The local reader.
         reader: Guid,
