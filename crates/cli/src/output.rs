@@ -96,10 +96,16 @@ pub(crate) fn six_digits(value: &Value) -> Value {
     rounded.map_or_else(|| value.clone(), Value::from)
 }
 
-/// For people: one digit after the point is enough.
+/// For people: one digit after the point is enough, and two that are not zero.
 fn text(value: &Value) -> String {
     match value.as_f64() {
-        Some(number) if value.is_f64() => format!("{number:.1}"),
+        Some(number) if value.is_f64() => {
+            let digits = match number.abs() {
+                small @ 1e-6..0.1 => (1.0 - small.log10().floor()) as usize,
+                _ => 1,
+            };
+            format!("{number:.digits$}")
+        }
         _ => exact(value),
     }
 }
@@ -148,6 +154,20 @@ mod tests {
         }
         let whole = json!(18_446_744_073_709_551_615_u64);
         assert_eq!(six_digits(&whole), whole);
+    }
+
+    #[test]
+    fn people_see_what_small_figures_are() {
+        for (figure, shown) in [
+            (0.0, "0.0"),
+            (0.25, "0.2"),
+            (0.0104, "0.010"),
+            (-0.00137, "-0.0014"),
+            (1e-9, "0.0"),
+            (7_654.32, "7654.3"),
+        ] {
+            assert_eq!(text(&json!(figure)), shown);
+        }
     }
 
     #[test]

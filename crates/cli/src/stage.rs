@@ -2,10 +2,12 @@
 //! when their parent goes.
 //!
 //! A stage writes events to its standard output, one JSON object a line. Its standard input is a
-//! pipe that nothing is written to: when it closes, the parent has gone, and so goes the stage.
+//! pipe that nothing is written to: when it closes, the parent has gone or is done with the stage,
+//! which goes, too.
 
 use std::io::{BufRead, BufReader, Read, stdin};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +16,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, Result};
 
-/// A running stage. Dropping it kills the process.
+/// A running stage. Dropping it ends the process: it has a second to say good-bye.
 pub(crate) struct Stage {
     name: &'static str,
     child: Child,
@@ -104,6 +106,8 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ended = self.wait(GOOD_BYE);
         // Both fail only if the process has ended and was waited for.
         let _ended = self.child.kill();
         let _waited_for = self.child.wait();
@@ -116,11 +120,25 @@ pub(crate) fn end_with_parent() {
     if std::env::var_os(STAGE_VARIABLE).is_none() {
         return;
     }
-    thread::spawn(|| {
+    let waiting = thread::current();
+    thread::spawn(move || {
         let mut rest = [0; 64];
         while stdin().read(&mut rest).is_ok_and(|len| len > 0) {}
-        std::process::exit(1);
+        match IS_WAITING.load(Ordering::Acquire) {
+            true => IS_OVER.store(true, Ordering::Release),
+            false => std::process::exit(1),
+        }
+        waiting.unpark();
     });
+}
+
+/// In a stage: waits until its parent has gone or is done with it. To be called by the thread that the
+/// stage began with.
+pub(crate) fn wait_for_end() {
+    IS_WAITING.store(true, Ordering::Release);
+    while !IS_OVER.load(Ordering::Acquire) {
+        thread::park();
+    }
 }
 
 /// Whether this process is a stage of another.
@@ -136,4 +154,7 @@ pub(crate) fn tell(event: &Value) -> Result<()> {
     Ok(out.flush()?)
 }
 
+static IS_WAITING: AtomicBool = AtomicBool::new(false);
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+const GOOD_BYE: Duration = Duration::from_secs(1);
 const STAGE_VARIABLE: &str = "TICKWIRE_STAGE";

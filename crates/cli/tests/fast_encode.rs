@@ -342,6 +342,26 @@ fn what_cannot_be_encoded_is_told_with_line_and_field() {
 }
 
 #[test]
+fn a_file_stays_as_it_is_if_there_is_nothing_to_write() {
+    let folder = Folder::new("encode-stays");
+    let xml =
+        r#"<templates><template name="A" id="1"><uInt32 name="n" id="1"/></template></templates>"#;
+    folder.write("a.xml", xml.as_bytes());
+    folder.write("out.dat", b"keep");
+    for (lines, status, kept) in [
+        ("no lines", 1, true),
+        (r#"{"template":"A","fields":{"n":"x"}}"#, 1, true),
+        ("", 0, false),
+    ] {
+        folder.write("lines.jsonl", lines.as_bytes());
+        let arguments = "fast encode lines.jsonl -t a.xml --out out.dat";
+        let run = tickwire(&folder, &arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(run.status, status, "{lines}: {}", run.stderr);
+        assert_eq!(folder.read("out.dat") == b"keep", kept, "{lines}");
+    }
+}
+
+#[test]
 fn null_passes_over_one_of_two_fields_of_a_name() {
     let folder = Folder::new("encodetwins");
     let xml = r#"<template name="T" id="1"><uInt32 name="A" presence="optional"/><uInt32 name="A" presence="optional"/></template>"#;

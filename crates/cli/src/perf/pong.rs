@@ -9,7 +9,7 @@ use tickwire_gateway::Timing;
 
 use super::bytes::{Bytes, MeasuredDomain, PING, PONG};
 use crate::failure::{Failure, Result};
-use crate::stage::{Stage, tell};
+use crate::stage::{Stage, tell, wait_for_end};
 
 /// Sends every sample back, until the parent has gone.
 pub(super) fn respond(domain: &MeasuredDomain) -> Result<()> {
@@ -24,9 +24,8 @@ pub(super) fn respond(domain: &MeasuredDomain) -> Result<()> {
         }
     });
     tell(&json!({"event": "ready"}))?;
-    loop {
-        std::thread::park();
-    }
+    wait_for_end();
+    Ok(())
 }
 
 /// The pinging side, with its responders.

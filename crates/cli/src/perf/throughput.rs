@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output::{ListFormat, stdout, write_list};
 use crate::profile::ProfileOptions;
 use crate::progress::Progress;
-use crate::stage::{Stage, tell};
+use crate::stage::{Stage, tell, wait_for_end};
 
 /// Samples and bytes a second from one writer
 #[derive(Args)]
@@ -164,10 +164,9 @@ pub(super) fn count(domain: &MeasuredDomain) -> Result<()> {
     let state = finished.wait_while(state, |state| !state.1);
     let received = state.unwrap_or_else(PoisonError::into_inner).0;
     tell(&json!({"event": "report", "received": received}))?;
-    // Whoever measures still waits for acknowledgements: it ends this process.
-    loop {
-        std::thread::park();
-    }
+    // Whoever measures still waits for acknowledgements.
+    wait_for_end();
+    Ok(())
 }
 
 const LAST: u8 = 1;

@@ -98,7 +98,9 @@ impl Arguments {
                 Err(error) => Err((error.to_string(), error.hint)),
             };
             if let Err((problem, hint)) = done {
-                packer.finish()?;
+                if packer.messages > 0 {
+                    packer.finish()?;
+                }
                 let failure = Failure::new(format_args!("{name}: line {number}: {problem}"));
                 return Err(match hint {
                     Some(hint) => failure.hint(hint),
@@ -157,13 +159,51 @@ impl Arguments {
             }
             None => Ok(Box::new(BufWriter::new(io::stdout().lock()))),
             Some(path) => {
-                let file = File::create(path);
+                let file = Replaced::open(path);
                 let path = path.display();
                 let file = file
                     .map_err(|error| Failure::new(format_args!("cannot write {path}: {error}")))?;
                 Ok(Box::new(BufWriter::new(file)))
             }
         }
+    }
+}
+
+/// A file that keeps what it has until something else is written, or flushed.
+struct Replaced {
+    file: File,
+    is_begun: bool,
+}
+
+impl Replaced {
+    fn open(path: &Path) -> io::Result<Self> {
+        let mut options = File::options();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
+        let is_begun = !file.metadata()?.is_file();
+        Ok(Self { file, is_begun })
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        match std::mem::replace(&mut self.is_begun, true) {
+            true => Ok(()),
+            false => self.file.set_len(0),
+        }
+    }
+}
+
+impl Write for Replaced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begin()?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.begin()?;
+        self.file.flush()
     }
 }
 
