@@ -692,3 +692,18 @@ fn jumps_are_not_believed_before_they_are_confirmed() {
     script.data(far);
     assert_eq!(script.cache.numbers(), [1, 2, 3, far]);
 }
+
+#[test]
+fn what_was_delivered_before_a_first_heartbeat_is_not_delivered_again() {
+    let mut script = matched(reader_config(), 0);
+    (1..=3).for_each(|number| {
+        script.data(number);
+    });
+    script.data(1 << 40);
+    // It says less than it has sent.
+    script.heartbeat(1, 1, true);
+    (1..=4).for_each(|number| {
+        script.data(number);
+    });
+    assert_eq!(script.cache.numbers(), [1, 2, 3, 4]);
+}

@@ -113,10 +113,10 @@ impl Reader {
             sink,
         );
         match delivery {
-            Delivery::Accepted if is_known => {}
             Delivery::Accepted => {
-                writer.delivered += 1;
-                self.counters.delivered += 1;
+                writer.delivered_up_to = number;
+                writer.delivered += u64::from(!is_known);
+                self.counters.delivered += u64::from(!is_known);
             }
             Delivery::Full => {
                 self.counters.refused += 1;
@@ -235,10 +235,9 @@ impl Reader {
                     counters.refused += 1;
                     break;
                 }
-                if !is_known {
-                    writer.delivered += 1;
-                    counters.delivered += 1;
-                }
+                writer.delivered_up_to = span.first;
+                writer.delivered += u64::from(!is_known);
+                counters.delivered += u64::from(!is_known);
             }
             let writer = &mut self.writers[index];
             writer.patience = self.config.nack_interval;

@@ -77,7 +77,7 @@ impl Reader {
     }
 
     /// Forgets what came before the first heartbeat if that, with `last`, is too far behind it, and all
-    /// that GAPs said of what the writer does not have. What is true comes again.
+    /// that GAPs said of what the writer does not have. What is true comes again, but for what was delivered.
     pub(super) fn forget_jumps(&mut self, index: usize, last: SequenceNumber) {
         let writer = &mut self.writers[index];
         let farthest = last.0.saturating_add(to_i64(self.config.limits.max_jump));
@@ -85,7 +85,9 @@ impl Reader {
             writer.announced = last;
             self.counters.jumps += 1;
         }
-        let known = writer.announced.max(last);
+        // Nothing is delivered twice, whatever the heartbeat says.
+        let delivered = Some(writer.delivered_up_to).filter(|number| number.0 <= farthest);
+        let known = writer.announced.max(last).max(delivered.unwrap_or(last));
         if writer.expected > known.next() {
             writer.expected = match writer.began == writer.expected {
                 true => SequenceNumber::FIRST,

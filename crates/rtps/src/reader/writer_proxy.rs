@@ -56,6 +56,8 @@ pub(super) struct MatchedWriter {
     pub(super) expected: SequenceNumber,
     /// The first change that was to be delivered.
     pub(super) began: SequenceNumber,
+    /// The newest change that was delivered.
+    pub(super) delivered_up_to: SequenceNumber,
     /// The newest change known to exist.
     pub(super) announced: SequenceNumber,
     /// No number below lacks, so that holes are looked for from here on.
@@ -103,6 +105,7 @@ impl MatchedWriter {
             proxy,
             expected: SequenceNumber::FIRST,
             began: SequenceNumber::FIRST,
+            delivered_up_to: SequenceNumber::ZERO,
             announced: SequenceNumber::ZERO,
             complete: SequenceNumber::FIRST,
             synchronized: false,
@@ -135,6 +138,7 @@ impl MatchedWriter {
     /// Forgets what the writer sent before it began anew. Our own counts go on.
     pub(super) fn restart(&mut self) {
         self.expected = SequenceNumber::FIRST;
+        self.delivered_up_to = SequenceNumber::ZERO;
         self.announced = SequenceNumber::ZERO;
         self.complete = SequenceNumber::FIRST;
         self.synchronized = false;
