@@ -10,6 +10,7 @@ use common::{Domain, Folder, tickwire};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use tickwire::qos::{DestinationOrder, Durability, RepresentationId};
 use tickwire::{
     DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos, Topic,
 };
@@ -480,6 +481,54 @@ fn samples_are_written_by_the_learned_type() {
         assert_eq!(run.status, 2, "{}", run.stderr);
         assert!(run.stderr.contains(error), "{}", run.stderr);
     }
+}
+
+/// What the profile sets wins over what would match the readers; of the rest, they decide.
+#[test]
+fn samples_are_written_as_the_profile_says() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let lenient = DataReaderQos::default()
+        .reliable()
+        .representation([RepresentationId::XCDR1, RepresentationId::XCDR2])
+        .by_source_timestamp();
+    let reader = participant.reader_with(&topic, lenient);
+    let reader = reader.expect("a reader");
+    let folder = Folder::new("topic-pub-profile");
+    let profile = "[[profiles.desk.writer]]\ntopic = 'Quote*'\nrepresentation = ['xcdr1']\n\
+                   durability = 'transient_local'\nhistory = { kind = 'keep_last', depth = 7 }\n\
+                   [[profiles.desk.writer]]\nlifespan = '1ns'\n";
+    folder.write("qos.toml", profile.as_bytes());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["topic", "pub", "-d", &domain.id, "Quotes", "-"])
+        .args(["--qos-file", "qos.toml"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the built binary starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    input
+        .write_all(b"{\"symbol\":\"A\",\"price\":1}\n")
+        .expect("it reads");
+    reader.wait_for_data(PATIENCE).expect("a sample");
+    let samples: Vec<_> = reader.take().data().cloned().collect();
+    assert_eq!(samples, [quote("A", 1, None)]);
+    let mut writers = participant.discovery().publications();
+    writers.retain(|data| data.topic_name == "Quotes");
+    let offers: Vec<_> = writers.iter().map(|data| &data.qos).collect();
+    let [offer] = offers.as_slice() else {
+        panic!("one writer, not {offers:?}");
+    };
+    assert_eq!(offer.data_representation, [RepresentationId::XCDR1]);
+    assert_eq!(offer.durability, Durability::TransientLocal);
+    assert_eq!(offer.destination_order, DestinationOrder::BySourceTimestamp);
+    assert_eq!(offer.lifespan, Duration::MAX);
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
 /// A reader of quotes that keeps what it gets.

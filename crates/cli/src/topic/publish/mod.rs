@@ -28,8 +28,10 @@ use crate::output::{counted, note};
 #[command(
     long_about = "\
 Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
-YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is learned from a reader or a writer of the topic, which must be there; the writer is \
-made to match the readers. Without --rate and --count, each sample is written once.
+YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is \
+learned from a reader or a writer of the topic, which must be there; the writer is made to match the \
+readers, but for the policies that the `writer` part of a --qos-file's profile sets. Without --rate \
+and --count, each sample is written once.
 
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
 are YAML, with `---` between documents. {\"disposed\":{KEY}} and {\"unregistered\":{KEY}} end an \
@@ -109,11 +111,11 @@ impl Arguments {
         };
         let readers = endpoints.iter().filter(|data| data.role == Role::Reader);
         let readers: Vec<_> = readers.cloned().collect();
-        let representation = offer::representation(&ty, &readers);
+        let writer = self.writer(&participant, &ty, &readers)?;
         let mut output = Output {
-            writer: self.writer(&participant, &ty, &readers, representation)?,
+            representation: offer::offered(&writer),
+            writer,
             ty,
-            representation,
             omissions: match self.defaults {
                 true => Omissions::Defaulted,
                 false => Omissions::Refused,

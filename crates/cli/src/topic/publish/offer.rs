@@ -1,4 +1,5 @@
-//! What the writer of `tickwire topic pub` offers: what all readers of the topic ask for.
+//! What the writer of `tickwire topic pub` offers: what the profile says, else what all readers of the
+//! topic ask for.
 
 use std::sync::Arc;
 
@@ -14,21 +15,19 @@ use crate::failure::{Failure, Result};
 use crate::topic::subscription::partitions;
 
 impl Arguments {
-    /// Offers what all readers ask for.
+    /// Offers what the profile says, else what all readers ask for.
     pub(super) fn writer(
         &self,
         participant: &DomainParticipant,
         ty: &TypeDescription,
         readers: &[Arc<EndpointData>],
-        representation: Representation,
     ) -> Result<DataWriter<Serialized>> {
         let requested = || readers.iter().map(|data| &data.qos);
         // What was published stays when the command ends.
         let mut qos = DataWriterQos::default()
             .reliable(self.timeout)
             .keep_all()
-            .autodispose_unregistered_instances(false)
-            .representation([id(representation)]);
+            .autodispose_unregistered_instances(false);
         let durability = requested().map(|qos| qos.durability).max();
         qos = qos.with(|qos| qos.durability = durability.unwrap_or(Durability::Volatile));
         if let Some(deadline) = requested().map(|qos| qos.deadline).min() {
@@ -40,6 +39,11 @@ impl Arguments {
         if !readers.is_empty() && requested().all(|qos| qos.ownership == Ownership::Exclusive) {
             qos = qos.exclusive(0);
         }
+        qos = self.network.profile.adjust_writer(qos, &self.name);
+        // An empty list leaves it open.
+        if qos.policies().data_representation.is_empty() {
+            qos = qos.representation([id(representation(ty, readers))]);
+        }
         let publisher = PublisherQos::default().partition(partitions(readers));
         let publisher = participant.publisher(publisher);
         let ty = DynamicType::described(ty.clone());
@@ -49,11 +53,17 @@ impl Arguments {
     }
 }
 
+/// How samples are to be encoded: the first representation that the writer offers.
+pub(super) fn offered(writer: &DataWriter<Serialized>) -> Representation {
+    let qos = writer.qos();
+    match qos.policies().data_representation.first() {
+        Some(&RepresentationId::XCDR2) => Representation::Xcdr2,
+        _ => Representation::Xcdr1,
+    }
+}
+
 /// What all readers understand; else what is usual for the type.
-pub(super) fn representation(
-    ty: &TypeDescription,
-    readers: &[Arc<EndpointData>],
-) -> Representation {
+fn representation(ty: &TypeDescription, readers: &[Arc<EndpointData>]) -> Representation {
     let (one, two) = (Representation::Xcdr1, Representation::Xcdr2);
     let by_preference = match ty.extensibility {
         Extensibility::Final => [one, two],
