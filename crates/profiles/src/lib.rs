@@ -39,6 +39,7 @@ mod profiles;
 mod resolve;
 mod setting;
 mod toml_file;
+mod toml_text;
 mod value;
 mod xml;
 
@@ -48,6 +49,7 @@ pub use problem::{LoadError, Problem, UnknownProfile};
 pub use profile::{Effective, Profile};
 pub use profiles::{FILE_VARIABLE, PROFILE_VARIABLE, Profiles};
 pub use setting::Setting;
+pub use toml_text::NotInToml;
 pub use value::parse_duration;
 
 /// Profiles in one file.

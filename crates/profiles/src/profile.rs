@@ -175,7 +175,11 @@ impl Profile {
 
     /// What holds of an entity, setting by setting, with where it comes from; of a topic if one is named.
     pub fn settings(&self, entity: Entity, topic: Option<&str>) -> Vec<Effective> {
-        let effective = self.effective(entity, topic);
+        Self::listed(entity, &self.effective(entity, topic))
+    }
+
+    /// The same of what holds, with what has its default.
+    pub(crate) fn listed(entity: Entity, effective: &resolve::Effective<'_>) -> Vec<Effective> {
         let settings = catalogue::of(entity).map(|setting| match effective.get(setting.key) {
             Some((profile, said)) => Effective {
                 setting,
@@ -194,16 +198,26 @@ impl Profile {
         settings.collect()
     }
 
-    /// The names and patterns of topics of which the profile itself says something.
+    /// The names and patterns of topics of which the profile, or what it inherits, says something.
     pub fn topics(&self) -> Vec<&str> {
-        let parts: std::collections::BTreeSet<_> = self.parts.iter().flatten().collect();
-        let profiles = parts
-            .into_iter()
-            .filter_map(|part| self.library.profiles.get(*part));
-        let mut topics: Vec<_> = profiles.flat_map(resolve::Profile::topics).collect();
+        let filters = Entity::ALL.into_iter().filter_map(|entity| {
+            let part = self.part(entity)?;
+            Some(self.library.filters(part, entity))
+        });
+        let filters = filters.flatten().flat_map(|(_, filters)| filters);
+        let mut topics: Vec<_> = filters.collect();
         topics.sort_unstable();
         topics.dedup();
         topics
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// The profile that says what an entity is to be.
+    pub(crate) fn part(&self, entity: Entity) -> Option<usize> {
+        self.parts.get(entity as usize).copied().flatten()
     }
 
     fn group(&self, entity: Entity) -> GroupQos {
@@ -226,7 +240,7 @@ impl Profile {
     }
 
     fn effective(&self, entity: Entity, topic: Option<&str>) -> resolve::Effective<'_> {
-        let part = self.parts.get(entity as usize).copied().flatten();
+        let part = self.part(entity);
         part.map(|part| self.library.effective(part, entity, topic))
             .unwrap_or_default()
     }

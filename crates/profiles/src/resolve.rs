@@ -52,6 +52,9 @@ pub(crate) struct Said {
 /// What holds, by the key of the setting: with the profile that says it.
 pub(crate) type Effective<'l> = BTreeMap<&'static str, (&'l Profile, &'l Said)>;
 
+/// Which part of a profile, given with its place, holds.
+type Pick<'p, 'l> = &'p dyn Fn(usize, &'l Profile) -> Option<&'l ResolvedSection>;
+
 impl Library {
     /// Looks names up and checks what they lead to.
     pub(crate) fn resolve(text: &str, document: Document, problems: &mut Problems<'_>) -> Self {
@@ -134,9 +137,47 @@ impl Library {
         entity: Entity,
         topic: Option<&str>,
     ) -> Effective<'_> {
+        self.picked(profile, &|_, found| found.section(entity, topic))
+    }
+
+    /// What holds for an entity of topics for which each profile's part has the filter that `chosen` says,
+    /// else none.
+    pub(crate) fn chosen(
+        &self,
+        profile: usize,
+        entity: Entity,
+        chosen: &BTreeMap<usize, &str>,
+    ) -> Effective<'_> {
+        self.picked(profile, &|at, found| {
+            let topic = chosen.get(&at).copied();
+            let mut own = found.sections_of(entity);
+            own.find(|section| section.topic.as_deref() == topic)
+        })
+    }
+
+    /// The filters that say what holds for an entity, in their order: of the profile and of those on which
+    /// it builds.
+    pub(crate) fn filters(&self, profile: usize, entity: Entity) -> Vec<(usize, Vec<&str>)> {
+        let mut filters = BTreeMap::new();
+        let mut next = vec![profile];
+        while let Some(at) = next.pop() {
+            let Some(found) = self.profiles.get(at) else {
+                continue;
+            };
+            let own = found.sections_of(entity);
+            let topics = own.clone().filter_map(|section| section.topic.as_deref());
+            if filters.insert(at, topics.collect()).is_none() {
+                next.extend(&found.bases);
+                next.extend(own.flat_map(|section| &section.bases));
+            }
+        }
+        filters.into_iter().collect()
+    }
+
+    fn picked<'l>(&'l self, profile: usize, pick: Pick<'_, 'l>) -> Effective<'l> {
         let mut effective = Effective::new();
         let mut seen = BTreeSet::new();
-        self.collect(profile, entity, topic, &mut seen, &mut effective);
+        self.collect(profile, pick, &mut seen, &mut effective);
         effective
     }
 
@@ -144,8 +185,7 @@ impl Library {
     fn collect<'l>(
         &'l self,
         profile: usize,
-        entity: Entity,
-        topic: Option<&str>,
+        pick: Pick<'_, 'l>,
         seen: &mut BTreeSet<usize>,
         effective: &mut Effective<'l>,
     ) {
@@ -153,13 +193,13 @@ impl Library {
             return;
         };
         for &base in &found.bases {
-            self.collect(base, entity, topic, seen, effective);
+            self.collect(base, pick, seen, effective);
         }
-        let Some(section) = found.section(entity, topic) else {
+        let Some(section) = pick(profile, found) else {
             return;
         };
         for &base in &section.bases {
-            self.collect(base, entity, topic, seen, effective);
+            self.collect(base, pick, seen, effective);
         }
         for said in &section.said {
             effective.insert(said.setting.key, (found, said));
@@ -255,10 +295,7 @@ impl Library {
 impl Profile {
     /// What it says itself: of topics with such a name, else of all (DDS-XML 1.0 §7.3.2.4.3).
     fn section(&self, entity: Entity, topic: Option<&str>) -> Option<&ResolvedSection> {
-        let mut sections = self
-            .sections
-            .iter()
-            .filter(|section| section.entity == entity);
+        let mut sections = self.sections_of(entity);
         let matches = |section: &&ResolvedSection| match (&section.topic, topic) {
             (Some(pattern), Some(topic)) => **pattern == *topic || name_matches(pattern, topic),
             _ => false,
@@ -267,11 +304,9 @@ impl Profile {
         filtered.or_else(|| sections.find(|section| section.topic.is_none()))
     }
 
-    /// The names and patterns of topics of which it says something.
-    pub(crate) fn topics(&self) -> impl Iterator<Item = &str> {
-        self.sections
-            .iter()
-            .filter_map(|section| section.topic.as_deref())
+    fn sections_of(&self, entity: Entity) -> impl Iterator<Item = &ResolvedSection> + Clone {
+        let sections = self.sections.iter();
+        sections.filter(move |section| section.entity == entity)
     }
 }
 

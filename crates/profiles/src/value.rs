@@ -275,7 +275,7 @@ fn size_text(bytes: usize) -> String {
 }
 
 /// A TOML string.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for char in text.chars() {
         match char {

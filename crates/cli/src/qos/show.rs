@@ -21,7 +21,8 @@ profile and line that it comes from. What is inherited is in it; what the file s
 not have is reported on standard error.
 
 With --topic, what holds for that topic; otherwise what holds for those that no filter names. `-o toml` \
-writes the profile as a TOML profile of its own, whatever its format.
+writes the profile as a TOML profile of its own, whatever its format, with its parts for topics that \
+filters name.
 
 The exit status is 1 if the file says what cannot be obeyed.",
     after_help = "\
@@ -82,7 +83,12 @@ impl Arguments {
             (Some(name), form) => {
                 let profile = profiles.profile(name).map_err(Failure::usage)?;
                 match form {
-                    Form::Toml => self.write_toml(name, &profile, &mut out)?,
+                    Form::Toml => {
+                        // A name within a library is no bare key.
+                        let name = name.rsplit("::").next().unwrap_or(name);
+                        let text = profile.to_toml(name, self.topic.as_deref(), self.all);
+                        out.write_all(text.map_err(Failure::new)?.as_bytes())?;
+                    }
                     _ => self.show(&profile, &mut out)?,
                 }
             }
@@ -129,27 +135,12 @@ impl Arguments {
         }
         let columns = ["of", "setting", "value", "default", "from"];
         write_list(out, self.list_format(), &columns, &rows)?;
-        Ok(())
-    }
-
-    fn write_toml(
-        &self,
-        name: &str,
-        profile: &Profile,
-        out: &mut BufWriter<StdoutLock<'_>>,
-    ) -> Result<()> {
-        // A name within a library is no bare key.
-        let name = name.rsplit("::").next().unwrap_or(name);
-        for entity in Entity::ALL {
-            let settings = self.settings(profile, entity);
-            if settings.is_empty() {
-                continue;
-            }
-            writeln!(out, "[profiles.{name:?}.{entity}]")?;
-            for Effective { setting, value, .. } in settings {
-                writeln!(out, "{} = {value}", setting.key)?;
-            }
-            writeln!(out)?;
+        let topics = profile.topics();
+        if self.topic.is_none() && !topics.is_empty() {
+            note(format_args!(
+                "other settings hold for topics that match {}: --topic NAME shows them",
+                topics.join(", ")
+            ));
         }
         Ok(())
     }
