@@ -120,6 +120,9 @@ fn endpoint(id: u8, key: u32, role: Role, bits: u8) -> EndpointData {
     data
 }
 
+/// What a node has told each of its readers: the writers of a publisher.
+type Told = BTreeMap<(Guid, Guid), Arc<[EntityId]>>;
+
 /// Two participants, and the network between them.
 struct World {
     now: Instant,
@@ -128,8 +131,7 @@ struct World {
     peer_id: u8,
     queue: VecDeque<(usize, Vec<u8>)>,
     outbox: Outbox,
-    /// The writers of publishers as each node has told its readers.
-    told: [BTreeMap<(Guid, Guid), Arc<[EntityId]>>; 2],
+    told: [Told; 2],
 }
 
 impl World {
