@@ -297,6 +297,20 @@ fn gaps_are_sent_in_bursts_as_samples_are() {
 }
 
 #[test]
+fn small_samples_count_with_their_headers_in_bursts() {
+    let mut script = filtering_writer(1_000, |_| 1);
+    let mut samples = 0;
+    for number in 1..=256 {
+        let said = script.acknack(1, &[number], true);
+        samples += count(&said, |said| matches!(said, Said::Data(_)));
+    }
+    assert!(
+        samples <= 1_000 / 56,
+        "{samples} samples of 56 bytes and more"
+    );
+}
+
+#[test]
 fn filters_beyond_what_a_writer_evaluates_are_left_to_their_readers() {
     let mut filter_limits = FilterLimits::default();
     filter_limits.max_filters = 3;

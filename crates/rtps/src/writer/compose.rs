@@ -61,7 +61,7 @@ impl Composer {
             (true, value) => SerializedPayload::Data(value),
             (false, key) => SerializedPayload::Key(key),
         };
-        let len = self.submessages_len() + change.payload.len();
+        let len = self.data_len(change.payload.len());
         self.message(target, len, outbox)
             .info_ts(change.change.source_timestamp)
             .data(&Data {
@@ -90,7 +90,7 @@ impl Composer {
         };
         let payload = rest.get(..fragment_len).unwrap_or(rest);
         self.list_inline_qos(change);
-        let len = self.submessages_len() + payload.len();
+        let len = self.data_len(payload.len());
         self.message(target, len, outbox)
             .info_ts(change.change.source_timestamp)
             .data_frag(&DataFrag {
@@ -181,6 +181,17 @@ impl Composer {
     pub(super) fn fragment_count(&self, payload_len: usize) -> u32 {
         let count = payload_len.div_ceil(usize::from(self.fragment_len()));
         u32::try_from(count).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// How many bytes DATA with a payload of `payload_len`, or DATA_FRAG with as much of one, takes at
+    /// most.
+    pub(super) fn data_len(&self, payload_len: usize) -> usize {
+        self.submessages_len() + payload_len
+    }
+
+    /// How many bytes a full fragment takes at most.
+    pub(super) fn full_fragment_len(&self) -> usize {
+        self.data_len(self.fragment_len().into())
     }
 
     /// What a datagram needs for DATA or DATA_FRAG beside the payload.

@@ -54,8 +54,8 @@ pub struct WriterConfig {
     pub heartbeat_period: Duration,
     /// The same sample is not sent again to the same reader within this time. Default 10 ms.
     pub repair_interval: Duration,
-    /// Fragments and repairs are sent in bursts of as many bytes. Default 64 KiB, which fits the
-    /// usual socket buffers.
+    /// Fragments and repairs are sent in bursts of as many bytes, headers counted. Default 64 KiB, which
+    /// fits the usual socket buffers.
     pub burst_len: usize,
     /// Time between bursts. Default 0.5 ms, hence 131 MB/s.
     pub burst_interval: Duration,

@@ -44,7 +44,7 @@ impl Writer {
                     false => self.composer.fragment_count(change.payload.len()),
                 };
                 for fragment in set.iter().filter(|&f| f >= start && f <= count) {
-                    if !self.pacer.take(now, self.composer.fragment_len().into()) {
+                    if !self.pacer.take(now, self.composer.full_fragment_len()) {
                         request.next = fragment;
                         return false;
                     }
@@ -136,13 +136,14 @@ impl Writer {
         let target = target_of(&reader.proxy);
         let count = self.composer.fragment_count(change.payload.len());
         if count == 1 {
-            if !self.pacer.take(now, change.payload.len()) {
+            let len = self.composer.data_len(change.payload.len());
+            if !self.pacer.take(now, len) {
                 return false;
             }
             self.composer.data(change, target, outbox);
         } else {
             for fragment in reader.repairs.fragment.max(1)..=count {
-                if !self.pacer.take(now, self.composer.fragment_len().into()) {
+                if !self.pacer.take(now, self.composer.full_fragment_len()) {
                     reader.repairs.fragment = fragment;
                     return false;
                 }

@@ -55,7 +55,7 @@ impl Writer {
         let reliable = self.readers.iter().any(|reader| reader.proxy.reliable);
         let start = self.cursor.fragment;
         while self.cursor.fragment <= count {
-            if !self.pacer.take(now, self.composer.fragment_len().into()) {
+            if !self.pacer.take(now, self.composer.full_fragment_len()) {
                 if reliable && self.cursor.fragment > start {
                     // Lets readers ask for what got lost before the rest has been sent.
                     let last = self.cursor.fragment - 1;
