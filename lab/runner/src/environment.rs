@@ -49,6 +49,8 @@ impl Environment {
             fact(name, read(path).or_else(|| Some("not there".to_owned())));
         }
         fact("niceness", niceness());
+        let group = read("/proc/self/autogroup").unwrap_or_else(|| "not there".to_owned());
+        fact("niceness of the session", Some(group));
         for (name, command) in COMMANDS {
             fact(name, first_line(command));
         }
