@@ -25,8 +25,11 @@ mod stage;
 mod survey;
 mod topic;
 
+use std::error::Error;
+use std::num::{IntErrorKind, ParseIntError};
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -35,7 +38,7 @@ fn main() -> ExitCode {
     let (arguments, notes) = rendezvous::translate(std::env::args_os());
     let matches = Cli::command()
         .try_get_matches_from(arguments)
-        .unwrap_or_else(|error| without_escape_tip(error).exit());
+        .unwrap_or_else(|error| with_tip_of_form(without_escape_tip(error)).exit());
     // The command line is well-formed; what a profile says may be wrong still.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     notes.iter().for_each(output::note);
@@ -67,6 +70,21 @@ fn without_escape_tip(mut error: clap::Error) -> clap::Error {
         if !tips.is_empty() {
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
         }
+    }
+    error
+}
+
+/// The error with the form of a value that should have been a number: the parser of numbers tells only that it is
+/// none.
+fn with_tip_of_form(mut error: clap::Error) -> clap::Error {
+    let is_no_number = error.source().is_some_and(|source| {
+        let source = source.downcast_ref::<ParseIntError>();
+        let kind = source.map(ParseIntError::kind);
+        matches!(kind, Some(IntErrorKind::InvalidDigit | IntErrorKind::Empty))
+    });
+    if is_no_number {
+        let tip = StyledStr::from("a whole number is expected, in digits alone");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error
 }

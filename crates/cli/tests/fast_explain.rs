@@ -183,7 +183,10 @@ fn json_has_paths_bytes_and_values() {
 fn what_is_not_there_is_said_with_what_to_try() {
     let folder = folder("explainnone");
     for (options, words) in [
-        (&["-m", "2"][..], "2 messages can be decoded"),
+        (
+            &["-m", "2"][..],
+            "2 messages can be decoded, numbered from 0: the last is 1\n",
+        ),
         (&["--byte", "2"], "byte 2 is in no message"),
         (&["--packet", "5"], "no message 0 in packet 5"),
     ] {
@@ -220,6 +223,15 @@ fn where_nothing_decodes_the_way_to_read_the_file_is_found() {
             hint.starts_with("hint: with `--preamble none` the first "),
             "{hint}"
         );
+        // A venue decides about several things at once.
+        let hint = hint_of(
+            command,
+            "simple.dat",
+            "simple.xml",
+            &["--venue", "moex-asts"],
+        );
+        let expected = "hint: with `--preamble none --reset packet` the first ";
+        assert!(hint.starts_with(expected), "{hint}");
     }
     // One damaged packet hides neither the right way nor how many it decodes.
     let mut damaged = folder.read("simple.dat");
@@ -245,6 +257,16 @@ fn where_nothing_decodes_the_way_to_read_the_file_is_found() {
     }
     let hint = hint_of("decode", "simple.dat", "complex.xml", &[]);
     assert!(hint.contains("complex.xml"), "{hint}");
+    // What is to be done is the same in all places.
+    let failed = ["fast", "explain", "simple.dat", "-t", "complex.xml"];
+    let run = tickwire(
+        &folder,
+        &[&failed[..], &["--failed", "-o", "json"]].concat(),
+    );
+    let object: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let to_do = object["error"]["to_do"].as_str().expect("text");
+    assert_eq!(format!("hint: {to_do}"), hint);
+    assert!(run.stderr.ends_with(&format!("{hint}\n")), "{}", run.stderr);
 }
 
 #[test]

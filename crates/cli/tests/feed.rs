@@ -2,11 +2,12 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Folder, tickwire};
+use common::{Domain, Folder, tickwire};
 
 #[test]
 fn the_same_seed_makes_the_same_file() {
@@ -131,6 +132,82 @@ fn bad_options_are_refused_with_the_range() {
         "{}",
         no_folder.stderr
     );
+}
+
+#[test]
+fn what_is_no_number_is_told_what_one_looks_like() {
+    let folder = Folder::new("no-number");
+    for (command, option, value) in [
+        (["feed", "send", "x.dat"], "--rate", "10k"),
+        (["topic", "echo", "Quotes"], "--domain", "abc"),
+    ] {
+        let run = tickwire(&folder, &[&command[..], &[option, value]].concat());
+        assert_eq!(run.status, 2);
+        let tip = "a whole number is expected, in digits alone";
+        assert!(run.stderr.contains(tip), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn templates_of_another_feed_are_told_by_their_ids() {
+    let folder = Folder::new("other-templates");
+    folder.generate("simple", &["--messages", "400"]);
+    let other = br#"<template name="A" id="70"><uInt32 name="X"/></template>"#;
+    folder.write("other.xml", other);
+    let run = ["feed", "run", "--decode-only", "-t", "other.xml"];
+    let of_file = tickwire(&folder, &[&run[..], &["--file", "simple.dat"]].concat());
+    // A port that nobody else has as long as this socket is there.
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("bound").port();
+    let group = format!("224.1.2.133:{port}");
+    let of_line = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args([&run[..], &["--group", &group, "--silence", "200ms"]].concat())
+        .current_dir(folder.path())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn();
+    let mut of_line = of_line.expect("the built binary starts");
+    let mut said = BufReader::new(of_line.stderr.take().expect("it is piped"));
+    let mut ready = String::new();
+    said.read_line(&mut ready).expect("text");
+    let send = tickwire(&folder, &["feed", "send", "simple.dat", "--group", &group]);
+    assert_eq!(send.status, 0, "{}", send.stderr);
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("text");
+    assert_eq!(of_line.wait().expect("it is ours").code(), Some(1));
+    for said in [of_file.stderr, rest] {
+        let hint = said.lines().rfind(|line| line.starts_with("hint: "));
+        let hint = hint.unwrap_or_default();
+        let expected = "hint: other.xml has the template ids 70, but ";
+        assert!(hint.starts_with(expected), "{said}");
+        assert!(hint.contains("packets ask for 1, 2, 3"), "{said}");
+    }
+}
+
+/// Which option differs is told on both sides.
+#[test]
+fn who_is_not_asked_for_echoes_is_named() {
+    let (folder, domain) = (Folder::new("unasked"), Domain::reserve());
+    folder.generate("simple", &["--messages", "40"]);
+    let subscriber = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["feed", "subscribe", "-d", &domain.id])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut subscriber = subscriber.expect("the built binary starts");
+    let feed = ["feed", "run", "-t", "simple.xml", "--file", "simple.dat"];
+    let options = ["-d", &domain.id, "--no-echo", "--patience", "3s"];
+    let run = tickwire(&folder, &[&feed[..], &options].concat());
+    subscriber.kill().expect("it is ours");
+    subscriber.wait().expect("it is ours");
+    assert_eq!(run.status, 1);
+    let hint = "hint: start `tickwire feed subscribe` with `--no-echo`, too, or this without";
+    assert!(
+        run.stderr.contains("which `--no-echo` does not ask for"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(run.stderr.matches(hint).count(), 2, "{}", run.stderr);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! hands on, on the calling thread; counts and times every stage. Knows neither sockets nor writers:
 //! packets are brought to it, and a [`Publish`] takes the samples.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use tickwire::Instant;
@@ -87,6 +88,8 @@ pub struct HandlerCounters {
     pub first_malformed: Option<Malformed>,
     /// How many were given up for each reason, in the order in which the reasons first came.
     pub malformed_by: Vec<(MalformedKind, u64)>,
+    /// Template ids that messages ask for and no template has: the first [`MAX_UNKNOWN`].
+    pub unknown_templates: BTreeSet<u32>,
     /// Times that packets were lost before they reached the handler, as far as it was told.
     pub losses: u64,
     /// Packets given up, whole or from some message on, because they need values of others that were
@@ -101,6 +104,9 @@ pub struct HandlerCounters {
     /// By template, in the templates' order.
     pub groups: Vec<Group>,
 }
+
+/// As many template ids that no template has are told.
+pub const MAX_UNKNOWN: usize = 20;
 
 /// What has been counted for one template.
 #[derive(Debug)]
@@ -448,7 +454,15 @@ impl<P: Publish> Road<P> {
         counters.malformed += 1;
         let kind = match &reason {
             MalformedReason::Preamble(_) => MalformedKind::Preamble,
-            MalformedReason::Message(error) => MalformedKind::Code(error.code),
+            MalformedReason::Message(error) => {
+                let unknown = error.unknown_template;
+                if let Some(id) = unknown.filter(|_| error.code == Code::D9)
+                    && counters.unknown_templates.len() < MAX_UNKNOWN
+                {
+                    counters.unknown_templates.insert(id.0);
+                }
+                MalformedKind::Code(error.code)
+            }
         };
         match counters.malformed_by.iter_mut().find(|(of, _)| *of == kind) {
             Some((_, count)) => *count += 1,

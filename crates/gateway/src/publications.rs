@@ -173,6 +173,23 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
         participants
     }
 
+    /// A topic whose samples somebody wants to send back, though the options ask for none: who waits to be asked
+    /// does not subscribe.
+    pub fn unasked(&self) -> Option<&str> {
+        if self.options.echo {
+            return None;
+        }
+        let own = self.participant.guid().prefix;
+        let mut echoes = self.participant.discovery().publications();
+        echoes.retain(|echo| echo.guid.prefix != own);
+        let is_sent_back = |topic: &str| {
+            let echoed = |name: &str| name.strip_suffix(ECHO_SUFFIX) == Some(topic);
+            echoes.iter().any(|echo| echoed(&echo.topic_name))
+        };
+        let mut topics = self.publications.iter().map(|own| own.name.as_str());
+        topics.find(|topic| is_sent_back(topic))
+    }
+
     fn wait_for_subscribers_from(
         &self,
         first: usize,

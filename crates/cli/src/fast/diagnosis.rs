@@ -1,6 +1,7 @@
 //! Why most packets of a file cannot be decoded: read in another way they can, or the templates are others.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use clap::ValueEnum;
@@ -10,15 +11,39 @@ use super::packets::{FileForm, PacketFile};
 use super::source::{PreambleForm, Reset, TemplateOptions};
 
 /// What to try with a file, `None` if most of its first packets can be decoded as they are read.
-pub(super) fn advice(
+pub(crate) fn advice(
     file: &PacketFile,
     options: &TemplateOptions,
     templates: &Templates,
 ) -> Option<String> {
-    let here = Sample::take(file, options.decoder(templates));
-    if here.whole * 2 >= here.packets {
-        return None;
-    }
+    let here = Sample::of_bad(file, options, templates)?;
+    Some(cause(&here, file, options, templates).unwrap_or_else(|| {
+        format!(
+            "no other `--framing`, `--preamble` or `--reset` decodes the first packets: {} may belong to \
+             another feed, or to another version of it; `tickwire fast explain --failed` shows where bytes \
+             and templates part",
+            options.templates.display()
+        )
+    }))
+}
+
+/// The same, `None` also if nothing but the bytes of its messages tells why they cannot be decoded.
+pub(super) fn advice_beyond_messages(
+    file: &PacketFile,
+    options: &TemplateOptions,
+    templates: &Templates,
+) -> Option<String> {
+    let here = Sample::of_bad(file, options, templates)?;
+    cause(&here, file, options, templates)
+}
+
+/// Another way to read the file, or ids that its templates do not have.
+fn cause(
+    here: &Sample,
+    file: &PacketFile,
+    options: &TemplateOptions,
+    templates: &Templates,
+) -> Option<String> {
     let samples = Way::all().filter_map(|way| Some((way, way.sample(file, options, templates)?)));
     let sensible = samples.filter(|(_, sample)| sample.is_mostly_whole());
     // The most whole packets, and the fewest others; of equal ways the first.
@@ -33,17 +58,29 @@ pub(super) fn advice(
         return Some(format!("with `{}` {packets} can be decoded", way.options()));
     }
     let xml = options.templates.display();
-    let Some(found) = here.unknown_ids() else {
-        return Some(format!(
-            "no other `--framing`, `--preamble` or `--reset` decodes the first packets: {xml} may belong to \
-             another feed, or to another version of it; `tickwire fast explain --failed` shows where bytes \
-             and templates part"
-        ));
-    };
+    let found = here.unknown_ids()?;
     let known = known_ids(templates).unwrap_or_else(|| "none".to_owned());
     Some(format!(
         "{xml} has the template ids {known}, but the first packets ask for {found}, and no other `--framing`, \
          `--preamble` or `--reset` decodes most of them: is it the template file of this feed?"
+    ))
+}
+
+/// What to try with a live feed whose packets ask for templates that there are not, if any do.
+pub(crate) fn advice_about_ids(
+    unknown: &BTreeSet<u32>,
+    options: &TemplateOptions,
+    templates: &Templates,
+) -> Option<String> {
+    if unknown.is_empty() {
+        return None;
+    }
+    let xml = options.templates.display();
+    let known = known_ids(templates).unwrap_or_else(|| "none".to_owned());
+    let found = list(unknown.iter().copied().collect());
+    Some(format!(
+        "{xml} has the template ids {known}, but packets ask for {found}: is it the template file of this feed, \
+         and are `--venue`, or `--preamble` and `--reset`, what its packets have?"
     ))
 }
 
@@ -67,6 +104,12 @@ struct Sample {
 }
 
 impl Sample {
+    /// The first packets as they are read, if most of them cannot be decoded.
+    fn of_bad(file: &PacketFile, options: &TemplateOptions, templates: &Templates) -> Option<Self> {
+        let here = Self::take(file, options.decoder(templates));
+        (here.whole * 2 < here.packets).then_some(here)
+    }
+
     fn take(file: &PacketFile, mut decoder: Decoder) -> Self {
         let mut sample = Self {
             packets: 0,
@@ -149,12 +192,16 @@ impl Way {
                 ..way
             })
         };
-        let reset = Reset::value_variants().iter().map(move |&when| Self {
-            reset: Some(when),
-            ..none
-        });
-        let both = framed.clone().flat_map(headed);
-        framed.chain(headed(none)).chain(reset).chain(both)
+        let reset = |way: Self| {
+            let policies = Reset::value_variants().iter();
+            policies.map(move |&when| Self {
+                reset: Some(when),
+                ..way
+            })
+        };
+        let one = framed.clone().chain(headed(none)).chain(reset(none));
+        one.chain(framed.flat_map(headed))
+            .chain(headed(none).flat_map(reset))
     }
 
     /// What the first packets are so, if the file can be read so.

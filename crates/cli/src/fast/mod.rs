@@ -2,7 +2,7 @@
 
 mod capture;
 mod decode;
-mod diagnosis;
+pub(crate) mod diagnosis;
 mod encode;
 mod events;
 mod explain;

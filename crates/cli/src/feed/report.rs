@@ -1,5 +1,6 @@
 //! What the feed handler has counted and measured.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub(super) struct Report {
     troubles: Vec<String>,
     /// Packets were malformed, or are none.
     is_unreadable: bool,
+    /// Template ids that packets ask for and no template has.
+    unknown_templates: BTreeSet<u32>,
     elapsed: Duration,
 }
 
@@ -116,6 +119,7 @@ impl Report {
             troubles: troubles(
                 counters, overflowed, lines.lost, only_line, echoed, expected,
             ),
+            unknown_templates: counters.unknown_templates.clone(),
             is_unreadable: counters.malformed > 0 || counters.losses > overflowed,
             elapsed,
         }
@@ -145,17 +149,22 @@ impl Report {
         Ok(out.flush()?)
     }
 
-    /// Fails if anything was lost on the way.
-    pub(super) fn verdict(&self) -> Result<()> {
+    /// Fails if anything was lost on the way. If packets could not be read, `advice` says what to try, given the
+    /// template ids that no template has.
+    pub(super) fn verdict(
+        &self,
+        advice: impl FnOnce(&BTreeSet<u32>) -> Option<String>,
+    ) -> Result<()> {
         if self.troubles.is_empty() {
             return Ok(());
         }
         let failure = Failure::new(self.troubles.join("; "));
         Err(match self.is_unreadable {
-            true => failure.hint(
+            true => failure.hint(advice(&self.unknown_templates).unwrap_or_else(|| {
                 "`tickwire fast decode` names each bad packet of a file; if most are bad, try another `--venue`, \
-                 `--framing`, `--preamble` or `--reset`",
-            ),
+                 `--framing`, `--preamble` or `--reset`"
+                    .to_owned()
+            })),
             false => failure,
         })
     }

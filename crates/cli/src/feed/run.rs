@@ -23,6 +23,7 @@ use super::receive::{Source, TICK};
 use super::report::{Form, Report};
 use super::subscribers::wait_for_subscribers;
 use crate::failure::{Failure, Result};
+use crate::fast::diagnosis::{advice, advice_about_ids};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::{DefaultTemplate, TemplateOptions};
 use crate::interrupt::Interrupt;
@@ -177,7 +178,10 @@ impl Arguments {
             false => self.publish(&templates, &source, &interrupt)?,
         };
         report.write(self.output)?;
-        report.verdict()
+        report.verdict(|unknown| match &source {
+            Source::File(file) => advice(file, &self.templates, &templates),
+            Source::Lines(_) => advice_about_ids(unknown, &self.templates, &templates),
+        })
     }
 
     /// Feeds without the usual end are sound, but a name that was given must be right.

@@ -28,35 +28,39 @@ pub(super) fn wait_for_subscribers<I: FnMut() -> Result<(), ReceiveError>>(
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
-        match error {
-            PublicationError::NoSubscriber { .. } | PublicationError::NoEcho { .. }
-                if left > TICK =>
-            {
-                if begin.elapsed() > WITHOUT_WORDS && !is_stage() {
-                    mismatches.report();
-                    if let PublicationError::NoEcho { topic, .. } = error
-                        && !std::mem::replace(&mut is_said, true)
-                    {
-                        note(format_args!(
-                            "topic {topic} has subscribers; waiting for such that send its samples back\n\
-                             hint: {ECHO_HINT}"
-                        ));
-                    }
-                }
-            }
+        let (error, why) = match error {
             PublicationError::NoSubscriber { topic, mut timeout } => {
                 timeout.waited = patience;
-                let error = PublicationError::NoSubscriber { topic, timeout };
-                return Err(Failure::new(error).hint(
-                    "start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`",
-                ));
+                let why = publications.unasked().map(|topic| {
+                    let said = format!(
+                        "a subscriber would send samples of topic {topic} back, which `--no-echo` does \
+                         not ask for"
+                    );
+                    (said, UNASKED_HINT)
+                });
+                (PublicationError::NoSubscriber { topic, timeout }, why)
             }
             PublicationError::NoEcho { topic, mut timeout } => {
                 timeout.waited = patience;
+                let said = format!(
+                    "topic {topic} has subscribers; waiting for such that send its samples back"
+                );
                 let error = PublicationError::NoEcho { topic, timeout };
-                return Err(Failure::new(error).hint(ECHO_HINT));
+                (error, Some((said, ECHO_HINT)))
             }
             error => return Err(Failure::new(error)),
+        };
+        if left <= TICK {
+            let hint = why.map_or(NOBODY_HINT, |(_, hint)| hint);
+            return Err(Failure::new(error).hint(hint));
+        }
+        if begin.elapsed() > WITHOUT_WORDS && !is_stage() {
+            mismatches.report();
+            if let Some((said, hint)) = why
+                && !std::mem::replace(&mut is_said, true)
+            {
+                note(format_args!("{said}\nhint: {hint}"));
+            }
         }
     }
     Ok(())
@@ -64,6 +68,12 @@ pub(super) fn wait_for_subscribers<I: FnMut() -> Result<(), ReceiveError>>(
 
 /// How long is waited for subscribers before it is said why.
 const WITHOUT_WORDS: Duration = Duration::from_secs(1);
-/// What makes both sides of a round trip agree.
+/// What brings subscribers.
+const NOBODY_HINT: &str =
+    "start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`";
+/// What makes both sides agree that samples come back, or that they do not.
+const UNASKED_HINT: &str =
+    "start `tickwire feed subscribe` with `--no-echo`, too, or this without `--no-echo`";
+/// The same where the subscriber was told `--no-echo`.
 const ECHO_HINT: &str =
     "start `tickwire feed subscribe` without `--no-echo`, or this with `--no-echo`";

@@ -1,25 +1,27 @@
 //! What was expected where a message went wrong, the rule, and what to do. Knows nothing of tables.
 
+use std::borrow::Cow;
+
 use tickwire_fast::{Code, DecodeError, Field, Operator, Part, Template, Templates};
 
 use super::super::diagnosis::known_ids;
 use super::trace::{Row, What};
 
 /// The words that follow a table which ends in an error.
-pub(super) struct Advice {
+pub(super) struct Advice<'a> {
     pub(super) expected: String,
     pub(super) rule: String,
-    pub(super) to_do: &'static str,
+    pub(super) to_do: Cow<'a, str>,
 }
 
-impl Advice {
+impl Advice<'_> {
     /// For `error`, whose row is the last one if the decoder got to a field.
     pub(super) fn new(error: &DecodeError, rows: &[Row], templates: &Templates) -> Self {
         let row = rows.last().filter(|row| row.error.is_some());
         Self {
             expected: expected(error, row, templates),
             rule: rule(error.code),
-            to_do: to_do(error.code, row, templates),
+            to_do: to_do(error.code, row, templates).into(),
         }
     }
 }

@@ -4,6 +4,7 @@ mod advice;
 mod show;
 mod trace;
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ use show::Explained;
 use tickwire_fast::{DecodeError, Templates};
 use trace::Trace;
 
-use super::diagnosis::advice;
+use super::diagnosis::{advice, advice_beyond_messages};
 use super::packets::{PacketFile, PacketOptions};
 use super::source::{DefaultTemplate, TemplateOptions};
 use super::walk::{At, Next, each_message};
@@ -100,8 +101,11 @@ impl Arguments {
             if (here.packet, here.message) == (at.packet, at.message) {
                 let mut trace = Trace::new(&templates, rest);
                 let done = decoder.decode(rest, &mut trace);
-                let shown = self.show(here, rest, &trace, done, &templates);
-                outcome = shown.map_err(|failure| self.advised(failure, &templates, &file));
+                // If most of the file cannot be decoded, this one message is not at fault.
+                let to_do = done.as_ref().err();
+                let to_do =
+                    to_do.and_then(|_| advice_beyond_messages(&file, &self.templates, &templates));
+                outcome = self.show(here, rest, &trace, done, &templates, to_do);
                 return Next::Stop;
             }
             match decoder.decode(rest, &mut ()) {
@@ -158,16 +162,11 @@ impl Arguments {
                 ),
                 None => self.not_found(decoded),
             };
-            self.advised(failure, templates, file)
+            match advice(file, &self.templates, templates) {
+                Some(advice) => failure.hint(advice),
+                None => failure,
+            }
         })
-    }
-
-    /// The failure with what to try if most of the file cannot be decoded: this one message is not at fault then.
-    fn advised(&self, failure: Failure, templates: &Templates, file: &PacketFile) -> Failure {
-        match advice(file, &self.templates, templates) {
-            Some(advice) => failure.hint(advice),
-            None => failure,
-        }
     }
 
     fn not_found(&self, decoded: u64) -> Failure {
@@ -190,14 +189,19 @@ impl Arguments {
                 "{file}: no message fails: {decoded} can be decoded"
             ))
             .hint("`--message N` explains one of them"),
-            (None, None, false) => Failure::new(format_args!(
-                "{file}: {} can be decoded, numbered from 0",
-                counted(decoded, "message", "messages")
-            ))
-            .hint("`--failed` explains the first that cannot"),
+            (None, None, false) => {
+                let messages = counted(decoded, "message", "messages");
+                let last = match decoded.checked_sub(1) {
+                    Some(last) => format!(", numbered from 0: the last is {last}"),
+                    None => String::new(),
+                };
+                Failure::new(format_args!("{file}: {messages} can be decoded{last}"))
+                    .hint("`--failed` explains the first that cannot")
+            }
         }
     }
 
+    /// `to_do` is what to try with the whole file, which the message does not know.
     fn show(
         &self,
         at: At,
@@ -205,6 +209,7 @@ impl Arguments {
         trace: &Trace<'_>,
         done: Result<usize, DecodeError>,
         templates: &Templates,
+        to_do: Option<String>,
     ) -> Result<()> {
         let explained = Explained {
             bytes: rest,
@@ -215,9 +220,16 @@ impl Arguments {
             offset: at.offset + error.offset,
             ..error.clone()
         });
-        let advice = error
-            .as_ref()
-            .map(|error| Advice::new(error, &trace.rows, templates));
+        let advice = error.as_ref().map(|error| {
+            let of_message = Advice::new(error, &trace.rows, templates);
+            match &to_do {
+                Some(to_do) => Advice {
+                    to_do: Cow::Borrowed(to_do),
+                    ..of_message
+                },
+                None => of_message,
+            }
+        });
         let mut out = stdout();
         let file = self.file.display();
         if self.output == Form::Json {
@@ -260,16 +272,22 @@ impl Arguments {
                 writeln!(out, "\n{error}")?;
                 paragraph(&mut out, "expected", &advice.expected)?;
                 paragraph(&mut out, "rule", &advice.rule)?;
-                paragraph(&mut out, "to do", advice.to_do)?;
+                paragraph(&mut out, "to do", &advice.to_do)?;
             }
         }
         out.flush()?;
         match error {
             None => Ok(()),
-            Some(error) => Err(Failure::new(format_args!(
-                "{file}: packet {}, message {}: {error}",
-                at.packet, at.message
-            ))),
+            Some(error) => {
+                let failure = Failure::new(format_args!(
+                    "{file}: packet {}, message {}: {error}",
+                    at.packet, at.message
+                ));
+                Err(match &to_do {
+                    Some(to_do) => failure.hint(to_do),
+                    None => failure,
+                })
+            }
         }
     }
 }
