@@ -12,7 +12,8 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tickwire::qos::{DestinationOrder, Durability, RepresentationId};
 use tickwire::{
-    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos, Topic,
+    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos,
+    SubscriberQos, Topic,
 };
 
 /// Long enough that only a fault reaches it.
@@ -493,12 +494,15 @@ fn samples_are_written_as_the_profile_says() {
         .reliable()
         .representation([RepresentationId::XCDR1, RepresentationId::XCDR2])
         .by_source_timestamp();
-    let reader = participant.reader_with(&topic, lenient);
+    // Of the reader's partitions the profile chooses one.
+    let subscriber = SubscriberQos::default().partition(["desk", "other"]);
+    let reader = participant.subscriber(subscriber).reader(&topic, lenient);
     let reader = reader.expect("a reader");
     let folder = Folder::new("topic-pub-profile");
     let profile = "[[profiles.desk.writer]]\ntopic = 'Quote*'\nrepresentation = ['xcdr1']\n\
                    durability = 'transient_local'\nhistory = { kind = 'keep_last', depth = 7 }\n\
-                   [[profiles.desk.writer]]\nlifespan = '1ns'\n";
+                   [[profiles.desk.writer]]\nlifespan = '1ns'\n\
+                   [profiles.desk.publisher]\npartition = ['desk']\ngroup_data = [1]\n";
     folder.write("qos.toml", profile.as_bytes());
     let mut child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
         .args(["topic", "pub", "-d", &domain.id, "Quotes", "-"])
@@ -523,12 +527,72 @@ fn samples_are_written_as_the_profile_says() {
     };
     assert_eq!(offer.data_representation, [RepresentationId::XCDR1]);
     assert_eq!(offer.durability, Durability::TransientLocal);
+    assert_eq!(
+        (&offer.partition[..], &offer.group_data[..]),
+        (&["desk".to_owned()][..], &[1][..])
+    );
     assert_eq!(offer.destination_order, DestinationOrder::BySourceTimestamp);
     assert_eq!(offer.lifespan, Duration::MAX);
     drop(input);
     let output = child.wait_with_output().expect("it ends");
     let said = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+/// The profile's partition is asked for in place of all that writers are in.
+#[test]
+fn samples_are_read_as_the_profile_says() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let writers = ["other", "desk"].map(|partition| {
+        let publisher = participant.publisher(PublisherQos::default().partition([partition]));
+        let qos = DataWriterQos::default().transient_local();
+        let writer = publisher.writer(&topic, qos).expect("a writer");
+        writer.write(&quote(partition, 1, None)).expect("room");
+        writer
+    });
+    let folder = Folder::new("topic-echo-profile");
+    folder.write(
+        "qos.toml",
+        b"[profiles.desk.subscriber]\npartition = ['desk']\n",
+    );
+    let echo = ["topic", "echo", "-d", &domain.id, "Quotes", "-n", "2"];
+    let options = ["--timeout", "2s", "--qos-file", "qos.toml"];
+    let run = tickwire(&folder, &[&echo[..], &options].concat());
+    let printed = objects(run.stdout.lines().map(str::to_owned));
+    assert_eq!(printed.len(), 1, "{}", run.stderr);
+    assert_eq!(printed[0]["symbol"], "desk");
+    drop(writers);
+}
+
+/// Readers of any type do not tell what it is, however many they are, and the writer does.
+#[test]
+fn who_tells_the_type_is_asked_for_it() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let secretive = builder(&domain).announce_types(false);
+    let secretive = secretive.build().expect("a participant");
+    let same = secretive.topic::<Quote>("Quotes").expect("a topic");
+    let readers = [(); 4].map(|()| secretive.reader(&same).expect("a reader"));
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(4, PATIENCE).expect("a match");
+    let run = tickwire(
+        &Folder::new("topic-pub-told"),
+        &[
+            "topic",
+            "pub",
+            "-d",
+            &domain.id,
+            "Quotes",
+            "symbol: A",
+            "--defaults",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(run.stderr, "1 sample written, 4 readers now\n");
+    drop(readers);
 }
 
 /// A reader of quotes that keeps what it gets.

@@ -121,12 +121,22 @@ impl Profile {
 
     /// The QoS of a publisher.
     pub fn publisher(&self) -> PublisherQos {
-        self.group(Entity::Publisher)
+        self.adjust_group(PublisherQos::default(), Entity::Publisher, None)
+    }
+
+    /// A QoS that is given, with what the profile says of publishers of that topic.
+    pub fn adjust_publisher(&self, qos: PublisherQos, topic: &str) -> PublisherQos {
+        self.adjust_group(qos, Entity::Publisher, Some(topic))
     }
 
     /// The QoS of a subscriber.
     pub fn subscriber(&self) -> SubscriberQos {
-        self.group(Entity::Subscriber)
+        self.adjust_group(SubscriberQos::default(), Entity::Subscriber, None)
+    }
+
+    /// A QoS that is given, with what the profile says of subscribers of that topic.
+    pub fn adjust_subscriber(&self, qos: SubscriberQos, topic: &str) -> SubscriberQos {
+        self.adjust_group(qos, Entity::Subscriber, Some(topic))
     }
 
     /// The QoS of a writer of that topic, with what the profile says of its publisher: a publisher that
@@ -220,17 +230,22 @@ impl Profile {
         self.parts.get(entity as usize).copied().flatten()
     }
 
-    fn group(&self, entity: Entity) -> GroupQos {
+    fn adjust_group(&self, mut qos: GroupQos, entity: Entity, topic: Option<&str>) -> GroupQos {
         let mut policies = EndpointQos::writer();
-        let effective = self.effective(entity, None);
+        let effective = self.effective(entity, topic);
         policies::apply_all(&mut policies, &effective);
-        let said = effective.get(policies::AUTOENABLE);
-        let is_off = said.is_some_and(|(_, said)| said.value == Value::Bool(false));
-        GroupQos::default()
-            .partition(policies.partition)
-            .presentation(policies.presentation)
-            .group_data(policies.group_data)
-            .autoenable_created_entities(!is_off)
+        for (key, (_, said)) in effective {
+            qos = match (key, &said.value) {
+                ("partition", _) => qos.partition(policies.partition.clone()),
+                ("group_data", _) => qos.group_data(policies.group_data.clone()),
+                (policies::AUTOENABLE, Value::Bool(yes)) => qos.autoenable_created_entities(*yes),
+                (key, _) if key.starts_with("presentation.") => {
+                    qos.presentation(policies.presentation)
+                }
+                _ => qos,
+            };
+        }
+        qos
     }
 
     fn apply(&self, policies: &mut EndpointQos, own: Entity, group: Entity, topic: &str) {

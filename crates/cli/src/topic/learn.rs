@@ -18,11 +18,13 @@ pub(super) struct LearnedType {
 }
 
 impl LearnedType {
-    /// As told by the first endpoint's participant that tells. Of those that do not, standard error
-    /// says why.
+    /// As told by the first endpoint's participant that tells: those that announce types are asked first. If
+    /// none tells, standard error says why.
     pub(super) fn of(participant: &DomainParticipant, endpoints: &[Arc<EndpointData>]) -> Self {
         let mut learned = Self::default();
-        for endpoint in endpoints.iter().take(MOST_ASKED) {
+        let (told, untold): (Vec<_>, _) = endpoints.iter().partition(|data| announces_type(data));
+        let mut problems = Vec::new();
+        for endpoint in told.into_iter().chain(untold).take(MOST_ASKED) {
             learned.name.clone_from(&endpoint.type_name);
             learned.has_key = endpoint.guid.entity.is_keyed();
             match describe(participant, endpoint) {
@@ -30,12 +32,12 @@ impl LearnedType {
                     learned.description = Some(description);
                     return learned;
                 }
-                Err(error) => note(format_args!(
-                    "the type {} is not known: {error}",
-                    learned.name
-                )),
+                Err(error) => {
+                    problems.push(format!("the type {} is not known: {error}", learned.name));
+                }
             }
         }
+        problems.iter().for_each(note);
         learned
     }
 
@@ -45,6 +47,11 @@ impl LearnedType {
             None => DynamicType::opaque(&self.name, self.has_key),
         }
     }
+}
+
+/// Whether an endpoint says which type it has. Readers that take samples of any type do not.
+pub(super) fn announces_type(endpoint: &EndpointData) -> bool {
+    !endpoint.type_information.is_empty()
 }
 
 /// The type of an endpoint, under the name that it is registered by, which is the one that must

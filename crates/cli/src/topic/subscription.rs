@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use tickwire::cdr::filter::{FilterError, FilterProblem};
+use tickwire::error::ContentFilterError;
 use tickwire::qos::{Durability, EndpointQos, Ownership, nearest_name};
 use tickwire::{
     DataReader, DataReaderQos, DomainParticipant, DynamicType, EndpointData, Serialized, StateMask,
@@ -159,6 +161,9 @@ impl Subscription {
         let mut partitions = partitions(writers);
         partitions.extend([String::new(), "*".to_owned()]);
         let subscriber = SubscriberQos::default().partition(partitions);
+        let subscriber = self.profile.adjust_subscriber(subscriber, &self.name);
+        // Whatever the profile says, the reader takes part at once.
+        let subscriber = subscriber.autoenable_created_entities(true);
         let subscriber = self.participant.subscriber(subscriber);
         let qos = self.profile.adjust_reader(qos, &self.name);
         let policies = qos.policies();
@@ -178,7 +183,23 @@ impl Subscription {
             return subscriber.reader(&topic, qos).map_err(Failure::new);
         };
         let filtered = topic.filtered("tickwire topic echo", expression, &[]);
-        let filtered = filtered.map_err(Failure::usage)?;
+        let filtered = filtered.map_err(|error| {
+            let is_member_unknown = matches!(
+                &error,
+                ContentFilterError::Filter(FilterError {
+                    problem: FilterProblem::UnknownMember { nearest: None, .. },
+                    ..
+                })
+            );
+            let failure = Failure::usage(error);
+            match is_member_unknown {
+                true => failure.hint(format_args!(
+                    "`tickwire topic type {}` shows the members",
+                    self.name
+                )),
+                false => failure,
+            }
+        })?;
         subscriber.reader(&filtered, qos).map_err(Failure::new)
     }
 

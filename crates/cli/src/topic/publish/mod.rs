@@ -17,7 +17,7 @@ use tickwire::{
 };
 use tickwire_profiles::parse_duration;
 
-use super::learn::LearnedType;
+use super::learn::{LearnedType, announces_type};
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
@@ -30,7 +30,7 @@ use crate::output::{counted, note};
 Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
 YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is \
 learned from a reader or a writer of the topic, which must be there; the writer is made to match the \
-readers, but for the policies that the `writer` part of a --qos-file's profile sets. Without --rate \
+readers, but for the policies that the `writer` and `publisher` parts of a --qos-file's profile set. Without --rate \
 and --count, each sample is written once.
 
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
@@ -160,17 +160,20 @@ impl Arguments {
     ) -> Result<Vec<Arc<EndpointData>>> {
         let view = participant.discovery();
         let wanted = self.wait.unwrap_or(1);
-        let find = || {
-            let found = self.endpoints(&view);
-            let enough = readers(&found) >= wanted && !found.is_empty();
-            enough.then_some(found)
+        let is_enough = |found: &Vec<_>| readers(found) >= wanted && !found.is_empty();
+        // Who takes samples of any type does not tell this one; somebody else may be about to.
+        let is_told = |found: &Vec<_>| found.iter().any(|data: &Arc<_>| announces_type(data));
+        let find = || Some(self.endpoints(&view)).filter(|all| is_enough(all) && is_told(all));
+        let mut found = match view.wait_for(self.timeout, find) {
+            Ok(found) => found,
+            Err(_) => self.endpoints(&view),
         };
-        let Ok(mut found) = view.wait_for(self.timeout, find) else {
-            return Err(match readers(&self.endpoints(&view)) {
-                0 if self.endpoints(&view).is_empty() => self.nobody(&view),
+        if !is_enough(&found) {
+            return Err(match readers(&found) {
+                0 if found.is_empty() => self.nobody(&view),
                 found => self.too_few(found, wanted),
             });
-        };
+        }
         // Readers that are there already announce themselves within moments of each other.
         let begin = Instant::now();
         while self.wait.is_none() && begin.elapsed() < self.timeout {

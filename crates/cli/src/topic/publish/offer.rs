@@ -45,6 +45,9 @@ impl Arguments {
             qos = qos.representation([id(representation(ty, readers))]);
         }
         let publisher = PublisherQos::default().partition(partitions(readers));
+        let publisher = (self.network.profile).adjust_publisher(publisher, &self.name);
+        // Whatever the profile says, the writer takes part at once.
+        let publisher = publisher.autoenable_created_entities(true);
         let publisher = participant.publisher(publisher);
         let ty = DynamicType::described(ty.clone());
         let topic = participant.topic_of::<Serialized>(&self.name, ty);
