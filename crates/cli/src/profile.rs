@@ -114,6 +114,7 @@ impl FromArgMatches for ProfileOptions {
         let profile = profile.map_err(|error| {
             let hint = match error {
                 LoadError::NoDefault { .. } => format!("hint: {CHOICE}\n"),
+                LoadError::NoFile { .. } => "hint: `--qos-file` names it, too\n".to_owned(),
                 _ => String::new(),
             };
             clap::Error::raw(ErrorKind::ValueValidation, format_args!("{error}\n{hint}"))

@@ -285,7 +285,10 @@ fn a_log_is_removed_only_if_it_is_named_exactly_and_nobody_has_it() {
     let run = remove(&[name]);
     assert_eq!(run.status, 1);
     assert!(run.stderr.contains("belongs to a writer"), "{}", run.stderr);
-    assert_eq!(remove(&[]).stdout, "");
+    let run = remove(&[]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+    let expected = "nothing can be removed: 1 log is in use\n";
+    assert_eq!(run.stderr, expected);
     drop(writer);
     let run = remove(&[]);
     let line = format!("{directory}: 1 sample, ");
@@ -307,4 +310,5 @@ fn a_log_is_removed_only_if_it_is_named_exactly_and_nobody_has_it() {
     assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{}", run.stderr);
     let list = tickwire(&folder, &["durability", "ls", "--store", ".", "-o", "json"]);
     assert_eq!(list.stdout.trim(), "[]");
+    assert_eq!(remove(&[]).stderr, "there are no logs\n");
 }

@@ -144,7 +144,8 @@ fn what_is_wrong_is_told_with_its_place() {
     assert!(run.stderr.contains(shown), "{}", run.stderr);
     let run = tickwire(&folder, &["topic", "ls", "--qos-profile", "p"]);
     assert_eq!(run.status, 2);
-    let expected = "error: the QoS profile `p` is asked for, but no file: set TICKWIRE_QOS_FILE\n";
+    let expected = "error: the QoS profile `p` is asked for, but no file: set TICKWIRE_QOS_FILE\n\
+                    hint: `--qos-file` names it, too\n";
     assert_eq!(run.stderr, expected, "the usage is as it should be");
 }
 
@@ -241,6 +242,27 @@ fn a_domain_without_ports_is_refused_with_its_line() {
     let run = tickwire(&folder, &[&profile[..], &["-d", "233"]].concat());
     let expected = "error: domain 233 has no ports";
     assert!(run.stderr.starts_with(expected), "{}", run.stderr);
+}
+
+#[test]
+fn a_file_without_profiles_is_told_what_it_is() {
+    let folder = Folder::new("qos-none");
+    let templates =
+        b"<templates><template name='A' id='1'><uInt32 name='X'/></template></templates>";
+    folder.write("feed.xml", templates);
+    folder.write("none.xml", b"<dds/>");
+    for (file, hint) in [
+        (
+            "feed.xml",
+            "it is a file of FAST templates: `tickwire fast templates feed.xml`",
+        ),
+        ("none.xml", "a profile is "),
+    ] {
+        let run = tickwire(&folder, &["qos", "show", file]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+        let expected = format!("error: {file} has no QoS profile\nhint: {hint}");
+        assert!(run.stderr.contains(&expected), "{}", run.stderr);
+    }
 }
 
 /// The domain is the profile's, which the environment names.

@@ -353,6 +353,11 @@ fn tools_show_who_is_there_and_whether_the_rendezvous_answers() {
     assert_eq!(doctor(), "OK");
     rendezvous.kill();
     assert_eq!(doctor(), "FAIL");
+    // To a script, nobody is something else than nobody knows.
+    let listed = tickwire(&folder, &list);
+    assert_eq!((listed.status, listed.stdout.as_str()), (1, ""));
+    let expected = format!("error: the rendezvous {address} does not answer, and nobody else is ");
+    assert!(listed.stderr.starts_with(&expected), "{}", listed.stderr);
 }
 
 #[test]

@@ -109,7 +109,15 @@ fn stale(system: &System) -> Finding {
                 "nobody seems to use {names}; {} not be looked at",
                 counted(hidden, "process could", "processes could")
             ),
-            "look again as root before removing any, or see that their process has ended",
+            match system.is_root() {
+                true => {
+                    "see that their process has ended before removing any, or look again with CAP_SYS_PTRACE \
+                     (docker run --cap-add SYS_PTRACE), without which root cannot look into all"
+                }
+                false => {
+                    "look again as root before removing any, or see that their process has ended"
+                }
+            },
         ),
     }
 }
@@ -216,6 +224,9 @@ mod tests {
             finding.mend.as_deref(),
             Some("look again as root before removing any, or see that their process has ended")
         );
+        let fake = fake.with("proc/self/status", "Name:\tdoctor\nUid:\t1000\t0\t0\t0\n");
+        let mend = stale(&fake.system).mend.unwrap_or_default();
+        assert!(mend.contains("with CAP_SYS_PTRACE"), "{mend}");
     }
 
     #[test]

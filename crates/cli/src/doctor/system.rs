@@ -59,6 +59,15 @@ impl System {
         names.filter_map(|name| name.parse().ok())
     }
 
+    /// Whether this process is root's.
+    pub(super) fn is_root(&self) -> bool {
+        let status = self.read("proc/self/status").unwrap_or_default();
+        let mut ids = status.lines().filter_map(|line| line.strip_prefix("Uid:"));
+        // The real and the effective one.
+        let ids = ids.next().map(|ids| ids.split_whitespace().nth(1));
+        ids == Some(Some("0"))
+    }
+
     /// What the open files of a process are.
     pub(super) fn open_files(&self, pid: u32) -> Vec<String> {
         let folder = format!("proc/{pid}/fd");

@@ -55,7 +55,16 @@ impl Arguments {
             }
         }
         if self.logs.is_empty() {
-            return list(&all);
+            if list(&all)? == 0 {
+                note(match all.len() as u64 {
+                    0 => "there are no logs".to_owned(),
+                    logs => format!(
+                        "nothing can be removed: {} in use",
+                        counted(logs, "log is", "logs are")
+                    ),
+                });
+            }
+            return Ok(());
         }
         for log in named {
             Store::remove(log).map_err(Failure::new)?;
@@ -65,15 +74,18 @@ impl Arguments {
     }
 }
 
-/// Says what could be removed.
-fn list(logs: &[PathBuf]) -> Result<()> {
+/// Says what could be removed, and how many logs that are.
+fn list(logs: &[PathBuf]) -> Result<usize> {
     let mut out = stdout();
+    let mut listed = 0;
     for log in logs {
         if Store::owner(log).map_err(Failure::new)? == Owner::Nobody {
             writeln!(out, "{}: {}", log.display(), contents(log))?;
+            listed += 1;
         }
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(listed)
 }
 
 fn contents(log: &Path) -> String {

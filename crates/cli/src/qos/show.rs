@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use tickwire_fast::{Mode, Templates};
 use tickwire_profiles::{Effective, Entity, Profile, Profiles};
 
 use crate::failure::{Failure, Result};
@@ -24,7 +25,7 @@ With --topic, what holds for that topic; otherwise what holds for those that no 
 writes the profile as a TOML profile of its own, whatever its format, with its parts for topics that \
 filters name.
 
-The exit status is 1 if the file says what cannot be obeyed.",
+The exit status is 1 if the file says what cannot be obeyed, or has no profile.",
     after_help = "\
 Examples:
   tickwire qos show qos.toml
@@ -74,6 +75,9 @@ impl Arguments {
             let (file, line, message) = (profiles.file(), ignored.line, &ignored.message);
             note(format_args!("{file}:{line}: {message}"));
         }
+        if profiles.names().next().is_none() {
+            return Err(self.no_profile());
+        }
         let mut out = stdout();
         match (&self.profile, self.output) {
             (None, Form::Toml) => {
@@ -94,6 +98,24 @@ impl Arguments {
             }
         }
         Ok(out.flush()?)
+    }
+
+    /// The file may be another that the user has.
+    fn no_profile(&self) -> Failure {
+        let file = self.file.display();
+        let failure = Failure::new(format_args!("{file} has no QoS profile"));
+        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        let is_fast =
+            Templates::parse(&text, Mode::Lenient).is_ok_and(|them| them.iter().next().is_some());
+        match is_fast {
+            true => failure.hint(format_args!(
+                "it is a file of FAST templates: `tickwire fast templates {file}` shows it"
+            )),
+            false => failure.hint(
+                "a profile is `[profiles.NAME]` in TOML, `<qos_profile name=\"NAME\">` in a `<qos_library>` in \
+                 DDS-XML, or below `<profiles>` in Fast DDS's XML",
+            ),
+        }
     }
 
     fn list(&self, profiles: &Profiles, out: &mut BufWriter<StdoutLock<'_>>) -> Result<()> {

@@ -62,18 +62,35 @@ pub(crate) struct Endpoints {
 }
 
 impl SurveyOptions {
-    /// Joins the domain and listens. The participant is for further questions.
+    /// Joins the domain and listens. The participant is for further questions. Says so if a rendezvous does
+    /// not answer.
+    ///
+    /// # Errors
+    /// When the domain cannot be joined, or nobody is found since the rendezvous does not answer.
     pub(crate) fn look(&self, command: &str) -> Result<(DomainParticipant, Survey)> {
-        let participant = self.network.join(command)?;
-        let view = participant.discovery();
-        self.listen(&view);
-        let survey = Survey::new(&view);
+        let (participant, survey) = self.look_only(command)?;
         let named = self.network.rendezvous.join(", ");
         if !named.is_empty() && !survey.hears_rendezvous() {
+            if survey.participants.is_empty() {
+                let (domain, interface) = (self.network.domain, &self.network.interface);
+                let failure = Failure::new(format_args!(
+                    "the rendezvous {named} does not answer, and nobody else is in domain {domain} on {interface}"
+                ));
+                return Err(failure.hint("`tickwire rendezvous --listen HOST:PORT` starts one"));
+            }
             note(format_args!(
                 "the rendezvous {named} does not answer: those that it would tell of are missing"
             ));
         }
+        Ok((participant, survey))
+    }
+
+    /// The same, whether a rendezvous answers or not.
+    pub(crate) fn look_only(&self, command: &str) -> Result<(DomainParticipant, Survey)> {
+        let participant = self.network.join(command)?;
+        let view = participant.discovery();
+        self.listen(&view);
+        let survey = Survey::new(&view);
         Ok((participant, survey))
     }
 
