@@ -144,7 +144,8 @@ fn a_scenario_is_run_verified_and_reported() {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     assert!(read("dotnet.hlog").contains("Tag=raw/good-tcp/1000B/block/round-trip,"));
     for report in [read("report.md"), read("report.html")] {
-        assert!(report.contains("absent: no package of it exists"));
+        assert!(report.contains("absent: why stands under"));
+        assert!(report.contains("no package of it exists"));
         assert!(report.contains("programs say: shy-tcp (pong 0: exit status: 2: can do nothing)"));
         assert!(report.contains("failed 2 of 2: ping 0: "), "{report}");
         assert!(report.contains("Where Tickwire stands"));

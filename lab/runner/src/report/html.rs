@@ -19,7 +19,7 @@ pub(super) fn write(document: &Document) -> String {
             Block::Heading { level, text } => {
                 body += &format!("<h{level}>{}</h{level}>\n", escape(text));
             }
-            Block::Paragraph(text) => body += &format!("<p>{}</p>\n", escape(text)),
+            Block::Paragraph(text) => body += &format!("<p>{}</p>\n", prose(text)),
             Block::Table(table) => body += &self::table(table),
             Block::Figure { svg, caption, .. } => {
                 let caption = escape(caption);
@@ -28,7 +28,7 @@ pub(super) fn write(document: &Document) -> String {
             Block::List(items) => {
                 let items: String = items
                     .iter()
-                    .map(|item| format!("<li>{}</li>\n", escape(item)))
+                    .map(|item| format!("<li>{}</li>\n", prose(item)))
                     .collect();
                 body += &format!("<ul>\n{items}</ul>\n");
             }
@@ -82,6 +82,17 @@ fn table(table: &Table) -> String {
     )
 }
 
+/// Text in which words stand between backquotes, as in Markdown.
+fn prose(text: &str) -> String {
+    let pieces = text.split('`').map(escape).enumerate();
+    pieces
+        .map(|(at, piece)| match at % 2 {
+            0 => piece,
+            _ => format!("<code>{piece}</code>"),
+        })
+        .collect()
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -120,12 +131,14 @@ mod tests {
     #[test]
     fn what_is_measured_cannot_become_markup() {
         let mut document = Document::new("a < b".into());
+        document.push(Block::Paragraph("`<p>` is code".into()));
         let mut table = Table::new(&[("x", Align::Right)]);
         table.row_of("floor", vec!["<script>".into()]);
         document.push(Block::Table(table));
         let html = write(&document);
         assert!(html.contains("<title>a &lt; b</title>"));
         assert!(html.contains("<tr class=\"floor\"><td class=\"r\">&lt;script&gt;</td></tr>"));
+        assert!(html.contains("<p><code>&lt;p&gt;</code> is code</p>"));
         assert!(!html.contains("<script"));
     }
 }

@@ -5,6 +5,9 @@ use super::text::{Align, Table};
 use crate::progress::minutes;
 use crate::record::Results;
 
+/// Under which heading the reasons stand for which systems are absent.
+pub(super) const NOT_THERE: &str = "Not in this run";
+
 /// The first paragraphs.
 pub(super) fn summary(results: &Results) -> Vec<Block> {
     let environment = &results.environment;
@@ -30,14 +33,14 @@ pub(super) fn summary(results: &Results) -> Vec<Block> {
     blocks.push(Block::List(
         METHOD.iter().map(|&it| it.to_owned()).collect(),
     ));
-    blocks.push(Block::heading(3, "Not in this run"));
+    blocks.push(Block::heading(3, NOT_THERE));
     blocks.push(match results.absent.is_empty() {
         true => Block::Paragraph("Every system that was asked for could run.".to_owned()),
         false => Block::List(
             results
                 .absent
                 .iter()
-                .map(|absent| format!("{}: {}", absent.name, absent.reason))
+                .map(|absent| format!("{} (`{}`): {}", absent.name, absent.id, absent.reason))
                 .collect(),
         ),
     });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::document::Block;
+use super::setting::NOT_THERE;
 use super::text::{Align, Table, figure_text, grouped, microseconds, number, times_text};
 use crate::compared::{Compared, Kind};
 use crate::measure;
@@ -59,7 +60,7 @@ fn absent_row(compared: &Compared<'_>, absent: &Absent, columns: usize) -> Vec<S
     let mut row = vec![String::new(); columns];
     row[1].clone_from(&absent.id);
     row[columns - 2] = texts.join("; ");
-    row[columns - 1] = format!("absent: {}", absent.reason);
+    row[columns - 1] = format!("absent: why stands under \"{NOT_THERE}\"");
     row
 }
 

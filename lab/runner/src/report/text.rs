@@ -10,6 +10,9 @@ pub(crate) enum Align {
     Right,
 }
 
+/// The widest cell that other rows of a Markdown table are padded for, in characters.
+const MAX_WIDTH: usize = 60;
+
 /// Rows of named columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -65,7 +68,7 @@ impl Table {
         }
     }
 
-    /// As Markdown whose columns stand below each other.
+    /// As Markdown whose columns stand below each other, unless a cell is much too long for that.
     pub(crate) fn markdown(&self) -> String {
         let escape = |text: &str| text.replace('|', "\\|").replace('\n', " ");
         let widths: Vec<usize> = (0..self.columns.len())
@@ -75,6 +78,7 @@ impl Table {
                     .iter()
                     .map(|row| escape(&row.cells[at]).chars().count());
                 cells
+                    .filter(|&width| width <= MAX_WIDTH)
                     .chain([self.columns[at].0.chars().count(), 3])
                     .max()
                     .unwrap_or(3)
