@@ -165,6 +165,7 @@ fn run(folders: &Folders, arguments: &RunArguments) -> Result<ExitCode, String> 
         environment,
         systems: systems.iter().map(record).collect(),
         absent,
+        left_out: Vec::new(),
         cells: Vec::new(),
     };
     measure(&systems, &scenarios, arguments, &mut results, &to)?;
@@ -218,6 +219,7 @@ fn measure(
         let mut log =
             log::Log::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let cells = lab.run(scenario, budget(scenario), &mut log);
+        results.left_out.extend(lab.left_out(scenario));
         results.cells.extend(cells);
         complete_systems(results);
         results.environment.finish(begun.elapsed().as_secs());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::measure;
-use crate::record::{Absent, Cell, Results};
+use crate::record::{Absent, Cell, LeftOut, Results};
 use crate::scenario::{Part, Scenario, Task};
 use crate::statistics::{Line, Spread, fit};
 
@@ -38,6 +38,13 @@ impl<'a> Compared<'a> {
         };
         let absent = self.results.absent.iter();
         absent.filter(move |absent| absent.missed.iter().any(is_missed))
+    }
+
+    /// Those of this run that are not asked for all of it.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = &'a LeftOut> + use<'a> {
+        let (scenario, part) = (self.scenario.name, self.part.name);
+        let all = self.results.left_out.iter();
+        all.filter(move |it| (it.scenario.as_str(), it.part.as_str()) == (scenario, part))
     }
 
     /// What a cell's system is.

@@ -19,7 +19,19 @@ pub(crate) struct Results {
     pub(crate) systems: Vec<SystemRecord>,
     /// Those that could not run.
     pub(crate) absent: Vec<Absent>,
+    /// Systems of this run that a table does not have.
+    #[serde(default)]
+    pub(crate) left_out: Vec<LeftOut>,
     pub(crate) cells: Vec<Cell>,
+}
+
+/// A system that is not asked for a part, or for some of its sizes or waits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct LeftOut {
+    pub(crate) scenario: String,
+    pub(crate) part: String,
+    pub(crate) reason: String,
+    pub(crate) system: String,
 }
 
 /// A system that took part.

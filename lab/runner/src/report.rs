@@ -105,7 +105,7 @@ fn chapter(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
             continue;
         }
         blocks.push(Block::Table(table));
-        blocks.extend(tables::no_polling(&compared));
+        blocks.extend(tables::left_out(&compared));
         blocks.extend(tables::refusals(&compared));
         blocks.extend(tables::published_alone(&compared));
         if part.is_line {

@@ -1,6 +1,7 @@
 //! The rounds of a scenario: all its cells once, then all of them again, so that what changes on the
 //! machine meanwhile changes for all.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::counted;
@@ -9,7 +10,7 @@ use crate::demand::Search;
 use crate::log::Log;
 use crate::measure;
 use crate::progress::Progress;
-use crate::record::{Cell, Key, Round, Tried};
+use crate::record::{Cell, Key, LeftOut, Round, Tried};
 use crate::run::{Run, Starter};
 use crate::scenario::{Part, Scenario, Task, Wait};
 use crate::systems::System;
@@ -83,6 +84,11 @@ impl Lab<'_> {
             self.count_calls(planned);
         }
         planned.into_iter().map(|planned| planned.cell).collect()
+    }
+
+    /// Who takes no part in something of a scenario, and why.
+    pub(crate) fn left_out(&self, scenario: &Scenario) -> BTreeSet<LeftOut> {
+        left_out(scenario, self.systems, &self.limits)
     }
 
     /// What is left of a scenario: of its time, or what the rounds that have to be will take.
@@ -256,12 +262,8 @@ fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> V
     for part in scenario.parts {
         for &size in sizes(part, limits) {
             for &wait in part.waits {
-                let takes_part = |system: &&System| {
-                    let is_wanted = system.is_floor || part.admits(&system.id);
-                    let processes = part.processes() + usize::from(system.has_broker());
-                    let has_cores = wait == Wait::Block || processes <= limits.cores;
-                    is_wanted && has_cores && system.cannot(part, size, wait).is_none()
-                };
+                let takes_part =
+                    |system: &&System| system.is_left_out(part, size, wait, limits.cores).is_none();
                 let part_of = |system: &'a System| Planned {
                     part,
                     system,
@@ -281,6 +283,27 @@ fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> V
         }
     }
     planned
+}
+
+/// Who is not in the plan, once for each reason.
+fn left_out(scenario: &Scenario, systems: &[System], limits: &Limits) -> BTreeSet<LeftOut> {
+    let mut all = BTreeSet::new();
+    for part in scenario.parts {
+        for &size in sizes(part, limits) {
+            for &wait in part.waits {
+                let reasons = systems.iter().filter_map(|system| {
+                    Some(LeftOut {
+                        scenario: scenario.name.to_owned(),
+                        part: part.name.to_owned(),
+                        reason: system.is_left_out(part, size, wait, limits.cores)?,
+                        system: system.id.clone(),
+                    })
+                });
+                all.extend(reasons);
+            }
+        }
+    }
+    all
 }
 
 /// The sizes of a part under these limits.
@@ -384,6 +407,25 @@ mod tests {
                 .count()
         };
         assert_eq!((polls(1), polls(2)), (0, 1));
+    }
+
+    #[test]
+    fn who_is_left_out_is_named_with_the_reason() {
+        let systems = [system("a", &["echo"]), system("tickwire-udp", &["echo"])];
+        let extension = scenario("c-extension").unwrap();
+        let left_out = left_out(extension, &systems, &limits(false, &[]));
+        let left_out: Vec<_> = left_out
+            .iter()
+            .map(|it| (it.part.as_str(), it.system.as_str(), it.reason.as_str()))
+            .collect();
+        let because = extension.parts[0].only.unwrap().because;
+        let because = format!("because {because}");
+        let expected = [
+            ("lat", "a", because.as_str()),
+            ("thr", "a", "cannot do `stream`"),
+            ("thr", "tickwire-udp", "cannot do `stream`"),
+        ];
+        assert_eq!(left_out, expected);
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(crate) fn empty() -> Results {
         environment: Environment::default(),
         systems: Vec::new(),
         absent: Vec::new(),
+        left_out: Vec::new(),
         cells: Vec::new(),
     }
 }

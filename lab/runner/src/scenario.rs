@@ -39,13 +39,22 @@ pub(crate) struct Part {
     pub(crate) waits: &'static [Wait],
     /// What a system must be able to do besides the task and the payload.
     pub(crate) needs: &'static [&'static str],
-    /// Beginnings of the ids of the systems that take part; none stand for all. Floors always do.
-    pub(crate) only: &'static [&'static str],
+    /// The systems that take part, if not all do. Floors always do.
+    pub(crate) only: Option<Only>,
     /// Whether latency is drawn against size, with its linear fit.
     pub(crate) is_line: bool,
     /// At which size system calls and bytes on the wire are counted.
     pub(crate) count_calls_at: Option<u32>,
     pub(crate) published: &'static [Published],
+}
+
+/// Some of the systems.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Only {
+    /// Beginnings of their ids.
+    pub(crate) systems: &'static [&'static str],
+    /// Why no others; it follows "because".
+    pub(crate) because: &'static str,
 }
 
 /// What the processes do.
@@ -162,7 +171,7 @@ impl Part {
         threads: None,
         waits: &[Wait::Block, Wait::Poll],
         needs: &[],
-        only: &[],
+        only: None,
         is_line: false,
         count_calls_at: None,
         published: &[],
@@ -218,9 +227,12 @@ impl Part {
         matches!(self.payload, "bytes" | "floats" | "structs")
     }
 
-    /// Whether a system of this id is wanted.
-    pub(crate) fn admits(&self, id: &str) -> bool {
-        self.only.is_empty() || begins_with_any(id, self.only)
+    /// Why a system of this id is not wanted.
+    pub(crate) fn refuses(&self, id: &str) -> Option<&'static str> {
+        let only = self
+            .only
+            .filter(|only| !begins_with_any(id, only.systems))?;
+        Some(only.because)
     }
 }
 

@@ -178,8 +178,29 @@ pub(crate) fn present(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Ab
 }
 
 impl System {
-    /// Why it takes no part in a part at this size and wait.
-    pub(crate) fn cannot(&self, part: &Part, size: u32, wait: Wait) -> Option<String> {
+    /// Why it takes no part in a part at this size and wait, on a machine of so many cores.
+    pub(crate) fn is_left_out(
+        &self,
+        part: &Part,
+        size: u32,
+        wait: Wait,
+        cores: usize,
+    ) -> Option<String> {
+        let unwanted = part.refuses(&self.id).filter(|_| !self.is_floor);
+        let unwanted = unwanted.map(|because| format!("because {because}"));
+        let processes = part.processes() + usize::from(self.has_broker());
+        let has_cores = wait == Wait::Block || processes <= cores;
+        self.cannot(part, size, wait).or(unwanted).or_else(|| {
+            (!has_cores).then(|| {
+                format!(
+                    "polling takes a core for each of {processes} processes, and there are {cores}"
+                )
+            })
+        })
+    }
+
+    /// What it cannot do of a part at this size and wait.
+    fn cannot(&self, part: &Part, size: u32, wait: Wait) -> Option<String> {
         if let Some(missing) = part.capabilities().find(|&name| !self.can.contains(name)) {
             return Some(format!("cannot do `{missing}`"));
         }
@@ -216,8 +237,11 @@ impl System {
 
     /// Whether it has a row in the table of a part.
     pub(crate) fn takes_part(&self, part: &Part) -> bool {
-        let can = |&wait: &Wait| self.cannot(part, part.sizes[0], wait).is_none();
-        (self.is_floor || part.admits(&self.id)) && part.waits.iter().any(can)
+        let is_in = |&wait: &Wait| {
+            self.is_left_out(part, part.sizes[0], wait, usize::MAX)
+                .is_none()
+        };
+        part.waits.iter().any(is_in)
     }
 
     /// Whether its programs meet at a broker.
@@ -361,7 +385,7 @@ mod tests {
         for scenario in SCENARIOS {
             let mut named: Vec<&str> = Vec::new();
             for part in scenario.parts {
-                named.extend(part.only);
+                named.extend(part.only.iter().flat_map(|only| only.systems));
                 named.extend(part.published.iter().flat_map(|it| it.beside));
             }
             for claim in scenario.claims {

@@ -140,18 +140,18 @@ pub(super) fn why_empty(compared: &Compared<'_>) -> String {
     }
 }
 
-/// Why nobody polls.
-pub(super) fn no_polling(compared: &Compared<'_>) -> Option<Block> {
-    let (processes, cores) = (
-        compared.part.processes(),
-        compared.results.environment.cores,
-    );
-    let is_missed = compared.part.waits.contains(&Wait::Poll) && processes > cores && cores > 0;
-    is_missed.then(|| {
-        Block::Paragraph(format!(
-            "Polling is not measured: {processes} processes that poll need as many cores, and there are {cores}."
-        ))
-    })
+/// Who of this run is not asked for all of the table, and why.
+pub(super) fn left_out(compared: &Compared<'_>) -> Option<Block> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for left_out in compared.left_out() {
+        let systems = by_reason.entry(&left_out.reason).or_default();
+        systems.push(&left_out.system);
+    }
+    let texts: Vec<_> = by_reason
+        .iter()
+        .map(|(reason, systems)| format!("{} ({reason})", systems.join(", ")))
+        .collect();
+    (!texts.is_empty()).then(|| Block::Paragraph(format!("Not asked here: {}.", texts.join("; "))))
 }
 
 /// Systems whose programs say that they cannot do this.

@@ -82,7 +82,6 @@ const FOUR_TO_ONE: Part = Part {
     publishers: 4,
     threads: Some(1),
     waits: &[Wait::Block],
-    only: &["icestorm", "tickwire", "nats"],
     ..Part::ECHO
 };
 

@@ -1,6 +1,8 @@
 //! Latency and throughput from C, of the fifth article.
 
-use crate::scenario::{Claim, Part, Published, Relation, Right, Scenario, Subject, Task, Wait};
+use crate::scenario::{
+    Claim, Only, Part, Published, Relation, Right, Scenario, Subject, Task, Wait,
+};
 
 pub(super) static C_EXTENSION: Scenario = Scenario {
     name: "c-extension",
@@ -75,7 +77,11 @@ pub(super) static C_EXTENSION: Scenario = Scenario {
 const FROM_C: Part = Part {
     sizes: SIZES,
     waits: &[Wait::Block],
-    only: &["tickwire", "zeromq-tcp"],
+    only: Some(Only {
+        systems: &["tickwire", "zeromq-tcp"],
+        because: "the article compares a library with itself, from C and from its own language; they stand in \
+                  `raw` and `throughput`",
+    }),
     ..Part::ECHO
 };
 

@@ -39,7 +39,6 @@ pub(super) static RAW: Scenario = Scenario {
             task: Task::OpenLoop(1_000),
             sizes: &[64],
             waits: &[Wait::Block],
-            only: SELDOM,
             ..Part::ECHO
         },
         Part {
@@ -71,16 +70,6 @@ pub(super) static RAW: Scenario = Scenario {
 
 /// The first article.
 pub(super) const ARTICLE: (&str, &str) = ("000", "OpenDDS, ZeroMQ and Boost.Asio compared");
-
-/// A thousand messages a second take long until there are many.
-const SELDOM: &[&str] = &[
-    "tickwire",
-    "zeromq-tcp",
-    "asio-tcp",
-    "cyclone",
-    "fastdds-udp",
-    "iceoryx2",
-];
 
 const FIGURES: &[Published] = &[
     Published {

@@ -20,7 +20,6 @@ pub(super) static THROUGHPUT: Scenario = Scenario {
             title: "Bursts with the best demand, one publisher, one subscriber",
             task: Task::Demand,
             sizes: &[16, 256, 1024, 16_384],
-            only: MEASURED,
             quick: &[256],
             waits: &[Wait::Block],
             ..Part::ECHO
@@ -53,14 +52,3 @@ pub(super) static THROUGHPUT: Scenario = Scenario {
         },
     ],
 };
-
-/// The article's two, those that stand beside them, and who is nearest to the floor: each search takes seconds.
-const MEASURED: &[&str] = &[
-    "tickwire",
-    "zeromq-tcp",
-    "fastdds-udp",
-    "fastdds-shm",
-    "cyclone",
-    "asio-tcp",
-    "nng-tcp",
-];
