@@ -216,8 +216,7 @@ fn measure(
     };
     for scenario in scenarios {
         let path = to.join(format!("{}.hlog", scenario.name));
-        let mut log =
-            log::Log::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut log = log::Log::new(path);
         let cells = lab.run(scenario, budget(scenario), &mut log);
         results.left_out.extend(lab.left_out(scenario));
         results.cells.extend(cells);

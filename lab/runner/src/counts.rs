@@ -69,7 +69,7 @@ pub(crate) fn pace(round: &Round) -> Option<f64> {
     (longest > 0 && round.count > 0).then(|| float(longest) / float(round.count))
 }
 
-/// Whether a first run was so short that it says little.
+/// Whether a run was so short that it says little, and a longer one is possible.
 pub(crate) fn is_too_short(part: &Part, round: &Round, length: Duration, next: Counts) -> bool {
     let longest = round.answers.iter().map(|answer| answer.elapsed_ns).max();
     let is_clocked = matches!(part.task, Task::OpenLoop(_));

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -16,25 +16,20 @@ use crate::statistics::Times;
 
 /// A log under way.
 pub(crate) struct Log {
-    file: File,
+    path: PathBuf,
+    /// Made when there is something to write.
+    file: Option<File>,
     begun: Instant,
 }
 
 impl Log {
-    /// Begins one.
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let mut file = File::create(path)?;
-        writeln!(file, "#[Histogram log format version 1.3]")?;
-        writeln!(
-            file,
-            "#[StartTime: {} (seconds since epoch)]",
-            seconds_now()
-        )?;
-        writeln!(file, "#[Values are nanoseconds]")?;
-        Ok(Self {
-            file,
+    /// Begins one. There is no file until a distribution is added.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            file: None,
             begun: Instant::now(),
-        })
+        }
     }
 
     /// Adds a distribution of nanoseconds. Failed runs are tagged as such.
@@ -53,13 +48,29 @@ impl Log {
         );
         let lasted = Duration::from_secs_f64(times.mean() * float(times.len()) / 1e9);
         let began = self.begun.elapsed().saturating_sub(lasted);
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(
+                create(&self.path, self.begun)
+                    .map_err(|error| format!("{}: {error}", self.path.display()))?,
+            ),
+        };
         let mut serializer = V2DeflateSerializer::new();
         IntervalLogWriterBuilder::new()
-            .begin_log_with(&mut self.file, &mut serializer)
+            .begin_log_with(file, &mut serializer)
             .map_err(|error| error.to_string())?
             .write_histogram(times, began, lasted, Tag::new(&tag))
             .map_err(|error| error.to_string())
     }
+}
+
+fn create(path: &Path, begun: Instant) -> io::Result<File> {
+    let mut file = File::create(path)?;
+    let start = seconds_now().saturating_sub(begun.elapsed().as_secs());
+    writeln!(file, "#[Histogram log format version 1.3]")?;
+    writeln!(file, "#[StartTime: {start} (seconds since epoch)]")?;
+    writeln!(file, "#[Values are nanoseconds]")?;
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -83,7 +94,8 @@ mod tests {
         };
         let mut times = crate::statistics::times();
         times.record_n(1_000, 10).unwrap();
-        let mut log = Log::create(&path).unwrap();
+        let mut log = Log::new(path.clone());
+        assert!(!path.exists(), "nothing has been added");
         log.write(&key, "round trip", &times, true).unwrap();
         log.write(&key, "round trip", &times, false).unwrap();
         let text = fs::read(&path).unwrap();

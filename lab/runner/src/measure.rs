@@ -15,6 +15,8 @@ pub(crate) type Stages = BTreeMap<String, Times>;
 pub(crate) const ROUND_TRIP: &str = "round trip";
 /// From when a message was to be sent until it was received, nanoseconds.
 pub(crate) const ONE_WAY: &str = "one way";
+/// How late the sender of an open loop was when it began to send a message, nanoseconds.
+const SENDER_LATE: &str = "sender late";
 pub(crate) const ENCODE: &str = "encode";
 pub(crate) const DECODE: &str = "decode";
 
@@ -31,7 +33,7 @@ pub(crate) fn round(number: u32, run: &Run<'_>, outcome: Outcome) -> (Round, Sta
     let percentiles = stages
         .iter()
         .map(|(name, times)| (name.clone(), statistics::percentiles(times)));
-    let round = Round {
+    let mut round = Round {
         round: number,
         count: run.count,
         demand: run.demand,
@@ -40,7 +42,22 @@ pub(crate) fn round(number: u32, run: &Run<'_>, outcome: Outcome) -> (Round, Sta
         totals: totals(run, &outcome),
         answers: outcome.answers,
     };
+    if is_kept_from_core(run.part, &round) {
+        let failure = "the sender was kept from its core".to_owned();
+        round.failure.get_or_insert(failure);
+    }
     (round, stages)
+}
+
+/// Whether one in a hundred messages of an open loop was begun too late to say anything of the system:
+/// by a millisecond, or ten periods if those are less.
+pub(crate) fn is_kept_from_core(part: &Part, round: &Round) -> bool {
+    let Task::OpenLoop(rate) = part.task else {
+        return false;
+    };
+    let limit = (10_000_000_000 / u64::from(rate.max(1))).min(1_000_000);
+    let late = round.stages.get(SENDER_LATE);
+    late.is_some_and(|late| late.p99 > limit)
 }
 
 fn stages(task: Task, folder: &Path, answers: &[Answer]) -> Result<Stages, String> {
@@ -77,10 +94,8 @@ fn totals(run: &Run<'_>, outcome: &Outcome) -> Totals {
     let received = passive
         .iter()
         .map(|it| per_second(it.received, it.elapsed_ns));
-    let cycles = active
-        .iter()
-        .map(|it| float(it.elapsed_ns) / float(it.sent.max(1)));
     let broker = outcome.broker.unwrap_or_default();
+    let received_per_s = mean(received).unwrap_or(0.0);
     let publishers = u64::from(run.part.publishers);
     let units = float((run.count * publishers).max(1));
     let units_with_warmup = float(((run.count + run.warmup) * publishers).max(1));
@@ -92,8 +107,8 @@ fn totals(run: &Run<'_>, outcome: &Outcome) -> Totals {
     let seed = active.first().filter(|_| run.part.task == Task::Echo);
     Totals {
         sent_per_s: sent.sum(),
-        received_per_s: mean(received).unwrap_or(0.0),
-        cycle_ns: mean(cycles).unwrap_or(0.0),
+        received_per_s,
+        cycle_ns: f64::from(run.part.publishers) * 1e9 / received_per_s.max(f64::MIN_POSITIVE),
         seed_ns: seed.map(|ping| {
             float(ping.elapsed_ns)
                 / (2.0 * float(ping.sent.max(1)))
@@ -131,8 +146,9 @@ pub(crate) fn figure(part: &Part, round: &Round) -> Option<f64> {
         Task::Echo => p50(ROUND_TRIP).map(|ns| ns / 2.0),
         Task::OpenLoop(_) => p50(ONE_WAY),
         Task::Codec => p50(DECODE).map(|ns| ns + p50(ENCODE).unwrap_or(0.0)),
-        Task::Stream if part.publishers > 1 => Some(round.totals.received_per_s),
-        Task::Stream | Task::Demand => Some(round.totals.sent_per_s),
+        // What is sent may still lie in a queue.
+        Task::Stream => Some(round.totals.received_per_s),
+        Task::Demand => Some(round.totals.sent_per_s),
     }
     .filter(|figure| *figure > 0.0)
 }
@@ -142,30 +158,14 @@ pub(crate) fn figures(part: &Part, cell: &Cell) -> Option<Spread> {
     Spread::of(cell.good().filter_map(|round| figure(part, round)))
 }
 
-/// One of the percentiles of a latency, one way, over all rounds that went through.
-pub(crate) fn percentile(part: &Part, cell: &Cell, of: fn(&Percentiles) -> u64) -> Option<Spread> {
+/// The latencies of all rounds that went through, and what they are multiplied with for one way.
+pub(crate) fn latencies<'a>(part: &Part, cell: &'a Cell) -> Option<(&'a Percentiles, f64)> {
     let (stage, factor) = match part.task {
         Task::Echo => (ROUND_TRIP, 0.5),
-        _ => (ONE_WAY, 1.0),
+        Task::OpenLoop(_) => (ONE_WAY, 1.0),
+        Task::Stream | Task::Demand | Task::Codec => return None,
     };
-    let stages = cell.good().filter_map(|round| round.stages.get(stage));
-    Spread::of(stages.map(|stage| float(of(stage)) * factor))
-}
-
-/// The distribution that is drawn: medians over rounds at each percentile of the curve, one way.
-pub(crate) fn curve(part: &Part, cell: &Cell) -> Option<Vec<f64>> {
-    let points = 0..statistics::CURVE.len();
-    points
-        .map(|at| {
-            let (stage, factor) = match part.task {
-                Task::Echo => (ROUND_TRIP, 0.5),
-                _ => (ONE_WAY, 1.0),
-            };
-            let rounds = cell.good().filter_map(|round| round.stages.get(stage));
-            let values = rounds.filter_map(|stage| stage.curve.get(at));
-            Spread::of(values.map(|&ns| float(ns) * factor)).map(|spread| spread.median)
-        })
-        .collect()
+    Some((cell.all_rounds.get(stage)?, factor))
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn publishers_add_up_and_cycles_are_of_one() {
+    fn what_was_received_counts_and_a_cycle_is_of_all_publishers() {
         let part = Part {
             task: Task::Stream,
             publishers: 2,
@@ -238,11 +238,16 @@ mod tests {
             answer("receive", 0, 20, 20_000),
         ];
         let round = measured(&part, answers, Folder::default());
+        let from_one = Part {
+            publishers: 1,
+            ..part
+        };
+        assert_eq!(figure(&from_one, &round), Some(1e6), "not what was sent");
         let totals = &round.totals;
         assert_eq!((totals.sent_per_s, totals.received_per_s), (1.5e6, 1e6));
-        assert_eq!((totals.cycle_ns, totals.cpu_ns), (1_500.0, 150.0));
+        assert_eq!((totals.cycle_ns, totals.cpu_ns), (2_000.0, 150.0));
         assert_eq!((totals.switches, totals.wire_bytes), (1.5, Some(1_000.0)));
-        assert_eq!(figure(&part, &round), Some(1e6), "what was received counts");
+        assert_eq!(figure(&part, &round), Some(1e6));
         assert_eq!(
             quantity(&part, 1000, &round, Quantity::Megabytes),
             Some(1e3)
@@ -269,6 +274,30 @@ mod tests {
         assert!(near(figure(&Part::ECHO, &round), 20_000.0));
         let decode = quantity(&Part::ECHO, 64, &round, Quantity::Stage(DECODE));
         assert!(near(decode, 300.0));
+    }
+
+    #[test]
+    fn who_sends_late_by_the_clock_measures_nothing() {
+        let round = |p99| Round {
+            stages: BTreeMap::from([(
+                SENDER_LATE.to_owned(),
+                Percentiles {
+                    p99,
+                    ..Percentiles::default()
+                },
+            )]),
+            ..Round::default()
+        };
+        let is_late = |rate, p99| {
+            let part = Part {
+                task: Task::OpenLoop(rate),
+                ..Part::ECHO
+            };
+            is_kept_from_core(&part, &round(p99))
+        };
+        assert!(is_late(1_000, 1_000_001) && !is_late(1_000, 1_000_000));
+        assert!(is_late(20_000, 500_001) && !is_late(20_000, 500_000));
+        assert!(!is_kept_from_core(&Part::ECHO, &round(2_000_000)));
     }
 
     #[test]

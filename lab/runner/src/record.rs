@@ -69,6 +69,9 @@ pub(crate) struct Cell {
     #[serde(flatten)]
     pub(crate) key: Key,
     pub(crate) rounds: Vec<Round>,
+    /// The named stages of all rounds that went through, as one distribution each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) all_rounds: BTreeMap<String, Percentiles>,
     /// Why the system cannot do it, as its program says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refusal: Option<String>,
@@ -129,7 +132,7 @@ pub(crate) struct Totals {
     pub(crate) sent_per_s: f64,
     /// Messages a second that a subscriber received.
     pub(crate) received_per_s: f64,
-    /// What one publisher needs for one message, in nanoseconds.
+    /// In what time the subscriber receives a message of each publisher, in nanoseconds.
     pub(crate) cycle_ns: f64,
     /// The article's latency: elapsed / (2 x count) / subscribers.
     pub(crate) seed_ns: Option<f64>,
@@ -229,12 +232,20 @@ impl Results {
     }
 }
 
+impl Percentiles {
+    /// Whether ten samples lie beyond a percentile; it says little otherwise.
+    pub(crate) fn reaches(&self, percentile: f64) -> bool {
+        crate::measure::float(self.count) * (100.0 - percentile) >= 999.999
+    }
+}
+
 impl Cell {
     /// A cell that has not run.
     pub(crate) fn new(key: Key) -> Self {
         Self {
             key,
             rounds: Vec::new(),
+            all_rounds: BTreeMap::new(),
             refusal: None,
             search: Vec::new(),
             counted: Counted::default(),

@@ -13,6 +13,7 @@ use crate::progress::Progress;
 use crate::record::{Cell, Key, LeftOut, Round, Tried};
 use crate::run::{Run, Starter};
 use crate::scenario::{Part, Scenario, Task, Wait};
+use crate::statistics;
 use crate::systems::System;
 
 /// How long runs are, and how many.
@@ -46,6 +47,8 @@ struct Planned<'a> {
     /// Nanoseconds of a message, as last seen.
     pace: Option<f64>,
     demand: Option<u64>,
+    /// Stages of all rounds that went through.
+    merged: measure::Stages,
     /// How often it had to be ended.
     late: u32,
 }
@@ -83,7 +86,7 @@ impl Lab<'_> {
         for planned in &mut planned {
             self.count_calls(planned);
         }
-        planned.into_iter().map(|planned| planned.cell).collect()
+        planned.into_iter().map(Planned::into_cell).collect()
     }
 
     /// Who takes no part in something of a scenario, and why.
@@ -129,11 +132,20 @@ impl Lab<'_> {
         // What is only guessed is tried with few messages.
         let first = if is_first { length / 4 } else { length };
         let (mut measured, mut stages) = self.run_once(planned, round, pace, first);
-        if is_first && let Some(pace) = counts::pace(&measured) {
+        let is_short = |planned: &Planned<'_>, measured: &Round| {
+            let pace = counts::pace(measured)?;
             let next = Counts::of(planned.part, planned.cell.key.size, pace, length);
-            if counts::is_too_short(planned.part, &measured, length, next) {
+            counts::is_too_short(planned.part, measured, length, next).then_some(pace)
+        };
+        for _ in 0..REPETITIONS {
+            if let Some(pace) = is_short(planned, &measured) {
                 (measured, stages) = self.run_once(planned, round, pace, length);
             }
+        }
+        if is_short(planned, &measured).is_some() {
+            measured.failure = Some(TOO_SHORT.to_owned());
+        } else if measure::is_kept_from_core(planned.part, &measured) {
+            (measured, stages) = self.run_once(planned, round, pace, length);
         }
         if planned.cell.refusal.is_some() {
             return;
@@ -151,6 +163,9 @@ impl Lab<'_> {
                 self.progress
                     .note(&format!("the log cannot be written: {error}"));
             }
+        }
+        if measured.failure.is_none() {
+            planned.merge(stages);
         }
         planned.cell.rounds.push(measured);
     }
@@ -236,6 +251,22 @@ impl<'a> Planned<'a> {
         self.late >= PATIENT_RUNS || self.cell.refusal.is_some()
     }
 
+    fn merge(&mut self, stages: measure::Stages) {
+        for (name, times) in stages {
+            let all = self.merged.entry(name).or_insert_with(statistics::merged);
+            // It grows, so that all fits.
+            let _added = all.add(times);
+        }
+    }
+
+    /// With the distributions over all rounds.
+    fn into_cell(mut self) -> Cell {
+        let merged = self.merged.into_iter();
+        let merged = merged.map(|(name, times)| (name, statistics::percentiles(&times)));
+        self.cell.all_rounds = merged.collect();
+        self.cell
+    }
+
     fn run(&self, counts: Counts, pace: f64) -> Run<'a> {
         Run {
             part: self.part,
@@ -276,6 +307,7 @@ fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> V
                     }),
                     pace: None,
                     demand: None,
+                    merged: measure::Stages::new(),
                     late: 0,
                 };
                 planned.extend(systems.iter().filter(takes_part).map(part_of));
@@ -342,6 +374,10 @@ fn neighbour_pace(planned: &[Planned<'_>], at: usize) -> f64 {
 const PATIENT_RUNS: u32 = 2;
 /// How many times as long a message is thought to take when a run was late.
 const LATE_PACE: f64 = 8.0;
+/// How often a run that was too short is repeated.
+const REPETITIONS: usize = 3;
+/// Said of a run that is too short even when it is repeated.
+const TOO_SHORT: &str = "too short, though repeated with more messages";
 /// What the answer to a burst may take, in nanoseconds.
 const ANSWER_NS: f64 = 100_000.0;
 /// How many times faster a message may be in the next, larger burst.

@@ -61,6 +61,9 @@ pub(crate) fn add(results: &mut Results, part: &str, id: &str, size: u32, round_
         .zip(round_trips)
         .map(|(n, &ns)| round(n, ns))
         .collect();
+    // As if the last were all.
+    let last = cell.rounds.last();
+    cell.all_rounds = last.map(|it| it.stages.clone()).unwrap_or_default();
     results.cells.push(cell);
 }
 

@@ -10,6 +10,11 @@ use crate::record::Percentiles;
 /// A histogram of nanoseconds with three significant digits.
 pub(crate) type Times = Histogram<u64>;
 
+/// One that grows with what is added, for many that are kept.
+pub(crate) fn merged() -> Times {
+    Histogram::new(3).expect("digits that the crate allows")
+}
+
 /// An empty one, from a nanosecond to 1000 seconds.
 pub(crate) fn times() -> Times {
     Histogram::new_with_bounds(1, MAX_NS, 3).expect("bounds that the crate allows")

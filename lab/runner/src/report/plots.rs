@@ -61,12 +61,13 @@ pub(super) fn percentiles(compared: &Compared<'_>, name: &str) -> Vec<Block> {
     let series = |wait| {
         let is_wanted = |cell: &&Cell| cell.key.wait == wait && cell.key.size == size;
         let of_cell = |cell: &Cell| {
-            let curve = measure::curve(part, cell)?;
-            // The ends are single messages; they stand in the table.
-            let is_drawn = |percentile: f64| (1.0..100.0).contains(&percentile);
-            let points = CURVE.iter().zip(curve);
+            let (latencies, factor) = measure::latencies(part, cell)?;
+            // The ends are few messages.
+            let is_drawn = |percentile: f64| percentile >= 1.0 && latencies.reaches(percentile);
+            let points = CURVE.iter().zip(&latencies.curve);
             let points = points.filter(|(percentile, _)| is_drawn(**percentile));
-            let points = points.map(|(percentile, ns)| (nines(*percentile), ns / 1e3));
+            let points = points
+                .map(|(&percentile, &ns)| (nines(percentile), measure::float(ns) * factor / 1e3));
             Some(Series::of(compared, cell, points.collect()))
         };
         compared

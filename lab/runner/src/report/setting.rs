@@ -100,7 +100,8 @@ const METHOD: &[&str] = &[
     "Each process is bound to one core with all its threads. Who polls in a system that has threads of its own takes \
      their time away, and pays for it. Polling is measured only where there are at least as many cores as processes.",
     "Latencies are one way in microseconds: half of a round trip, or measured on the machine's clock where a part says so. \
-     Percentiles are medians over rounds of each round's percentile.",
+     p50 is the median of the rounds' medians; the other percentiles, and n, are of the messages of all rounds together, \
+     and left out where fewer than ten messages lie beyond.",
     "A run is good only if every program ended well, all that was sent was received, and nothing was lost, wrong or \
      out of order. Any other is shown as failed with its numbers, and used for nothing.",
     "The active side is bound to core 0, the passive side and brokers to core 1, all at the niceness that the table of the \

@@ -15,8 +15,8 @@ use crate::statistics::Spread;
 pub(super) fn main(compared: &Compared<'_>) -> Table {
     let part = compared.part;
     let figure = match part.task {
-        Task::Stream | Task::Demand if part.publishers > 1 => "received/s (min..max)",
-        Task::Stream | Task::Demand => "sent/s (min..max)",
+        Task::Stream => "received/s (min..max)",
+        Task::Demand => "sent/s (min..max)",
         Task::Codec => "encode + decode us (min..max)",
         Task::Echo | Task::OpenLoop(_) => "p50 us (min..max)",
     };
@@ -29,10 +29,12 @@ pub(super) fn main(compared: &Compared<'_>) -> Table {
         ("p99", Align::Right),
         ("p99.9", Align::Right),
         ("max", Align::Right),
+        ("n", Align::Right),
         ("encode", Align::Right),
         ("decode", Align::Right),
         ("seed us", Align::Right),
         ("MB/s", Align::Right),
+        ("sent/s", Align::Right),
         ("received/s", Align::Right),
         ("cycle ms", Align::Right),
         ("D", Align::Right),
@@ -74,11 +76,14 @@ fn published_text(published: &Published) -> String {
 
 fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
     let part = compared.part;
-    let is_latency = matches!(part.task, Task::Echo | Task::OpenLoop(_));
-    let percentile = |of: fn(&Percentiles) -> u64| {
-        let spread = measure::percentile(part, cell, of).filter(|_| is_latency);
-        spread.map(|it| number(it.median / 1e3)).unwrap_or_default()
+    let latencies = measure::latencies(part, cell);
+    let latency = |ns: u64, factor: f64| number(measure::float(ns) * factor / 1e3);
+    let percentile = |percentile: f64, of: fn(&Percentiles) -> u64| {
+        let known = latencies.filter(|(it, _)| it.reaches(percentile));
+        let text = known.map(|(it, factor)| latency(of(it), factor));
+        text.unwrap_or_default()
     };
+    let most = latencies.map(|(it, factor)| latency(it.max, factor));
     let stage = |name: &str| {
         let spread = stage(cell, name).filter(|_| part.task == Task::Codec);
         spread.map(|it| number(it.median / 1e3)).unwrap_or_default()
@@ -92,6 +97,7 @@ fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
     let received = total(|it| it.received_per_s);
     let seeds = cell.good().filter_map(|round| round.totals.seed_ns);
     let is_many = part.publishers > 1;
+    let is_demand = part.task == Task::Demand;
     let demand = cell.rounds.last().and_then(|round| round.demand);
     vec![
         size(compared, cell),
@@ -100,15 +106,23 @@ fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
         measure::figures(part, cell)
             .map(|it| figure_text(part, it))
             .unwrap_or_default(),
-        percentile(|it| it.p90),
-        percentile(|it| it.p99),
-        percentile(|it| it.p99_9),
-        percentile(|it| it.max),
+        percentile(90.0, |it| it.p90),
+        percentile(99.0, |it| it.p99),
+        percentile(99.9, |it| it.p99_9),
+        most.unwrap_or_default(),
+        latencies
+            .map(|(it, _)| it.count.to_string())
+            .unwrap_or_default(),
         stage(measure::ENCODE),
         stage(measure::DECODE),
         median(Spread::of(seeds), 1e-3, number),
         median(received, f64::from(cell.key.size) / 1e6, number),
-        median(received.filter(|_| !is_many), 1.0, grouped),
+        median(
+            total(|it| it.sent_per_s).filter(|_| !is_demand),
+            1.0,
+            grouped,
+        ),
+        median(received.filter(|_| is_demand), 1.0, grouped),
         median(total(|it| it.cycle_ns).filter(|_| is_many), 1e-6, number),
         demand.map(|it| it.to_string()).unwrap_or_default(),
         compared
@@ -226,25 +240,23 @@ pub(super) fn stages(compared: &Compared<'_>) -> Option<Block> {
         ("p50 us (min..max)", Align::Right),
         ("mean", Align::Right),
         ("p99", Align::Right),
-        ("count", Align::Right),
+        ("n", Align::Right),
     ]);
     for cell in compared.cells() {
-        let Some(last) = cell.good().last() else {
-            continue;
-        };
         let own = [measure::ROUND_TRIP, measure::ONE_WAY, measure::ENCODE];
-        for (name, times) in &last.stages {
+        for (name, times) in &cell.all_rounds {
             let is_codec = compared.part.task == Task::Codec && name == measure::DECODE;
             if own.contains(&name.as_str()) || is_codec {
                 continue;
             }
             let spread = stage(cell, name);
+            let p99 = times.reaches(99.0).then(|| measure::float(times.p99) / 1e3);
             table.row(vec![
                 cell.key.system.clone(),
                 name.clone(),
                 spread.map(microseconds).unwrap_or_default(),
                 number(times.mean / 1e3),
-                number(measure::float(times.p99) / 1e3),
+                p99.map(number).unwrap_or_default(),
                 times.count.to_string(),
             ]);
         }
