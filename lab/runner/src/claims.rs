@@ -26,6 +26,8 @@ pub(crate) struct Finding {
 pub(crate) enum Verdict {
     Confirmed,
     NotConfirmed,
+    /// All say the same, but there are fewer than three.
+    TooFew,
     /// Some rounds say so, some the opposite.
     Undecided,
     NotMeasured,
@@ -211,6 +213,10 @@ fn finding(claim: &Claim, left: &Series, right: &Series) -> Finding {
             (spread.map(|it| with_spread(it, " times")), verdict)
         }
     };
+    let verdict = match verdict {
+        Verdict::Confirmed | Verdict::NotConfirmed if pairs.len() < ROUNDS => Verdict::TooFew,
+        verdict => verdict,
+    };
     let deviation = deviation.unwrap_or_default();
     let (ours, theirs) = (left.unit.text(ours.median), right.unit.text(theirs.median));
     Finding {
@@ -219,6 +225,9 @@ fn finding(claim: &Claim, left: &Series, right: &Series) -> Finding {
         numbers: format!("{ours} against {theirs}: {deviation}"),
     }
 }
+
+/// Fewer decide nothing.
+pub(crate) const ROUNDS: usize = 3;
 
 /// Judges ratios of left to right.
 fn judge(relation: Relation, ratios: Spread) -> Verdict {
@@ -270,6 +279,7 @@ impl Verdict {
             Self::Confirmed => "yes",
             Self::NotConfirmed => "no",
             Self::Undecided => "cannot be told: rounds disagree",
+            Self::TooFew => "too few rounds",
             Self::NotMeasured => "not measured",
         }
     }
@@ -294,10 +304,10 @@ mod tests {
     #[test]
     fn each_pair_of_systems_is_judged_by_its_rounds() {
         let verdicts = verdicts(&[
-            ("asio-tcp", "tcp", &[50_000, 80_000]),
-            ("zeromq-tcp", "tcp", &[60_000, 90_000]),
-            ("cyclone-udp", "udp", &[40_000, 50_000]),
-            ("fastdds-udp", "udp", &[70_000, 80_000]),
+            ("asio-tcp", "tcp", &[50_000, 80_000, 60_000]),
+            ("zeromq-tcp", "tcp", &[60_000, 90_000, 70_000]),
+            ("cyclone-udp", "udp", &[40_000, 50_000, 50_000]),
+            ("fastdds-udp", "udp", &[70_000, 80_000, 90_000]),
         ]);
         let expected = [
             ("asio-tcp / zeromq-tcp, 1000 B", Verdict::Confirmed),
@@ -317,14 +327,16 @@ mod tests {
     #[test]
     fn a_failed_run_decides_nothing() {
         let mut results = sample::raw(&[
-            ("asio-tcp", "tcp", &[50_000, 500_000]),
-            ("zeromq-tcp", "tcp", &[60_000, 60_000]),
+            ("asio-tcp", "tcp", &[50_000, 500_000, 50_000, 50_000]),
+            ("zeromq-tcp", "tcp", &[60_000, 60_000, 60_000, 60_000]),
         ]);
         let scenario = scenarios::scenario("raw").unwrap();
         let verdict = |results: &Results| test(results, scenario, &scenario.claims[0])[0].verdict;
         assert_eq!(verdict(&results), Verdict::Undecided);
         results.cells[0].rounds[1].failure = Some("1 lost".into());
         assert_eq!(verdict(&results), Verdict::Confirmed);
+        results.cells[0].rounds[2].failure = Some("1 lost".into());
+        assert_eq!(verdict(&results), Verdict::TooFew);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::run::Starter;
 use crate::scenario::{Scenario, begins_with_any};
 use crate::scenarios::{SCENARIOS, scenario};
 use crate::systems::{self, Folders, Peer, System};
-use crate::{compare, counted, folder, log, prepare, report};
+use crate::{compare, counted, folder, log, prepare, report, rounds};
 
 /// Tickwire's lab: the comparisons of the articles, on this machine.
 #[derive(Parser)]
@@ -65,7 +65,7 @@ struct RunArguments {
     /// How many rounds, whatever time they take
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 20
+    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 24
     #[arg(long)]
     quick: bool,
     /// How long a measured run should last, in milliseconds, instead of 200, or 120 with --quick
@@ -100,7 +100,7 @@ struct PrepareArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  lab/run seeds                            everything, about 20 minutes
+  lab/run seeds                            everything, about 24 minutes
   lab/run seeds --quick                    the same in about 4
   lab/run --list                           what there is
   lab/run raw --peers tickwire,zeromq      one scenario, two peers and the floor
@@ -287,12 +287,14 @@ fn complete_systems(results: &mut Results) {
 fn list(folders: &Folders) -> Result<(), String> {
     let peers = systems::read_peers(folders)?;
     let (systems, absent) = systems::present(&peers, folders);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = String::from("Scenarios\n");
     for scenario in SCENARIOS {
         let (name, title) = (scenario.name, scenario.title);
         let parts: Vec<_> = scenario.parts.iter().map(|part| part.name).collect();
-        text += &format!("  {name:12} {title} (article {}): ", scenario.article.0);
-        text += &format!("{}\n", parts.join(", "));
+        let cells = rounds::cells(scenario, &systems, cores);
+        text += &format!("  {name:12} {title} (article {}, ", scenario.article.0);
+        text += &format!("{cells} cells): {}\n", parts.join(", "));
     }
     text += "\nSystems that can run here\n";
     for system in &systems {

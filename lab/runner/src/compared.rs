@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::measure;
 use crate::record::{Absent, Cell, LeftOut, Results};
-use crate::scenario::{Part, Scenario, Task};
+use crate::scenario::{Part, Scenario, Task, begins_with_any};
 use crate::statistics::{Line, Spread, fit};
 
 /// What a system is to the others.
@@ -171,9 +171,14 @@ impl<'a> Compared<'a> {
 pub(crate) fn kind(results: &Results, id: &str) -> Kind {
     match results.system(id) {
         Some(system) if system.is_floor => Kind::Floor,
-        _ if id == "tickwire" || id.starts_with("tickwire-") => Kind::Tickwire,
+        _ if is_tickwire(id) => Kind::Tickwire,
         _ => Kind::Peer,
     }
+}
+
+/// Whether an id is one of Tickwire's own.
+pub(crate) fn is_tickwire(id: &str) -> bool {
+    begins_with_any(id, &["tickwire"])
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ fn claims_table(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
     vec![
         Block::heading(3, "What the article claims"),
         Block::Paragraph(
-            "Yes and no mean that all rounds say so; where they disagree it cannot be told. \
+            "Yes and no mean that all rounds say so, three at least; where they disagree it cannot be told. \
              The blocking wait is compared."
                 .to_owned(),
         ),

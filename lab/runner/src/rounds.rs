@@ -317,6 +317,19 @@ fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> V
     planned
 }
 
+/// How many cells of a scenario a full run has.
+pub(crate) fn cells(scenario: &Scenario, systems: &[System], cores: usize) -> usize {
+    let limits = Limits {
+        length: Duration::ZERO,
+        least: 0,
+        most: 0,
+        is_quick: false,
+        cores,
+        sizes: Vec::new(),
+    };
+    plan(scenario, systems, &limits).len()
+}
+
 /// Who is not in the plan, once for each reason.
 fn left_out(scenario: &Scenario, systems: &[System], limits: &Limits) -> BTreeSet<LeftOut> {
     let mut all = BTreeSet::new();

@@ -40,7 +40,9 @@ pub(crate) struct Part {
     /// What a system must be able to do besides the task and the payload.
     pub(crate) needs: &'static [&'static str],
     /// The systems that take part, if not all do. Floors always do.
-    pub(crate) only: Option<Only>,
+    pub(crate) only: Option<Group>,
+    /// Systems that are not what the article compared: they win nothing here.
+    pub(crate) unlike: Option<Group>,
     /// Whether latency is drawn against size, with its linear fit.
     pub(crate) is_line: bool,
     /// At which size system calls and bytes on the wire are counted.
@@ -50,10 +52,10 @@ pub(crate) struct Part {
 
 /// Some of the systems.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Only {
+pub(crate) struct Group {
     /// Beginnings of their ids.
     pub(crate) systems: &'static [&'static str],
-    /// Why no others; it follows "because".
+    /// Why these.
     pub(crate) because: &'static str,
 }
 
@@ -172,6 +174,7 @@ impl Part {
         waits: &[Wait::Block, Wait::Poll],
         needs: &[],
         only: None,
+        unlike: None,
         is_line: false,
         count_calls_at: None,
         published: &[],
@@ -225,6 +228,12 @@ impl Part {
     /// Whether the size of the payload is a choice of the user.
     pub(crate) fn has_sizes(&self) -> bool {
         matches!(self.payload, "bytes" | "floats" | "structs")
+    }
+
+    /// Why a system of this id is not what the article compared.
+    pub(crate) fn is_unlike(&self, id: &str) -> Option<&'static str> {
+        let unlike = self.unlike.filter(|it| begins_with_any(id, it.systems))?;
+        Some(unlike.because)
     }
 
     /// Why a system of this id is not wanted.

@@ -78,7 +78,7 @@ pub(super) fn table(compared: &Compared<'_>) -> Vec<Block> {
     let unit = part.unit();
     let caption = format!(
         "What a {unit} costs{sides}. Memory and threads are those of the process that has most. \
-         System calls (of those that block) and bytes on the wire are the difference between runs of 500 and 1000; `about` is what \
+         System calls (of those that block, without a broker) and bytes on the wire are the difference between runs of 500 and 1000; `about` is what \
          a whole run moved over the loopback interface, its beginning too, divided by its messages."
     );
     vec![

@@ -16,6 +16,8 @@ pub(crate) enum Block {
         text: String,
     },
     Paragraph(String),
+    /// What a reader has to know before all else.
+    Warning(String),
     Table(Table),
     /// A picture, and what it shows.
     Figure {

@@ -20,6 +20,12 @@ pub(super) fn write(document: &Document) -> String {
                 body += &format!("<h{level}>{}</h{level}>\n", escape(text));
             }
             Block::Paragraph(text) => body += &format!("<p>{}</p>\n", prose(text)),
+            Block::Warning(text) => {
+                body += &format!(
+                    "<p class=\"warning\"><strong>Careful:</strong> {}</p>\n",
+                    prose(text)
+                );
+            }
             Block::Table(table) => body += &self::table(table),
             Block::Figure { svg, caption, .. } => {
                 let caption = escape(caption);
@@ -108,6 +114,7 @@ const STYLE: &str = "
 body { color: var(--fg); background: var(--bg); font: 15px/1.5 system-ui, sans-serif; max-width: 78rem;
   margin: 0 auto; padding: 1rem 1.5rem 4rem; }
 h1, h2, h3 { line-height: 1.2; }
+.warning { border-left: .3rem solid #d08700; background: var(--own); padding: .5rem .8rem; }
 h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
 p, li { max-width: 50rem; }
 a { color: inherit; }

@@ -14,6 +14,7 @@ pub(super) fn write(document: &Document) -> String {
                 format!("{} {text}\n", "#".repeat(usize::from(*level)))
             }
             Block::Paragraph(text) => format!("{text}\n"),
+            Block::Warning(text) => format!("> **Careful:** {text}\n"),
             Block::Table(table) => table.markdown(),
             Block::Figure { name, caption, .. } => format!("![{caption}]({name}.svg)\n"),
             Block::List(items) => items.iter().map(|item| format!("- {item}\n")).collect(),

@@ -2,6 +2,7 @@
 
 use super::document::Block;
 use super::text::{Align, Table};
+use crate::claims;
 use crate::progress::minutes;
 use crate::record::Results;
 
@@ -21,14 +22,15 @@ pub(super) fn summary(results: &Results) -> Vec<Block> {
     let failed: usize = results.cells.iter().map(|cell| cell.failures().1).sum();
     let floors = results.systems.iter().filter(|it| it.is_floor).count();
     let systems = results.systems.len() - floors;
-    let mut blocks = vec![Block::Paragraph(format!(
+    let mut blocks = warnings(results);
+    blocks.push(Block::Paragraph(format!(
         "{kind} of {}: {runs} measured runs, {failed} of which failed, of {systems} systems and {floors} floors in {}. \
          Load averages before {}, after {}.",
         results.scenarios.join(", "),
         minutes(took),
         environment.load.0,
         environment.load.1,
-    ))];
+    )));
     blocks.push(Block::heading(2, "How to read it"));
     blocks.push(Block::List(
         METHOD.iter().map(|&it| it.to_owned()).collect(),
@@ -45,6 +47,30 @@ pub(super) fn summary(results: &Results) -> Vec<Block> {
         ),
     });
     blocks
+}
+
+/// Why the figures may say little.
+fn warnings(results: &Results) -> Vec<Block> {
+    let environment = &results.environment;
+    let mut texts = Vec::new();
+    let load = environment.load.0.split_whitespace().next();
+    let load: f64 = load.and_then(|it| it.parse().ok()).unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "there are few cores")]
+    let cores = environment.cores.max(1) as f64;
+    if load > MOST_LOAD * cores {
+        texts.push(format!(
+            "The machine was busy before the run began: its load average was {load} on {cores} cores. \
+             What else ran took time from what was measured; tails above all tell of that."
+        ));
+    }
+    let rounds = results.cells.iter().map(|cell| cell.rounds.len()).max();
+    if let Some(rounds) = rounds.filter(|&rounds| rounds < claims::ROUNDS) {
+        texts.push(format!(
+            "{rounds} {} too few to tell a difference from chance: no claim is decided, and ratios are hints.",
+            if rounds == 1 { "round is" } else { "rounds are" }
+        ));
+    }
+    texts.into_iter().map(Block::Warning).collect()
 }
 
 /// The machine, and how each system was set up.
@@ -84,9 +110,16 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     vec![
         Block::heading(2, "Machine and systems"),
         Block::Table(machine),
+        Block::Paragraph(BUILDS.to_owned()),
         Block::Table(systems),
     ]
 }
+
+/// Of a core, before the run.
+const MOST_LOAD: f64 = 0.5;
+
+const BUILDS: &str = "Libraries of Debian are as it builds them, with -O2. What is built here is in the table: C++ programs as \
+     it says, Rust ones (Tickwire, the floors and some peers) by a release build with thin LTO and one codegen unit.";
 
 const METHOD: &[&str] = &[
     "Rounds are interleaved: every system runs once, then every one again, and so on. A figure is the median over rounds, \
@@ -107,3 +140,26 @@ const METHOD: &[&str] = &[
     "The active side is bound to core 0, the passive side and brokers to core 1, all at the niceness that the table of the \
      machine shows, in a network namespace of their own.",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_busy_machine_and_few_rounds_come_first() {
+        let mut results = sample::raw(&[("asio-tcp", "tcp", &[1, 1, 1])]);
+        results.environment.cores = 2;
+        results.environment.load.0 = "1.00 0.00 0.00".to_owned();
+        let warned = |results: &Results| {
+            let blocks = summary(results).into_iter();
+            let are = blocks.take_while(|block| matches!(block, Block::Warning(_)));
+            are.count()
+        };
+        assert_eq!(warned(&results), 0);
+        results.environment.load.0 = "1.01 0.00 0.00".to_owned();
+        assert_eq!(warned(&results), 1);
+        results.cells[0].rounds.pop();
+        assert_eq!(warned(&results), 2);
+    }
+}

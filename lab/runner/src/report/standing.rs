@@ -1,9 +1,11 @@
 //! The last page: where Tickwire is ahead, where it is not, by how much, and what the largest gaps are.
 
+use std::collections::BTreeSet;
+
 use super::document::Block;
 use super::parts;
 use super::text::{Align, Table, figure_text, times_text};
-use crate::compared::{Compared, Kind};
+use crate::compared::{Compared, Kind, is_tickwire};
 use crate::measure;
 use crate::record::{Cell, Results};
 use crate::statistics::Spread;
@@ -12,6 +14,7 @@ use crate::statistics::Spread;
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let mut blocks = vec![Block::heading(2, "Where Tickwire stands")];
     let duels: Vec<Duel> = parts(results).flat_map(duels).collect();
+    let (missing, not_entered) = not_entered(results);
     if duels.is_empty() {
         let text = "Nothing of Tickwire was measured beside a peer in this run.";
         blocks.push(Block::Paragraph(text.to_owned()));
@@ -24,8 +27,8 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         );
         blocks.push(Block::Paragraph(format!(
             "The best of Tickwire against the best peer of the same reach (network, or one machine), of the same wait \
-             and size, round by round: ahead in {ahead}, behind in {behind}, and in {level} rounds disagree. \
-             Ahead and behind mean all rounds, by the figure that each table is about."
+             and size, round by round: ahead in {ahead}, behind in {behind}, in {level} rounds disagree, and {missing} \
+             are not entered, since Tickwire does not have yet what they take. Ahead and behind mean all rounds, by the figure that each table is about."
         )));
     }
     for (place, title) in [
@@ -46,6 +49,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
             blocks.push(Block::Table(table(&of_place)));
         }
     }
+    blocks.extend(not_entered);
     blocks.push(Block::heading(3, "The three largest gaps"));
     blocks.push(gaps(results));
     blocks.extend(failures(results));
@@ -83,6 +87,7 @@ fn duels(compared: Compared<'_>) -> Vec<Duel<'_>> {
     let ours: Vec<&Cell> = compared
         .cells()
         .filter(|cell| compared.kind(cell) == Kind::Tickwire)
+        .filter(|cell| compared.part.is_unlike(&cell.key.system).is_none())
         .collect();
     let is_same_place = |a: &Cell, b: &Cell| {
         (a.key.size, a.key.wait) == (b.key.size, b.key.wait)
@@ -139,6 +144,51 @@ fn table(duels: &[&Duel<'_>]) -> Table {
         ]);
     }
     table
+}
+
+/// What Tickwire does not have yet, with what it would have to meet, and how many those are.
+fn not_entered(results: &Results) -> (usize, Vec<Block>) {
+    let mut table = Table::new(&[
+        ("scenario", Align::Left),
+        ("size", Align::Right),
+        ("wait", Align::Left),
+        ("not there yet", Align::Left),
+        ("best peer", Align::Left),
+        ("us, or messages/s", Align::Right),
+    ]);
+    for compared in parts(results) {
+        let places: BTreeSet<_> = compared
+            .cells()
+            .map(|cell| (cell.key.size, cell.key.wait))
+            .collect();
+        for absent in compared.absent().filter(|it| is_tickwire(&it.id)) {
+            for &(size, wait) in &places {
+                // Only shared memory ends with the machine.
+                let is_networked = !absent.id.ends_with("-shm");
+                let best = compared.best_of(compared.cells().filter(|cell| {
+                    (cell.key.size, cell.key.wait) == (size, wait)
+                        && compared.kind(cell) == Kind::Peer
+                        && compared.is_networked(cell) == is_networked
+                }));
+                let figure = best.and_then(|cell| measure::figures(compared.part, cell));
+                table.row(vec![
+                    format!("{} {}", compared.scenario.name, compared.part.name),
+                    size.to_string(),
+                    wait.name().to_owned(),
+                    absent.id.clone(),
+                    best.map_or("nobody", |cell| &cell.key.system).to_owned(),
+                    figure
+                        .map(|it| figure_text(compared.part, it))
+                        .unwrap_or_default(),
+                ]);
+            }
+        }
+    }
+    if table.is_empty() {
+        return (0, Vec::new());
+    }
+    let heading = Block::heading(3, "Not entered");
+    (table.len(), vec![heading, Block::Table(table)])
 }
 
 /// `2.10 (2.00..2.20) better`.
@@ -244,6 +294,7 @@ fn failures(results: &Results) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Absent;
     use crate::report::{document::Document, markdown};
     use crate::sample;
 
@@ -263,7 +314,7 @@ mod tests {
             ("iceoryx2", "shm", &[1_000, 1_100]),
             ("tickwire-shm", "shm", &[3_000, 3_300]),
         ]);
-        assert!(page.contains("ahead in 1, behind in 1, and in 0"), "{page}");
+        assert!(page.contains("ahead in 1, behind in 1, in 0"), "{page}");
         let (ahead, behind) = page.split_once("### Behind").unwrap();
         assert!(ahead.contains("tickwire-udp") && ahead.contains("2.00 (2.00..2.00) better"));
         assert!(
@@ -279,6 +330,49 @@ mod tests {
             "{first}"
         );
         assert!(gaps.contains("than floor-tcp"), "{gaps}");
+    }
+
+    #[test]
+    fn what_tickwire_does_not_have_is_counted_with_whom_it_would_meet() {
+        let mut results = sample::raw(&[
+            ("zeromq-tcp", "tcp", &[40_000, 44_000]),
+            ("tickwire-udp", "udp", &[20_000, 22_000]),
+            ("iceoryx2", "shm", &[1_000, 1_000]),
+        ]);
+        for id in ["tickwire-shm", "tickwire-tcp", "opendds"] {
+            results.absent.push(Absent {
+                id: id.to_owned(),
+                name: id.to_owned(),
+                reason: "not yet".to_owned(),
+                missed: vec!["raw".to_owned()],
+            });
+        }
+        let mut document = Document::new(String::new());
+        document.extend(blocks(&results));
+        let page = markdown::write(&document);
+        assert!(page.contains("and 2 are not entered"), "{page}");
+        let table = page.split_once("### Not entered").unwrap().1;
+        let line = |id: &str| table.lines().find(|line| line.contains(id));
+        let shm = line("tickwire-shm").unwrap();
+        assert!(shm.contains("iceoryx2") && shm.contains("0.500"), "{shm}");
+        assert!(line("tickwire-tcp").unwrap().contains("zeromq-tcp"));
+        assert_eq!(line("opendds"), None);
+    }
+
+    #[test]
+    fn who_is_not_what_the_article_compared_is_not_ahead() {
+        let mut results = sample::empty();
+        results.scenarios = vec!["c-extension".to_owned()];
+        for (id, transport, ns) in [
+            ("zeromq-tcp", "tcp", 40_000),
+            ("tickwire-udp", "udp", 20_000),
+        ] {
+            sample::add_system(&mut results, id, transport);
+            sample::add(&mut results, "lat", id, 16, &[ns, ns]);
+        }
+        assert_eq!(parts(&results).flat_map(duels).count(), 0);
+        let text = crate::report::summary(&results);
+        assert!(text.contains("from Rust, not from C"), "{text}");
     }
 
     #[test]

@@ -335,13 +335,15 @@ fn stands_beside(published: &Published, cell: &Cell) -> bool {
         && begins_with_any(&cell.key.system, published.beside)
 }
 
-/// Failed runs, with the figures that they would have had.
+/// Who is not what was compared, and failed runs with the figures that they would have had.
 fn remarks(compared: &Compared<'_>, cell: &Cell) -> String {
     let (runs, failed) = cell.failures();
     let first = cell.rounds.iter().find(|round| round.failure.is_some());
+    let unlike = compared.part.is_unlike(&cell.key.system);
     let Some((round, failure)) = first.and_then(|it| Some((it, it.failure.as_ref()?))) else {
-        return String::new();
+        return unlike.unwrap_or_default().to_owned();
     };
+    let unlike = unlike.map(|it| format!("{it}; ")).unwrap_or_default();
     let figure = measure::figure(compared.part, round)
         .and_then(|figure| Spread::of([figure]))
         .map(|spread| match compared.part.is_rate() {
@@ -349,7 +351,7 @@ fn remarks(compared: &Compared<'_>, cell: &Cell) -> String {
             false => format!(", {} us in spite of it", number(spread.median / 1e3)),
         });
     format!(
-        "failed {failed} of {runs}: {failure}{}",
+        "{unlike}failed {failed} of {runs}: {failure}{}",
         figure.unwrap_or_default()
     )
 }

@@ -64,7 +64,7 @@ pub(super) static DOTNET: Scenario = Scenario {
 const DOTNET_PROGRAM: &[&str] = &[systems::DOTNET];
 const TCP: &[&str] = &["mono-tcp", "dotnet-tcp"];
 const ZEROMQ: &[&str] = &["mono-zeromq", "dotnet-zeromq"];
-const TICKWIRE: &[&str] = &["tickwire-dotnet"];
+const TICKWIRE: &[&str] = &["tickwire-dotnet-raw"];
 
 const FIGURES: &[Published] = &[
     Published {

@@ -14,7 +14,8 @@ pub(super) static PIPELINE: Scenario = Scenario {
             that are split by security over 200 topics. Stages: `decode` is a message decoded with nothing made of \
             it, `publish` decoding, conversion and writing with the system calls that send; the figure is half the \
             round trip of a sample, from before its write. Nobody but Tickwire has such a program here. The article \
-            had two machines with InfiniBand between them.",
+            had two machines with InfiniBand between them; the lab runs on one, over the loopback interface of a network \
+            namespace, and cannot be split over two hosts.",
     minutes: 0.4,
     parts: &[
         Part {

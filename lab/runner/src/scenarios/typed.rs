@@ -3,7 +3,7 @@
 use super::raw::ARTICLE;
 use super::{ASIO, ASIO_BOOST, DDS, ZEROMQ, ZEROMQ_BOOST, ZEROMQ_PROTOBUF};
 use crate::scenario::{
-    Claim, Only, Part, Published, Relation, Right, Scenario, Subject, Task, Wait,
+    Claim, Group, Part, Published, Relation, Right, Scenario, Subject, Task, Wait,
 };
 
 pub(super) static TYPED: Scenario = Scenario {
@@ -38,7 +38,7 @@ pub(super) static TYPED: Scenario = Scenario {
             title: "Raw buffers of 1000 bytes beside it",
             sizes: &[1000],
             waits: &[Wait::Block],
-            only: Some(Only {
+            only: Some(Group {
                 systems: &["tickwire", "cyclone", "fastdds", "zeromq-tcp", "asio-tcp"],
                 because: "nothing typed goes over them; their raw buffers are in `raw`",
             }),
