@@ -40,11 +40,11 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<(), String> {
 pub(crate) fn summary(results: &Results) -> String {
     let mut document = Document::new(String::new());
     for compared in parts(results) {
-        let (title, table) = (compared.part.title, tables::main(&compared));
-        if !table.is_empty() {
+        let (title, tables) = (compared.part.title, tables::main(&compared));
+        if !tables.is_empty() {
             let title = format!("{}: {title}", compared.scenario.title);
             document.push(Block::heading(3, title));
-            document.push(Block::Table(table));
+            document.extend(tables.into_iter().map(Block::Table).collect());
         }
     }
     document.extend(standing::blocks(results));
@@ -96,15 +96,15 @@ fn chapter(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
             scenario,
             part,
         };
-        let table = tables::main(&compared);
+        let tables = tables::main(&compared);
         let name = format!("{}-{}", scenario.name, part.name);
         blocks.push(Block::heading(3, part.title));
-        if table.is_empty() {
+        if tables.is_empty() {
             blocks.push(Block::Paragraph(tables::why_empty(&compared)));
             blocks.extend(tables::refusals(&compared));
             continue;
         }
-        blocks.push(Block::Table(table));
+        blocks.extend(tables.into_iter().map(Block::Table));
         blocks.extend(tables::left_out(&compared));
         blocks.extend(tables::refusals(&compared));
         blocks.extend(tables::published_alone(&compared));

@@ -11,8 +11,33 @@ use crate::record::{Absent, Cell, Percentiles};
 use crate::scenario::{Published, Task, Wait, begins_with_any};
 use crate::statistics::Spread;
 
+/// The figures of all systems; what a wide table has beside them comes in one of its own.
+pub(super) fn main(compared: &Compared<'_>) -> Vec<Table> {
+    let all = figures(compared);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let is_detail = |name: &str| DETAILS.contains(&name);
+    let has_details = all.columns.iter().any(|column| is_detail(column.0));
+    if all.width() <= WIDE || !has_details {
+        return vec![all];
+    }
+    let mut details = all.columns_that(|name| KEYS.contains(&name) || is_detail(name));
+    details.rows.retain(|row| row.class != "absent");
+    vec![all.columns_that(|name| !is_detail(name)), details]
+}
+
+/// In characters of Markdown.
+const WIDE: usize = 200;
+/// Columns that say which row it is.
+const KEYS: &[&str] = &["size", "system", "wait"];
+/// Columns that come in a table of their own.
+const DETAILS: &[&str] = &[
+    "p90", "p99", "p99.9", "max", "n", "encode", "decode", "seed us",
+];
+
 /// The figures of all systems, sizes one after the other.
-pub(super) fn main(compared: &Compared<'_>) -> Table {
+fn figures(compared: &Compared<'_>) -> Table {
     let part = compared.part;
     let figure = match part.task {
         Task::Stream => "received/s (min..max)",

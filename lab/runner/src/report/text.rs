@@ -55,15 +55,32 @@ impl Table {
     }
 
     /// Leaves out the columns in which nothing stands.
-    pub(crate) fn without_empty_columns(self) -> Self {
+    pub(crate) fn without_empty_columns(&self) -> Self {
         let is_used = |at: usize| self.rows.iter().any(|row| !row.cells[at].is_empty());
         let used: Vec<usize> = (0..self.columns.len()).filter(|&at| is_used(at)).collect();
+        self.with(&used)
+    }
+
+    /// Some of the columns.
+    pub(crate) fn columns_that(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let all = 0..self.columns.len();
+        let kept: Vec<usize> = all.filter(|&at| is_wanted(self.columns[at].0)).collect();
+        self.with(&kept)
+    }
+
+    /// How wide it is as Markdown, in characters, but for cells that nothing is padded for.
+    pub(crate) fn width(&self) -> usize {
+        let markdown = self.markdown();
+        markdown.lines().next().map_or(0, |it| it.chars().count())
+    }
+
+    fn with(&self, columns: &[usize]) -> Self {
         let rows = self.rows.iter().map(|row| Row {
-            cells: used.iter().map(|&at| row.cells[at].clone()).collect(),
+            cells: columns.iter().map(|&at| row.cells[at].clone()).collect(),
             class: row.class,
         });
         Self {
-            columns: used.iter().map(|&at| self.columns[at]).collect(),
+            columns: columns.iter().map(|&at| self.columns[at]).collect(),
             rows: rows.collect(),
         }
     }
