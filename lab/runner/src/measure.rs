@@ -89,7 +89,11 @@ fn totals(run: &Run<'_>, outcome: &Outcome) -> Totals {
     let answers = &outcome.answers;
     let publishers = usize::from(run.part.publishers).min(answers.len());
     let (active, passive) = answers.split_at(publishers);
-    let per_second = |count: u64, ns: u64| float(count) * 1e9 / float(ns.max(1));
+    // Who received less than was sent does not know how long it took.
+    let per_second = |count: u64, ns: u64| match ns {
+        0 => 0.0,
+        ns => float(count) * 1e9 / float(ns),
+    };
     let sent = active.iter().map(|it| per_second(it.sent, it.elapsed_ns));
     let received = passive
         .iter()
@@ -108,7 +112,10 @@ fn totals(run: &Run<'_>, outcome: &Outcome) -> Totals {
     Totals {
         sent_per_s: sent.sum(),
         received_per_s,
-        cycle_ns: f64::from(run.part.publishers) * 1e9 / received_per_s.max(f64::MIN_POSITIVE),
+        cycle_ns: match received_per_s > 0.0 {
+            true => f64::from(run.part.publishers) * 1e9 / received_per_s,
+            false => 0.0,
+        },
         seed_ns: seed.map(|ping| {
             float(ping.elapsed_ns)
                 / (2.0 * float(ping.sent.max(1)))
@@ -274,6 +281,18 @@ mod tests {
         assert!(near(figure(&Part::ECHO, &round), 20_000.0));
         let decode = quantity(&Part::ECHO, 64, &round, Quantity::Stage(DECODE));
         assert!(near(decode, 300.0));
+    }
+
+    #[test]
+    fn what_took_no_time_has_no_rate() {
+        let part = Part {
+            task: Task::Stream,
+            ..Part::ECHO
+        };
+        let answers = vec![answer("send", 10, 0, 10_000), answer("receive", 0, 4, 0)];
+        let round = measured(&part, answers, Folder::default());
+        assert_eq!(figure(&part, &round), None);
+        assert_eq!(round.totals.cycle_ns, 0.0);
     }
 
     #[test]

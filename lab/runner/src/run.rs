@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
+use crate::environment::seconds_now;
 use crate::proc::{Usage, loopback_bytes};
 use crate::process::{Event, Process, next};
 use crate::record::Answer;
@@ -61,7 +62,9 @@ pub(crate) struct Starter {
 impl Starter {
     /// Makes the folder in which runs have theirs.
     pub(crate) fn new() -> Result<Self, String> {
-        let scratch = std::env::temp_dir().join(format!("tickwire-lab-{}", std::process::id()));
+        // Processes of two namespaces may have the same number.
+        let (id, now) = (std::process::id(), seconds_now());
+        let scratch = std::env::temp_dir().join(format!("tickwire-lab-{now}-{id}"));
         fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {

@@ -136,7 +136,7 @@ fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
         percentile(99.9, |it| it.p99_9),
         most.unwrap_or_default(),
         latencies
-            .map(|(it, _)| it.count.to_string())
+            .map(|(it, _)| grouped(measure::float(it.count)))
             .unwrap_or_default(),
         stage(measure::ENCODE),
         stage(measure::DECODE),
