@@ -102,6 +102,46 @@ private:
     Kind came_ = Kind::market_data;
 };
 
+/// Such messages alone, without a topic, as measure_codec wants them: their number says which of the two
+/// they are.
+template <class Codec>
+class TypedCodec {
+public:
+    explicit TypedCodec(const Options& options) : mix_(options.mix) {
+        if (options.payload != Payload::typed) throw BadOption("can do '--payload typed' only");
+    }
+
+    size_t encode(uint64_t number) {
+        const auto encode = [&](auto& message) {
+            codec_.mark(message, static_cast<uint32_t>(number), false);
+            return codec_.encode(message);
+        };
+        return is_data(number) ? encode(sent_data_) : encode(sent_request_);
+    }
+
+    void write(uint8_t* place) { codec_.write(place); }
+
+    void decode(uint64_t number, Bytes bytes) {
+        is_data(number) ? codec_.decode(bytes, data_) : codec_.decode(bytes, request_);
+    }
+
+    bool is_intact(uint64_t number) {
+        const auto is_equal = [&](auto& expected, const auto& message) {
+            codec_.mark(expected, static_cast<uint32_t>(number), false);
+            return Codec::are_equal(expected, message);
+        };
+        return is_data(number) ? is_equal(sent_data_, data_) : is_equal(sent_request_, request_);
+    }
+
+private:
+    bool is_data(uint64_t number) const { return kind_of(number, mix_) == Kind::market_data; }
+
+    Mix mix_;
+    Codec codec_;
+    typename Codec::MarketData sent_data_ = Codec::market_data(), data_;
+    typename Codec::QuoteRequest sent_request_ = Codec::quote_request(), request_;
+};
+
 /// Has messages of a codec begin with their topic and a zero byte.
 ///
 /// Of the codec, `encode(const Type&)` and `decode(Bytes, Type&)` need not care which type it is.

@@ -8,7 +8,7 @@ mod sockets;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use lab_program::{Job, Message, Options, fill};
+use lab_program::{HEADER_LEN, Job, Message, Options, fill};
 
 use shared::SharedMemory;
 use sockets::{Kind, Sockets};
@@ -42,18 +42,26 @@ fn copy(options: &Options) -> Result<lab_program::Answer, String> {
     if options.job != Job::Codec {
         return Err("only copies: --job codec".into());
     }
-    let mut message = vec![0; options.len()];
+    let mut message = vec![0; options.payload_len()];
     fill(&mut message, 0, 0);
-    let mut buffers = (vec![0; options.len()], vec![0; options.len()]);
+    let expected = message.clone();
+    let marked = message.len().min(HEADER_LEN);
+    let mut buffers = (
+        vec![0; options.payload_len()],
+        vec![0; options.payload_len()],
+    );
     lab_program::measure_codec(
         options,
         VERSION,
         &mut buffers,
-        |(middle, _), _| {
+        |(middle, _), number| {
+            fill(&mut message[..marked], number, 0);
             black_box(middle).copy_from_slice(black_box(&message));
             message.len()
         },
         |(middle, out), _| black_box(out).copy_from_slice(black_box(middle)),
+        // One buffer holds the whole batch, and its last message in the end.
+        |(middle, out), _| middle == out && expected[marked..] == out[marked..],
     )
 }
 

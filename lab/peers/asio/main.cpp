@@ -269,17 +269,20 @@ private:
 const std::string VERSION =
     std::to_string(BOOST_VERSION / 100'000) + '.' + std::to_string(BOOST_VERSION / 100 % 1'000);
 
-/// Sends and receives, or only encodes and decodes.
 template <class Content>
-lab::Answer work(const lab::Options& options) {
-    if constexpr (!std::is_same_v<Content, lab::ByteContent>) {
-        if (options.job == lab::Job::codec) {
-            Content content(options);
-            return lab::measure_codec(options, VERSION, content);
-        }
-    }
+lab::Answer converse(const lab::Options& options) {
     Peer<Content> peer(options);
     return lab::run(options, VERSION, peer);
+}
+
+/// Sends and receives typed messages, or only encodes and decodes them.
+template <class Archive>
+lab::Answer work_with(const lab::Options& options) {
+    if (options.job == lab::Job::codec) {
+        lab::TypedCodec<lab::boost_archive::Codec<Archive>> codec(options);
+        return lab::measure_codec(options, VERSION, codec);
+    }
+    return converse<lab::Typed<lab::boost_archive::CodecWithTopic<Archive>>>(options);
 }
 
 }  // namespace
@@ -287,11 +290,11 @@ lab::Answer work(const lab::Options& options) {
 int main(int argc, char** argv) {
     using namespace lab::boost_archive;
     using Work = lab::Answer (*)(const lab::Options&);
-    Work work_with = work<lab::ByteContent>;
+    Work work = converse<lab::ByteContent>;
     lab::Parser parser;
-    parser.choice<Work>("codec", work_with,
-                        {{"boost-binary", work<lab::Typed<CodecWithTopic<Binary>>>},
-                         {"boost-text", work<lab::Typed<CodecWithTopic<Text>>>},
-                         {"boost-tuned", work<lab::Typed<CodecWithTopic<Tuned>>>}});
-    return lab::main(argc, argv, parser, [&](const lab::Options& options) { return work_with(options); });
+    parser.choice<Work>("codec", work,
+                        {{"boost-binary", work_with<Binary>},
+                         {"boost-text", work_with<Text>},
+                         {"boost-tuned", work_with<Tuned>}});
+    return lab::main(argc, argv, parser, [&](const lab::Options& options) { return work(options); });
 }

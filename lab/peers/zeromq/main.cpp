@@ -181,8 +181,8 @@ template <class Codec>
 lab::Answer work_with(const lab::Options& options, const Own& own) {
     using Content = lab::Typed<lab::BehindTopic<Codec>>;
     if (options.job == lab::Job::codec) {
-        Content content(options);
-        return lab::measure_codec(options, version(), content);
+        lab::TypedCodec<Codec> codec(options);
+        return lab::measure_codec(options, version(), codec);
     }
     Peer<Content> peer(options, own, Content(options));
     return lab::run(options, version(), peer);

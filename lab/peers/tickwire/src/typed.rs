@@ -37,7 +37,7 @@ pub(crate) struct MarketDataEntry {
 #[topic(name = "MiddlewareNewsBrief::MarketData", final)]
 pub(crate) struct MarketData {
     is_echo: bool,
-    counter: u32,
+    pub(crate) counter: u32,
     #[topic(key)]
     security_id: u32,
     appl_version_id: String,
@@ -65,7 +65,7 @@ pub(crate) struct RelatedSym {
 #[topic(name = "MiddlewareNewsBrief::QuoteRequest", final)]
 pub(crate) struct QuoteRequest {
     is_echo: bool,
-    counter: u32,
+    pub(crate) counter: u32,
     #[topic(key)]
     security_id: u32,
     appl_version_id: String,
@@ -148,7 +148,7 @@ pub(crate) fn is_quote_request(mix: Mix, number: u64) -> bool {
     match mix {
         Mix::Equal => number % 10 == 5,
         // What the article's program for OpenDDS did, whose place this has: `if (i % 5)`.
-        Mix::Published => number % 5 != 0,
+        Mix::Published => !number.is_multiple_of(5),
         Mix::Marketdata => false,
         Mix::Quoterequest => true,
     }
@@ -252,7 +252,7 @@ impl Peer for Typed {
         self.session.wait(idle, &inlet);
         self.market_data.reader.remove_listener();
         self.quote_requests.reader.remove_listener();
-        inlet.into_handler()
+        inlet.end()
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
@@ -314,6 +314,6 @@ impl Message for QuoteRequest {
 }
 
 /// The article's counter has 32 bits.
-fn counter(number: u64) -> u32 {
+pub(crate) fn counter(number: u64) -> u32 {
     u32::try_from(number & u64::from(u32::MAX)).expect("32 bits")
 }
