@@ -34,6 +34,9 @@ struct Answer {
     std::optional<std::string> error;
     /// From the first measured message to the last.
     uint64_t elapsed_ns = 0;
+    /// Messages received since the publishers began, those of the warm-up that were late among them, and how
+    /// long that took.
+    uint64_t taken = 0, taken_ns = 0;
     uint64_t payload_bytes = 0;
     /// Mean length of what was handed to the transport.
     std::optional<uint64_t> encoded_bytes;
@@ -41,6 +44,8 @@ struct Answer {
     Cost cost;
     /// The files with the measured times, and those of decoding.
     std::optional<std::string> samples, samples_decode;
+    /// Files with the times of further stages, by their names.
+    std::map<std::string, std::string> stages;
     Settings settings;
 
     std::string json() const;
@@ -124,6 +129,10 @@ inline std::string Answer::json() const {
     add("wrong", wrong);
     add("error", error);
     add("elapsed_ns", elapsed_ns);
+    if (taken > 0) {
+        add("taken", taken);
+        add("taken_ns", taken_ns);
+    }
     add("payload_bytes", payload_bytes);
     add("encoded_bytes", encoded_bytes);
     add("cpu_user_ns", cost.cpu_user_ns);
@@ -134,6 +143,7 @@ inline std::string Answer::json() const {
     add("threads", cost.threads);
     add("samples", samples);
     if (samples_decode) add("samples_decode", samples_decode);
+    if (!stages.empty()) add("stages", stages);
     add("settings", settings);
     return out + '}';
 }

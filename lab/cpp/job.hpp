@@ -17,6 +17,7 @@
 #include "meter.hpp"
 #include "options.hpp"
 #include "received.hpp"
+#include "start.hpp"
 
 namespace lab {
 
@@ -29,9 +30,13 @@ struct Findings {
     std::optional<std::string> error;
     Meter meter;
     std::vector<uint64_t> samples;
+    /// How late messages were sent, against the clock.
+    std::vector<uint64_t> late;
+    /// Messages received since the publishers began, and how long that took.
+    uint64_t taken = 0, taken_ns = 0;
 
     /// Touches the memory of all samples, so that none of it is new while time is taken.
-    void expect_samples(uint64_t count) {
+    static void expect(std::vector<uint64_t>& samples, uint64_t count) {
         samples.resize(count);
         samples.clear();
     }
@@ -75,6 +80,10 @@ struct Findings {
         std::tie(answer.elapsed_ns, answer.cost) = meter.result();
         const std::string name = answer.job + '.' + std::to_string(options.index) + ".ns";
         answer.samples = save(options, name, samples);
+        const std::string late_name = "late." + std::to_string(options.index) + ".ns";
+        if (const auto file = save(options, late_name, late)) answer.stages["sender late"] = *file;
+        answer.taken = taken;
+        answer.taken_ns = taken_ns;
         return answer;
     }
 };
@@ -84,7 +93,7 @@ template <class Peer>
 class Pinger {
 public:
     Pinger(const Options& options, Peer& peer) : options_(options), peer_(peer) {
-        findings_.expect_samples(options.count);
+        Findings::expect(findings_.samples, options.count);
     }
 
     /// Sends, and measures until the last responder has answered.
@@ -182,13 +191,26 @@ public:
     /// Sends all messages.
     Findings run() {
         const uint64_t publisher = uint64_t{options_.index} << PUBLISHER_SHIFT;
-        const uint64_t begin = now();
+        // The schedule of a rate has no room for a pause after the warm-up.
+        const uint64_t first = options_.rate ? 0 : options_.warmup;
+        if (options_.rate) Findings::expect(findings_.late, options_.count);
+        uint64_t begin = now();
         for (uint64_t number = 0; number < options_.total(); ++number) {
-            const uint64_t time = options_.rate ? wait_until(begin + due(number)) : 0;
-            if (number == options_.warmup) findings_.meter.begin();
+            if (number == first) {
+                if (findings_.attempt([this] { tell_start(options_); }) == Flow::stop) break;
+                begin = now();
+            }
+            const bool is_measured = number >= options_.warmup;
+            uint64_t time = 0;
+            if (options_.rate) {
+                time = begin + due(number);
+                const uint64_t at = wait_until(time);
+                if (is_measured) findings_.late.push_back(at - time);
+            }
+            if (is_measured) findings_.meter.begin();
             const Flow flow = findings_.attempt([&] { peer_.send(publisher | number, time); });
             if (flow == Flow::stop) break;
-            findings_.sent += number >= options_.warmup;
+            findings_.sent += is_measured;
             if (options_.demand && (number + 1) % *options_.demand == 0) {
                 // What does not come is missing where it is received.
                 peer_.run({ANSWER, ANSWER}, *this);
@@ -210,10 +232,18 @@ private:
         return static_cast<uint64_t>(static_cast<unsigned __int128>(number) * 1'000'000'000 / *options_.rate);
     }
 
-    /// Leaves the processor to others until then; returns the time that was waited for.
+    /// Leaves the processor to others until then; returns when it was so far.
+    ///
+    /// It yields, because threads of the system are bound to the same core: who keeps that for himself keeps
+    /// them from sending what was sent before. Whoever takes the core then may keep it beyond that time, which
+    /// makes the message late by no fault of the system: how late is a stage of its own, and has to be small
+    /// beside what is measured.
     static uint64_t wait_until(uint64_t time) {
-        while (now() < time) sched_yield();
-        return time;
+        for (;;) {
+            const uint64_t at = now();
+            if (at >= time) return at;
+            sched_yield();
+        }
     }
 
     const Options& options_;
@@ -227,7 +257,8 @@ class Receiver {
 public:
     Receiver(const Options& options, Peer& peer)
         : options_(options), peer_(peer), publishers_(options.publishers) {
-        if (options.rate) findings_.expect_samples(options.count * options.publishers);
+        Findings::expect(warmed_, options.warmup * options.publishers);
+        if (options.rate) Findings::expect(findings_.samples, options.count * options.publishers);
     }
 
     Findings run() {
@@ -236,6 +267,12 @@ public:
             findings_.lost += received.lost(options_.total());
             findings_.out_of_order += received.out_of_order;
             findings_.wrong += received.repeated;
+        }
+        if (const auto start = agreed_start(options_); start && findings_.meter.ended() > *start) {
+            const auto is_late = [start](uint64_t at) { return at >= *start; };
+            const auto late = std::count_if(warmed_.begin(), warmed_.end(), is_late);
+            findings_.taken = findings_.received + static_cast<uint64_t>(late);
+            findings_.taken_ns = findings_.meter.ended() - *start;
         }
         if (findings_.lost > 0) {
             findings_.fail(std::to_string(findings_.lost) + " messages have not come");
@@ -258,6 +295,8 @@ public:
             findings_.meter.begin();
             ++findings_.received;
             if (options_.rate) sample(message);
+        } else {
+            warmed_.push_back(now());
         }
         const bool is_burst_end = options_.demand && (own + 1) % *options_.demand == 0;
         if (is_burst_end && options_.responds() &&
@@ -292,6 +331,8 @@ private:
     const Options& options_;
     Peer& peer_;
     std::vector<Received> publishers_;
+    /// When the messages of the warm-up came.
+    std::vector<uint64_t> warmed_;
     Findings findings_;
 };
 

@@ -53,6 +53,9 @@ public:
         cost_.threads = of_status("Threads:");
     }
 
+    /// When it ended, 0 if it has not.
+    uint64_t ended() const { return ended_; }
+
     /// Time that passed, and what it cost.
     std::pair<uint64_t, Cost> result() const { return {ended_ > begun_ ? ended_ - begun_ : 0, cost_}; }
 

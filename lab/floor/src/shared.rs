@@ -28,7 +28,7 @@ impl SharedMemory {
         let is_passive = options.job.is_passive();
         let file = |name: String| options.dir.join(name);
         let ring = |name: String| {
-            Ring::open(&file(name), options.len()).map_err(|error| error.to_string())
+            Ring::open(&file(name), options.payload_len()).map_err(|error| error.to_string())
         };
         let doorbell =
             |name: String| Doorbell::open(&file(name)).map_err(|error| error.to_string());
@@ -62,7 +62,7 @@ impl SharedMemory {
                 .into_iter()
                 .map(link)
                 .collect::<Result<_, String>>()?,
-            outgoing: Mutex::new(vec![0; options.len()]),
+            outgoing: Mutex::new(vec![0; options.payload_len()]),
         })
     }
 
@@ -128,7 +128,7 @@ impl Peer for SharedMemory {
     }
 
     fn run<H: Handler<Incoming>>(&self, idle: Idle, mut handler: H) -> H {
-        let mut incoming = Incoming::new(0, self.options.len(), 1);
+        let mut incoming = Incoming::new(0, self.options.payload_len(), 1);
         let mut patience = idle.first;
         loop {
             let has_message = || self.links.iter().any(|link| link.inward.has_message());

@@ -250,7 +250,7 @@ impl Peer for Sockets {
 
     fn send(&self, number: u64, time: u64) -> Result<(), String> {
         let mut outgoing = self.outgoing.lock().expect("no panic");
-        let len = self.options.len();
+        let len = self.options.payload_len();
         if self.kind == Kind::BatchedTcp {
             let begin = outgoing.len();
             outgoing.resize(begin + len, 0);
@@ -277,7 +277,7 @@ impl Peer for Sockets {
     }
 
     fn run<H: Handler<Incoming>>(&self, idle: Idle, mut handler: H) -> H {
-        let len = self.options.len();
+        let len = self.options.payload_len();
         let count = match self.kind {
             Kind::BatchedTcp => (BATCH / len).max(1),
             _ => 1,

@@ -29,6 +29,12 @@ pub struct Answer {
     pub error: Option<String>,
     /// From the first measured message to the last.
     pub elapsed_ns: u64,
+    /// Messages received since the publishers began, those of the warm-up that were late among them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub taken: u64,
+    /// From when the publishers began to the last message received.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub taken_ns: u64,
     /// Length of a payload.
     pub payload_bytes: u64,
     /// Mean length of what was handed to the transport.
@@ -46,6 +52,11 @@ pub struct Answer {
     pub stages: BTreeMap<String, String>,
     /// Options of the system that the program sets.
     pub settings: BTreeMap<String, String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Answer {

@@ -25,6 +25,10 @@ struct Findings {
     error: Option<String>,
     meter: Meter,
     samples: Vec<u64>,
+    /// How late messages were sent, against the clock.
+    late: Vec<u64>,
+    /// Messages received since the publishers began, and how long that took.
+    taken: (u64, u64),
 }
 
 impl Findings {
@@ -83,6 +87,8 @@ impl Findings {
         let job = format!("{:?}", options.job).to_lowercase();
         let name = format!("{job}.{}.ns", options.index);
         let samples = save(&options.dir.join(&name), &self.samples)?.then_some(name);
+        let name = format!("late.{}.ns", options.index);
+        let late = save(&options.dir.join(&name), &self.late)?.then_some(name);
         Ok(Answer {
             system: options.system.clone(),
             version: version.to_owned(),
@@ -95,13 +101,22 @@ impl Findings {
             wrong: self.wrong,
             error: self.error,
             elapsed_ns,
-            payload_bytes: u64::try_from(options.len()).unwrap_or_default(),
+            taken: self.taken.0,
+            taken_ns: self.taken.1,
+            payload_bytes: u64::try_from(options.payload_len()).unwrap_or_default(),
             cost,
             samples,
+            stages: late
+                .map(|file| (SENDER_LATE.to_owned(), file))
+                .into_iter()
+                .collect(),
             ..Answer::default()
         })
     }
 }
+
+/// From when a message was to be sent by the clock until the sender came to it.
+const SENDER_LATE: &str = "sender late";
 
 /// Says that this process can hear.
 pub fn say_ready() -> Result<(), String> {

@@ -11,6 +11,7 @@ mod message;
 mod meter;
 mod options;
 mod received;
+mod start;
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

@@ -45,6 +45,11 @@ impl Meter {
         }
     }
 
+    /// When it ended.
+    pub(crate) fn ended(&self) -> Option<u64> {
+        self.ended.as_ref().map(|(at, _)| *at)
+    }
+
     /// Time that passed, and what it cost.
     pub fn result(self) -> (u64, Cost) {
         let begun = self.begun.map_or(0, |(at, _)| at);

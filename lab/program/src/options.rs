@@ -170,8 +170,8 @@ impl Options {
 
     /// Why these options cannot be had together.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
-        let has_publisher = self.payload != Payload::Typed && has_header(self.len());
-        match (self.len(), self.publishers) {
+        let has_publisher = self.payload != Payload::Typed && has_header(self.payload_len());
+        match (self.payload_len(), self.publishers) {
             (0, _) => Some("--size is less than one element"),
             (_, 2..) if !has_publisher => {
                 Some("messages of several publishers need 16 bytes for their numbers")
@@ -199,7 +199,7 @@ impl Options {
     }
 
     /// Length of a payload: the size, rounded down to whole elements.
-    pub fn len(&self) -> usize {
+    pub fn payload_len(&self) -> usize {
         let element = match self.payload {
             Payload::Floats => 4,
             Payload::Structs => 28,
@@ -224,7 +224,7 @@ impl Options {
 }
 
 /// How long the other side may take to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
@@ -255,7 +255,7 @@ mod tests {
         let of = |payload| {
             let all = given.iter().copied().chain(["--payload", payload]);
             let arguments = Arguments::<None>::try_parse_from(all).expect("options that exist");
-            arguments.common.len()
+            arguments.common.payload_len()
         };
         assert_eq!((of("bytes"), of("floats"), of("structs")), (100, 100, 84));
         assert!(contradiction(&["--payload", "structs", "--size", "27"]).is_some());

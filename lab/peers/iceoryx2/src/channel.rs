@@ -63,7 +63,7 @@ impl Channel {
 
 /// Samples in a subscriber's buffer: 64, fewer if that were more than 64 MB.
 pub(crate) fn buffered(options: &Options) -> usize {
-    (MEMORY / options.len()).clamp(4, 64)
+    (MEMORY / options.payload_len()).clamp(4, 64)
 }
 
 pub(crate) fn told(error: impl Debug) -> String {

@@ -42,7 +42,7 @@ impl Session {
         let publisher = out
             .data
             .publisher_builder()
-            .initial_max_slice_len(options.len())
+            .initial_max_slice_len(options.payload_len())
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
             .map_err(told)?;
@@ -52,7 +52,7 @@ impl Session {
             subscriber: r#in.data.subscriber_builder().create().map_err(told)?,
             notifier: out.events.notifier_builder().create().map_err(told)?,
             listener: r#in.events.listener_builder().create().map_err(told)?,
-            outgoing: Mutex::new(vec![0; options.len()]),
+            outgoing: Mutex::new(vec![0; options.payload_len()]),
             out,
             r#in,
             _node: node,

@@ -41,7 +41,7 @@ impl<C: Content> Array<C> {
             writer,
             reader,
             outgoing: Mutex::new(Outgoing {
-                scratch: vec![0; options.len()],
+                scratch: vec![0; options.payload_len()],
                 sample: C::default(),
             }),
             session,
@@ -81,7 +81,7 @@ impl<C: Content> Peer for Array<C> {
             .set_listener(move |reader: &DataReader<C>| deliver(reader, &taking, |sample| sample));
         self.session.wait(idle, &inlet);
         self.reader.remove_listener();
-        inlet.into_handler()
+        inlet.end()
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {

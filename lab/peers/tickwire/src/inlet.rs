@@ -75,7 +75,7 @@ impl<H> Inlet<H> {
     }
 
     /// The handler, which takes nothing more.
-    pub(crate) fn into_handler(&self) -> H {
+    pub(crate) fn end(&self) -> H {
         lock(&self.handler).take().expect("it is taken once")
     }
 }

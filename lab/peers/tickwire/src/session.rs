@@ -124,7 +124,8 @@ impl Session {
             let written = write();
             let next = own_number(number) + 1;
             let demand = self.options.demand;
-            let ends = demand.is_some_and(|it| next % it == 0) || next == self.options.total();
+            let ends =
+                demand.is_some_and(|it| next.is_multiple_of(it)) || next == self.options.total();
             if ends {
                 held.take();
             }

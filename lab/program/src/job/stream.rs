@@ -10,26 +10,43 @@ use crate::clock::now;
 use crate::message::own_number;
 use crate::options::Options;
 use crate::received::Received;
+use crate::start;
 use crate::{Handler, Idle, Message, Peer};
 
 /// Sends all messages.
 pub(super) fn send<P: Peer>(options: &Options, peer: &Arc<P>) -> Findings {
     let mut findings = Findings::default();
     let publisher = u64::from(options.index) << PUBLISHER_SHIFT;
-    let begin = now();
+    // The schedule of a rate has no room for a pause after the warm-up.
+    let first = options.rate.map_or(options.warmup, |_| 0);
+    if options.rate.is_some() {
+        expect_samples(&mut findings.late, options.count);
+    }
+    let mut begin = now();
     for number in 0..options.total() {
-        let time = match options.rate {
-            Some(rate) => wait_until(begin + due(number, rate)),
-            None => 0,
-        };
-        if number == options.warmup {
+        if number == first {
+            if findings.sent(start::begin(options)).is_break() {
+                break;
+            }
+            begin = now();
+        }
+        let is_measured = number >= options.warmup;
+        let mut time = 0;
+        if let Some(rate) = options.rate {
+            time = begin + due(number, rate);
+            let at = wait_until(time);
+            if is_measured {
+                findings.late.push(at - time);
+            }
+        }
+        if is_measured {
             findings.meter.begin();
         }
         let sent = peer.send(publisher | number, time);
         if findings.sent(sent).is_break() {
             break;
         }
-        findings.sent += u64::from(number >= options.warmup);
+        findings.sent += u64::from(is_measured);
         if options
             .demand
             .is_some_and(|demand| (number + 1) % demand == 0)
@@ -48,12 +65,25 @@ fn due(number: u64, rate: u64) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
 
-/// Leaves the processor to others until then; returns the time that was waited for.
+/// Leaves the processor to others until then; returns when it was so far.
+///
+/// It yields, because threads of the system are bound to the same core: who keeps that for himself keeps them from
+/// sending what was sent before. Whoever takes the core then may keep it beyond that time, which makes the message
+/// late by no fault of the system: how late is a stage of its own, and has to be small beside what is measured.
 fn wait_until(time: u64) -> u64 {
-    while now() < time {
+    loop {
+        let at = now();
+        if at >= time {
+            return at;
+        }
         thread::yield_now();
     }
-    time
+}
+
+/// Touches the memory of all samples, so that none of it is new while time is taken.
+fn expect_samples(samples: &mut Vec<u64>, count: u64) {
+    samples.resize(usize::try_from(count).unwrap_or_default(), 0);
+    samples.clear();
 }
 
 /// Takes one message, whatever it is.
@@ -72,21 +102,30 @@ pub(super) fn receive<P: Peer>(options: &Options, peer: &Arc<P>) -> Findings {
         options: options.clone(),
         peer: Arc::clone(peer),
         publishers: publishers.collect(),
+        warmed: Vec::new(),
         findings: Findings::default(),
     };
+    let publisher_count = u64::from(options.publishers);
+    expect_samples(&mut receiver.warmed, options.warmup * publisher_count);
     if options.rate.is_some() {
-        let count = options.count * u64::from(options.publishers);
-        receiver
-            .findings
-            .samples
-            .resize(usize::try_from(count).unwrap_or_default(), 0);
-        receiver.findings.samples.clear();
+        expect_samples(
+            &mut receiver.findings.samples,
+            options.count * publisher_count,
+        );
     }
     let Receiver {
         publishers,
+        warmed,
         mut findings,
         ..
     } = peer.run(options.idle(), receiver);
+    if let (Some(start), Some(end)) = (start::agreed(options), findings.meter.ended())
+        && end > start
+    {
+        let late = warmed.iter().filter(|&&at| at >= start).count();
+        let late = u64::try_from(late).unwrap_or_default();
+        findings.taken = (findings.received + late, end - start);
+    }
     for received in &publishers {
         findings.lost += received.lost(options.total());
         findings.out_of_order += received.out_of_order;
@@ -103,6 +142,8 @@ struct Receiver<P> {
     options: Options,
     peer: Arc<P>,
     publishers: Vec<Received>,
+    /// When the messages of the warm-up came.
+    warmed: Vec<u64>,
     findings: Findings,
 }
 
@@ -129,6 +170,8 @@ impl<P: Peer> Handler<P::Message> for Receiver<P> {
             {
                 self.findings.samples.push(now().saturating_sub(time));
             }
+        } else {
+            self.warmed.push(now());
         }
         let is_burst_end = self
             .options
@@ -236,5 +279,25 @@ mod tests {
             assert_eq!((found.received, found.lost, found.wrong), (4, 0, 0));
             assert_eq!(found.out_of_order, u64::from(last[3] != 3));
         }
+    }
+
+    #[test]
+    fn what_is_late_of_the_warm_up_counts_from_the_publishers_start() {
+        let dir = std::env::temp_dir().join(format!("lab-taken-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("a folder");
+        let given = ["program", "--system", "x", "--job", "receive"];
+        let counts = ["--count", "3", "--warmup", "2", "--dir"];
+        let dir_text = dir.to_string_lossy().into_owned();
+        let all = given.into_iter().chain(counts).chain([dir_text.as_str()]);
+        let options = Arguments::<None>::try_parse_from(all).expect("options that exist");
+        let receive = || receive(&options.common, &Arc::new(Line(vec![0, 1, 2, 3, 4])));
+        assert_eq!(receive().taken, (0, 0), "nobody has told");
+        for (start, taken) in [(1, 5), (u64::MAX, 0)] {
+            std::fs::write(dir.join("start.0"), start.to_string()).expect("a file");
+            let found = receive();
+            assert_eq!((found.received, found.taken.0), (3, taken));
+            assert_eq!(found.taken.1 > 0, taken > 0);
+        }
+        std::fs::remove_dir_all(&dir).expect("our own folder");
     }
 }

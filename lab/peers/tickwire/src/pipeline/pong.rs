@@ -53,7 +53,7 @@ pub(crate) fn pong(options: &Options) -> Result<Answer, String> {
         error,
         meter,
         ..
-    } = inlet.into_handler();
+    } = inlet.end();
     let (elapsed_ns, cost) = meter.result();
     let measured = echoed.saturating_sub(options.warmup);
     Ok(Answer {
