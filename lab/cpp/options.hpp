@@ -249,7 +249,7 @@ struct Options {
 
     /// For systems without such an option.
     void refuse_threads() const {
-        if (threads) throw BadOption("cannot do '--threads'");
+        if (threads && *threads > 1) throw BadOption("cannot do '--threads': it has no such option");
     }
 
     /// For systems whose echoes go to all publishers.

@@ -63,6 +63,14 @@ namespace Lab
             if (Count < (ulong)times.Length) times[Count++] = time;
         }
 
+        /// <summary>How many are not before that time.</summary>
+        public ulong CountSince(ulong time)
+        {
+            ulong count = 0;
+            for (ulong at = 0; at < Count; ++at) count += times[at] >= time ? 1UL : 0;
+            return count;
+        }
+
         /// <summary>Writes them into a file of the run; returns its name if there are any.</summary>
         public string Save(Options options, string name)
         {
@@ -83,6 +91,9 @@ namespace Lab
         ulong begun, ended;
 
         public ulong UserNs, SystemNs, Voluntary, Involuntary, ResidentKb, Threads;
+
+        /// <summary>When it ended, 0 if it has not.</summary>
+        public ulong Ended { get { return ended; } }
 
         public ulong ElapsedNs { get { return ended > begun ? ended - begun : 0; } }
 
@@ -152,6 +163,11 @@ namespace Lab
             add("wrong", findings.Wrong.ToString());
             add("error", Text(findings.Error));
             add("elapsed_ns", meter.ElapsedNs.ToString());
+            if (findings.Taken > 0)
+            {
+                add("taken", findings.Taken.ToString());
+                add("taken_ns", findings.TakenNs.ToString());
+            }
             add("payload_bytes", PayloadBytes.ToString());
             add("encoded_bytes", EncodedBytes.HasValue ? EncodedBytes.ToString() : "null");
             add("cpu_user_ns", meter.UserNs.ToString());
@@ -162,6 +178,8 @@ namespace Lab
             add("threads", meter.Threads.ToString());
             add("samples", Text(SampleFile));
             if (DecodeFile != null) add("samples_decode", Text(DecodeFile));
+            string late = findings.Late.Save(options, "late." + options.Index + ".ns");
+            if (late != null) add("stages", "{\"sender late\":" + Text(late) + "}");
             var settings = new List<string>();
             foreach (var each in Settings) settings.Add(Text(each.Key) + ":" + Text(each.Value));
             add("settings", "{" + string.Join(",", settings.ToArray()) + "}");

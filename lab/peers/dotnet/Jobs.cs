@@ -37,6 +37,10 @@ namespace Lab
         public string Error;
         public readonly Meter Meter = new Meter();
         public Samples Samples = new Samples(0);
+        /// <summary>How late messages were sent, against the clock.</summary>
+        public Samples Late = new Samples(0);
+        /// <summary>Messages received since the publishers began, and how long that took.</summary>
+        public ulong Taken, TakenNs;
 
         /// <summary>Remembers the first error.</summary>
         public void Fail(string what) { Error = Error ?? what; }
@@ -59,12 +63,18 @@ namespace Lab
         const ulong CheckEvery = 64;
         /// <summary>Messages that are encoded, then decoded.</summary>
         const ulong Batch = 100;
+        /// <summary>Those that are compared whole: of both types in every mix.</summary>
+        static readonly ulong[] Compared = { Batch - 5, Batch - 1 };
+        /// <summary>How far ahead the start is of who comes last.</summary>
+        const ulong Lead = 20000000;
         /// <summary>How long the answer to a burst may take.</summary>
         static readonly Idle Answer = new Idle { First = 100, Between = 100 };
 
         readonly Options options;
         readonly IPeer peer;
         readonly Findings findings = new Findings();
+        /// <summary>When the messages of the warm-up came.</summary>
+        Samples warmed;
 
         public Work(Options options, IPeer peer)
         {
@@ -161,13 +171,28 @@ namespace Lab
         void Send()
         {
             ulong publisher = (ulong)options.Index << PublisherShift;
-            ulong begin = Clock.Now();
+            // The schedule of a rate has no room for a pause after the warm-up.
+            ulong first = options.Rate.HasValue ? 0 : options.Warmup;
+            if (options.Rate.HasValue) findings.Late = new Samples(options.Count);
+            ulong begin = 0;
             for (ulong number = 0; number < options.Total; ++number)
             {
-                ulong time = options.Rate.HasValue ? WaitUntil(begin + Due(number)) : 0;
-                if (number == options.Warmup) findings.Meter.Begin();
+                if (number == first)
+                {
+                    TellStart();
+                    begin = Clock.Now();
+                }
+                bool isMeasured = number >= options.Warmup;
+                ulong time = 0;
+                if (options.Rate.HasValue)
+                {
+                    time = begin + Due(number);
+                    ulong at = WaitUntil(time);
+                    if (isMeasured) findings.Late.Add(at - time);
+                }
+                if (isMeasured) findings.Meter.Begin();
                 peer.Send(publisher | number, time);
-                if (number >= options.Warmup) ++findings.Sent;
+                if (isMeasured) ++findings.Sent;
                 if (options.Demand.HasValue && (number + 1) % options.Demand.Value == 0)
                 {
                     // What does not come is missing where it is received.
@@ -184,12 +209,54 @@ namespace Lab
             return number / rate * second + number % rate * second / rate;
         }
 
-        /// <summary>Leaves the processor to others until then; returns the time that was waited
-        /// for.</summary>
+        /// <summary>Leaves the processor to others until then, as threads of the system are bound to the
+        /// same core; returns when it was so far.</summary>
         static ulong WaitUntil(ulong time)
         {
-            while (Clock.Now() < time) Thread.Yield();
-            return time;
+            for (;;)
+            {
+                ulong at = Clock.Now();
+                if (at >= time) return at;
+                Thread.Yield();
+            }
+        }
+
+        string StartFile(int index) { return Path.Combine(options.Dir, "start." + index); }
+
+        /// <summary>Tells the run when this publisher begins, which is now; several of them wait until all
+        /// are warm, and begin together.</summary>
+        void TellStart()
+        {
+            bool isAlone = options.Publishers == 1;
+            ulong own = Clock.Now() + (isAlone ? 0 : Lead);
+            ulong deadline = own + (ulong)options.Idle.First * 1000000;
+            string name = StartFile(options.Index);
+            File.WriteAllText(name + ".new", own.ToString());
+            File.Move(name + ".new", name);
+            while (!isAlone)
+            {
+                ulong? start = AgreedStart();
+                ulong time = Clock.Now();
+                if (start <= time) return;
+                if (!start.HasValue && time > deadline)
+                {
+                    throw new InvalidOperationException("not all publishers came to the start");
+                }
+                Thread.Sleep(1);
+            }
+        }
+
+        /// <summary>When the publishers begin, if all have told: the latest of their times.</summary>
+        ulong? AgreedStart()
+        {
+            ulong latest = 0;
+            for (int index = 0; index < options.Publishers; ++index)
+            {
+                string name = StartFile(index);
+                if (!File.Exists(name)) return null;
+                latest = Math.Max(latest, ulong.Parse(File.ReadAllText(name)));
+            }
+            return latest;
         }
 
         /// <summary>Receives all messages, and looks at each.</summary>
@@ -201,7 +268,14 @@ namespace Lab
             {
                 findings.Samples = new Samples(options.Count * (ulong)options.Publishers);
             }
+            warmed = new Samples(options.Warmup * (ulong)options.Publishers);
             peer.Run(options.Idle, message => Take(message, publishers));
+            ulong? start = AgreedStart();
+            if (findings.Meter.Ended > start)
+            {
+                findings.Taken = findings.Received + warmed.CountSince(start.Value);
+                findings.TakenNs = findings.Meter.Ended - start.Value;
+            }
             foreach (Received received in publishers)
             {
                 findings.Lost += received.Lost(options.Total);
@@ -233,6 +307,10 @@ namespace Lab
                     ulong at = Clock.Now(), time = message.Time.Value;
                     findings.Samples.Add(at > time ? at - time : 0);
                 }
+            }
+            else
+            {
+                warmed.Add(Clock.Now());
             }
             bool isBurstEnd = options.Demand.HasValue && (own + 1) % options.Demand.Value == 0;
             if (isBurstEnd && options.Responds) peer.Echo();
@@ -272,10 +350,16 @@ namespace Lab
                     from = end;
                 }
                 ulong after = Clock.Now();
+                foreach (ulong each in Compared)
+                {
+                    from = ends[each - 1];
+                    content.Read(stream.GetBuffer(), from, ends[each] - from);
+                    if (!content.IsIntact(number + each)) findings.Corrupt(number + each);
+                }
                 if (!isMeasured) continue;
                 encoding.Add((middle - begin) / Batch);
                 decoding.Add((after - middle) / Batch);
-                bytes += (ulong)from;
+                bytes += (ulong)ends[Batch - 1];
             }
             findings.Meter.End(Clock.Now());
             findings.Sent = findings.Received = encoding.Count * Batch;

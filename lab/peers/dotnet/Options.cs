@@ -158,7 +158,10 @@ namespace Lab
                 throw new BadOption("can do '--payload typed' only");
             }
             if (Wait == Wait.Poll) throw new BadOption("cannot do '--wait poll'");
-            if (Threads.HasValue && Transport == Transport.Tcp) throw new BadOption("cannot do '--threads'");
+            if (Threads > 1 && Transport == Transport.Tcp)
+            {
+                throw new BadOption("cannot do '--threads': it has no such option");
+            }
             if (Publishers > 1 && (Payload == Payload.Typed || Size < Bytes.HeaderLen))
             {
                 throw new BadOption("messages of several publishers need 16 bytes for their numbers");

@@ -95,9 +95,11 @@ fn totals(run: &Run<'_>, outcome: &Outcome) -> Totals {
         ns => float(count) * 1e9 / float(ns),
     };
     let sent = active.iter().map(|it| per_second(it.sent, it.elapsed_ns));
-    let received = passive
-        .iter()
-        .map(|it| per_second(it.received, it.elapsed_ns));
+    // From the publishers' start, if the program tells: what comes late, all at once, was not fast.
+    let received = passive.iter().map(|it| match it.taken_ns {
+        0 => per_second(it.received, it.elapsed_ns),
+        _ => per_second(it.taken, it.taken_ns),
+    });
     let broker = outcome.broker.unwrap_or_default();
     let received_per_s = mean(received).unwrap_or(0.0);
     let publishers = u64::from(run.part.publishers);
@@ -293,6 +295,22 @@ mod tests {
         let round = measured(&part, answers, Folder::default());
         assert_eq!(figure(&part, &round), None);
         assert_eq!(round.totals.cycle_ns, 0.0);
+    }
+
+    #[test]
+    fn what_comes_late_all_at_once_was_not_fast() {
+        let part = Part {
+            task: Task::Stream,
+            ..Part::ECHO
+        };
+        let receive = Answer {
+            taken: 12,
+            taken_ns: 12_000,
+            ..answer("receive", 0, 10, 10)
+        };
+        let answers = vec![answer("send", 10, 0, 10), receive];
+        let round = measured(&part, answers, Folder::default());
+        assert_eq!(figure(&part, &round), Some(1e6));
     }
 
     #[test]

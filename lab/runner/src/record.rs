@@ -194,6 +194,10 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     pub(crate) elapsed_ns: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) taken: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) taken_ns: u64,
     pub(crate) payload_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) encoded_bytes: Option<u64>,

@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         "bytes have no encoding"
     } else if options.payload != Payload::Bytes {
         "has no such payload"
-    } else if options.threads.is_some() {
+    } else if options.threads.is_some_and(|threads| threads > 1) {
         "has no threads of its own"
     } else if options.publishers > 1 && has_answers {
         "cannot answer several publishers"

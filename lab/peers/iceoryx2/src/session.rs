@@ -107,6 +107,7 @@ impl Peer for Session {
             if Instant::now() > end {
                 return Err("the other side has not come".into());
             }
+            #[expect(clippy::disallowed_methods, reason = "the others are other processes")]
             thread::sleep(Duration::from_millis(1));
         }
         self.subscriber.has_samples().map_err(told)?;
@@ -167,6 +168,7 @@ impl Drop for Session {
         let end = Instant::now() + Duration::from_secs(self.options.idle + 1);
         let is_active = !self.options.job.is_passive();
         while is_active && self.r#in.senders() > 0 && Instant::now() < end {
+            #[expect(clippy::disallowed_methods, reason = "the others are other processes")]
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -33,6 +33,9 @@ fn main() -> ExitCode {
         }
         _ => return lab_program::misused(&options, "there is no such system"),
     }
+    if options.threads.is_some_and(|threads| threads > 1) {
+        return lab_program::misused(&options, "has no option for more threads");
+    }
     match (options.job, options.payload) {
         (_, Payload::Simple | Payload::Complex) => match options.job {
             Job::Ping => lab_program::finish(&options, || pipeline::ping(&options)),

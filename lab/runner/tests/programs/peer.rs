@@ -78,7 +78,7 @@ impl Peer for Tcp {
         if is_fiftieth && self.fault == "drop" {
             return Ok(());
         }
-        let mut payload = vec![0; self.options.len()];
+        let mut payload = vec![0; self.options.payload_len()];
         fill(&mut payload, number, time);
         if is_fiftieth && self.fault == "spoil" {
             payload[20] ^= 1;
@@ -95,7 +95,7 @@ impl Peer for Tcp {
         let Ok(mut stream) = self.stream() else {
             return handler;
         };
-        let mut payload = vec![0; self.options.len()];
+        let mut payload = vec![0; self.options.payload_len()];
         let mut patience: Duration = idle.first;
         loop {
             let is_read = stream.set_read_timeout(Some(patience)).is_ok()
