@@ -50,6 +50,9 @@ public:
         return out_.data() + at;
     }
 
+    /// The server's, as it says of itself when somebody connects; empty before.
+    const std::string& server_version() const { return server_version_; }
+
     /// Bytes that are still to be written.
     size_t pending() const { return out_.size(); }
 
@@ -132,12 +135,23 @@ private:
                 flush();
             } else if (line == "PONG") {
                 ++pongs_;
+            } else if (line.substr(0, 5) == "INFO ") {
+                server_version_ = version_in(line);
             } else if (line.substr(0, 4) == "-ERR") {
                 throw std::runtime_error(std::string(line));
             }
             begin_ += line_len + 2;
             if (pongs_ > 0 && line == "PONG") return std::nullopt;
         }
+    }
+
+    /// Of what the server says of itself, in JSON.
+    static std::string version_in(std::string_view info) {
+        constexpr std::string_view NAME = "\"version\":\"";
+        const size_t at = info.find(NAME);
+        if (at == info.npos) return {};
+        info.remove_prefix(at + NAME.size());
+        return std::string(info.substr(0, info.find('"')));
     }
 
     /// The last word of the line.
@@ -191,5 +205,6 @@ private:
     /// Length of the message that has not come whole, with its line.
     size_t wanted_ = 0;
     uint32_t pongs_ = 0;
+    std::string server_version_;
     std::chrono::milliseconds patience_{-1};
 };

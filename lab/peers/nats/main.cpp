@@ -44,6 +44,11 @@ public:
     /// Has the server take what has been sent.
     void finish() { connection_.synchronize(); }
 
+    /// Of the server, and of the client, which is the protocol by hand and has none.
+    std::string version() const {
+        return "nats-server " + connection_.server_version() + ", client: protocol 1 by hand";
+    }
+
     std::optional<uint64_t> encoded_bytes() const { return sent_.get(); }
 
     lab::Settings settings() const {
@@ -87,7 +92,7 @@ int main(int argc, char** argv) {
         }
         options.refuse_job_without_peer();
         Peer peer(options);
-        lab::Answer answer = lab::run(options, "core", peer);
+        lab::Answer answer = lab::run(options, peer.version(), peer);
         if (options.job == lab::Job::send) peer.finish();
         return answer;
     });
