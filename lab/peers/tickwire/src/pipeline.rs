@@ -1,12 +1,14 @@
 //! The feed handler and its subscriber: FAST messages become samples on topics, each of which comes back.
 //!
 //! A packet of the feed has one message and lies in memory. `ping` hands it to the gateway's `FeedHandler`, waits
-//! until all its samples are back, and takes the next. `pong` subscribes to all topics and sends each sample back on
+//! until all its samples are back, and takes the next. Before that, the article's whole feed has passed once, and is what
+//! it has to be. `pong` subscribes to all topics and sends each sample back on
 //! the topic's echo.
 
 mod decode;
 mod ping;
 mod pong;
+mod whole;
 
 use lab_program::{Options, Payload};
 use tickwire::DynamicType;
@@ -63,12 +65,17 @@ impl Feed {
 
     /// A mapper that has all topics of the feed.
     fn mapper(&self) -> Mapper {
-        let mut mapper = Mapper::new(&self.templates, Mapping::Automatic);
-        for number in 0..ComplexOptions::default().securities {
-            mapper.add_security(&(FIRST_SECURITY + number).to_string());
-        }
-        mapper
+        mapper(&self.templates)
     }
+}
+
+/// A mapper that has all topics of a feed of these templates.
+fn mapper(templates: &Templates) -> Mapper {
+    let mut mapper = Mapper::new(templates, Mapping::Automatic);
+    for number in 0..ComplexOptions::default().securities {
+        mapper.add_security(&(FIRST_SECURITY + number).to_string());
+    }
+    mapper
 }
 
 /// The topics of a mapper with their types.

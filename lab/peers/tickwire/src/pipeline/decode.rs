@@ -3,11 +3,12 @@
 use lab_program::{Answer, BATCH, Meter, Options, now, save};
 use tickwire_fast::{Decoder, DecoderOptions, Encoder, Message, ResetPolicy};
 
-use super::Feed;
+use super::{Feed, whole};
 use crate::{VERSION, told};
 
 /// Decodes the feed in batches of 100 messages, again and again.
 pub(crate) fn decode(options: &Options) -> Result<Answer, String> {
+    whole::pass(options)?;
     let feed = Feed::of(options, SAMPLES.min(options.total()))?;
     verify(&feed)?;
     let mut decoder = decoder(&feed);

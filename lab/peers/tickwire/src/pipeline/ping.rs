@@ -13,12 +13,13 @@ use tickwire_gateway::{
 };
 use tickwire_transport::ReceiveError;
 
-use super::{Feed, topics};
+use super::{Feed, topics, whole};
 use crate::session::{PATIENCE, Session};
 use crate::{VERSION, told};
 
 /// Publishes the feed, one message after the other, and waits for the echoes of each.
 pub(crate) fn ping(options: &Options) -> Result<Answer, String> {
+    whole::pass(options)?;
     let feed = Feed::of(options, options.total())?;
     let session = Session::open(options)?;
     let under_way = Arc::new(UnderWay::new(options));
