@@ -1,5 +1,6 @@
 //! What the machine itself gives: what every system stands on, without anything above.
 
+mod credit;
 mod doorbell;
 mod ring;
 mod shared;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         "floor-tcp-batched" => Kind::BatchedTcp,
         "floor-unix" => Kind::Unix,
         "floor-udp" => Kind::Udp,
+        "floor-udp-batched" => Kind::BatchedUdp,
         "floor-shm" => {
             return lab_program::finish(&options, || {
                 lab_program::converse(&options, VERSION, SharedMemory::open(&options)?)

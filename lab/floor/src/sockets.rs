@@ -6,16 +6,18 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use lab_program::{Handler, Idle, Options, Peer, Wait, fill, own_number};
+use lab_program::{Handler, Idle, Job, Options, Peer, Wait, fill, own_number};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::sockopt::ReceiveTimeout;
+use nix::sys::socket::sockopt::{ReceiveTimeout, UdpGroSegment, UdpGsoSegment};
 use nix::sys::socket::{MsgFlags, recv, send, setsockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 
+use crate::credit::Credit;
 use crate::{Incoming, pairs};
 
 /// What is between the processes.
@@ -25,6 +27,22 @@ pub(crate) enum Kind {
     BatchedTcp,
     Unix,
     Udp,
+    BatchedUdp,
+}
+
+impl Kind {
+    fn is_datagrams(self) -> bool {
+        matches!(self, Self::Udp | Self::BatchedUdp)
+    }
+
+    /// How many messages of `len` bytes go at a time.
+    fn batch(self, len: usize) -> usize {
+        match self {
+            Self::BatchedTcp => (BATCH / len).max(1),
+            Self::BatchedUdp => (MAX_DATAGRAMS_LEN / len).clamp(1, MAX_SEGMENTS),
+            Self::Tcp | Self::Unix | Self::Udp => 1,
+        }
+    }
 }
 
 pub(crate) struct Sockets {
@@ -34,6 +52,10 @@ pub(crate) struct Sockets {
     links: OnceLock<Vec<OwnedFd>>,
     /// What is being sent; of batches, what is not sent yet.
     outgoing: Mutex<Vec<u8>>,
+    /// Of streams of datagrams.
+    credit: Option<Credit>,
+    /// The link that had something last.
+    last: AtomicUsize,
 }
 
 enum Listener {
@@ -44,7 +66,13 @@ enum Listener {
 impl Sockets {
     /// Whoever is there first listens.
     pub(crate) fn open(kind: Kind, options: &Options) -> Result<Self, String> {
+        let streams = matches!(options.job, Job::Send | Job::Receive) && options.rate.is_none();
+        let len = options.payload_len();
+        let credit = (kind.is_datagrams() && streams)
+            .then(|| Credit::new(pairs(options).len(), len, kind.batch(len)));
         let sockets = Self {
+            credit,
+            last: AtomicUsize::new(0),
             kind,
             options: options.clone(),
             listeners: Mutex::default(),
@@ -54,7 +82,7 @@ impl Sockets {
         let is_first = options.job.is_passive();
         let pairs = pairs(options).into_iter();
         match kind {
-            Kind::Udp => {
+            Kind::Udp | Kind::BatchedUdp => {
                 let links = pairs
                     .map(|pair| sockets.datagrams(pair))
                     .collect::<Result<_, _>>();
@@ -99,6 +127,13 @@ impl Sockets {
         };
         let socket = UdpSocket::bind(own)?;
         socket.connect(other)?;
+        if self.kind == Kind::BatchedUdp {
+            let len = i32::try_from(self.options.payload_len()).map_err(Error::other)?;
+            match self.options.job.is_passive() {
+                true => setsockopt(&socket, UdpGroSegment, &true)?,
+                false => setsockopt(&socket, UdpGsoSegment, &len)?,
+            }
+        }
         Ok(socket.into())
     }
 
@@ -144,6 +179,9 @@ impl Sockets {
                     }
                 }
                 Err(Errno::EAGAIN) => return None,
+                Err(Errno::EINTR) => {}
+                // Credit for somebody who has sent all and gone.
+                Err(Errno::ECONNREFUSED) if self.kind.is_datagrams() => {}
                 Err(_) => drop(inboxes.swap_remove(at)),
             }
         }
@@ -151,10 +189,16 @@ impl Sockets {
     }
 
     fn receive_from(&self, inbox: &mut Inbox, flags: MsgFlags) -> Result<(), Errno> {
-        let Inbox { incoming, held } = inbox;
+        let Inbox { incoming, held, .. } = inbox;
         let link = self.links()[incoming.link].as_raw_fd();
         match recv(link, &mut incoming.buffer[*held..], flags)? {
-            0 => Err(Errno::ECONNRESET),
+            0 => match &self.credit {
+                Some(credit) => {
+                    credit.earn(incoming.link);
+                    Err(Errno::EINTR)
+                }
+                None => Err(Errno::ECONNRESET),
+            },
             len => {
                 *held += len;
                 Ok(())
@@ -172,9 +216,64 @@ impl Sockets {
         let mut watched: Vec<_> = inboxes.iter().map(watch).collect();
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let ready = poll(&mut watched, timeout).ok()?;
-        watched
-            .iter()
-            .position(|link| ready > 0 && link.any() == Some(true))
+        // Each has its turn.
+        let after = self.last.load(Ordering::Relaxed) + 1;
+        let turns = (after..after + watched.len()).map(|turn| turn % watched.len());
+        let mut having = turns.filter(|&at| ready > 0 && watched[at].any() == Some(true));
+        let at = having.next()?;
+        self.last.store(at, Ordering::Relaxed);
+        Some(at)
+    }
+
+    /// Waits until the other side of a link has room for so many messages.
+    fn wait_for_room(&self, link: usize, messages: u64) -> Result<(), String> {
+        let Some(credit) = &self.credit else {
+            return Ok(());
+        };
+        let mut end = None;
+        while !credit.spend(link, messages) {
+            let now = Instant::now();
+            if now > *end.get_or_insert(now + self.options.idle().between) {
+                return Err("no credit comes".into());
+            }
+            let flags = match self.options.wait {
+                Wait::Block => MsgFlags::empty(),
+                Wait::Poll => MsgFlags::MSG_DONTWAIT,
+            };
+            match recv(self.links()[link].as_raw_fd(), &mut [0], flags) {
+                Ok(0) => credit.earn(link),
+                // An answer that came too late.
+                Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Err(error) => return Err(format!("credit: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over the whole messages that are there, and gives credit for them.
+    fn deliver<H: Handler<Incoming>>(&self, inbox: &mut Inbox, handler: &mut H) -> ControlFlow<()> {
+        let Inbox {
+            incoming,
+            held,
+            taken,
+        } = inbox;
+        incoming.at = 0;
+        while incoming.at + incoming.len <= *held {
+            handler.take(incoming)?;
+            incoming.at += incoming.len;
+            *taken += 1;
+            if let Some(credit) = &self.credit
+                && self.options.job == Job::Receive
+                && taken.is_multiple_of(credit.share)
+            {
+                let link = self.links()[incoming.link].as_raw_fd();
+                // Who has sent all needs none, and may be gone.
+                let _ = send(link, &[], MsgFlags::MSG_NOSIGNAL);
+            }
+        }
+        incoming.buffer.copy_within(incoming.at..*held, 0);
+        *held -= incoming.at;
+        ControlFlow::Continue(())
     }
 
     /// How long a receive sleeps at most.
@@ -188,25 +287,11 @@ impl Sockets {
     }
 }
 
-/// What has come over a link: `held` bytes.
+/// What has come over a link: `held` bytes, and so many messages before them.
 struct Inbox {
     incoming: Incoming,
     held: usize,
-}
-
-impl Inbox {
-    /// Hands over the whole messages that are there.
-    fn deliver<H: Handler<Incoming>>(&mut self, handler: &mut H) -> ControlFlow<()> {
-        let Self { incoming, held } = self;
-        incoming.at = 0;
-        while incoming.at + incoming.len <= *held {
-            handler.take(incoming)?;
-            incoming.at += incoming.len;
-        }
-        incoming.buffer.copy_within(incoming.at..*held, 0);
-        *held -= incoming.at;
-        ControlFlow::Continue(())
-    }
+    taken: u64,
 }
 
 impl Listener {
@@ -233,7 +318,8 @@ impl Peer for Sockets {
     type Message = Incoming;
 
     fn meet(&self) -> Result<(), String> {
-        if self.kind == Kind::Udp {
+        if self.kind.is_datagrams() {
+            self.set_patience(LOOK);
             return Ok(());
         }
         let listeners = std::mem::take(&mut *self.listeners.lock().expect("no panic"));
@@ -251,24 +337,22 @@ impl Peer for Sockets {
     fn send(&self, number: u64, time: u64) -> Result<(), String> {
         let mut outgoing = self.outgoing.lock().expect("no panic");
         let len = self.options.payload_len();
-        if self.kind == Kind::BatchedTcp {
-            let begin = outgoing.len();
-            outgoing.resize(begin + len, 0);
-            fill(&mut outgoing[begin..], number, time);
-            let is_last = own_number(number) + 1 == self.options.total();
-            if outgoing.len() + len <= BATCH && !is_last {
-                return Ok(());
-            }
-        } else {
-            outgoing.resize(len, 0);
-            fill(&mut outgoing, number, time);
+        let begin = outgoing.len();
+        outgoing.resize(begin + len, 0);
+        fill(&mut outgoing[begin..], number, time);
+        let sent = own_number(number) + 1;
+        let demand = self.options.demand;
+        let is_last =
+            sent == self.options.total() || demand.is_some_and(|it| sent.is_multiple_of(it));
+        let messages = outgoing.len() / len;
+        if messages < self.kind.batch(len) && !is_last {
+            return Ok(());
         }
-        for link in self.links() {
+        for (at, link) in self.links().iter().enumerate() {
+            self.wait_for_room(at, messages as u64)?;
             self.send_to(link, &outgoing)?;
         }
-        if self.kind == Kind::BatchedTcp {
-            outgoing.clear();
-        }
+        outgoing.clear();
         Ok(())
     }
 
@@ -278,19 +362,16 @@ impl Peer for Sockets {
 
     fn run<H: Handler<Incoming>>(&self, idle: Idle, mut handler: H) -> H {
         let len = self.options.payload_len();
-        let count = match self.kind {
-            Kind::BatchedTcp => (BATCH / len).max(1),
-            _ => 1,
-        };
         let inbox = |link| Inbox {
-            incoming: Incoming::new(link, len, count),
+            incoming: Incoming::new(link, len, self.kind.batch(len)),
             held: 0,
+            taken: 0,
         };
         let mut inboxes: Vec<_> = (0..self.links().len()).map(inbox).collect();
         let mut patience = idle.first;
         self.set_patience(patience);
         while let Some(at) = self.receive(&mut inboxes, patience) {
-            if inboxes[at].deliver(&mut handler).is_break() {
+            if self.deliver(&mut inboxes[at], &mut handler).is_break() {
                 break;
             }
             if patience != idle.between {
@@ -304,11 +385,21 @@ impl Peer for Sockets {
     fn settings(&self) -> Vec<(&'static str, String)> {
         match self.kind {
             Kind::Tcp | Kind::BatchedTcp => vec![("TCP_NODELAY", "1".into())],
-            Kind::Unix | Kind::Udp => Vec::new(),
+            Kind::Unix => Vec::new(),
+            Kind::Udp | Kind::BatchedUdp => {
+                let credit = self.credit.iter();
+                let credit = credit.map(|it| ("messages under way", (2 * it.share).to_string()));
+                credit.collect()
+            }
         }
     }
 }
 
+/// What one system call takes of datagrams, in bytes and in number (UDP_MAX_SEGMENTS of older kernels).
+const MAX_DATAGRAMS_LEN: usize = 65_507;
+const MAX_SEGMENTS: usize = 64;
+/// How long who waits for credit sleeps before it looks at the clock.
+const LOOK: Duration = Duration::from_millis(100);
 /// What is gathered before it is sent.
 const BATCH: usize = 1 << 16;
 /// How often a polling process looks before it looks at the clock.
