@@ -156,6 +156,9 @@ fn run(folders: &Folders, arguments: &RunArguments) -> Result<ExitCode, String> 
     let kept = arguments.results.clone();
     let kept = kept.unwrap_or_else(|| folders.lab.join("results"));
     let set = arguments.scenarios.join("+");
+    if !arguments.quick && arguments.rounds.is_none() {
+        environment::wait_until_calm(|what| eprintln!("{what}"));
+    }
     let environment = Environment::capture(machine, &prepare::versions(folders, &peers));
     let to = folder::create(&kept, &environment, &set)?;
     let mut results = Results {

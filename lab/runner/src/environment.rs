@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +109,37 @@ pub(crate) fn first_line(command: &str) -> Option<String> {
     let line = text.lines().next()?.trim();
     (output.status.success() && !line.is_empty()).then(|| line.to_owned())
 }
+
+/// Whether others had a good part of the machine, by its load averages.
+pub(crate) fn is_busy(load: &str, cores: usize) -> bool {
+    let last_minute = load.split_whitespace().next();
+    let last_minute: f64 = last_minute
+        .and_then(|it| it.parse().ok())
+        .unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "there are few cores")]
+    let cores = cores.max(1) as f64;
+    last_minute > MOST_LOAD * cores
+}
+
+/// Waits until the machine has calmed down, as from building what is to be measured; not for ever.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a load average tells nobody when it falls"
+)]
+pub(crate) fn wait_until_calm(say: impl Fn(&str)) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let begun = Instant::now();
+    if is_busy(&load(), cores) {
+        say("waiting for the machine to calm down, three minutes at most");
+    }
+    while is_busy(&load(), cores) && begun.elapsed() < LONGEST_WAIT {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+/// Of each core.
+const MOST_LOAD: f64 = 0.5;
+const LONGEST_WAIT: Duration = Duration::from_secs(180);
 
 fn load() -> String {
     let load = read("/proc/loadavg").unwrap_or_default();

@@ -42,16 +42,17 @@ pub(crate) fn round(number: u32, run: &Run<'_>, outcome: Outcome) -> (Round, Sta
         totals: totals(run, &outcome),
         answers: outcome.answers,
     };
-    if is_kept_from_core(run.part, &round) {
-        let failure = "the sender was kept from its core".to_owned();
+    if is_sender_late(run.part, &round) {
+        let failure = "the sender was late: another took its core, or sending takes longer than the rate allows"
+            .to_owned();
         round.failure.get_or_insert(failure);
     }
     (round, stages)
 }
 
-/// Whether one in a hundred messages of an open loop was begun too late to say anything of the system:
+/// Whether one in a hundred messages of an open loop was begun too late to say anything of the way to its reader:
 /// by a millisecond, or ten periods if those are less.
-pub(crate) fn is_kept_from_core(part: &Part, round: &Round) -> bool {
+pub(crate) fn is_sender_late(part: &Part, round: &Round) -> bool {
     let Task::OpenLoop(rate) = part.task else {
         return false;
     };
@@ -330,11 +331,11 @@ mod tests {
                 task: Task::OpenLoop(rate),
                 ..Part::ECHO
             };
-            is_kept_from_core(&part, &round(p99))
+            is_sender_late(&part, &round(p99))
         };
         assert!(is_late(1_000, 1_000_001) && !is_late(1_000, 1_000_000));
         assert!(is_late(20_000, 500_001) && !is_late(20_000, 500_000));
-        assert!(!is_kept_from_core(&Part::ECHO, &round(2_000_000)));
+        assert!(!is_sender_late(&Part::ECHO, &round(2_000_000)));
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Lab<'_> {
         }
         if is_short(planned, &measured).is_some() {
             measured.failure = Some(TOO_SHORT.to_owned());
-        } else if measure::is_kept_from_core(planned.part, &measured) {
+        } else if measure::is_sender_late(planned.part, &measured) {
             (measured, stages) = self.run_once(planned, round, pace, length);
         }
         if planned.cell.refusal.is_some() {

@@ -3,6 +3,7 @@
 use super::document::Block;
 use super::text::{Align, Table};
 use crate::claims;
+use crate::environment;
 use crate::progress::minutes;
 use crate::record::Results;
 
@@ -53,11 +54,14 @@ pub(super) fn summary(results: &Results) -> Vec<Block> {
 fn warnings(results: &Results) -> Vec<Block> {
     let environment = &results.environment;
     let mut texts = Vec::new();
-    let load = environment.load.0.split_whitespace().next();
-    let load: f64 = load.and_then(|it| it.parse().ok()).unwrap_or_default();
-    #[expect(clippy::cast_precision_loss, reason = "there are few cores")]
-    let cores = environment.cores.max(1) as f64;
-    if load > MOST_LOAD * cores {
+    let cores = environment.cores;
+    if environment::is_busy(&environment.load.0, cores) {
+        let load = environment
+            .load
+            .0
+            .split_whitespace()
+            .next()
+            .unwrap_or_default();
         texts.push(format!(
             "The machine was busy before the run began: its load average was {load} on {cores} cores. \
              What else ran took time from what was measured; tails above all tell of that."
@@ -114,9 +118,6 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         Block::Table(systems),
     ]
 }
-
-/// Of a core, before the run.
-const MOST_LOAD: f64 = 0.5;
 
 const BUILDS: &str = "Libraries of Debian are as it builds them, with -O2. What is built here is in the table: C++ programs as \
      it says, Rust ones (Tickwire, the floors and some peers) by a release build with thin LTO and one codegen unit.";
