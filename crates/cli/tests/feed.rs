@@ -156,6 +156,13 @@ fn templates_of_another_feed_are_told_by_their_ids() {
     folder.write("other.xml", other);
     let run = ["feed", "run", "--decode-only", "-t", "other.xml"];
     let of_file = tickwire(&folder, &[&run[..], &["--file", "simple.dat"]].concat());
+    // Nobody is waited for to be sent what the file does not say.
+    let published = ["feed", "run", "-t", "other.xml", "--file", "simple.dat"];
+    let published = tickwire(&folder, &published);
+    assert_eq!(published.status, 1);
+    let refusal =
+        "most of the first packets of simple.dat cannot be decoded, so nothing is published";
+    assert!(published.stderr.contains(refusal), "{}", published.stderr);
     // A port that nobody else has as long as this socket is there.
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let port = taken.local_addr().expect("bound").port();
@@ -175,7 +182,7 @@ fn templates_of_another_feed_are_told_by_their_ids() {
     let mut rest = String::new();
     said.read_to_string(&mut rest).expect("text");
     assert_eq!(of_line.wait().expect("it is ours").code(), Some(1));
-    for said in [of_file.stderr, rest] {
+    for said in [of_file.stderr, published.stderr, rest] {
         let hint = said.lines().rfind(|line| line.starts_with("hint: "));
         let hint = hint.unwrap_or_default();
         let expected = "hint: other.xml has the template ids 70, but ";

@@ -405,6 +405,49 @@ fn figures_of_a_silent_topic_are_a_failure() {
 }
 
 #[test]
+fn a_best_effort_reader_has_the_only_sample() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let reader = participant.reader(&topic).expect("a reader");
+    let folder = Folder::new("topic-pub-best-effort");
+    let sample = r#"{"symbol":"A","price":1}"#;
+    for _ in 0..3 {
+        let run = tickwire(
+            &folder,
+            &["topic", "pub", "-d", &domain.id, "Quotes", sample],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let end = "1 sample written, 1 reader now, 1 of them best effort, without confirmation\n";
+        assert!(run.stderr.ends_with(end), "{}", run.stderr);
+        reader.wait_for_data(PATIENCE).expect("the sample");
+        let written: Vec<_> = reader.take().data().cloned().collect();
+        assert_eq!(written, [quote("A", 1, None)]);
+    }
+}
+
+#[test]
+fn a_wrong_sample_is_told_of_before_readers_are_missed() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let _writer = participant.writer(&topic).expect("a writer");
+    let folder = Folder::new("topic-pub-wrong");
+    for (sample, error) in [
+        (r#"{"symbol":"#, "is no JSON"),
+        (r#"{"simbol":"C"}"#, "did you mean `symbol`?"),
+        (
+            r#"{"symbol":"C","price":1}"#,
+            "has 0 of the 1 reader waited for",
+        ),
+    ] {
+        let arguments = ["topic", "pub", "-d", &domain.id, "Quotes", sample];
+        let run = tickwire(&folder, &[&arguments[..], &["--timeout", "300ms"]].concat());
+        assert!(run.stderr.contains(error), "{sample}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn samples_are_written_by_the_learned_type() {
     let domain = Domain::reserve();
     let participant = participant(&domain);
@@ -591,7 +634,10 @@ fn who_tells_the_type_is_asked_for_it() {
         ],
     );
     assert_eq!(run.status, 0, "{}", run.stderr);
-    assert_eq!(run.stderr, "1 sample written, 4 readers now\n");
+    assert_eq!(
+        run.stderr,
+        "1 sample written, 4 readers now, 4 of them best effort, without confirmation\n"
+    );
     drop(readers);
 }
 

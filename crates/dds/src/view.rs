@@ -63,6 +63,16 @@ impl<'a> DiscoveryView<'a> {
             .view(|discovery| discovery.verdicts().map(pair).collect())
     }
 
+    /// Whether the participant of `remote` has acknowledged the announcement of an endpoint of this
+    /// participant. A match is known to one side before the other: until then, a best-effort reader may
+    /// miss what is written. Its coming does not wake [`wait_for`](Self::wait_for).
+    pub fn is_known_to(&self, remote: Guid, endpoint: Guid) -> bool {
+        let own = self.core.prefix == remote.prefix;
+        own || self
+            .core
+            .view(|discovery| discovery.is_known_to(remote.prefix, endpoint))
+    }
+
     /// The types known now: our own, and those that others have told.
     pub fn types(&self) -> TypeObjects {
         self.core.view(|discovery| discovery.types().clone())

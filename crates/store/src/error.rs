@@ -120,9 +120,9 @@ impl fmt::Display for StoreError {
                     io::ErrorKind::StorageFull
                     | io::ErrorKind::QuotaExceeded
                     | io::ErrorKind::FileTooLarge => {
-                        "free some space there, or name another place by TICKWIRE_STORE"
+                        "free some space there, or name another place by TICKWIRE_STORE or --store"
                     }
-                    _ => "name a directory of yours by TICKWIRE_STORE",
+                    _ => "name a directory of yours by TICKWIRE_STORE or --store",
                 };
                 let path = path.display();
                 write!(f, "cannot {operation} {path}: {reason}; {remedy}")
@@ -130,7 +130,7 @@ impl fmt::Display for StoreError {
             Self::NotOurs { path } => write!(
                 f,
                 "the durability store {} belongs to another user, or others may write into it; name \
-                 a directory of yours by TICKWIRE_STORE",
+                 a directory of yours by TICKWIRE_STORE or --store",
                 path.display()
             ),
             Self::Damaged { path, damage } => write!(

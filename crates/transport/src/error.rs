@@ -70,7 +70,10 @@ impl fmt::Display for SocketError {
                         write!(f, "; `ss -ulnp` shows which process holds the port")
                     }
                     io::ErrorKind::AddrNotAvailable => {
-                        write!(f, "; `ip address` lists the addresses of this machine")
+                        write!(
+                            f,
+                            "; it is no address of this machine, which `ip address` lists, and no multicast group"
+                        )
                     }
                     _ => Ok(()),
                 }

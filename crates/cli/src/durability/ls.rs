@@ -59,7 +59,11 @@ impl Arguments {
         }
         if rows.is_empty() && unreadable == 0 {
             for place in &places {
-                note(format_args!("no log in {}", place.directory.display()));
+                let directory = place.directory.display();
+                note(match place.directory.exists() {
+                    true => format!("no log in {directory}"),
+                    false => format!("no log in {directory}, which does not exist"),
+                });
             }
         }
         let mut out = stdout();

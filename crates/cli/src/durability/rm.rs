@@ -47,10 +47,13 @@ impl Arguments {
             match found.as_slice() {
                 [one] => named.push(*one),
                 _ => {
-                    list(&all)?;
+                    let listed = list(&all)?;
                     let (count, name) = (found.len(), name.display());
                     let failure = Failure::usage(format_args!("{count} logs are called {name}"));
-                    return Err(failure.hint("name one of those above; nothing was removed"));
+                    return Err(failure.hint(match listed {
+                        0 => "there is none that could be removed: `tickwire durability ls` lists all",
+                        _ => "name one of those above; nothing was removed",
+                    }));
                 }
             }
         }

@@ -172,6 +172,20 @@ impl Arguments {
         let templates = self.default.of(self.templates.load()?)?;
         self.check_done(&templates)?;
         let source = self.source()?;
+        if let Source::File(file) = &source
+            && !self.decode_only
+            && let Some(advice) = advice(file, &self.templates, &templates)
+        {
+            // What would be published is not what the file says.
+            let failure = Failure::new(format_args!(
+                "most of the first packets of {} cannot be decoded, so nothing is published",
+                self.file
+                    .as_deref()
+                    .unwrap_or("the file".as_ref())
+                    .display()
+            ));
+            return Err(failure.hint(advice));
+        }
         let interrupt = Interrupt::catch()?;
         let report = match self.decode_only {
             true => self.decode(&templates, &source, &interrupt)?,

@@ -1,5 +1,8 @@
 //! Lines that the user shapes: `{symbol} {price} at {$time}`.
 
+use std::collections::BTreeMap;
+
+use tickwire::Decimal;
 use tickwire::cdr::TypeDescription;
 
 use super::field::FieldPath;
@@ -70,8 +73,8 @@ impl Template {
         })
     }
 
-    /// Puts a sample's JSON and what `info` says into the places. Text stands there without quotes,
-    /// absent fields as nothing.
+    /// Puts a sample's JSON and what `info` says into the places. Text stands there without quotes, decimals
+    /// as people write them, absent fields as nothing.
     pub(super) fn fill(&self, sample: &str, info: impl Fn(Info) -> String, out: &mut String) {
         for part in &self.0 {
             match part {
@@ -82,11 +85,22 @@ impl Template {
                         let text: String = serde_json::from_str(text).unwrap_or_default();
                         out.push_str(&text);
                     }
-                    text => out.push_str(text.unwrap_or_default()),
+                    text => match text.and_then(decimal) {
+                        Some(decimal) => out.push_str(&decimal.to_string()),
+                        None => out.push_str(text.unwrap_or_default()),
+                    },
                 },
             }
         }
     }
+}
+
+/// The number that JSON of a decimal stands for; `None` if it is of anything else.
+fn decimal(text: &str) -> Option<Decimal> {
+    let parts: BTreeMap<String, i64> = serde_json::from_str(text).ok()?;
+    let (mantissa, exponent) = (parts.get("mantissa")?, parts.get("exponent")?);
+    let decimal = Decimal::new(*mantissa, i8::try_from(*exponent).ok()?)?;
+    (parts.len() == 2).then_some(decimal)
 }
 
 impl Part {
@@ -113,7 +127,7 @@ mod tests {
     fn fill(template: &str) -> Result<String, String> {
         let template = Template::parse(template)?;
         let mut out = String::new();
-        let sample = r#"{"symbol":"A\tB","price":[1,2]}"#;
+        let sample = r#"{"symbol":"A\tB","price":[1,2],"last":{"mantissa":10030,"exponent":-2}}"#;
         template.fill(sample, |info| format!("<{info:?}>"), &mut out);
         Ok(out)
     }
@@ -124,6 +138,7 @@ mod tests {
             fill(r"{{{symbol}}}\t{price[1]} of {price} by {$writer}{absent}\n"),
             Ok("{A\tB}\t2 of [1,2] by <Writer>\n".to_owned())
         );
+        assert_eq!(fill("{last} {last.exponent}"), Ok("100.30 -2".to_owned()));
         assert_eq!(fill("é"), Ok("é".to_owned()));
     }
 

@@ -329,6 +329,17 @@ impl Discovery {
         self.endpoints.get(guid)
     }
 
+    /// Whether another participant has acknowledged what we last announced of an endpoint of ours: before,
+    /// it may not know that this one is there.
+    pub fn is_known_to(&self, participant: GuidPrefix, endpoint: Guid) -> bool {
+        let role = self.endpoints.get(endpoint).map(|data| data.role);
+        match role {
+            Some(Role::Writer) => self.publications.is_known_to(participant, endpoint),
+            Some(Role::Reader) => self.subscriptions.is_known_to(participant, endpoint),
+            None => false,
+        }
+    }
+
     /// For each writer and reader of one topic of which at least one is ours, whether they match,
     /// and if not, why: writer, reader, verdict.
     pub fn verdicts(&self) -> impl Iterator<Item = (Guid, Guid, &Verdict)> {

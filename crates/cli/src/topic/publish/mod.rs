@@ -30,8 +30,9 @@ use crate::output::{counted, note};
 Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
 YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is \
 learned from a reader or a writer of the topic, which must be there; the writer is made to match the \
-readers, but for the policies that the `writer` and `publisher` parts of a --qos-file's profile set. Without --rate \
-and --count, each sample is written once.
+readers, but for the policies that the `writer` and `publisher` parts of a --qos-file's profile set. \
+Without --rate and --count, each sample is written once. A best-effort reader confirms nothing: what the \
+network loses on the way to it, it misses.
 
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
 are YAML, with `---` between documents. {\"disposed\":{KEY}} and {\"unregistered\":{KEY}} end an \
@@ -93,15 +94,20 @@ enum Act {
 /// Encodes and writes.
 struct Output {
     writer: DataWriter<Serialized>,
+    encoder: Encoder,
+    written: u64,
+}
+
+struct Encoder {
     ty: TypeDescription,
     representation: Representation,
     omissions: Omissions,
-    written: u64,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let interrupt = Interrupt::catch()?;
+        let samples = self.samples()?;
         let participant = self.network.join("tickwire topic pub")?;
         let endpoints = self.wait_for_endpoints(&participant)?;
         let learned = LearnedType::of(&participant, &endpoints);
@@ -111,56 +117,79 @@ impl Arguments {
         };
         let readers = endpoints.iter().filter(|data| data.role == Role::Reader);
         let readers: Vec<_> = readers.cloned().collect();
-        let writer = self.writer(&participant, &ty, &readers)?;
-        let mut output = Output {
-            representation: offer::offered(&writer),
-            writer,
-            ty,
+        let encoder = |representation| Encoder {
+            ty: ty.clone(),
+            representation,
             omissions: match self.defaults {
                 true => Omissions::Defaulted,
                 false => Omissions::Refused,
             },
+        };
+        // What is wrong with a sample does not depend on who is there to take it.
+        let any = encoder(Representation::Xcdr2);
+        for sample in samples.iter().flatten() {
+            any.encode(sample).map_err(Failure::into_usage)?;
+        }
+        if readers.len() < self.wanted() {
+            return Err(self.too_few(readers.len()));
+        }
+        let writer = self.writer(&participant, &ty, &readers)?;
+        let mut output = Output {
+            encoder: encoder(offer::offered(&writer)),
+            writer,
             written: 0,
         };
-        let samples = self.parse_samples(&output)?;
         self.wait_for_readers(&output.writer)?;
+        self.wait_until_known(&participant, &output.writer);
         self.write_all(&samples, &mut output, &interrupt)?;
-        let readers = output.writer.matched_subscriptions().len() as u64;
+        let readers = output.writer.matched_subscriptions();
         let acknowledged = output.writer.wait_for_acknowledgments(self.timeout);
+        let confirms_nothing = readers.iter().filter(|reader| !reader.reliable).count();
+        if confirms_nothing > 0 {
+            // The good-bye comes by another socket and may overtake samples, which are dropped then: they are of
+            // nobody any more.
+            let _over = participant.discovery().wait_for(LINGER, || None::<()>);
+        }
         note(format_args!(
-            "{} written, {} now",
+            "{} written, {} now{}",
             counted(output.written, "sample", "samples"),
-            counted(readers, "reader", "readers")
+            counted(readers.len() as u64, "reader", "readers"),
+            match confirms_nothing {
+                0 => String::new(),
+                some => format!(", {some} of them best effort, without confirmation"),
+            }
         ));
         acknowledged.map_err(Failure::new)
     }
 
-    /// The samples of the command line, `None` for standard input. What cannot be encoded is known
-    /// before anybody is waited for.
-    fn parse_samples(&self, output: &Output) -> Result<Vec<Option<Data>>> {
+    /// The samples of the command line, `None` for standard input.
+    fn samples(&self) -> Result<Vec<Option<Data>>> {
         let mut samples = Vec::new();
         for text in &self.samples {
-            if text == "-" {
-                samples.push(None);
-                continue;
-            }
-            for sample in input::parse(text).map_err(Failure::usage)? {
-                output.encode(&sample).map_err(Failure::into_usage)?;
-                samples.push(Some(sample));
+            match text.as_str() {
+                "-" => samples.push(None),
+                text => {
+                    let all = input::parse(text).map_err(Failure::usage)?;
+                    samples.extend(all.into_iter().map(Some));
+                }
             }
         }
         Ok(samples)
     }
 
-    /// The readers to write to, since the writer is to match them; or, if none need be there,
-    /// whoever has the topic.
+    /// How many readers have to be there.
+    fn wanted(&self) -> usize {
+        self.wait.unwrap_or(1)
+    }
+
+    /// Whoever has the topic, as soon as there are as many readers as are wanted, or in the end: the writer
+    /// is to match them, and they tell the type.
     fn wait_for_endpoints(
         &self,
         participant: &DomainParticipant,
     ) -> Result<Vec<Arc<EndpointData>>> {
         let view = participant.discovery();
-        let wanted = self.wait.unwrap_or(1);
-        let is_enough = |found: &Vec<_>| readers(found) >= wanted && !found.is_empty();
+        let is_enough = |found: &Vec<_>| readers(found) >= self.wanted() && !found.is_empty();
         // Who takes samples of any type does not tell this one; somebody else may be about to.
         let is_told = |found: &Vec<_>| found.iter().any(|data: &Arc<_>| announces_type(data));
         let find = || Some(self.endpoints(&view)).filter(|all| is_enough(all) && is_told(all));
@@ -168,11 +197,11 @@ impl Arguments {
             Ok(found) => found,
             Err(_) => self.endpoints(&view),
         };
+        if found.is_empty() {
+            return Err(self.nobody(&view));
+        }
         if !is_enough(&found) {
-            return Err(match readers(&found) {
-                0 if found.is_empty() => self.nobody(&view),
-                found => self.too_few(found, wanted),
-            });
+            return Ok(found);
         }
         // Readers that are there already announce themselves within moments of each other.
         let begin = Instant::now();
@@ -206,11 +235,11 @@ impl Arguments {
         })
     }
 
-    fn too_few(&self, found: usize, wanted: usize) -> Failure {
+    fn too_few(&self, found: usize) -> Failure {
         let failure = Failure::new(format_args!(
             "topic `{}` has {found} of the {} waited for",
             self.name,
-            counted(wanted as u64, "reader", "readers")
+            counted(self.wanted() as u64, "reader", "readers")
         ));
         failure.hint("start readers first, or write to nobody with `--wait 0`")
     }
@@ -239,6 +268,28 @@ impl Arguments {
             ));
             failure.hint("`tickwire qos check` says why a reader does not match")
         })
+    }
+
+    /// A reader that does not know the writer yet drops what comes from it; if it is best effort, nothing
+    /// repeats that.
+    fn wait_until_known(&self, participant: &DomainParticipant, writer: &DataWriter<Serialized>) {
+        let view = participant.discovery();
+        let readers = writer.matched_subscriptions();
+        let is_known = || {
+            let mut readers = readers.iter();
+            readers.all(|reader| view.is_known_to(reader.guid, writer.guid()))
+        };
+        let begin = Instant::now();
+        while !is_known() {
+            if begin.elapsed() > self.timeout {
+                note(
+                    "not all readers have acknowledged that they know the writer: they may miss samples",
+                );
+                break;
+            }
+            // Acknowledgements wake nobody.
+            let _news = view.wait_for(TICK, || is_known().then_some(()));
+        }
     }
 
     fn write_all(
@@ -289,7 +340,7 @@ impl Arguments {
 
 impl Output {
     fn put(&mut self, sample: &Data) -> Result<()> {
-        let (act, sample) = self.encode(sample)?;
+        let (act, sample) = self.encoder.encode(sample)?;
         let done = match act {
             Act::Write => self.writer.write(&sample),
             Act::Dispose => self.writer.dispose(&sample),
@@ -299,7 +350,9 @@ impl Output {
         self.written += 1;
         Ok(())
     }
+}
 
+impl Encoder {
     fn encode(&self, sample: &Data) -> Result<(Act, Serialized)> {
         let is_member = |name: &str| self.ty.members.iter().any(|member| &*member.name == name);
         let (act, data, omissions) = match sample {
@@ -347,3 +400,9 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 
 /// Without another reader for so long, all have come.
 const QUIET: Duration = Duration::from_millis(300);
+
+/// What a best-effort reader may need to take what waits in its socket.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// How often acknowledgements are looked for.
+const TICK: Duration = Duration::from_millis(5);
