@@ -44,6 +44,9 @@ enum Command {
     Report {
         /// The folder with data.json
         folder: PathBuf,
+        /// Print the results as the articles' programs did, instead
+        #[arg(long)]
+        style: Option<Style>,
     },
 }
 
@@ -80,6 +83,12 @@ struct RunArguments {
     /// What is printed in the end
     #[arg(short, long, default_value = "table")]
     output: Output,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Style {
+    /// `Average latency in milliseconds: 0.185`, and so on
+    Seed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -122,9 +131,12 @@ pub(crate) fn main() -> Result<ExitCode, String> {
             let (before, after) = (folder::read(&before)?, folder::read(&after)?);
             print(&compare::table(&before, &after))
         }
-        Command::Report { folder } => {
+        Command::Report { folder, style } => {
             let results = folder::read(&folder)?;
-            report::write(&results, &folder)
+            match style {
+                Some(Style::Seed) => print(&report::seed::text(&results)),
+                None => report::write(&results, &folder),
+            }
         }
     }?;
     Ok(ExitCode::SUCCESS)

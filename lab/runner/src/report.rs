@@ -6,6 +6,7 @@ pub(crate) mod document;
 mod html;
 mod markdown;
 mod plots;
+pub(crate) mod seed;
 mod setting;
 mod standing;
 mod tables;
