@@ -68,7 +68,7 @@ struct RunArguments {
     /// How many rounds, whatever time they take
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 24
+    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 27
     #[arg(long)]
     quick: bool,
     /// How long a measured run should last, in milliseconds, instead of 200, or 120 with --quick
@@ -109,7 +109,7 @@ struct PrepareArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  lab/run seeds                            everything, about 24 minutes
+  lab/run seeds                            everything, about 27 minutes
   lab/run seeds --quick                    the same in about 4
   lab/run --list                           what there is
   lab/run raw --peers tickwire,zeromq      one scenario, two peers and the floor
