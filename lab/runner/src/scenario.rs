@@ -180,6 +180,12 @@ impl Part {
         published: &[],
     };
 
+    /// Whether messages come in the order in which they went: one thread keeps it, several take them side
+    /// by side.
+    pub(crate) fn keeps_order(&self) -> bool {
+        self.threads.is_none_or(|threads| threads == 1)
+    }
+
     /// All that a system must be able to do.
     pub(crate) fn capabilities(&self) -> impl Iterator<Item = &'static str> {
         let task = match self.task {

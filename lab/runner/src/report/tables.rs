@@ -366,7 +366,12 @@ fn remarks(compared: &Compared<'_>, cell: &Cell) -> String {
     let first = cell.rounds.iter().find(|round| round.failure.is_some());
     let unlike = compared.part.is_unlike(&cell.key.system);
     let Some((round, failure)) = first.and_then(|it| Some((it, it.failure.as_ref()?))) else {
-        return unlike.unwrap_or_default().to_owned();
+        let out_of_order = cell.good().flat_map(|round| &round.answers);
+        let most = out_of_order.map(|answer| answer.out_of_order).max();
+        return match (unlike, most.unwrap_or_default()) {
+            (unlike, 0) => unlike.unwrap_or_default().to_owned(),
+            (_, most) => format!("up to {most} messages of a run out of order"),
+        };
     };
     let unlike = unlike.map(|it| format!("{it}; ")).unwrap_or_default();
     let figure = measure::figure(compared.part, round)
