@@ -133,7 +133,7 @@ private:
 
     /// Who does not answer may be far behind those that do.
     int32_t depth() const {
-        if (options.responders == lab::Responders::one) return 200;
+        if (options.responders == lab::Responders::one) return 1000;
         return std::max(16, static_cast<int32_t>(options.subscribers));
     }
 
