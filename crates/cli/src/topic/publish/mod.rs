@@ -36,7 +36,8 @@ network loses on the way to it, it misses.
 
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
 are YAML, with `---` between documents. {\"disposed\":{KEY}} and {\"unregistered\":{KEY}} end an \
-instance, so what echo prints can be written again.
+instance, so what echo prints can be written again, but for ends of instances of which it knows the \
+hash of the key alone.
 
 The exit status is 1 if too few readers match within --timeout, or do not acknowledge.",
     after_help = "\
