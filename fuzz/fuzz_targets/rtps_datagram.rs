@@ -22,7 +22,7 @@ struct Cache {
 }
 
 impl Sink for Cache {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+    fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery {
         self.offered += 1;
         if self.offered.is_multiple_of(7) {
             return Delivery::Full;
@@ -111,7 +111,7 @@ fuzz_target!(|input: &[u8]| {
                     }
                 }
                 Submessage::HeartbeatFrag(heartbeat) => {
-                    reader.handle_heartbeat_frag(now, &context, &heartbeat);
+                    reader.handle_heartbeat_frag(now, &context, &heartbeat, out);
                 }
                 Submessage::Gap(gap) => reader.handle_gap(&context, &gap, &mut cache),
                 Submessage::AckNack(acknack) => {

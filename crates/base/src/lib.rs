@@ -1,4 +1,4 @@
-//! What every layer of Tickwire shares: points in time, transport addresses, counters, decimals, the
+//! What every layer of Tickwire shares: points in time, transport addresses, counters, latencies, decimals, the
 //! name that was meant, and the place of an error in a file.
 //!
 //! This crate depends on nothing, reads no clock and opens no socket. It stays small: a type comes
@@ -13,13 +13,17 @@ extern crate std;
 mod counter;
 mod decimal;
 mod excerpt;
+mod latency;
 mod locator;
 mod names;
+mod stream_address;
 mod time;
 
 pub use counter::Counter;
 pub use decimal::{Decimal, ParseDecimalError};
 pub use excerpt::{excerpt, line_and_column};
+pub use latency::LatencyHistogram;
 pub use locator::{Locator, LocatorKind};
 pub use names::nearest_name;
+pub use stream_address::{Channel, StreamAddress};
 pub use time::{Duration, Instant, Timestamp};

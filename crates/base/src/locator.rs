@@ -1,5 +1,6 @@
 //! Transport addresses as RTPS writes them.
 
+use crate::StreamAddress;
 use core::fmt;
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
@@ -32,6 +33,12 @@ impl LocatorKind {
     pub const TCP_V4: Self = Self(4);
     /// TCP over IPv6.
     pub const TCP_V6: Self = Self(8);
+    /// Tickwire's own TCP over IPv4, which frames otherwise than others' do; see
+    /// [`StreamAddress`].
+    pub const TICKWIRE_TCP: Self = Self(0x5457_5443);
+    /// The log of a writer in shared memory. Means something within the writer's participant alone, and is
+    /// never announced; see [`Locator::log`].
+    pub const TICKWIRE_LOG: Self = Self(0x5457_534d);
 }
 
 impl Locator {
@@ -55,6 +62,20 @@ impl Locator {
                 address: v6.ip().octets(),
             },
         }
+    }
+
+    /// The log of the writer with that entity id, for those who follow it.
+    pub const fn log(entity: [u8; 4]) -> Self {
+        Self {
+            kind: LocatorKind::TICKWIRE_LOG,
+            port: u32::from_be_bytes(entity),
+            address: [0; 16],
+        }
+    }
+
+    /// The entity id of the writer whose log this is; `None` for other kinds.
+    pub fn to_log(&self) -> Option<[u8; 4]> {
+        (self.kind == LocatorKind::TICKWIRE_LOG).then_some(self.port.to_be_bytes())
     }
 
     /// The UDP socket address that this locator names; `None` for other transports and for ports
@@ -82,9 +103,13 @@ impl Locator {
 
 impl fmt::Display for Locator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to_udp() {
-            Some(address) => write!(f, "udp/{address}"),
-            None => write!(f, "kind {}/port {}", self.kind.0, self.port),
+        match (self.to_udp(), StreamAddress::of(self)) {
+            (Some(address), _) => write!(f, "udp/{address}"),
+            (None, Some(address)) => address.fmt(f),
+            (None, None) if self.kind == LocatorKind::TICKWIRE_LOG => {
+                write!(f, "shm/{:08x}", self.port)
+            }
+            (None, None) => write!(f, "kind {}/port {}", self.kind.0, self.port),
         }
     }
 }
@@ -99,6 +124,15 @@ mod tests {
             let address: SocketAddr = text.parse().expect("a literal address");
             assert_eq!(Locator::udp(address).to_udp(), Some(address));
         }
+    }
+
+    #[test]
+    fn a_log_is_told_from_addresses() {
+        let log = Locator::log([0, 1, 2, 0x03]);
+        assert_eq!(log.to_log(), Some([0, 1, 2, 3]));
+        assert_eq!(log.to_udp(), None);
+        let udp = Locator::udp_v4(Ipv4Addr::LOCALHOST, 7400);
+        assert_eq!(udp.to_log(), None);
     }
 
     #[test]

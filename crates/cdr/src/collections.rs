@@ -17,6 +17,7 @@ impl Describe for String {
 impl Encode for String {
     const LENGTH_CODE: LengthCode = LengthCode::AlsoNextInt;
 
+    #[inline]
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
         writer.write_string(self, 0)
     }
@@ -29,11 +30,9 @@ impl Decode for String {
         Self::new()
     }
 
+    #[inline]
     fn decode_into(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let text = reader.read_str(0)?;
-        self.clear();
-        self.push_str(text);
-        Ok(())
+        reader.read_string_into(self)
     }
 }
 

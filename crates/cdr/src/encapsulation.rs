@@ -43,6 +43,21 @@ pub enum ByteOrder {
     Big,
 }
 
+impl ByteOrder {
+    /// The one of two that is in this order.
+    #[inline]
+    pub(crate) fn bytes<const SIZE: usize>(
+        self,
+        little: [u8; SIZE],
+        big: [u8; SIZE],
+    ) -> [u8; SIZE] {
+        match self {
+            Self::Little => little,
+            Self::Big => big,
+        }
+    }
+}
+
 /// A parsed encapsulation header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Encapsulation {

@@ -31,6 +31,7 @@ mod layout;
 mod payload;
 mod primitives;
 mod reader;
+mod run;
 mod topic;
 mod wide;
 mod writer;
@@ -48,6 +49,7 @@ pub use payload::{
     to_payload,
 };
 pub use reader::{MemberScope, Reader, SequenceScope, StructScope};
+pub use run::{Number, Run};
 pub use tickwire_derive::Topic;
 pub use topic::{Decode, Encode, Topic};
 pub use wide::{WChar, WString};

@@ -108,7 +108,9 @@ pub fn encapsulated<E>(
 ) -> Result<(), E> {
     let start = buffer.len();
     Encapsulation::new(representation, extensibility).write(buffer);
-    let result = encode(&mut Writer::new(buffer, representation));
+    let mut writer = Writer::new(buffer, representation).ahead();
+    let result = encode(&mut writer);
+    writer.finish();
     match result {
         Ok(()) => pad(buffer, start),
         Err(_) => buffer.truncate(start),
@@ -170,6 +172,8 @@ pub fn key_hash<T: Topic>(
     if !T::HAS_KEY {
         return Ok(KeyHash::default());
     }
-    value.encode_key(&mut Writer::for_key_hash(scratch, representation))?;
+    let mut writer = Writer::for_key_hash(scratch, representation).ahead();
+    value.encode_key(&mut writer)?;
+    writer.finish();
     Ok(KeyHash::new(scratch, T::DESCRIPTION, representation))
 }

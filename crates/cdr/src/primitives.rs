@@ -8,7 +8,13 @@ use crate::{
 };
 
 macro_rules! numbers {
-    ($($rust:ident $idl:ident $read:ident $write:ident;)*) => {$(
+    (@all $writer:ident $values:ident $all:ident) => {
+        $writer.$all($values)
+    };
+    (@all $writer:ident $values:ident) => {
+        $writer.write_primitives($values, |value| value.to_le_bytes())
+    };
+    ($($rust:ident $idl:ident $read:ident $write:ident $($all:ident)?;)*) => {$(
         impl Describe for $rust {
             const TYPE: Type = Type::$idl;
         }
@@ -24,7 +30,7 @@ macro_rules! numbers {
             }
 
             fn encode_all(values: &[Self], writer: &mut Writer<'_>) -> Result<(), EncodeError> {
-                writer.write_primitives(values.iter().map(|value| value.to_le_bytes()));
+                numbers!(@all writer values $($all)?);
                 Ok(())
             }
         }
@@ -70,7 +76,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    u8 U8 read_u8 write_u8;
+    u8 U8 read_u8 write_u8 write_bytes;
     i8 I8 read_i8 write_i8;
     u16 U16 read_u16 write_u16;
     i16 I16 read_i16 write_i16;

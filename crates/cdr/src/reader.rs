@@ -8,17 +8,20 @@ pub use members::{MemberScope, StructScope};
 
 use alloc::string::String;
 
+use crate::dynamic::MAX_DEPTH;
 use crate::layout::{LENGTH_SIZE, align};
-use crate::{ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Representation};
+use crate::{
+    ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Extensibility, Representation, Run,
+};
 
 /// Takes values from the front of bytes.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
+    whole: &'a [u8],
+    /// Up to the end of the innermost struct, sequence or member that told its length.
     bytes: &'a [u8],
     position: usize,
-    /// End of the innermost struct, sequence or member that told its length.
-    limit: usize,
-    /// Where alignment counts from.
+    /// Where alignment counts from: the body's beginning, or the end of a header of XCDR1.
     origin: usize,
     representation: Representation,
     order: ByteOrder,
@@ -45,9 +48,9 @@ impl<'a> Reader<'a> {
     /// handful of bytes can announce a thousand structs of which every member is absent.
     pub fn new(body: &'a [u8], encapsulation: Encapsulation) -> Self {
         Self {
+            whole: body,
             bytes: body,
             position: 0,
-            limit: body.len(),
             origin: 0,
             representation: encapsulation.representation,
             order: encapsulation.order,
@@ -68,7 +71,7 @@ impl<'a> Reader<'a> {
 
     /// Bytes left in the innermost struct or member that told its length, else in the body.
     pub fn remaining(&self) -> usize {
-        self.limit - self.position
+        self.bytes.len().saturating_sub(self.position)
     }
 
     /// An error at this place.
@@ -86,13 +89,14 @@ impl<'a> Reader<'a> {
 
     /// Begins a sequence of at most `bound` elements (0 for any number), each of at least
     /// `min_size` bytes.
+    #[inline]
     pub fn begin_sequence(
         &mut self,
         bound: u32,
         primitive_elements: bool,
         min_size: usize,
     ) -> Result<SequenceScope, DecodeError> {
-        let outer_limit = self.limit;
+        let outer_limit = self.limit();
         let delimited = self.begin_elements(primitive_elements)?;
         let length = self.read_u32()?;
         let count = usize::try_from(length).unwrap_or(usize::MAX);
@@ -112,7 +116,7 @@ impl<'a> Reader<'a> {
         count: usize,
         primitive_elements: bool,
     ) -> Result<SequenceScope, DecodeError> {
-        let outer_limit = self.limit;
+        let outer_limit = self.limit();
         let delimited = self.begin_elements(primitive_elements)?;
         if count > self.remaining() {
             return Err(self.error(DecodeErrorKind::UnexpectedEnd));
@@ -128,12 +132,12 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn end_sequence(&mut self, scope: SequenceScope) {
         if scope.delimited {
-            self.position = self.limit;
-            self.limit = scope.outer_limit;
+            self.leave(scope.outer_limit);
         }
     }
 
     /// Takes `bytes` of memory from what this payload may occupy: see [`Reader::new`].
+    #[inline]
     pub fn charge(&mut self, bytes: usize) -> Result<(), DecodeError> {
         let left = self.allowance.checked_sub(bytes);
         self.allowance = left.ok_or_else(|| self.error(DecodeErrorKind::TooLarge))?;
@@ -207,6 +211,70 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Replaces `text` by a string of any length.
+    #[inline]
+    pub(crate) fn read_string_into(&mut self, text: &mut String) -> Result<(), DecodeError> {
+        match self.read_short_string_into(text) {
+            Some(()) => Ok(()),
+            None => self.apart(|reader| reader.read_any_string_into(text)),
+        }
+    }
+
+    /// Calls what is not inlined with a copy of this reader: were this one passed, no place of it
+    /// could stay in a register in what is around.
+    #[inline(always)]
+    fn apart<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
+        let mut copy = self.clone();
+        let result = call(&mut copy);
+        self.position = copy.position;
+        result
+    }
+
+    #[inline(never)]
+    fn read_any_string_into(&mut self, text: &mut String) -> Result<(), DecodeError> {
+        let read = self.read_str(0)?;
+        text.clear();
+        text.push_str(read);
+        Ok(())
+    }
+
+    /// The same if it is some characters of ASCII, which cost less than the calls that any string
+    /// takes: to look for a NUL, to look whether it is UTF-8, and to copy it.
+    #[inline(always)]
+    fn read_short_string_into(&mut self, text: &mut String) -> Option<()> {
+        let at = self.aligned(LENGTH_SIZE);
+        let rest = self.bytes.get(at..)?;
+        if self.order == ByteOrder::Big {
+            return None;
+        }
+        // A code or a flag. Where the next value begins is known before this one is there.
+        if let Some(&[a, b, c, d, byte @ 1..0x80, 0]) = rest.first_chunk()
+            && u32::from_le_bytes([a, b, c, d]) == 2
+        {
+            text.clear();
+            text.push(char::from(byte));
+            self.position = at + LENGTH_SIZE + 2;
+            return Some(());
+        }
+        let (size, rest) = rest.split_first_chunk()?;
+        let size = usize::try_from(u32::from_le_bytes(*size)).ok()?;
+        if size > MAX_SHORT {
+            return None;
+        }
+        let (0, short) = rest.get(..size)?.split_last()? else {
+            return None;
+        };
+        text.clear();
+        for byte in short {
+            if !(1..0x80).contains(byte) {
+                return None;
+            }
+            text.push(char::from(*byte));
+        }
+        self.position = at + LENGTH_SIZE + size;
+        Some(())
+    }
+
     /// Reads a string of at most `bound` bytes, 0 for any length, in place.
     ///
     /// The length counts the NUL at the end; a length of 0 is accepted as an empty string.
@@ -272,28 +340,113 @@ impl<'a> Reader<'a> {
         Ok((values, self.order))
     }
 
+    /// Reads little-endian numbers that follow each other. `None` if that is not what there is:
+    /// then they are to be read one by one, which tells what is missing, and what that means.
     #[inline]
-    fn read_primitive<const SIZE: usize>(&mut self) -> Result<[u8; SIZE], DecodeError> {
-        self.align(self.representation.alignment(SIZE))?;
-        let rest = self
-            .bytes
-            .get(self.position..self.limit)
-            .unwrap_or_default();
-        let Some(&(mut bytes)) = rest.first_chunk::<SIZE>() else {
-            return Err(self.error(DecodeErrorKind::UnexpectedEnd));
-        };
-        self.position += SIZE;
+    pub fn run<R: Run>(&mut self) -> Option<R> {
+        let at = self.aligned(self.representation.alignment(R::ALIGNMENT));
+        let values = R::get(self.bytes.get(at..)?.get(..R::SIZE)?, 0, MAX_ALIGNMENT)?;
         if self.order == ByteOrder::Big {
-            bytes.reverse();
+            return None;
         }
-        Ok(bytes)
+        self.position = at + R::SIZE;
+        Some(values)
     }
 
+    /// Reads little-endian structs of this extensibility, which consist of numbers alone, and has
+    /// `put` put each of them into its value. Tells how many it has read: from the first that is not
+    /// as it is expected to be, they are to be read one by one.
+    #[inline]
+    pub fn runs<T, R: Run>(
+        &mut self,
+        extensibility: Extensibility,
+        values: &mut [T],
+        put: impl Fn(&mut T, R),
+    ) -> usize {
+        if self.order == ByteOrder::Big || self.depth > MAX_DEPTH {
+            return 0;
+        }
+        match (self.representation, extensibility) {
+            (_, Extensibility::Mutable) => 0,
+            (Representation::Xcdr2, Extensibility::Appendable) => {
+                let length = R::end(LENGTH_SIZE, 4) - LENGTH_SIZE;
+                self.runs_aligned::<4, T, (u32, R)>(values, |value, (told, run)| {
+                    put(value, run);
+                    usize::try_from(told) == Ok(length)
+                })
+            }
+            (Representation::Xcdr2, Extensibility::Final) => {
+                self.runs_aligned::<4, T, R>(values, |value, run| {
+                    put(value, run);
+                    true
+                })
+            }
+            // Not delimited, and a sequence is never the first to come.
+            (Representation::Xcdr1, _) => self.runs_aligned::<8, T, R>(values, |value, run| {
+                put(value, run);
+                true
+            }),
+        }
+    }
+
+    /// The same of structs whose members are aligned to `MAX` bytes at most; `put` may refuse one.
+    #[inline(always)]
+    fn runs_aligned<const MAX: usize, T, R: Run>(
+        &mut self,
+        values: &mut [T],
+        put: impl Fn(&mut T, R) -> bool,
+    ) -> usize {
+        let stride = align(R::end(0, MAX), R::ALIGNMENT.min(MAX));
+        let len = R::end(0, MAX);
+        let mut done = 0;
+        loop {
+            let rest = values.get_mut(done..).unwrap_or_default();
+            let phase = (self.position - self.origin) % MAX;
+            let bytes = self.bytes.get(self.position - phase..).unwrap_or_default();
+            let mut count = 0;
+            if phase == 0 && stride.is_multiple_of(MAX) {
+                // All that are left have the same layout.
+                for (value, bytes) in rest.iter_mut().zip(bytes.chunks_exact(stride)) {
+                    match R::get(bytes, 0, MAX) {
+                        Some(run) if put(value, run) => count += 1,
+                        _ => break,
+                    }
+                }
+                self.position += (count * stride).saturating_sub(stride - len);
+            } else if let (Some(value), Some(run)) = (rest.first_mut(), R::get(bytes, phase, MAX))
+                && put(value, run)
+            {
+                self.position += R::end(phase, MAX) - phase;
+                count = 1;
+            }
+            done += count;
+            if count == 0 || done == values.len() {
+                return done;
+            }
+        }
+    }
+
+    #[inline]
+    fn read_primitive<T, const SIZE: usize>(
+        &mut self,
+        from_little: impl Fn([u8; SIZE]) -> T,
+        from_big: impl Fn([u8; SIZE]) -> T,
+    ) -> Result<T, DecodeError> {
+        let at = self.aligned(self.representation.alignment(SIZE));
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let Some(&bytes) = rest.first_chunk::<SIZE>() else {
+            return Err(self.missing(at));
+        };
+        self.position = at + SIZE;
+        Ok(match self.order {
+            ByteOrder::Little => from_little(bytes),
+            ByteOrder::Big => from_big(bytes),
+        })
+    }
+
+    #[inline]
     fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
-        let rest = self
-            .bytes
-            .get(self.position..self.limit)
-            .unwrap_or_default();
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
         let Some(taken) = rest.get(..count) else {
             return Err(self.error(DecodeErrorKind::UnexpectedEnd));
         };
@@ -301,22 +454,54 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    /// Where the next value of this alignment, a power of two, begins.
+    #[inline]
+    fn aligned(&self, alignment: usize) -> usize {
+        // All origins are multiples of four.
+        let origin = if alignment > 4 { self.origin } else { 0 };
+        origin + align(self.position - origin, alignment)
+    }
+
     #[inline]
     fn align(&mut self, alignment: usize) -> Result<(), DecodeError> {
-        let position = self.origin + align(self.position - self.origin, alignment);
-        if position > self.limit {
+        let position = self.aligned(alignment);
+        if position > self.limit() {
             return Err(self.error(DecodeErrorKind::UnexpectedEnd));
         }
         self.position = position;
         Ok(())
     }
 
+    /// The error if a value that begins at `at` is not all there.
+    #[cold]
+    fn missing(&self, at: usize) -> DecodeError {
+        let at = if at <= self.limit() {
+            at
+        } else {
+            self.position
+        };
+        DecodeError::new(DecodeErrorKind::UnexpectedEnd, at)
+    }
+
+    fn limit(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Goes to the limit, and on to an outer one.
+    #[inline]
+    fn leave(&mut self, outer_limit: usize) {
+        self.position = self.limit();
+        self.bytes = self.whole.get(..outer_limit).unwrap_or(self.whole);
+    }
+
     /// Narrows the limit by the length that comes next.
+    #[inline]
     fn begin_delimited(&mut self) -> Result<(), DecodeError> {
         let length = self.read_u32()?;
         self.narrow(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
+    #[inline]
     fn begin_elements(&mut self, primitive: bool) -> Result<bool, DecodeError> {
         let delimited = !primitive && self.representation == Representation::Xcdr2;
         if delimited {
@@ -325,11 +510,13 @@ impl<'a> Reader<'a> {
         Ok(delimited)
     }
 
+    #[inline]
     fn narrow(&mut self, length: usize) -> Result<(), DecodeError> {
         if length > self.remaining() {
             return Err(self.error(DecodeErrorKind::UnexpectedEnd));
         }
-        self.limit = self.position + length;
+        let limit = self.position + length;
+        self.bytes = self.bytes.get(..limit).unwrap_or(self.bytes);
         Ok(())
     }
 }
@@ -341,7 +528,7 @@ macro_rules! read_primitives {
                 #[doc = concat!("Reads one `", stringify!($ty), "`, aligned.")]
                 #[inline]
                 pub fn $name(&mut self) -> Result<$ty, DecodeError> {
-                    self.read_primitive().map(<$ty>::from_le_bytes)
+                    self.read_primitive(<$ty>::from_le_bytes, <$ty>::from_be_bytes)
                 }
             )*
         }
@@ -354,3 +541,7 @@ read_primitives! {
 }
 
 const ALLOWANCE_PER_BYTE: usize = 256;
+/// Of the numbers that are aligned to most bytes.
+const MAX_ALIGNMENT: usize = 8;
+/// Bytes of a string that is short, its NUL included.
+const MAX_SHORT: usize = 17;

@@ -11,7 +11,7 @@ use crate::dynamic::MAX_DEPTH;
 use crate::layout::{LENGTH_SIZE, align};
 use crate::{
     ByteOrder, EncodeError, EncodeErrorKind, Extensibility, LengthCode, Member, Representation,
-    UnionDescription,
+    Run, UnionDescription,
 };
 
 /// Appends encoded values to a buffer. Allocates only when the buffer grows.
@@ -36,7 +36,12 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Writer<'a> {
+    /// What is written, and zeros after it.
     buffer: &'a mut Vec<u8>,
+    /// Where the next value begins, before it is aligned.
+    end: usize,
+    /// How many zeros there may be: a value that fits into them costs no call.
+    ahead: usize,
     origin: usize,
     representation: Representation,
     order: ByteOrder,
@@ -133,12 +138,27 @@ impl<'a> Writer<'a> {
         let order = ByteOrder::Little;
         Self {
             buffer,
+            end: origin,
+            ahead: 0,
             origin,
             representation,
             order,
             plain: false,
             depth: 0,
         }
+    }
+
+    /// The same for whoever calls [`finish`](Self::finish) before the buffer is looked at.
+    pub(crate) fn ahead(self) -> Self {
+        Self {
+            ahead: AHEAD,
+            ..self
+        }
+    }
+
+    /// Takes back the zeros after what was written.
+    pub(crate) fn finish(self) {
+        self.buffer.resize(self.end, 0);
     }
 
     /// The form that key hashes are made of (RTPS 2.5 §9.6.4.8): big-endian, no headers around
@@ -188,11 +208,15 @@ impl<'a> Writer<'a> {
             return self.fill_length(length_at);
         }
         if mark.extensibility == Extensibility::Mutable {
-            self.align(LENGTH_SIZE);
-            self.write_u16(XCDR1_MUST_UNDERSTAND | XCDR1_LIST_END);
-            self.write_u16(0);
+            self.write_list_end();
         }
         Ok(())
+    }
+
+    fn write_list_end(&mut self) {
+        self.align(LENGTH_SIZE);
+        self.write_u16(XCDR1_MUST_UNDERSTAND | XCDR1_LIST_END);
+        self.write_u16(0);
     }
 
     /// Begins a member that is present; its value is to be written next.
@@ -207,7 +231,7 @@ impl<'a> Writer<'a> {
             Representation::Xcdr2 if mutable => length_at = self.write_member_header(member),
             Representation::Xcdr1 if mutable || member.optional => {
                 length_at = Some(self.write_parameter_header(member));
-                self.origin = self.buffer.len();
+                self.origin = self.end;
             }
             Representation::Xcdr2 if member.optional => self.write_bool(true),
             _ => {}
@@ -274,15 +298,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Begins a sequence whose length may be known only at its end.
+    #[inline]
     pub fn begin_sequence(&mut self, primitive_elements: bool) -> SequenceMark {
         self.begin_elements(true, primitive_elements)
     }
 
     /// Begins an array, whose length the type tells.
+    #[inline]
     pub fn begin_array(&mut self, primitive_elements: bool) -> SequenceMark {
         self.begin_elements(false, primitive_elements)
     }
 
+    #[inline]
     pub(crate) fn begin_elements(&mut self, counted: bool, primitive: bool) -> SequenceMark {
         let delimited = !primitive && self.representation == Representation::Xcdr2;
         let length_at = delimited.then(|| self.reserve_word());
@@ -293,6 +320,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Ends a sequence or an array of `count` elements.
+    #[inline]
     pub fn end_sequence(&mut self, mark: SequenceMark, count: usize) -> Result<(), EncodeError> {
         if let Some(count_at) = mark.count_at {
             let count = u32::try_from(count).map_err(|_| too_long())?;
@@ -303,20 +331,77 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a string of at most `bound` bytes, 0 for any length.
+    #[inline(always)]
     pub fn write_string(&mut self, value: &str, bound: u32) -> Result<(), EncodeError> {
-        let bytes = value.as_bytes();
-        if bytes.contains(&0) {
+        let text = value.as_bytes();
+        EncodeError::check_bound(text.len(), bound)?;
+        // A code or a flag: its length, itself and the NUL, which is one of the zeros, in one word.
+        if let [byte] = text
+            && self.write_code(*byte).is_some()
+        {
+            return Ok(());
+        }
+        match self.write_short_string(text) {
+            Some(()) => Ok(()),
+            None => self.apart(|writer| writer.write_any_string(text)),
+        }
+    }
+
+    /// Calls what is not inlined with a copy of this writer: were this one passed, no place of it
+    /// could stay in a register in what is around.
+    #[inline(always)]
+    fn apart<R>(&mut self, call: impl FnOnce(&mut Writer<'_>) -> R) -> R {
+        let mut copy = Writer {
+            buffer: &mut *self.buffer,
+            ..*self
+        };
+        let result = call(&mut copy);
+        self.end = copy.end;
+        result
+    }
+
+    #[inline(always)]
+    fn write_code(&mut self, byte: u8) -> Option<()> {
+        let at = self.aligned(LENGTH_SIZE);
+        let room = self.buffer.get_mut(at..)?.first_chunk_mut()?;
+        if byte == 0 || self.order == ByteOrder::Big {
+            return None;
+        }
+        *room = (2 | u64::from(byte) << 32).to_le_bytes();
+        self.end = at + LENGTH_SIZE + 2;
+        Some(())
+    }
+
+    #[inline(never)]
+    fn write_any_string(&mut self, text: &[u8]) -> Result<(), EncodeError> {
+        if text.contains(&0) {
             return Err(EncodeError::new(EncodeErrorKind::NulInString));
         }
-        EncodeError::check_bound(bytes.len(), bound)?;
-        let size = u32::try_from(bytes.len())
-            .ok()
-            .and_then(|length| length.checked_add(1));
-        self.write_u32(size.ok_or_else(too_long)?);
-        self.buffer.reserve(bytes.len() + 1);
-        self.buffer.extend_from_slice(bytes);
-        self.buffer.push(0);
+        let size = u32::try_from(text.len() + 1).map_err(|_| too_long())?;
+        self.write_u32(size);
+        self.room(1, text.len()).copy_from_slice(text);
+        self.write_u8(0);
         Ok(())
+    }
+
+    /// The same if it is short and there are enough zeros to put all words of a short one there,
+    /// which costs less than the calls that any string takes: to look for a NUL, and to copy it.
+    #[inline(always)]
+    fn write_short_string(&mut self, text: &[u8]) -> Option<()> {
+        let at = self.aligned(LENGTH_SIZE);
+        let room = self.buffer.get_mut(at..)?;
+        let room = room.first_chunk_mut::<{ LENGTH_SIZE + MAX_SHORT }>()?;
+        let words = short_words(text).filter(|_| self.order == ByteOrder::Little)?;
+        let size = u32::try_from(text.len() + 1).ok()?;
+        let (length, room) = room.split_first_chunk_mut()?;
+        *length = size.to_le_bytes();
+        let (rooms, _) = room.as_chunks_mut();
+        for (room, word) in rooms.iter_mut().zip(words) {
+            *room = word.to_le_bytes();
+        }
+        // The NUL is one of the zeros.
+        self.end = at + LENGTH_SIZE + text.len() + 1;
+        Some(())
     }
 
     /// Writes a wide string of at most `bound` units of UTF-16, 0 for any length: the number of its
@@ -337,8 +422,7 @@ impl<'a> Writer<'a> {
 
     /// Copies a value that starts with its length, in this writer's byte order.
     pub(crate) fn write_delimited(&mut self, value: &[u8]) {
-        self.align(LENGTH_SIZE);
-        self.buffer.extend_from_slice(value);
+        self.room(LENGTH_SIZE, value.len()).copy_from_slice(value);
     }
 
     /// Writes a boolean.
@@ -352,9 +436,9 @@ impl<'a> Writer<'a> {
     pub fn write_enum(&mut self, value: i32, size: usize) {
         let [a, b, c, d] = value.to_le_bytes();
         match size {
-            1 => self.write_primitive([a]),
-            2 => self.write_primitive([a, b]),
-            _ => self.write_primitive([a, b, c, d]),
+            1 => self.write_u8(a),
+            2 => self.write_u16(u16::from_le_bytes([a, b])),
+            _ => self.write_u32(u32::from_le_bytes([a, b, c, d])),
         }
     }
 
@@ -363,55 +447,158 @@ impl<'a> Writer<'a> {
     pub fn write_bits(&mut self, value: u64, size: usize) {
         let [a, b, c, d, ..] = value.to_le_bytes();
         match size {
-            1 => self.write_primitive([a]),
-            2 => self.write_primitive([a, b]),
-            4 => self.write_primitive([a, b, c, d]),
+            1 => self.write_u8(a),
+            2 => self.write_u16(u16::from_le_bytes([a, b])),
+            4 => self.write_u32(u32::from_le_bytes([a, b, c, d])),
             _ => self.write_u64(value),
         }
     }
 
-    /// Writes primitives given in little-endian, back to back: one copy on most machines.
+    /// Writes numbers that follow each other: see [`Run`].
     #[inline]
-    pub(crate) fn write_primitives<const SIZE: usize>(
+    pub fn run<R: Run>(&mut self, values: R) {
+        let order = self.order;
+        let room = self.room(self.representation.alignment(R::ALIGNMENT), R::SIZE);
+        match order {
+            ByteOrder::Little => values.put(room, 0, MAX_ALIGNMENT, ByteOrder::Little),
+            ByteOrder::Big => values.put(room, 0, MAX_ALIGNMENT, ByteOrder::Big),
+        }
+    }
+
+    /// Writes structs of this extensibility, which consist of numbers alone, of which `run` tells
+    /// those of each. Tells how many it has written: the others are to be written one by one.
+    #[inline]
+    pub fn runs<T, R: Run>(
         &mut self,
-        values: impl ExactSizeIterator<Item = [u8; SIZE]>,
+        extensibility: Extensibility,
+        values: &[T],
+        run: impl Fn(&T) -> R,
+    ) -> usize {
+        if self.order == ByteOrder::Big || self.depth > MAX_DEPTH {
+            return 0;
+        }
+        match (self.representation, extensibility) {
+            (_, Extensibility::Mutable) => 0,
+            (Representation::Xcdr2, Extensibility::Appendable) => {
+                let length = R::end(LENGTH_SIZE, 4) - LENGTH_SIZE;
+                match u32::try_from(length) {
+                    Ok(length) => {
+                        self.runs_aligned::<4, T, _>(values, |value| (length, run(value)))
+                    }
+                    Err(_) => 0,
+                }
+            }
+            (Representation::Xcdr2, Extensibility::Final) => {
+                self.runs_aligned::<4, T, R>(values, run)
+            }
+            (Representation::Xcdr1, _) => self.runs_aligned::<8, T, R>(values, run),
+        }
+    }
+
+    /// The same of structs whose members are aligned to `MAX` bytes at most.
+    #[inline(always)]
+    fn runs_aligned<const MAX: usize, T, R: Run>(
+        &mut self,
+        values: &[T],
+        run: impl Fn(&T) -> R,
+    ) -> usize {
+        let len = R::end(0, MAX);
+        let stride = align(len, R::ALIGNMENT.min(MAX));
+        let mut rest = values;
+        while let Some((value, others)) = rest.split_first() {
+            let phase = (self.end - self.origin) % MAX;
+            if let Some((_, part)) = rest.split_last()
+                && phase == 0
+                && stride.is_multiple_of(MAX)
+                && !part.is_empty()
+            {
+                // All have the same layout, and all but the last the same bytes. Room is zeroed before
+                // it is written: by parts, which are in the cache then.
+                self.buffer.truncate(self.end);
+                self.buffer.reserve(part.len() * stride + len);
+                for part in part.chunks((PART / stride).max(1)) {
+                    let room = self.room(1, part.len() * stride);
+                    for (value, room) in part.iter().zip(room.chunks_exact_mut(stride)) {
+                        run(value).put(room, 0, MAX, ByteOrder::Little);
+                    }
+                }
+                rest = rest.get(part.len()..).unwrap_or_default();
+            } else {
+                let from = self.end - phase;
+                self.room(1, R::end(phase, MAX) - phase);
+                let room = self.buffer.get_mut(from..self.end).unwrap_or_default();
+                run(value).put(room, phase, MAX, ByteOrder::Little);
+                rest = others;
+            }
+        }
+        values.len()
+    }
+
+    /// Writes bytes back to back.
+    pub(crate) fn write_bytes(&mut self, values: &[u8]) {
+        self.buffer.resize(self.end, 0);
+        self.buffer.extend_from_slice(values);
+        self.end = self.buffer.len();
+    }
+
+    /// Writes primitives back to back.
+    #[inline]
+    pub(crate) fn write_primitives<T, const SIZE: usize>(
+        &mut self,
+        values: &[T],
+        to_bytes: impl Fn(&T) -> [u8; SIZE],
     ) {
-        if values.len() == 0 {
+        if values.is_empty() {
             return;
         }
-        self.align(self.representation.alignment(SIZE));
-        let start = self.buffer.len();
-        self.buffer.resize(start + values.len() * SIZE, 0);
-        let (_, added) = self.buffer.split_at_mut(start);
-        let (slots, _) = added.as_chunks_mut::<SIZE>();
-        match self.order {
-            ByteOrder::Little => slots
-                .iter_mut()
-                .zip(values)
-                .for_each(|(slot, value)| *slot = value),
-            ByteOrder::Big => slots.iter_mut().zip(values).for_each(|(slot, mut value)| {
-                value.reverse();
-                *slot = value;
-            }),
+        self.buffer.truncate(self.end);
+        self.buffer.reserve(values.len() * SIZE + SIZE);
+        let alignment = self.representation.alignment(SIZE);
+        let order = self.order;
+        // Room is zeroed before it is written: by parts, which are in the cache then.
+        for part in values.chunks(PART / SIZE) {
+            let room = self.room(alignment, part.len() * SIZE);
+            let slots = room.as_chunks_mut::<SIZE>().0.iter_mut().zip(part);
+            match order {
+                ByteOrder::Little => slots.for_each(|(slot, value)| *slot = to_bytes(value)),
+                ByteOrder::Big => slots.for_each(|(slot, value)| {
+                    *slot = to_bytes(value);
+                    slot.reverse();
+                }),
+            }
         }
     }
 
     #[inline]
-    fn write_primitive<const SIZE: usize>(&mut self, mut little: [u8; SIZE]) {
-        self.align(self.representation.alignment(SIZE));
-        if self.order == ByteOrder::Big {
-            little.reverse();
+    fn write_primitive<const SIZE: usize>(&mut self, little: [u8; SIZE], big: [u8; SIZE]) {
+        let bytes = self.order.bytes(little, big);
+        let room = self.room(self.representation.alignment(SIZE), SIZE);
+        if let Some(room) = room.first_chunk_mut() {
+            *room = bytes;
         }
-        self.buffer.extend_from_slice(&little);
+    }
+
+    /// Where the next value of this alignment, a power of two, begins.
+    #[inline]
+    fn aligned(&self, alignment: usize) -> usize {
+        self.end + (self.origin.wrapping_sub(self.end) & (alignment - 1))
     }
 
     #[inline]
     fn align(&mut self, alignment: usize) {
-        let offset = self.buffer.len() - self.origin;
-        let padded = align(offset, alignment);
-        if padded != offset {
-            self.buffer.resize(self.origin + padded, 0);
+        self.room(alignment, 0);
+    }
+
+    /// The next `len` bytes, zeros until they are written.
+    #[inline(always)]
+    fn room(&mut self, alignment: usize, len: usize) -> &mut [u8] {
+        let at = self.aligned(alignment);
+        let end = at + len;
+        if end > self.buffer.len() {
+            grow(self.buffer, end, self.ahead);
         }
+        self.end = end;
+        self.buffer.get_mut(at..end).unwrap_or_default()
     }
 
     /// `M LC(3) id(28)`, then the length for the code that says so (XTypes 1.3 §7.4.3.4.2).
@@ -433,24 +620,24 @@ impl<'a> Writer<'a> {
         self.reserve_word()
     }
 
+    #[inline]
     fn reserve_word(&mut self) -> usize {
         self.write_u32(0);
-        self.buffer.len() - LENGTH_SIZE
+        self.end - LENGTH_SIZE
     }
 
     /// Fills the word at `at` with the number of bytes after it.
+    #[inline]
     fn fill_length(&mut self, at: usize) -> Result<(), EncodeError> {
-        let length = self.buffer.len() - at - LENGTH_SIZE;
+        let length = self.end - at - LENGTH_SIZE;
         let length = u32::try_from(length).map_err(|_| too_long())?;
         self.fill_word(at, length);
         Ok(())
     }
 
+    #[inline]
     fn fill_word(&mut self, at: usize, value: u32) {
-        let bytes = match self.order {
-            ByteOrder::Little => value.to_le_bytes(),
-            ByteOrder::Big => value.to_be_bytes(),
-        };
+        let bytes = self.order.bytes(value.to_le_bytes(), value.to_be_bytes());
         if let Some(word) = self
             .buffer
             .get_mut(at..)
@@ -459,6 +646,50 @@ impl<'a> Writer<'a> {
             *word = bytes;
         }
     }
+}
+
+/// Takes no more memory than is needed for what ends at `end`, but uses what there is.
+#[cold]
+#[inline(never)]
+fn grow(buffer: &mut Vec<u8>, end: usize, ahead: usize) {
+    buffer.reserve(end - buffer.len());
+    let len = buffer.capacity().min(end + ahead);
+    buffer.resize(len, 0);
+}
+
+/// The bytes of a short text, with zeros after them. `None` if it is longer, or one of them is NUL.
+#[inline(always)]
+fn short_words(text: &[u8]) -> Option<[u64; MAX_SHORT / 8]> {
+    // A longer one is read by its two ends: where they overlap, they are the same.
+    match text {
+        [] => Some([0, 0]),
+        [byte] => (*byte != 0).then_some([u64::from(*byte), 0]),
+        [_, _] | [_, _, _] => {
+            let first = u64::from(u16::from_le_bytes(*text.first_chunk()?));
+            let last = u64::from(u16::from_le_bytes(*text.last_chunk()?));
+            let word = first | last << (8 * (text.len() - 2));
+            (!has_zero(first | last << 16 | ONES << 32)).then_some([word, 0])
+        }
+        _ if text.len() < 8 => {
+            let first = u64::from(u32::from_le_bytes(*text.first_chunk()?));
+            let last = u64::from(u32::from_le_bytes(*text.last_chunk()?));
+            let word = first | last << (8 * (text.len() - 4));
+            (!has_zero(first | last << 32)).then_some([word, 0])
+        }
+        _ if text.len() <= MAX_SHORT => {
+            let first = u64::from_le_bytes(*text.first_chunk()?);
+            let last = u64::from_le_bytes(*text.last_chunk()?);
+            let rest = last.unbounded_shr(8 * u32::try_from(MAX_SHORT - text.len()).ok()?);
+            (!has_zero(first) && !has_zero(last)).then_some([first, rest])
+        }
+        _ => None,
+    }
+}
+
+/// Whether one of the bytes is zero.
+#[inline]
+fn has_zero(word: u64) -> bool {
+    word.wrapping_sub(ONES) & !word & ONES << 7 != 0
 }
 
 fn too_long() -> EncodeError {
@@ -472,7 +703,7 @@ macro_rules! write_primitives {
                 #[doc = concat!("Writes one `", stringify!($ty), "`, aligned.")]
                 #[inline]
                 pub fn $name(&mut self, value: $ty) {
-                    self.write_primitive(value.to_le_bytes());
+                    self.write_primitive(value.to_le_bytes(), value.to_be_bytes());
                 }
             )*
         }
@@ -493,3 +724,13 @@ pub(crate) const XCDR1_EXTENDED: u16 = 0x3f01;
 /// Parameter id that ends a list.
 pub(crate) const XCDR1_LIST_END: u16 = 0x3f02;
 const XCDR1_EXTENDED_SIZE: u16 = 8;
+/// Zeros that a writer has ready.
+const AHEAD: usize = 512;
+/// Bytes of a long sequence that are written at once.
+const PART: usize = 4096;
+/// Bytes of a string that is short.
+const MAX_SHORT: usize = 16;
+/// Of the numbers that are aligned to most bytes.
+const MAX_ALIGNMENT: usize = 8;
+/// Each byte is 1.
+const ONES: u64 = 0x0101_0101_0101_0101;

@@ -1,8 +1,10 @@
 //! Which network a command looks at, and the participant with which it does.
 
+use std::fmt::Write;
+
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use tickwire::error::ParticipantError;
-use tickwire::{DomainParticipant, Driving};
+use tickwire::{DomainParticipant, DomainParticipantBuilder, Driving, Transports};
 use tickwire_profiles::Profile;
 
 use crate::failure::{Failure, Result};
@@ -14,7 +16,11 @@ pub(crate) struct NetworkOptions {
     pub(crate) interface: String,
     /// Where its participants meet others, if not by multicast.
     pub(crate) rendezvous: Vec<String>,
+    /// Other transports than the profile's.
+    transports: Option<Transports>,
     pub(crate) profile: Profile,
+    /// What makes another command follow the same profile.
+    arguments: Vec<String>,
 }
 
 #[derive(Args)]
@@ -47,15 +53,53 @@ impl NetworkOptions {
             domain: domain.or(profile.domain()).unwrap_or(0),
             interface: interface
                 .or(profile.interface().map(str::to_owned))
-                .unwrap_or_else(|| "lo".to_owned()),
+                .unwrap_or_else(|| LOOPBACK.to_owned()),
             rendezvous,
+            transports: options.transports,
             profile: profile.clone(),
+            arguments: options.arguments.clone(),
         }
+    }
+
+    /// What makes another command look at the same network, as it is written behind its name.
+    pub(crate) fn again(&self) -> String {
+        let mut again = format!("--domain {}", self.domain);
+        if self.interface != self.profile.interface().unwrap_or(LOOPBACK) {
+            let _infallible = write!(again, " --interface {}", self.interface);
+        }
+        for argument in &self.arguments {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@+%".contains(c);
+            let _infallible = match argument.chars().all(is_plain) {
+                true => write!(again, " {argument}"),
+                false => write!(again, " '{}'", argument.replace('\'', "'\\''")),
+            };
+        }
+        again
+    }
+
+    /// By what its participants' datagrams go. What the environment says wrongly is told when they join.
+    pub(crate) fn transports(&self) -> Transports {
+        self.said_transports().unwrap_or_default()
+    }
+
+    /// The same, if anything says it.
+    pub(crate) fn said_transports(&self) -> Option<Transports> {
+        let said = self.transports.or(self.profile.transports());
+        said.or_else(|| Transports::from_env().ok().flatten())
     }
 
     /// A participant, under that name if the profile has none. Whatever the profile says, it is driven by
     /// threads of its own, and what is made of it takes part at once.
     pub(crate) fn join(&self, name: &str) -> Result<DomainParticipant> {
+        self.join_as(name, |participant| participant.driving(Driving::Threaded))
+    }
+
+    /// The same, driven as `drive` says.
+    pub(crate) fn join_as(
+        &self,
+        name: &str,
+        drive: impl FnOnce(DomainParticipantBuilder) -> DomainParticipantBuilder,
+    ) -> Result<DomainParticipant> {
         let participant = DomainParticipant::builder(self.domain).name(name);
         let participant = self.profile.adjust_participant(participant);
         let participant = participant.autoenable_created_entities(true);
@@ -64,10 +108,16 @@ impl NetworkOptions {
             participant.rendezvous(reference)
         });
         let participant = participant.interface(&self.interface);
-        let participant = participant.driving(Driving::Threaded).build();
+        let participant = match self.transports {
+            Some(transports) => participant.transports(transports.iter()),
+            None => participant,
+        };
+        let participant = drive(participant).build();
         participant.map_err(|error| match error {
             ParticipantError::Interface(error) => Failure::usage(error),
             ParticipantError::Rendezvous(error) => Failure::usage(error),
+            error @ (ParticipantError::Transports { .. }
+            | ParticipantError::TransportVariable(_)) => Failure::usage(error),
             error @ ParticipantError::Domain { .. } => self
                 .wrong_domain(&error)
                 .hint("start `tickwire rendezvous` and name it by --rendezvous"),
@@ -110,3 +160,6 @@ impl FromArgMatches for NetworkOptions {
         Ok(())
     }
 }
+
+/// The interface where none is named.
+const LOOPBACK: &str = "lo";

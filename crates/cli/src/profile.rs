@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use tickwire::rendezvous;
+use tickwire::{Transports, rendezvous};
 use tickwire_profiles::{FILE_VARIABLE, LoadError, PROFILE_VARIABLE, Profile, Profiles};
 
 use crate::output::note;
@@ -16,6 +16,8 @@ pub(crate) struct ProfileOptions {
     pub(crate) profile: Profile,
     /// A rendezvous besides the profile's.
     pub(crate) rendezvous: Option<String>,
+    /// Other transports than the profile's.
+    pub(crate) transports: Option<Transports>,
     /// What makes another command do the same.
     pub(crate) arguments: Vec<String>,
 }
@@ -35,6 +37,20 @@ struct Arguments {
     /// file of `tickwire rendezvous -o` [default: $TICKWIRE_RENDEZVOUS]
     #[arg(long, value_name = "REFERENCE")]
     rendezvous: Option<String>,
+
+    /// By what datagrams go, separated by commas: udp, multicast (with udp), tcp (to other machines by the
+    /// profile's `peers`, as tcp/HOST:PORT), shm (with udp or tcp)
+    /// [default: the profile's, or $TICKWIRE_TRANSPORT, or udp,multicast,shm; `perf latency` and `perf
+    /// throughput`, beside bare sockets, without shm]
+    #[arg(long = "transport", value_name = "NAMES", value_parser = parse_transports)]
+    transports: Option<Transports>,
+}
+
+fn parse_transports(text: &str) -> Result<Transports, String> {
+    match text.parse::<Transports>() {
+        Ok(none) if none.is_empty() => Err("name one at least".to_owned()),
+        parsed => parsed.map_err(|error| error.to_string()),
+    }
 }
 
 impl Arguments {
@@ -48,7 +64,10 @@ impl Arguments {
         let profile = profile.map(|profile| ["--qos-profile".to_owned(), profile]);
         let rendezvous = self.rendezvous.clone();
         let rendezvous = rendezvous.map(|reference| ["--rendezvous".to_owned(), reference]);
+        let transports = self.transports.map(|transports| transports.to_string());
+        let transports = transports.map(|names| ["--transport".to_owned(), names]);
         let all = file.into_iter().chain(profile).chain(rendezvous);
+        let all = all.chain(transports);
         all.flatten().collect()
     }
 
@@ -110,6 +129,7 @@ impl FromArgMatches for ProfileOptions {
         let variable = || std::env::var(rendezvous::VARIABLE).ok();
         let rendezvous = options.rendezvous.clone().or_else(variable);
         let rendezvous = rendezvous.filter(|reference| !reference.is_empty());
+        let transports = options.transports;
         let profile = options.load();
         let profile = profile.map_err(|error| {
             let hint = match error {
@@ -122,6 +142,7 @@ impl FromArgMatches for ProfileOptions {
         Ok(Self {
             profile,
             rendezvous,
+            transports,
             arguments,
         })
     }

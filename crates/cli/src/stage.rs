@@ -141,6 +141,14 @@ pub(crate) fn wait_for_end() {
     }
 }
 
+/// The same, with `work` to do again and again meanwhile, which must not take long.
+pub(crate) fn work_until_end(mut work: impl FnMut()) {
+    IS_WAITING.store(true, Ordering::Release);
+    while !IS_OVER.load(Ordering::Acquire) {
+        work();
+    }
+}
+
 /// Whether this process is a stage of another.
 pub(crate) fn is_stage() -> bool {
     std::env::var_os(STAGE_VARIABLE).is_some()

@@ -26,16 +26,17 @@ fn check(folder: &Folder, path: &[&str], leaves: &mut Vec<String>) {
     for command in &inner {
         check(folder, &[path, &[command]].concat(), leaves);
     }
+    let name = path.join(" ");
+    assert!(long.contains("\nExamples:\n"), "{name}: {long}");
+    let examples = long.split("\nExamples:\n").nth(1).unwrap_or_default();
+    let lines = examples.lines().take_while(|line| !line.is_empty());
+    for line in lines.filter(|_| !path.is_empty()) {
+        // A line that a terminal of 80 columns would wrap could not be pasted.
+        assert!(line.chars().count() <= 80, "{name}: {line}");
+    }
     if inner.is_empty() {
-        let name = path.join(" ");
         let short = tickwire(folder, &[path, &["-h"]].concat()).stdout;
         assert!(about(&long).len() > about(&short).len(), "{name}: {long}");
-        assert!(long.contains("\nExamples:\n"), "{name}: {long}");
-        let examples = long.split("\nExamples:\n").nth(1).unwrap_or_default();
-        for line in examples.lines().take_while(|line| !line.is_empty()) {
-            // A line that a terminal of 80 columns would wrap could not be pasted.
-            assert!(line.chars().count() <= 80, "{name}: {line}");
-        }
         leaves.push(name);
     }
 }

@@ -172,6 +172,68 @@ fn latency_is_measured_beside_the_floor() {
 }
 
 #[test]
+fn latency_by_the_clock_is_logged_and_held_to_what_is_expected() {
+    let folder = Folder::new("latency-rate");
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
+    let measure = |wait: &str, expected: &str| {
+        let run = [
+            "perf",
+            "latency",
+            "-d",
+            domain,
+            "-s",
+            "64",
+            "--subscribers",
+            "1",
+            "-r",
+            "200",
+            "--rate",
+            "2000",
+            "--wait",
+            wait,
+            "--log",
+            "latency.hlog",
+            "--expect",
+            "p99>1ns",
+            "--expect",
+            expected,
+            "-o",
+            "csv",
+        ];
+        tickwire(&folder, &run)
+    };
+    let met = measure("block", "p50<100s");
+    assert_eq!(met.status, 0, "{}", met.stderr);
+    assert!(met.stdout.contains("\n1,64,"), "{}", met.stdout);
+    let log = fs::read_to_string(folder.path().join("latency.hlog")).expect("it was asked for");
+    for tag in [
+        "Tag=tickwire/64-B-to-1-subscriber,",
+        "Tag=UDP/64-B-to-1-subscriber,",
+    ] {
+        let line = log.lines().find_map(|line| line.strip_prefix(tag));
+        let longest = line.and_then(|line| line.split(',').nth(2)?.parse::<f64>().ok());
+        // In nanoseconds; none of them is under a microsecond.
+        assert!(longest > Some(1_000.0), "{log}");
+    }
+    let unmet = measure("poll", "max<1ns");
+    assert_eq!(unmet.status, 1, "{}", unmet.stderr);
+    let said = "not as expected: max<1ns: 64 B to 1 subscriber: max is ";
+    assert!(unmet.stderr.contains(said), "{}", unmet.stderr);
+    assert!(
+        unmet.stdout.contains("\n1,64,"),
+        "what was measured is there all the same"
+    );
+    let wrong = measure("block", "p98<1us");
+    assert_eq!(wrong.status, 2, "{}", wrong.stderr);
+    assert!(
+        wrong.stderr.contains("there are p50, p99"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
 fn discovery_is_measured_until_everybody_is_matched() {
     let folder = Folder::new("discovery");
     let reserved = Domain::reserve();
@@ -203,6 +265,34 @@ fn discovery_is_measured_until_everybody_is_matched() {
     // Five announcements to the group and ten ports, and little besides.
     assert!((11.0..200.0).contains(&figure("datagrams")), "{row}");
     assert!(figure("KB_sent") > 1.0 && figure("CPU_ms") > 0.0, "{row}");
+}
+
+#[test]
+fn what_an_idle_participant_takes_is_measured() {
+    let folder = Folder::new("idle");
+    let run = [
+        "perf",
+        "idle",
+        "--endpoints",
+        "2",
+        "--duration",
+        "100ms",
+        "-o",
+        "json",
+    ];
+    let run = tickwire(&folder, &run);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(rows[1]["what"], "with 2 writers and 2 readers");
+    assert_eq!(rows[1]["threads"], 3);
+    assert!(
+        rows[1]["wakes_s"].is_number() && rows[1]["CPU_%"].is_number(),
+        "{rows}"
+    );
+    for row in [2, 3] {
+        assert!(rows[row]["memory_KB"].as_f64() > Some(0.0), "{rows}");
+        assert!(rows[row]["threads"].is_null());
+    }
 }
 
 #[test]

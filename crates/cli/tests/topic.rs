@@ -342,6 +342,10 @@ fn rates_sizes_and_delays_are_measured() {
         ("bw", ["mb_per_s", "mean_bytes"]),
         ("delay", ["p50_us", "p99_us"]),
     ] {
+        // The command before has ended, but may not be forgotten yet.
+        while !writer.matched_subscriptions().is_empty() {
+            std::thread::yield_now();
+        }
         let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
             .args(["topic", command, "Quotes", "-d", &domain.id, "-o", "jsonl"])
             .args(["-n", "20", "--timeout", "30s"])
@@ -363,8 +367,8 @@ fn rates_sizes_and_delays_are_measured() {
             .wait_for_acknowledgments(PATIENCE)
             .expect("all have come");
         let output = child.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(0));
         let printed = String::from_utf8(output.stdout).expect("text");
+        assert_eq!(output.status.code(), Some(0), "{printed}");
         let all = printed.lines().last().expect("a line");
         let all: Value = serde_json::from_str(all).expect("JSON");
         assert_eq!(

@@ -2,9 +2,9 @@
 //! participants by itself in a time that passes when the test says so.
 
 #[cfg(test)]
-pub(crate) use stopped::{now, timestamp};
+pub(crate) use stopped::{both, now, timestamp};
 #[cfg(not(test))]
-pub(crate) use tickwire_transport::clock::{now, timestamp};
+pub(crate) use tickwire_transport::clock::{both, now, timestamp};
 
 #[cfg(test)]
 pub(crate) mod stopped {
@@ -27,6 +27,13 @@ pub(crate) mod stopped {
         stopped.map_or_else(clock::timestamp, |ns| {
             Timestamp::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX))
         })
+    }
+
+    pub(crate) fn both() -> (Instant, Timestamp) {
+        match VIRTUAL.get() {
+            Some(now) => (now, timestamp()),
+            None => clock::both(),
+        }
     }
 
     /// This thread's clocks do not go on by themselves while it lives.

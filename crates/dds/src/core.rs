@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use hashbrown::HashMap;
-use tickwire_base::{Counter, Instant};
+use tickwire_base::{Channel, Counter, Instant, Locator};
 use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, MAX_GATHERED_LEN, Role};
 use tickwire_rtps::qos::EndpointQos;
 use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
-use tickwire_transport::{InterfaceWatch, UdpSocket};
+use tickwire_transport::InterfaceWatch;
 
 use crate::builtin::BuiltinTopics;
 use crate::clock;
@@ -27,11 +27,13 @@ use crate::lane::Discovered;
 use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
-use crate::participant::{FilterLimits, ReaderLimits};
+use crate::participant::{FilterLimits, ReaderLimits, ThreadCores};
+use crate::pending::Pending;
 use crate::pending_calls::PendingCalls;
 use crate::polled::Polled;
 use crate::reader::endpoint::ReaderEndpoint;
 use crate::routes::{Directory, Routes};
+use crate::shm::{Obstacle, SharedMemory};
 use crate::signal::{Signal, lock};
 use crate::timer::{Due, Timer};
 use crate::topic::Registry;
@@ -43,7 +45,16 @@ pub(crate) struct Core {
     pub(crate) domain: u32,
     pub(crate) prefix: GuidPrefix,
     pub(crate) network: Network,
+    /// What it takes to use shared memory, if it is used.
+    pub(crate) shm: Option<SharedMemory>,
+    /// Why it is not.
+    pub(crate) no_shm: Obstacle,
+    /// What waits for company on its way to the network.
+    pub(crate) pending: Pending,
     pub(crate) busy_poll: Duration,
+    pub(crate) thread_cores: ThreadCores,
+    /// Whether readers count how long their samples take.
+    pub(crate) latency_histograms: bool,
     pub(crate) announces_types: bool,
     pub(crate) max_fragment_bytes: usize,
     /// Where writers leave what is to outlive them, if anywhere.
@@ -102,8 +113,11 @@ pub(crate) struct CoreCounters {
 pub(crate) struct CoreParts {
     pub(crate) domain: u32,
     pub(crate) network: Network,
+    pub(crate) shm: Result<SharedMemory, Obstacle>,
     pub(crate) discovery: Discovery,
     pub(crate) busy_poll: Duration,
+    pub(crate) thread_cores: ThreadCores,
+    pub(crate) latency_histograms: bool,
     pub(crate) announces_types: bool,
     pub(crate) max_fragment_bytes: usize,
     pub(crate) store: Option<StoreOptions>,
@@ -120,8 +134,11 @@ impl Core {
         let CoreParts {
             domain,
             network,
+            shm,
             discovery,
             busy_poll,
+            thread_cores,
+            latency_histograms,
             announces_types,
             max_fragment_bytes,
             store,
@@ -132,11 +149,20 @@ impl Core {
             polled,
             autoenables,
         } = parts;
+        let (shm, no_shm) = match shm {
+            Ok(shm) => (Some(shm), Obstacle::Pending),
+            Err(obstacle) => (None, obstacle),
+        };
         let core = Self {
             domain,
             prefix: discovery.participant().guid_prefix,
+            pending: Pending::new(network.max_datagram_len()),
             network,
+            shm,
+            no_shm,
             busy_poll,
+            thread_cores,
+            latency_histograms,
             announces_types,
             max_fragment_bytes,
             store,
@@ -220,9 +246,17 @@ impl Core {
 
     pub(crate) fn remove_writer(&self, guid: Guid) {
         outgoing::flush();
-        self.directory
+        self.flush();
+        let ended = self
+            .directory
             .change(|routes| routes.writers.remove(&guid.entity));
         self.withdraw(guid);
+        if let Some(ended) = ended {
+            ended.set_log(None);
+        }
+        if let Some(shm) = &self.shm {
+            shm.remove_log(guid.entity);
+        }
     }
 
     pub(crate) fn remove_reader(&self, guid: Guid) {
@@ -433,6 +467,7 @@ impl Core {
         match self.discovery_due.at() {
             at if at <= now => {
                 self.on_discovery(outbox, |discovery, outbox| {
+                    self.discovery_due.forget();
                     for writer in discovery.silent_writers(now) {
                         if let Some(sign) = routes.leased.get(&writer)
                             && let Some(ends) = discovery.writer_heard(sign.note_silence(), writer)
@@ -460,7 +495,7 @@ impl Core {
         }
         // Several writers may have spoken to the same participants.
         outbox.gather(MAX_GATHERED_LEN);
-        self.send_user(outbox);
+        self.send_in_turn(outbox);
     }
 
     /// Runs the timers of all readers that are due.
@@ -514,6 +549,7 @@ impl Core {
         mut ready: impl FnMut() -> Option<R>,
     ) -> Option<R> {
         outgoing::flush();
+        self.flush();
         // Who takes no part does nothing while he waits.
         let polled = self.polled.as_ref();
         let Some(polled) = polled.filter(|_| self.enabling.is_enabled()) else {
@@ -535,29 +571,54 @@ impl Core {
 
     /// Sends what endpoints have left and empties the outbox.
     pub(crate) fn send_user(&self, outbox: &mut Outbox) {
-        self.send(&self.network.user, outbox);
+        self.send(Channel::Data, outbox);
     }
 
     /// Sends what discovery has left and empties the outbox.
     pub(crate) fn send_metatraffic(&self, outbox: &mut Outbox) {
-        self.send(&self.network.metatraffic, outbox);
+        self.send(Channel::Control, outbox);
     }
 
-    fn send(&self, socket: &UdpSocket, outbox: &mut Outbox) {
+    fn send(&self, from: Channel, outbox: &mut Outbox) {
         if outbox.is_empty() {
             return;
         }
         let (mut datagrams, mut bytes) = (0, 0);
         for (datagram, to) in outbox.datagrams() {
-            datagrams += to.len() as u64;
-            bytes += (to.len() * datagram.len()) as u64;
+            let count = to.len() - self.send_by_logs(datagram, to);
+            datagrams += count as u64;
+            bytes += (count * datagram.len()) as u64;
+        }
+        if datagrams == 0 {
+            return outbox.clear();
         }
         self.counters.datagrams_sent.add(datagrams);
         self.counters.bytes_sent.add(bytes);
-        if self.network.send(socket, outbox).is_err() {
+        if self.network.send(from, outbox).is_err() {
             self.counters.send_errors.add(1);
         }
         outbox.clear();
+    }
+
+    /// Whether what is to be sent goes by logs alone.
+    pub(crate) fn goes_by_logs(&self, outbox: &Outbox) -> bool {
+        let is_log = |to: &Locator| to.to_log().is_some();
+        let mut datagrams = outbox.datagrams();
+        self.shm.is_some() && datagrams.all(|(_, to)| to.iter().all(is_log))
+    }
+
+    /// Writes a datagram to the logs among its destinations; says how many there are.
+    fn send_by_logs(&self, datagram: &[u8], to: &[Locator]) -> usize {
+        let Some(shm) = &self.shm else {
+            return 0;
+        };
+        let mut count = 0;
+        for writer in to.iter().filter_map(Locator::to_log) {
+            // Where the log is gone, so is who has followed it.
+            shm.send(EntityId(writer), datagram);
+            count += 1;
+        }
+        count
     }
 
     /// Interfaces may have changed: uses them as they are now, and tells others.
@@ -575,6 +636,8 @@ impl Core {
             Ok(Some(followed)) => followed,
             Err(_) => return self.counters.interface_errors.add(1),
         };
+        self.pending
+            .set_max_datagram_len(self.network.max_datagram_len());
         let moved = self.with_discovery(|discovery, outbox| {
             let (now, addresses) = (clock::now(), &followed.addresses);
             discovery.move_to(now, followed.attachment, addresses, outbox)
@@ -587,13 +650,27 @@ impl Core {
         }
     }
 
+    /// Somebody has come within reach by TCP who may not know us: tells it.
+    pub(crate) fn announce_anew(&self) {
+        self.with_discovery(|discovery, _| discovery.announce_anew(clock::now()));
+    }
+
     /// Says good-bye and has the threads end.
     pub(crate) fn stop(&self) {
+        self.flush();
         self.with_discovery(|discovery, outbox| discovery.close(outbox));
         self.is_stopping.store(true, Ordering::Release);
         self.control.waker().wake();
         self.data.waker().wake();
-        self.network.user.end_receiving();
+        if let Some(user) = &self.network.user {
+            user.end_receiving();
+        }
+        if let Some(tcp) = &self.network.tcp {
+            tcp.end_receiving();
+        }
+        if let Some(shm) = &self.shm {
+            shm.waker.wake();
+        }
         self.syncer.stop();
         if let Some(polled) = &self.polled {
             polled.forget();

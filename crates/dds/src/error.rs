@@ -6,7 +6,8 @@ use std::io;
 use std::time::Duration;
 
 pub use crate::content_filter::ContentFilterError;
-pub use crate::participant::IgnoreError;
+pub use crate::participant::{IgnoreError, ThreadCoresError};
+use crate::participant::{ParseTransportsError, TRANSPORT_VARIABLE, Transports};
 use crate::rendezvous::ReferenceError;
 use crate::type_support::SampleError;
 pub use crate::unimplemented::UnimplementedQos;
@@ -21,8 +22,7 @@ use tickwire_rtps::wire::ParameterTooLong;
 pub use tickwire_store::StoreError;
 use tickwire_transport::{InterfaceError, ReceiveError, SocketError, WaitError};
 
-/// Why there is no participant.
-#[derive(Debug)]
+/// Why there is no participant. Its `Debug` is what its `Display` says, as a program whose `main` returns it shows that.
 #[non_exhaustive]
 pub enum ParticipantError {
     /// The domain's ports would lie beyond UDP's last one, and no rendezvous makes them unnecessary.
@@ -37,6 +37,15 @@ pub enum ParticipantError {
         /// What the system says, unless it knows the name.
         source: Option<io::Error>,
     },
+    /// The environment names a transport that there is not.
+    TransportVariable(ParseTransportsError),
+    /// By the transports that were chosen nobody could be reached.
+    Transports {
+        /// Those.
+        chosen: Transports,
+        /// Why not, and what to do about it.
+        reason: &'static str,
+    },
     /// The rendezvous is not named by what was given.
     Rendezvous(ReferenceError),
     /// The network interface was not found, or has no IPv4 address.
@@ -49,6 +58,14 @@ pub enum ParticipantError {
     Wait(WaitError),
     /// The kernel gave no thread.
     Thread(io::Error),
+    /// The threads cannot run on the cores that they were told to.
+    ThreadCores(ThreadCoresError),
+}
+
+impl fmt::Debug for ParticipantError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for ParticipantError {
@@ -63,12 +80,16 @@ impl fmt::Display for ParticipantError {
                 write!(f, "the peer `{name}` has no IPv4 address")?;
                 source.iter().try_for_each(|source| write!(f, ": {source}"))
             }
+            Self::TransportVariable(error) => write!(f, "{TRANSPORT_VARIABLE}: {error}"),
+            Self::Transports { chosen, reason } if chosen.is_empty() => f.write_str(reason),
+            Self::Transports { chosen, reason } => write!(f, "with {chosen} alone {reason}"),
             Self::Rendezvous(error) => error.fmt(f),
             Self::Interface(error) => error.fmt(f),
             Self::Socket(error) => error.fmt(f),
             Self::Announcement(error) => write!(f, "cannot be announced: {error}"),
             Self::Wait(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
+            Self::ThreadCores(error) => error.fmt(f),
         }
     }
 }
@@ -82,8 +103,10 @@ impl Error for ParticipantError {
             Self::Announcement(error) => Some(error),
             Self::Wait(error) => Some(error),
             Self::Thread(error) => Some(error),
+            Self::ThreadCores(error) => Some(error),
             Self::Peer { source, .. } => source.as_ref().map(|source| source as _),
-            Self::Domain { .. } => None,
+            Self::TransportVariable(error) => Some(error),
+            Self::Domain { .. } | Self::Transports { .. } => None,
         }
     }
 }
@@ -286,13 +309,19 @@ pub enum WriteError {
     NotEnabled,
 }
 
+impl From<SampleError> for WriteError {
+    fn from(error: SampleError) -> Self {
+        Self::Sample(error)
+    }
+}
+
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Timeout { waited } => write!(
                 f,
                 "no room after {waited:?}: a reliable reader lags; raise max_blocking_time, keep \
-                 only the last samples, or see which reader it is in `matched_subscriptions`"
+                 only the last samples, or see by `lag_of` which of `matched_subscriptions` it is"
             ),
             Self::TooManyInstances => {
                 f.write_str("RESOURCE_LIMITS.max_instances allows no further instance")
@@ -415,5 +444,22 @@ impl Error for TypeError {
             Self::Description(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_main_that_returns_it_shows_a_sentence() {
+        let error = "udp,bogus"
+            .parse::<Transports>()
+            .expect_err("no such transport");
+        let error = ParticipantError::TransportVariable(error);
+        assert_eq!(
+            format!("Error: {error:?}"),
+            "Error: TICKWIRE_TRANSPORT: there is no transport `bogus`; there are udp, multicast, tcp, shm"
+        );
     }
 }

@@ -12,6 +12,7 @@ use tickwire_rtps::writer::ReaderProxy;
 use crate::clock;
 use crate::core::Core;
 use crate::reader::endpoint::ReaderEndpoint;
+use crate::shm::Want;
 use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
@@ -82,8 +83,14 @@ impl Core {
                 reader,
                 writer,
                 proxy,
-            } => self.match_writer(reader, &writer, proxy, outbox),
+            } => {
+                self.match_writer(reader, &writer, proxy, outbox);
+                self.want(Want::Follow(writer.guid));
+            }
             Event::WriterUnmatched { reader, writer } => {
+                if !self.directory.snapshot().by_writer.contains_key(&writer) {
+                    self.want(Want::Leave(writer));
+                }
                 self.tell_reader(reader, |reader| reader.unmatch_writer(writer));
             }
             Event::GroupChanged {
@@ -107,7 +114,21 @@ impl Core {
                     }
                 }
             }
-            event => self.builtin.follow(&event),
+            event => {
+                self.note_neighbours(&event);
+                self.builtin.follow(&event);
+            }
+        }
+    }
+
+    /// Notes who may be met in shared memory.
+    fn note_neighbours(&self, event: &Event) {
+        match event {
+            Event::ParticipantFound(data) | Event::ParticipantChanged(data) => {
+                self.want(Want::Known(data.guid_prefix, data.shared_memory));
+            }
+            Event::ParticipantLost { prefix, .. } => self.want(Want::Gone(*prefix)),
+            _ => {}
         }
     }
 

@@ -5,23 +5,36 @@
 //! since peers may send to any of our addresses.
 //!
 //! A thread of the data lane has nothing else to wait for than one socket, and so sleeps in the
-//! call that receives. What readers need besides is done aside, by another thread.
+//! call that receives. What readers need besides is done aside, by another thread, and what comes by TCP
+//! is delivered by one more, which sleeps until a connection for samples has something to read. The
+//! connections for discovery and acknowledgements are the control lane's. What comes by [shared memory](logs)
+//! is delivered by one more, too.
 
+mod logs;
+mod messages;
+
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tickwire_base::{Instant, Timestamp};
+use tickwire_base::{Channel, Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::MAX_GATHERED_LEN;
-use tickwire_rtps::wire::{Arrival, Context, EntityId, Guid, MessageReader, Submessage};
-use tickwire_transport::{Poller, ReceiveBatch, ReceiveError, UdpSocket};
+use tickwire_rtps::wire::{Arrival, Context, EntityId, Guid, Malformed, Submessage};
+use tickwire_transport::shm::Borrowed;
+use tickwire_transport::tcp::{self, TcpNet, TcpReceiver};
+use tickwire_transport::{
+    InterfaceWatch, Poller, ReceiveBatch, ReceiveError, UdpSocket, WaitError,
+};
 
 use crate::clock;
 use crate::core::Core;
-use crate::reader::endpoint::{ReaderEndpoint, Received};
+use crate::reader::endpoint::{ReaderEndpoint, Received, Run};
 use crate::routes::{RouteCache, Routes};
 use crate::timer::Timer;
+use logs::Logs;
+pub(crate) use messages::Messages;
 
 /// Which part of a participant's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,38 +46,92 @@ pub(crate) enum LaneKind {
     /// Of readers and listeners what a thread of `Data` leaves: the group's socket, timers, and
     /// listeners that are told of something else than data.
     Aside,
+    /// Of readers and listeners what comes by TCP. Only threads leave that to it.
+    Streams,
+    /// Of readers and listeners what comes by logs. Only threads leave that to it.
+    Logs,
 }
 
 impl LaneKind {
     pub(crate) fn sockets(self, core: &Core) -> impl Iterator<Item = &UdpSocket> {
         let network = &core.network;
         let (unicast, group) = match self {
-            Self::Control => (Some(&network.metatraffic), &network.metatraffic_group),
-            Self::Data => (Some(&network.user), &network.user_group),
-            Self::Aside => (None, &network.user_group),
+            Self::Control => (&network.metatraffic, &network.metatraffic_group),
+            Self::Data => (&network.user, &network.user_group),
+            Self::Aside => (&None, &network.user_group),
+            Self::Streams | Self::Logs => (&None, &None),
         };
-        unicast.into_iter().chain(group)
+        unicast.iter().chain(group)
     }
 
     /// Has `poller` wait for all that is this part's.
     pub(crate) fn poll<'a>(self, core: &'a Core, poller: Poller<'a>) -> Poller<'a> {
-        let poller = poller.sockets(self.sockets(core));
-        match &core.network.watch {
-            Some(watch) if self == Self::Control => poller.watch(watch),
-            _ => poller,
+        let mut poller = poller.sockets(self.sockets(core));
+        if let Some(watch) = self.watch(core) {
+            poller = poller.watch(watch);
+        }
+        if let Some((tcp, channel)) = self.streams(core) {
+            poller = poller.connections(tcp, channel);
+        }
+        match self.shared_memory(core) {
+            Some(descriptor) => poller.descriptor(descriptor),
+            None => poller,
         }
     }
 
     /// How many places that takes in the poller.
     pub(crate) fn poll_count(self, core: &Core) -> usize {
-        let watches = self == Self::Control && core.network.watch.is_some();
-        self.sockets(core).count() + usize::from(watches)
+        self.shared_memory_place(core) + usize::from(self.shared_memory(core).is_some())
+    }
+
+    /// The place of connections in the poller.
+    fn streams_place(self, core: &Core) -> usize {
+        self.sockets(core).count() + usize::from(self.watch(core).is_some())
+    }
+
+    fn watch(self, core: &Core) -> Option<&InterfaceWatch> {
+        let watch = core.network.watch.as_ref();
+        watch.filter(|_| self == Self::Control)
+    }
+
+    /// The connections that it waits for together with sockets.
+    fn streams(self, core: &Core) -> Option<(&TcpNet, Channel)> {
+        let channel = match self {
+            Self::Control => Channel::Control,
+            Self::Data => Channel::Data,
+            Self::Aside | Self::Streams | Self::Logs => return None,
+        };
+        Some((core.network.tcp.as_ref()?, channel))
+    }
+
+    /// What becomes readable when there is news of shared memory.
+    fn shared_memory(self, core: &Core) -> Option<BorrowedFd<'_>> {
+        let shm = core.shm.as_ref()?;
+        match self {
+            Self::Control => Some(shm.meeting_fd().as_fd()),
+            Self::Data => Some(shm.ear.as_fd()),
+            Self::Aside | Self::Streams | Self::Logs => None,
+        }
+    }
+
+    /// The place of that in the poller.
+    fn shared_memory_place(self, core: &Core) -> usize {
+        self.streams_place(core) + usize::from(self.streams(core).is_some())
     }
 
     pub(crate) fn timer(self, core: &Core) -> &Timer {
         match self {
             Self::Control => &core.control,
-            Self::Data | Self::Aside => &core.data,
+            Self::Data | Self::Aside | Self::Streams | Self::Logs => &core.data,
+        }
+    }
+
+    /// Announces to the timer that this part goes to sleep; says until when it may.
+    pub(crate) fn sleep(self, core: &Core) -> Instant {
+        let until = self.timer(core).sleep();
+        match self {
+            Self::Control => until.min(core.pending.look_at()),
+            Self::Data | Self::Aside | Self::Streams | Self::Logs => until,
         }
     }
 }
@@ -73,6 +140,19 @@ impl LaneKind {
 pub(crate) struct Lane {
     kind: LaneKind,
     batch: ReceiveBatch,
+    /// Once something may come by TCP.
+    streams: Option<TcpReceiver>,
+    logs: Logs,
+    work: Work,
+    /// Batches that [`look`](Self::look) has taken in a row.
+    looks: u32,
+    /// Whether one has found something since the last turn, for which the sockets were not asked then.
+    has_looked: bool,
+}
+
+/// What it takes to deliver.
+struct Work {
+    kind: LaneKind,
     routes: RouteCache,
     outbox: Outbox,
     to_tell: Vec<Arc<dyn ReaderEndpoint>>,
@@ -83,9 +163,16 @@ impl Lane {
         Self {
             kind,
             batch: ReceiveBatch::new(),
-            routes: RouteCache::default(),
-            outbox: Outbox::new(),
-            to_tell: Vec::new(),
+            streams: None,
+            logs: Logs::default(),
+            work: Work {
+                kind,
+                routes: RouteCache::default(),
+                outbox: Outbox::new(),
+                to_tell: Vec::new(),
+            },
+            looks: 0,
+            has_looked: false,
         }
     }
 
@@ -95,11 +182,16 @@ impl Lane {
             LaneKind::Control => self.run_poller(core, core.busy_poll),
             LaneKind::Data => self.run_unicast(core),
             LaneKind::Aside => self.run_poller(core, Duration::ZERO),
+            LaneKind::Streams => self.run_streams(core),
+            LaneKind::Logs => self.run_logs(core),
         }
     }
 
     /// Takes what comes to the unicast socket, one system call a batch.
     fn run_unicast(&mut self, core: &Core) {
+        let Some(user) = &core.network.user else {
+            return;
+        };
         let mut spin_until = Instant::ZERO;
         while !core.is_stopping.load(Ordering::Acquire) {
             let spins = !core.busy_poll.is_zero() && clock::now() < spin_until;
@@ -107,8 +199,26 @@ impl Lane {
                 true => ReceiveBatch::receive,
                 false => ReceiveBatch::wait,
             };
-            let now = self.receive(core, &core.network.user, wait);
+            let now = self.receive(core, user, wait);
             if let Some(now) = now {
+                spin_until = now + core.busy_poll;
+            }
+        }
+    }
+
+    /// Takes what comes by TCP.
+    fn run_streams(&mut self, core: &Core) {
+        let Some(tcp) = &core.network.tcp else {
+            return;
+        };
+        let mut spin_until = Instant::ZERO;
+        while !core.is_stopping.load(Ordering::Acquire) {
+            let spins = !core.busy_poll.is_zero() && clock::now() < spin_until;
+            let wait = match spins {
+                true => TcpReceiver::look,
+                false => TcpReceiver::wait,
+            };
+            if let Some(now) = self.receive_streams(core, tcp, wait) {
                 spin_until = now + core.busy_poll;
             }
         }
@@ -120,8 +230,13 @@ impl Lane {
         let poller = self.kind.poll(core, Poller::for_waker(timer.waker()));
         let mut poller = poller.busy_poll(busy_poll);
         while !core.is_stopping.load(Ordering::Acquire) {
-            let mut until = timer.sleep();
+            let mut until = self.kind.sleep(core);
             if self.kind != LaneKind::Control && core.has_listeners_to_call() {
+                until = Instant::ZERO;
+            }
+            let shm = core.shm.as_ref().filter(|_| self.kind == LaneKind::Aside);
+            let barrier = shm.and_then(|shm| Some((shm, shm.barrier.wanted_of_group()?)));
+            if barrier.is_some() {
                 until = Instant::ZERO;
             }
             let ready = poller.wait(Some(until).filter(|&until| until != Instant::MAX));
@@ -130,12 +245,16 @@ impl Lane {
                 Ok(ready) => self.turn(core, |index| ready.socket(index)),
                 Err(_) => core.counters.receive_errors.add(1),
             }
+            if let Some((shm, number)) = barrier {
+                shm.pass_by_group(number);
+            }
         }
     }
 
     /// Lets go of the endpoints that it remembers.
     pub(crate) fn forget(&mut self) {
-        self.routes = RouteCache::default();
+        self.work.routes = RouteCache::default();
+        self.logs = Logs::default();
     }
 
     /// Takes what waits on the sockets that `is_ready`, and does what time demands.
@@ -145,20 +264,113 @@ impl Lane {
                 self.receive_all(core, socket);
             }
         }
-        if self.kind == LaneKind::Control && is_ready(self.kind.sockets(core).count()) {
+        if self.kind.watch(core).is_some() && is_ready(self.kind.sockets(core).count()) {
             core.follow_interfaces();
         }
+        self.turn_shared_memory(core, &is_ready);
+        let work = &mut self.work;
         let now = clock::now();
-        if self.kind.timer(core).expired(now) {
-            let routes = self.routes.refresh(&core.directory);
+        let expired = self.kind.timer(core).expired(now);
+        if expired {
+            let routes = work.routes.refresh(&core.directory);
             match self.kind {
-                LaneKind::Control => core.handle_control_timeout(now, routes, &mut self.outbox),
-                _ => core.handle_data_timeout(now, routes, &mut self.outbox),
+                LaneKind::Control => core.handle_control_timeout(now, routes, &mut work.outbox),
+                _ => core.handle_data_timeout(now, routes, &mut work.outbox),
             }
         }
-        if self.kind != LaneKind::Control {
-            core.call_listeners(self.routes.refresh(&core.directory));
+        if let Some((tcp, channel)) = self.kind.streams(core) {
+            let is_ready = is_ready(self.kind.streams_place(core));
+            match channel {
+                // Its deadlines are among those of the timer.
+                Channel::Control if is_ready || expired => self.turn_streams(core, tcp),
+                Channel::Data if is_ready => {
+                    self.receive_streams(core, tcp, TcpReceiver::ask);
+                }
+                _ => {}
+            }
         }
+        match self.kind {
+            LaneKind::Control => core.look_after_pending(now),
+            _ => core.call_listeners(self.work.routes.refresh(&core.directory)),
+        }
+    }
+
+    /// Meets others, or takes what is in the logs, whichever is this part's.
+    fn turn_shared_memory(&mut self, core: &Core, is_ready: impl Fn(usize) -> bool) {
+        let Some(shm) = &core.shm else {
+            return;
+        };
+        let is_ready = is_ready(self.kind.shared_memory_place(core));
+        match self.kind {
+            LaneKind::Control if is_ready || shm.has_wants() => core.meet(),
+            LaneKind::Data => {
+                if is_ready {
+                    shm.ear.drain();
+                }
+                self.turn_logs(core, shm);
+            }
+            _ => {}
+        }
+    }
+
+    /// Sees to connections, and takes what has come on those for discovery.
+    fn turn_streams(&mut self, core: &Core, tcp: &TcpNet) {
+        let streams = self.streams.get_or_insert_with(TcpReceiver::new);
+        let turned = tcp.turn(clock::now(), streams);
+        while let Some(received) = streams.next(tcp) {
+            self.work.deliver(core, messages(&received));
+        }
+        self.answer(core);
+        if turned.connected > 0 {
+            core.announce_anew();
+        }
+        if let Some(at) = tcp.poll_timeout() {
+            core.control.arm(at);
+        }
+    }
+
+    /// Takes what has come on connections for samples, by which `wait` tells, asleep or not. Says when
+    /// something came last.
+    fn receive_streams(
+        &mut self,
+        core: &Core,
+        tcp: &TcpNet,
+        wait: WaitForStreams,
+    ) -> Option<Instant> {
+        let streams = self.streams.get_or_insert_with(TcpReceiver::new);
+        if wait(streams, tcp).is_err() {
+            core.counters.receive_errors.add(1);
+        }
+        let mut came = None;
+        while let Some(received) = streams.next(tcp) {
+            if !received.is_empty() {
+                came = Some(self.work.deliver(core, messages(&received)));
+            }
+        }
+        came
+    }
+
+    /// Takes what is new in the logs, else a batch from the unicast socket, or what has come by TCP where
+    /// there is none, without waiting; false if there is nothing.
+    pub(crate) fn look(&mut self, core: &Core) -> bool {
+        // Several times, as the socket takes a system call.
+        let in_logs = self.has_logs() && (0..LOG_LOOKS).any(|_| self.look_at_logs(core).is_some());
+        let found = in_logs
+            || match (&core.network.user, &core.network.tcp) {
+                (Some(user), _) => self.receive(core, user, ReceiveBatch::receive).is_some(),
+                (None, Some(tcp)) => self.receive_streams(core, tcp, TcpReceiver::look).is_some(),
+                (None, None) => false,
+            };
+        self.looks += u32::from(found);
+        self.has_looked |= found;
+        found
+    }
+
+    /// False once after several batches, lest other sockets wait for too long.
+    pub(crate) fn may_look(&mut self) -> bool {
+        let may = self.looks < MAX_BATCHES;
+        self.looks *= u32::from(may);
+        may
     }
 
     /// Takes what waits on a socket, a few batches at most: timers would have us ask again for what
@@ -171,11 +383,20 @@ impl Lane {
             }
         }
         if self.kind == LaneKind::Control {
-            // Many may have spoken, several times each.
-            self.outbox.gather(MAX_GATHERED_LEN);
-            core.send_unsent();
-            core.send_metatraffic(&mut self.outbox);
+            self.answer(core);
         }
+    }
+
+    /// Sends what the control lane has left.
+    fn answer(&mut self, core: &Core) {
+        // Many may have spoken, several times each.
+        self.work.outbox.gather(MAX_GATHERED_LEN);
+        core.send_unsent();
+        if !self.work.outbox.is_empty() {
+            // Heartbeats tell of samples, which are to be there first.
+            core.flush();
+        }
+        core.send_metatraffic(&mut self.work.outbox);
     }
 
     /// Takes one batch of datagrams. Says when they came, if any did. The control lane's answers are
@@ -190,41 +411,89 @@ impl Lane {
             }
         }
         let by_multicast = socket.local_address().ip().is_multicast();
-        let (now, timestamp) = (clock::now(), clock::timestamp());
-        let calls_listeners = self.kind != LaneKind::Control;
-        let mut discovered = Discovered::Nothing;
-        for datagram in self.batch.iter() {
-            let routes = self.routes.refresh(&core.directory);
-            let mut dispatch = Dispatch {
-                core,
-                routes,
-                now,
-                timestamp,
-                outbox: &mut self.outbox,
-                calls_listeners,
-                discovered: &mut discovered,
-                to_tell: &mut self.to_tell,
+        let datagrams = self.batch.iter().map(|datagram| {
+            let arrival = Arrival {
+                from: datagram.source.ip(),
+                by_multicast,
+                kernel_timestamp: datagram.kernel_timestamp,
             };
-            dispatch.datagram(
-                datagram.bytes,
-                Arrival {
-                    from: datagram.source.ip(),
-                    by_multicast,
-                },
-            );
-            if calls_listeners {
-                dispatch.end_discovery();
-                // Answers leave before a listener may take its time.
-                core.send_user(&mut self.outbox);
-            }
-            for reader in self.to_tell.drain(..) {
-                reader.call_listener();
-            }
-        }
-        core.end_discovery(discovered, &mut self.outbox);
-        Some(now)
+            (datagram.bytes, arrival)
+        });
+        Some(self.work.deliver(core, datagrams))
     }
 }
+
+impl Work {
+    /// Hands on what has come by the network. Says when that was. The control lane's answers are left to
+    /// be sent.
+    fn deliver<'a>(
+        &mut self,
+        core: &Core,
+        datagrams: impl Iterator<Item = (&'a [u8], Arrival)>,
+    ) -> Instant {
+        let time = clock::both();
+        let mut discovered = Discovered::Nothing;
+        for (bytes, arrival) in datagrams {
+            core.counters.datagrams_received.add(1);
+            core.counters.bytes_received.add(bytes.len() as u64);
+            self.hand_on(core, time, None, &mut discovered, |dispatch| {
+                dispatch.datagram(bytes, arrival);
+            });
+            self.call_listeners();
+        }
+        core.end_discovery(discovered, &mut self.outbox);
+        time.0
+    }
+
+    /// Hands on what `dispatch` is about, which may lie in memory that its writer lends. Of readers that keep all it is left to [tell](Self::call_listeners).
+    fn hand_on(
+        &mut self,
+        core: &Core,
+        (now, timestamp): (Instant, Timestamp),
+        lent: Option<&Borrowed>,
+        discovered: &mut Discovered,
+        hand_on: impl FnOnce(&mut Dispatch<'_>),
+    ) {
+        let calls_listeners = self.kind != LaneKind::Control;
+        let mut dispatch = Dispatch {
+            core,
+            routes: self.routes.refresh(&core.directory),
+            now,
+            timestamp,
+            lent,
+            outbox: &mut self.outbox,
+            calls_listeners,
+            discovered,
+            to_tell: &mut self.to_tell,
+        };
+        hand_on(&mut dispatch);
+        if calls_listeners {
+            dispatch.end_discovery();
+            // Answers leave before a listener may take its time.
+            core.send_user(&mut self.outbox);
+        }
+    }
+
+    /// Tells the listeners of readers that keep all what has been handed on.
+    fn call_listeners(&mut self) {
+        for reader in self.to_tell.drain(..) {
+            reader.call_listener();
+        }
+    }
+}
+
+/// What has come by TCP, as datagrams.
+fn messages<'a>(received: &tcp::Received<'a>) -> impl Iterator<Item = (&'a [u8], Arrival)> {
+    let arrival = Arrival {
+        from: received.from,
+        by_multicast: false,
+        kernel_timestamp: None,
+    };
+    received.messages().map(move |message| (message, arrival))
+}
+
+/// How often logs are looked at before the socket is.
+const LOG_LOOKS: u32 = 64;
 
 /// Batches that one socket may fill before it is the next one's turn, and then the timers'.
 const MAX_BATCHES: u32 = 8;
@@ -232,17 +501,21 @@ const MAX_BATCHES: u32 = 8;
 /// Fills the batch from a socket, and waits for that or not.
 type Receive = fn(&mut ReceiveBatch, &UdpSocket) -> Result<usize, ReceiveError>;
 
+/// Finds out which connections have something to read, and waits for that or not.
+type WaitForStreams = fn(&mut TcpReceiver, &TcpNet) -> Result<(), WaitError>;
+
 /// What it takes to hand on the submessages of a datagram.
 struct Dispatch<'a> {
     core: &'a Core,
     routes: &'a Routes,
     now: Instant,
     timestamp: Timestamp,
+    lent: Option<&'a Borrowed>,
     outbox: &'a mut Outbox,
     calls_listeners: bool,
     /// What discovery has had that has not taken effect.
     discovered: &'a mut Discovered,
-    /// Readers whose listeners are called once the whole datagram has been delivered.
+    /// Readers whose listeners are called once more has been delivered.
     to_tell: &'a mut Vec<Arc<dyn ReaderEndpoint>>,
 }
 
@@ -260,50 +533,87 @@ impl Dispatch<'_> {
     /// Hands on what a datagram holds. Answers are left to be sent together, so that those to one
     /// participant share a datagram.
     fn datagram(&mut self, bytes: &[u8], arrival: Arrival) {
-        let counters = &self.core.counters;
-        counters.datagrams_received.add(1);
-        counters.bytes_received.add(bytes.len() as u64);
-        let Ok(submessages) = MessageReader::new(bytes) else {
-            return counters.malformed.add(1);
-        };
-        let mut submessages = submessages.arrived(arrival);
-        for submessage in submessages.by_ref() {
-            match submessage {
-                Ok((context, submessage)) if context.is_for(self.core.prefix) => {
-                    self.submessage(&context, &submessage);
-                }
-                Ok(_) => {}
-                Err(_) => counters.malformed.add(1),
+        match Messages::one(bytes, arrival) {
+            Ok(messages) => self.messages(messages),
+            Err(_) => {
+                let shm = self.core.shm.as_ref();
+                let is_ours = shm.is_some_and(|shm| shm.is_marker(bytes));
+                self.core.counters.malformed.add(u64::from(!is_ours));
             }
-        }
-        if submessages.skipped() > 0 {
-            counters
-                .unknown_submessages
-                .add(u64::from(submessages.skipped()));
         }
     }
 
-    fn submessage(&mut self, context: &Context<'_>, submessage: &Submessage<'_>) {
-        let (writer, to_reader) = match submessage {
-            Submessage::Data(data) => (data.writer, Some(data.reader)),
-            Submessage::DataFrag(data) => (data.writer, Some(data.reader)),
-            Submessage::Heartbeat(heartbeat) => (heartbeat.writer, Some(heartbeat.reader)),
-            Submessage::HeartbeatFrag(heartbeat) => (heartbeat.writer, Some(heartbeat.reader)),
-            Submessage::Gap(gap) => (gap.writer, Some(gap.reader)),
-            Submessage::AckNack(acknack) => (acknack.writer, None),
-            Submessage::NackFrag(nack) => (nack.writer, None),
-            _ => return,
-        };
+    /// The same with records of a log, which lie one behind the other.
+    fn records(&mut self, bytes: &[u8], lens: &[usize], arrival: Arrival) {
+        match Messages::several(bytes, lens, arrival) {
+            Ok(messages) => self.messages(messages),
+            Err(count) => self.core.counters.malformed.add(count),
+        }
+    }
+
+    fn messages(&mut self, mut messages: Messages<'_>) {
+        let counters = &self.core.counters;
+        let mut next = messages.next_submessage();
+        while let Some(submessage) = next {
+            next = match submessage {
+                Ok(submessage) if messages.context().is_for(self.core.prefix) => {
+                    self.submessage(submessage, &mut messages)
+                }
+                Ok(_) => messages.next_submessage(),
+                Err(_) => {
+                    counters.malformed.add(1);
+                    messages.next_submessage()
+                }
+            };
+        }
+        if messages.without_header() > 0 {
+            counters.malformed.add(messages.without_header());
+        }
+        if messages.skipped() > 0 {
+            counters.unknown_submessages.add(messages.skipped());
+        }
+    }
+
+    /// Hands on a submessage, and what follows it as far as that goes the same way; the result is
+    /// what comes behind.
+    fn submessage<'a>(
+        &mut self,
+        submessage: Submessage<'a>,
+        rest: &mut Messages<'a>,
+    ) -> Option<Result<Submessage<'a>, Malformed>> {
+        let context = *rest.context();
+        let writer = submessage.writer();
         if writer.is_builtin() {
-            return self.hand_to_discovery(context, submessage);
+            self.hand_to_discovery(&context, &submessage);
+            return rest.next_submessage();
         }
         self.end_discovery();
-        match to_reader {
-            Some(reader) => {
-                self.hand_to_readers(context.source(writer), reader, context, submessage)
+        let Some(reader) = submessage.to_reader() else {
+            self.hand_to_writer(writer, &context, &submessage);
+            return rest.next_submessage();
+        };
+        let writer = context.source(writer);
+        let readers = self.routes.readers_of(reader, writer);
+        match readers {
+            [only] if self.takes_runs(only, writer) => {
+                let mut run = Run::new(self.now, self.timestamp, submessage, rest);
+                run.lent = self.lent;
+                if only.receive_run(&mut run, self.outbox) {
+                    self.tell_later(only);
+                }
+                run.behind()
             }
-            None => self.hand_to_writer(writer, context, submessage),
+            readers => {
+                self.hand_to_readers(readers, writer, &context, &submessage);
+                rest.next_submessage()
+            }
         }
+    }
+
+    /// Whether a reader may be given all that a datagram has for it at once: its listener is called
+    /// only after that, and no sign of life is to be noted for each.
+    fn takes_runs(&self, reader: &Arc<dyn ReaderEndpoint>, writer: Guid) -> bool {
+        self.calls_listeners && reader.keeps_all() && !self.routes.leased.contains_key(&writer)
     }
 
     fn hand_to_discovery(&mut self, context: &Context<'_>, submessage: &Submessage<'_>) {
@@ -327,12 +637,11 @@ impl Dispatch<'_> {
 
     fn hand_to_readers(
         &mut self,
+        readers: &[Arc<dyn ReaderEndpoint>],
         writer: Guid,
-        reader: EntityId,
         context: &Context<'_>,
         submessage: &Submessage<'_>,
     ) {
-        let readers = self.routes.readers_of(reader, writer);
         if readers.is_empty() {
             return self.core.counters.unrouted.add(1);
         }
@@ -341,6 +650,7 @@ impl Dispatch<'_> {
             timestamp: self.timestamp,
             context,
             submessage,
+            lent: self.lent,
         };
         for reader in readers {
             let has_news = reader.receive(&received, self.outbox);

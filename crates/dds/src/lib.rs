@@ -30,7 +30,7 @@
 
 #![forbid(unsafe_code)]
 
-pub use tickwire_base::{Decimal, Instant, Locator, Timestamp};
+pub use tickwire_base::{Decimal, Instant, Locator, LocatorKind, Timestamp};
 pub use tickwire_cdr as cdr;
 pub use tickwire_derive::Topic;
 pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
@@ -53,9 +53,11 @@ mod lease;
 mod lifeline;
 mod listener;
 mod listeners;
+pub mod loan;
 mod network;
 mod outgoing;
 mod participant;
+mod pending;
 mod pending_calls;
 mod polled;
 mod ports;
@@ -64,6 +66,7 @@ pub mod qos;
 pub mod reader;
 pub mod rendezvous;
 mod routes;
+mod shm;
 mod sign_of_life;
 mod signal;
 pub mod status;
@@ -84,11 +87,14 @@ pub use builtin::{
 };
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use group_listener::{DomainParticipantListener, PublisherListener, SubscriberListener};
+pub use loan::{BytesInPlace, BytesType, Loan};
 pub use network::RefusedInterface;
 pub use outgoing::SuspendedPublications;
 pub use participant::{
     DiscoveryLimits, DomainParticipant, DomainParticipantBuilder, Driving, FilterLimits,
-    ParticipantCounters, ParticipantLimits, ReaderLimits,
+    ParseTcpListenError, ParseThreadCoresError, ParseTransportsError, ParticipantCounters,
+    ParticipantLimits, ReaderLimits, SharedMemoryCounters, TRANSPORT_VARIABLE, TcpListen,
+    ThreadCores, Transport, Transports,
 };
 pub use publisher::{CoherentChanges, Publisher, PublisherQos};
 pub use qos::{DataReaderQos, DataWriterQos};
@@ -96,11 +102,18 @@ pub use reader::{
     AnyDataReader, DataReader, DataReaderListener, InstanceHandle, InstanceState, QueryCondition,
     Sample, SampleInfo, SampleState, Samples, StateMask, ViewState,
 };
+pub use shm::{Obstacle, Way};
 pub use status::StatusMask;
 pub use subscriber::{Access, Subscriber, SubscriberQos};
+pub use tickwire_base::LatencyHistogram;
 pub use tickwire_store as store;
+pub use tickwire_transport::ReceiveTimestamps;
+pub use tickwire_transport::tcp::TcpCounts;
 pub use topic::{Topic, TopicListener};
 pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
-pub use view::{DiscoveryCounters, DiscoveryView, EndpointData, Pair, ParticipantData, Role};
+pub use view::{
+    DiscoveryCounters, DiscoveryView, EndpointData, Pair, ParticipantData, Role,
+    SharedMemoryAddress,
+};
 pub use wait_set::{Condition, GuardCondition, WaitSet};
 pub use writer::{AnyDataWriter, DataWriter, DataWriterListener, ServedLog};

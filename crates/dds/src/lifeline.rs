@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::core::Core;
 use crate::lane::{Lane, LaneKind};
+use crate::participant::thread_cores::{ThreadKind, spawn};
 use crate::signal::lock;
 
 /// Held by the participant, its publishers and subscribers, and each of its writers and readers.
@@ -16,6 +17,9 @@ pub(crate) struct Lifeline {
 
 impl Lifeline {
     pub(crate) fn new(core: Arc<Core>) -> Self {
+        if let Some(shm) = &core.shm {
+            shm.belongs_to(&core);
+        }
         Self {
             core,
             threads: Mutex::default(),
@@ -28,16 +32,21 @@ impl Lifeline {
         if self.core.polled.is_some() {
             return Ok(());
         }
+        let network = &self.core.network;
+        let (has_udp, has_tcp) = (network.user.is_some(), network.tcp.is_some());
         let lanes = [
-            (LaneKind::Control, "tickwire-ctl"),
-            (LaneKind::Data, "tickwire-data"),
-            (LaneKind::Aside, "tickwire-aside"),
+            (LaneKind::Control, ThreadKind::Control, "ctl", true),
+            (LaneKind::Data, ThreadKind::Data, "data", has_udp),
+            (LaneKind::Aside, ThreadKind::Aside, "aside", true),
+            (LaneKind::Streams, ThreadKind::Tcp, "tcp", has_tcp),
         ];
+        let lanes = lanes.into_iter().filter(|(.., is_used)| *is_used);
         // Those that a failure has left without the others run.
-        for (kind, name) in lanes.into_iter().skip(threads.len()) {
+        for (lane, kind, name, _) in lanes.skip(threads.len()) {
             let core = Arc::clone(&self.core);
-            let run = move || Lane::new(kind).run(&core);
-            threads.push(thread::Builder::new().name(name.to_owned()).spawn(run)?);
+            let run = move || Lane::new(lane).run(&core);
+            let cores = self.core.thread_cores.of(kind);
+            threads.push(spawn(&format!("tickwire-{name}"), cores, run)?);
         }
         Ok(())
     }
@@ -52,6 +61,10 @@ impl Drop for Lifeline {
             if handle.thread().id() != thread::current().id() {
                 let _ = handle.join();
             }
+        }
+        // The control thread, which starts it, has ended.
+        if let Some(shm) = &self.core.shm {
+            shm.join();
         }
     }
 }

@@ -6,22 +6,28 @@
 //!  groups       joined on lo          joined on each interface
 //!  multicast    leaves by lo          leaves by the first interface; copies by the others
 //!  announced    127.0.0.1             the addresses of those interfaces, loopback's not
+//!  TCP          from, to 127.0.0.1    from and to every address
 //! ```
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::hash::{BuildHasher, RandomState};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use tickwire_base::Locator;
+use tickwire_base::{Channel, Locator, StreamAddress};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{Attachment, OwnAddresses};
+use tickwire_transport::tcp::{TcpNet, TcpOptions};
 use tickwire_transport::{
-    Interface, InterfaceSelection, InterfaceWatch, MAX_DATAGRAM_BYTES, SendError, SocketError,
-    UdpOptions, UdpSocket, interfaces,
+    Interface, InterfaceSelection, InterfaceWatch, MAX_DATAGRAM_BYTES, ReceiveTimestamps,
+    SendError, SocketError, UdpOptions, UdpSocket, interfaces,
 };
 
+use crate::clock;
 use crate::error::ParticipantError;
+use crate::participant::{TcpListen, Transport, Transports};
 use crate::ports::Ports;
 use crate::signal::lock;
 
@@ -29,14 +35,17 @@ use crate::signal::lock;
 #[derive(Debug)]
 pub(crate) struct Network {
     selection: InterfaceSelection,
-    /// Discovery and acknowledgements.
-    pub(crate) metatraffic: UdpSocket,
+    /// Discovery and acknowledgements, if by UDP.
+    pub(crate) metatraffic: Option<UdpSocket>,
     /// Discovery by multicast.
     pub(crate) metatraffic_group: Option<UdpSocket>,
-    /// User data.
-    pub(crate) user: UdpSocket,
+    /// User data, if by UDP.
+    pub(crate) user: Option<UdpSocket>,
     /// User data by multicast.
     pub(crate) user_group: Option<UdpSocket>,
+    /// Both by TCP.
+    pub(crate) tcp: Option<TcpNet>,
+    owner: [u8; 12],
     /// Tells when interfaces change, unless there is only loopback, which does not.
     pub(crate) watch: Option<InterfaceWatch>,
     /// Those of the domain, if they are used.
@@ -122,9 +131,14 @@ pub(crate) struct NetworkOptions {
     /// The domain's ports; without them any that are free, and no groups.
     pub(crate) ports: Option<Ports>,
     pub(crate) interfaces: InterfaceSelection,
-    pub(crate) multicast: bool,
+    pub(crate) transports: Transports,
+    pub(crate) tcp_listen: TcpListen,
+    /// The participant's GUID prefix.
+    pub(crate) owner: [u8; 12],
     pub(crate) multicast_ttl: u8,
     pub(crate) receive_buffer_bytes: usize,
+    pub(crate) busy_poll: Option<Duration>,
+    pub(crate) receive_timestamps: ReceiveTimestamps,
 }
 
 impl Network {
@@ -140,6 +154,8 @@ impl Network {
         let is_loopback = is_loopback(&selected) && !options.interfaces.is_open();
         let udp = UdpOptions {
             receive_buffer_bytes: options.receive_buffer_bytes,
+            busy_poll: options.busy_poll,
+            receive_timestamps: options.receive_timestamps,
             multicast_ttl: match is_loopback {
                 true => 0,
                 false => options.multicast_ttl.max(1),
@@ -155,13 +171,18 @@ impl Network {
             true => first,
             false => Ipv4Addr::UNSPECIFIED,
         };
-        let (metatraffic, user) = open_unicast(bound, ports, &udp)?;
+        let has_udp = options.transports.contains(Transport::Udp);
+        let unicast = has_udp.then(|| open_unicast(bound, ports, &udp));
+        let (metatraffic, user) = unicast.transpose()?.unzip();
+        let has_tcp = options.transports.contains(Transport::Tcp);
+        let tcp = has_tcp.then(|| open_tcp(bound, options, metatraffic.as_ref()));
         let watch = (!is_loopback).then_some(watch).transpose();
         let join = |port| {
             let group = SocketAddr::from((GROUP, port));
             UdpSocket::group(group, &[], &udp).map_err(ParticipantError::Socket)
         };
-        let groups = ports.filter(|_| options.multicast);
+        let by_group = options.transports.contains(Transport::Multicast);
+        let groups = ports.filter(|_| by_group);
         let network = Self {
             selection: options.interfaces.clone(),
             metatraffic_group: groups
@@ -170,6 +191,8 @@ impl Network {
             user_group: groups.map(|ports| join(ports.user_group())).transpose()?,
             metatraffic,
             user,
+            tcp: tcp.transpose()?,
+            owner: options.owner,
             watch: watch.map_err(ParticipantError::Socket)?,
             ports,
             udp,
@@ -247,7 +270,7 @@ impl Network {
         let known = Arc::clone(&lock(&self.copies));
         let mut copies = Vec::new();
         if let Some((first, others)) = by.split_first() {
-            for socket in [&self.metatraffic, &self.user] {
+            for socket in [&self.metatraffic, &self.user].into_iter().flatten() {
                 attached.note(first, socket.multicast_by(first));
             }
             for interface in others {
@@ -267,6 +290,9 @@ impl Network {
     fn copy_socket(&self, by: &Interface) -> Result<Arc<CopySocket>, SocketError> {
         let udp = UdpOptions {
             multicast_interface: Some(by.clone()),
+            // Nothing is received by it.
+            busy_poll: None,
+            receive_timestamps: ReceiveTimestamps::Off,
             ..self.udp.clone()
         };
         Ok(Arc::new(CopySocket {
@@ -278,17 +304,40 @@ impl Network {
     /// Where others reach this participant.
     pub(crate) fn addresses(&self) -> OwnAddresses {
         let links = lock(&self.links);
-        let at = |socket: &UdpSocket| {
-            let port = socket.local_address().port();
-            let addresses = own_addresses(&links.selected).take(MAX_ADDRESSES);
-            addresses
-                .map(|address| Locator::udp_v4(address, port))
-                .collect()
+        let transports = usize::from(self.user.is_some()) + usize::from(self.tcp.is_some());
+        let max = MAX_ADDRESSES / transports.max(1);
+        let addresses: Vec<_> = own_addresses(&links.selected).take(max).collect();
+        let at = |socket: &Option<UdpSocket>, channel| {
+            let port = socket.as_ref().map(|socket| socket.local_address().port());
+            let by_udp = |port| addresses.iter().map(move |&at| Locator::udp_v4(at, port));
+            let by_udp = port.into_iter().flat_map(by_udp);
+            by_udp.chain(self.streams(&addresses, channel)).collect()
         };
         OwnAddresses {
-            metatraffic: at(&self.metatraffic),
-            user: at(&self.user),
+            metatraffic: at(&self.metatraffic, Channel::Control),
+            user: at(&self.user, Channel::Data),
         }
+    }
+
+    /// Where others reach it by TCP. Where nobody can connect, the name alone.
+    fn streams(&self, addresses: &[Ipv4Addr], channel: Channel) -> impl Iterator<Item = Locator> {
+        let port = self.tcp.as_ref().map(|tcp| tcp.port().unwrap_or(0));
+        let count = match port {
+            None => 0,
+            Some(0) => 1,
+            Some(_) => addresses.len(),
+        };
+        let addresses = addresses.iter().take(count);
+        addresses.map(move |&address| {
+            let address = SocketAddrV4::new(address, port.unwrap_or(0));
+            let owner = self.owner;
+            let stream = StreamAddress {
+                owner,
+                address,
+                channel,
+            };
+            stream.to_locator()
+        })
     }
 
     /// What this participant is attached to.
@@ -300,6 +349,8 @@ impl Network {
             networks: networks.copied().collect(),
             is_loopback: is_loopback(&links.selected),
             has_multicast: self.user_group.is_some(),
+            has_udp: self.user.is_some(),
+            has_tcp: self.tcp.is_some(),
         }
     }
 
@@ -316,10 +367,11 @@ impl Network {
     }
 
     /// The longest datagram to send, in bytes: what passes all interfaces in one piece; on loopback
-    /// alone the most that it takes, where nothing is gained by smaller ones.
+    /// alone, and by TCP, the most that it takes, where nothing is gained by smaller ones.
     pub(crate) fn max_datagram_len(&self) -> usize {
         let links = lock(&self.links);
         let others = links.selected.iter().filter(|link| !link.is_loopback);
+        let others = others.filter(|_| self.user.is_some());
         let shortest = others.map(Interface::max_datagram_len).min();
         shortest.unwrap_or(MAX_LOOPBACK_DATAGRAM.min(MAX_DATAGRAM_BYTES))
     }
@@ -331,14 +383,36 @@ impl Network {
         let links = lock(&self.links);
         let has_loopback = links.selected.iter().any(|link| link.is_loopback);
         if let Some(ports) = self.ports.filter(|_| has_loopback) {
-            to.extend(ports.well_known(Ipv4Addr::LOCALHOST));
+            let here = Ipv4Addr::LOCALHOST;
+            match self.user {
+                Some(_) => to.extend(ports.well_known(here)),
+                None => to.extend(ports.well_known_streams(here)),
+            }
         }
         to.extend_from_slice(peers);
         to
     }
 
-    /// Sends all datagrams from `socket`. Every one is tried; the first failure is the result.
-    pub(crate) fn send(&self, socket: &UdpSocket, outbox: &Outbox) -> Result<(), SendError> {
+    /// Sends all datagrams, from the socket of that channel. Every one is tried; the first failure is the
+    /// result. What TCP cannot take is in its counters.
+    pub(crate) fn send(&self, channel: Channel, outbox: &Outbox) -> Result<(), SendError> {
+        if let Some(tcp) = &self.tcp {
+            tcp.send(outbox.datagrams().flat_map(|(bytes, to)| {
+                let streams = to.iter().filter_map(StreamAddress::of);
+                streams.map(move |to| (bytes, to))
+            }));
+        }
+        let socket = match channel {
+            Channel::Control => &self.metatraffic,
+            Channel::Data => &self.user,
+        };
+        match socket {
+            Some(socket) => self.send_from(socket, outbox),
+            None => Ok(()),
+        }
+    }
+
+    fn send_from(&self, socket: &UdpSocket, outbox: &Outbox) -> Result<(), SendError> {
         let datagrams = || {
             outbox.marked().flat_map(|(dscp, bytes, to)| {
                 let addresses = to.iter().filter_map(Locator::to_udp);
@@ -393,6 +467,49 @@ fn open_unicast(
     }
     let any = || UdpSocket::unicast((address, 0).into(), options).map_err(ParticipantError::Socket);
     Ok((any()?, any()?))
+}
+
+/// Connections, accepted where the options say: by default at the number of the UDP port for discovery.
+fn open_tcp(
+    bound: Ipv4Addr,
+    options: &NetworkOptions,
+    metatraffic: Option<&UdpSocket>,
+) -> Result<TcpNet, ParticipantError> {
+    let (key, seed) = random_key();
+    let mut tcp = TcpOptions::new(options.owner, key, seed);
+    tcp.bound = match bound.is_loopback() {
+        true => bound,
+        false => Ipv4Addr::UNSPECIFIED,
+    };
+    tcp.ports = match options.tcp_listen {
+        TcpListen::Off => Vec::new(),
+        TcpListen::Port(port) => vec![port],
+        TcpListen::Auto => {
+            let same = metatraffic.map(|socket| socket.local_address().port());
+            let well_known = options.ports.into_iter().flat_map(Ports::pairs);
+            let well_known = well_known.map(|(metatraffic, _)| metatraffic);
+            same.into_iter().chain(well_known).chain([0]).collect()
+        }
+    };
+    let net = TcpNet::new(tcp).map_err(ParticipantError::Socket)?;
+    if metatraffic.is_none() {
+        // Its endpoints reach each other, which else they do by UDP.
+        net.reach_itself(clock::now())
+            .map_err(ParticipantError::Socket)?;
+    }
+    Ok(net)
+}
+
+/// What nobody can guess, as far as the standard library's hashes are seeded by the system.
+fn random_key() -> ([u8; 16], u64) {
+    let random = |number: u64| RandomState::new().hash_one(number);
+    let (first, second) = (random(1), random(2));
+    let mut key = [0; 16];
+    let bytes = first.to_ne_bytes().into_iter().chain(second.to_ne_bytes());
+    for (place, byte) in key.iter_mut().zip(bytes) {
+        *place = byte;
+    }
+    (key, random(3))
 }
 
 /// Where others reach those interfaces: on loopback only if there is nothing else.

@@ -5,8 +5,12 @@ fn open(interfaces: &str) -> Network {
     let options = NetworkOptions {
         ports: Ports::of(211),
         interfaces,
-        multicast: true,
+        transports: Transports::default(),
+        tcp_listen: TcpListen::Auto,
+        owner: [1; 12],
         multicast_ttl: 0,
+        busy_poll: None,
+        receive_timestamps: ReceiveTimestamps::Off,
         receive_buffer_bytes: 1 << 20,
     };
     Network::open(&options).expect("every Linux has loopback")

@@ -5,17 +5,22 @@ use std::cell::{Cell, RefCell, RefMut};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
+use tickwire_base::Instant;
 use tickwire_rtps::Outbox;
 
+use crate::clock;
 use crate::core::Core;
 use crate::lifeline::Lifeline;
+use crate::pending::Pace;
 
 /// What a write needs besides its writer.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(crate) outbox: Outbox,
     pub(crate) key: Vec<u8>,
+    pace: Pace,
 }
 
 thread_local! {
@@ -40,9 +45,15 @@ impl Scratch {
     }
 }
 
-/// Has `fill` put a writer's datagrams into an outbox, and sends them: at once, or when the thread
-/// resumes its publications.
-pub(crate) fn publish<R>(core: &Core, fill: impl FnOnce(&mut Outbox) -> R) -> R {
+/// Has `fill` put a writer's datagrams into an outbox at the time `now`, and sends them: at once, or
+/// when the thread resumes its publications, or within the writer's `latency_budget`, or a little later
+/// if the thread does nothing but write.
+pub(crate) fn publish<R>(
+    core: &Core,
+    now: Instant,
+    latency_budget: Duration,
+    fill: impl FnOnce(&mut Outbox) -> R,
+) -> R {
     let held = held();
     let held = held.as_deref().and_then(borrow);
     if let Some(mut held) = held.filter(|held| held.is_of(core)) {
@@ -54,9 +65,27 @@ pub(crate) fn publish<R>(core: &Core, fill: impl FnOnce(&mut Outbox) -> R) -> R 
     }
     Scratch::lend(|scratch| {
         let result = fill(&mut scratch.outbox);
-        core.send_user(&mut scratch.outbox);
+        let Scratch { outbox, pace, .. } = scratch;
+        if core.goes_by_logs(outbox) {
+            // Nothing is gained by company.
+            core.send_user(outbox);
+            return result;
+        }
+        let patience = match &core.polled {
+            None => latency_budget.max(pace.patience(now)),
+            // Nobody would look after what is left.
+            Some(_) => latency_budget,
+        };
+        if core.send_samples(now, patience, outbox) {
+            pace.written(clock::now());
+        }
         result
     })
+}
+
+/// The thread has waited for room in a writer.
+pub(crate) fn had_to_wait() {
+    Scratch::lend(|scratch| scratch.pace.had_to_wait(clock::now()));
 }
 
 /// Sends what the thread holds back. To be called before it waits for anybody, and before what must
@@ -68,12 +97,21 @@ pub(crate) fn flush() {
 }
 
 /// What a thread holds back.
-#[derive(Default)]
 struct Held {
     /// Whose samples; nobody's unless they are suspended.
     core: Option<Arc<Core>>,
     suspensions: u32,
     outbox: Outbox,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self {
+            core: None,
+            suspensions: 0,
+            outbox: Outbox::gathering(),
+        }
+    }
 }
 
 impl Held {
@@ -84,7 +122,7 @@ impl Held {
 
     fn send(&mut self) {
         if let Some(core) = &self.core {
-            core.send_user(&mut self.outbox);
+            core.send_in_turn(&mut self.outbox);
         }
     }
 }

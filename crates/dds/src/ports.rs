@@ -1,8 +1,8 @@
 //! The ports of a domain (RTPS 2.5 §9.6.2.3). Knows no socket.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
-use tickwire_base::Locator;
+use tickwire_base::{Locator, StreamAddress};
 
 /// The well-known ports of one domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,13 @@ impl Ports {
     pub(crate) fn well_known(self, address: Ipv4Addr) -> impl Iterator<Item = Locator> {
         let ports = (0..GREETED).filter_map(move |index| self.metatraffic(index));
         ports.map(move |port| Locator::udp_v4(address, port))
+    }
+
+    /// The same by TCP.
+    pub(crate) fn well_known_streams(self, address: Ipv4Addr) -> impl Iterator<Item = Locator> {
+        let ports = (0..GREETED).filter_map(move |index| self.metatraffic(index));
+        let addresses = ports.map(move |port| SocketAddrV4::new(address, port));
+        addresses.map(|address| StreamAddress::anybody_at(address).to_locator())
     }
 
     fn metatraffic(self, index: u16) -> Option<u16> {

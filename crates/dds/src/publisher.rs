@@ -4,6 +4,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use tickwire_rtps::Outbox;
 use tickwire_rtps::qos::PresentationScope;
@@ -11,6 +12,7 @@ use tickwire_rtps::wire::{EntityId, GroupDigest, Guid, SequenceNumber};
 use tickwire_rtps::writer::EndedSet;
 
 use crate::DataWriter;
+use crate::clock;
 use crate::enabling::Enabling;
 use crate::endpoints::{self, Factory};
 use crate::error::{EnableError, EndpointError, SetQosError};
@@ -164,6 +166,15 @@ impl Publisher {
         self.group.listener.remove();
     }
 
+    /// Sends what waits for company: samples of all writers of the participant that have a
+    /// [LATENCY_BUDGET](DataWriterQos::latency_budget), or that were written faster than they could be
+    /// sent, and what the calling thread [holds back](Self::suspend_publications). All that was
+    /// written before is sent when this returns.
+    pub fn flush(&self) {
+        outgoing::flush();
+        self.lifeline.core.flush();
+    }
+
     /// Says that many samples are about to be written, and holds back what the calling thread writes
     /// until the result is dropped (DDS 1.4 §2.2.2.4.1.10): samples that go the same way then share
     /// datagrams, and one system call sends up to 32 of these.
@@ -205,7 +216,10 @@ impl CoherentChanges {
 
 impl Drop for CoherentChanges {
     fn drop(&mut self) {
-        outgoing::publish(&self.lifeline.core, |outbox| self.group.end(outbox));
+        let core = &self.lifeline.core;
+        outgoing::publish(core, clock::now(), Duration::ZERO, |outbox| {
+            self.group.end(outbox);
+        });
     }
 }
 

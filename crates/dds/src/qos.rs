@@ -31,6 +31,9 @@ pub struct DataWriterQos {
     pub(crate) policies: EndpointQos,
     pub(crate) autodispose_unregistered_instances: bool,
     pub(crate) max_unacknowledged_bytes: usize,
+    pub(crate) max_loan_bytes: usize,
+    pub(crate) loan_count: usize,
+    pub(crate) multicast_samples: bool,
 }
 
 /// The QoS of a [`DataReader`](crate::DataReader).
@@ -46,6 +49,9 @@ impl Default for DataWriterQos {
             policies: EndpointQos::writer(),
             autodispose_unregistered_instances: true,
             max_unacknowledged_bytes: 1 << 20,
+            max_loan_bytes: 0,
+            loan_count: 16,
+            multicast_samples: true,
         }
     }
 }
@@ -137,6 +143,20 @@ macro_rules! common_policies {
                 })
             }
 
+            /// LATENCY_BUDGET: how late samples may come (DDS 1.4 §2.2.3.8). The default is zero. A
+            /// reader matches writers whose budget is not longer than its own.
+            ///
+            /// A writer lets its samples wait that long, though no longer than 100 ms, for others of
+            /// the participant that go the same way, with which they share datagrams and system
+            /// calls. They leave earlier when 60,000 bytes wait, when another sample that may not
+            /// wait is written, and with [`Publisher::flush`](crate::Publisher::flush). With a
+            /// budget of zero, samples leave within the call that writes them, unless a thread
+            /// writes more than 16 in a row and does nothing else: further ones may wait 50 µs, or a
+            /// little longer once it stops.
+            pub fn latency_budget(self, duration: Duration) -> Self {
+                self.with(|qos| qos.latency_budget = duration)
+            }
+
             /// DESTINATION_ORDER: a sample made earlier than one that is already there is dropped.
             pub fn by_source_timestamp(self) -> Self {
                 self.with(|qos| qos.destination_order = DestinationOrder::BySourceTimestamp)
@@ -222,6 +242,42 @@ impl DataWriterQos {
     /// more are not acknowledged. Readers' socket buffers should hold as much. Default 1 MiB.
     pub fn max_unacknowledged_bytes(mut self, bytes: usize) -> Self {
         self.max_unacknowledged_bytes = bytes;
+        self
+    }
+
+    /// The longest [loan](crate::DataWriter::loan) in memory that readers see, in bytes; longer ones are copied. Default
+    /// 0: all are.
+    ///
+    /// The memory, [`loan_count`](Self::loan_count) times as much and up to 256 bytes more for each, is taken when the
+    /// first participant follows the writer's log in shared memory, and kept until the writer ends.
+    pub fn max_loan_bytes(mut self, bytes: usize) -> Self {
+        self.max_loan_bytes = bytes;
+        self
+    }
+
+    /// How many loans the writer has, if it [has any](Self::max_loan_bytes): those that are written to, those that
+    /// its history keeps, and those that readers hold, a quarter of them or 16 for each participant. Taken as 2 if less
+    /// and as 512 if more, and not more than fit 1 GiB. Default 16.
+    ///
+    /// Each that a reliable reader has not acknowledged counts as a part of
+    /// [`max_unacknowledged_bytes`](Self::max_unacknowledged_bytes), so that a KEEP_ALL writer waits when three
+    /// quarters of them are; a history of KEEP_LAST should be shorter than that. What finds none free is copied.
+    pub fn loan_count(mut self, count: usize) -> Self {
+        self.loan_count = count;
+        self
+    }
+
+    /// Whether a sample for several readers that listen to one multicast group goes there, in one datagram
+    /// for all, instead of in one to each. Of participants with [`Transport::Multicast`] all readers do so,
+    /// those of the same machine that follow a log in shared memory excepted. What is sent again goes to
+    /// each alone. Default true; it cannot be changed later.
+    ///
+    /// To each alone it is quicker by a system call or two of the receiving side for one reader or two, and
+    /// nobody else's participants hear it, which on a network without IGMP snooping are all hosts.
+    ///
+    /// [`Transport::Multicast`]: crate::Transport::Multicast
+    pub fn multicast_samples(mut self, multicast: bool) -> Self {
+        self.multicast_samples = multicast;
         self
     }
 

@@ -85,13 +85,31 @@ impl Due {
         Instant::from_nanos(self.0.load(Ordering::Acquire))
     }
 
+    /// The machine's lane does what is due: the next deadline is armed even if it is the same. To be
+    /// called under the machine's lock.
+    pub(crate) fn forget(&self) {
+        self.0.store(u64::MAX, Ordering::Release);
+    }
+
     /// Takes over a machine's deadline. To be called under its lock.
     pub(crate) fn set(&self, at: Option<Instant>, timer: &Timer) {
         let at = at.unwrap_or(Instant::MAX);
+        if at.as_nanos() == self.0.load(Ordering::Relaxed) {
+            // The timer knows, or its lane is about to look here.
+            return;
+        }
         self.0.store(at.as_nanos(), Ordering::Release);
         if at != Instant::MAX {
             timer.arm(at);
         }
+    }
+}
+
+/// The earlier of two deadlines.
+pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -110,5 +128,17 @@ mod tests {
         assert!(!timer.expired(Instant::from_nanos(9)));
         assert!(timer.expired(Instant::from_nanos(10)));
         assert!(!timer.expired(Instant::from_nanos(100)));
+    }
+    #[test]
+    fn a_deadline_that_is_still_the_same_after_it_was_due_is_armed_again() {
+        let timer = Timer::new(Waker::new().expect("an eventfd"));
+        let (due, at) = (Due::default(), Instant::from_nanos(10));
+        due.set(Some(at), &timer);
+        assert!(timer.expired(at));
+        due.set(Some(at), &timer);
+        assert_eq!(timer.sleep(), Instant::MAX, "the lane looks at it now");
+        due.forget();
+        due.set(Some(at), &timer);
+        assert_eq!(timer.sleep(), at);
     }
 }

@@ -11,12 +11,17 @@ use tickwire_cdr::{
     to_payload,
 };
 
+use crate::loan::LentPayload;
+
 /// A type whose samples can be published and subscribed to.
 ///
 /// `#[derive(Topic)]` provides it. [`Serialized`] has it too, for programs that learn the type while
 /// they run. What is known of the type only then is a value of [`Type`](Self::Type), which every
 /// topic carries.
 pub trait TopicSupport: Sized + Send + Sync + 'static {
+    /// Whether values may hold memory that is not their own, of which they [let go](Self::let_go).
+    const BORROWS: bool = false;
+
     /// The type's run-time part; `()` if the Rust type says it all.
     type Type: Clone + Send + Sync + 'static;
 
@@ -49,6 +54,20 @@ pub trait TopicSupport: Sized + Send + Sync + 'static {
 
     /// Replaces the value by that of a payload, in the memory that it has.
     fn read_payload(&mut self, ty: &Self::Type, payload: &[u8]) -> Result<(), DecodeError>;
+
+    /// The same of a payload that lies in memory that its writer lends, and may be held there instead of being
+    /// copied.
+    fn read_lent_payload(
+        &mut self,
+        ty: &Self::Type,
+        payload: LentPayload<'_>,
+    ) -> Result<(), DecodeError> {
+        self.read_payload(ty, payload.bytes())
+    }
+
+    /// Lets go of memory that is not its own: the value is not read any more, but put aside to be used again. Called
+    /// if it [borrows](Self::BORROWS).
+    fn let_go(&mut self) {}
 
     /// Replaces the key members by those of a payload of the key alone.
     fn read_key_payload(&mut self, ty: &Self::Type, payload: &[u8]) -> Result<(), DecodeError>;

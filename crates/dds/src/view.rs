@@ -7,13 +7,16 @@ use tickwire_cdr::xtypes::{
     DescribeError, TypeId, TypeInformation, TypeObjects, TypeWithDependencies,
 };
 use tickwire_cdr::{ByteOrder, TypeDescription};
-pub use tickwire_rtps::discovery::{DiscoveryCounters, EndpointData, ParticipantData, Role};
+pub use tickwire_rtps::discovery::{
+    DiscoveryCounters, EndpointData, ParticipantData, Role, SharedMemoryAddress,
+};
 use tickwire_rtps::qos::Verdict;
-use tickwire_rtps::wire::Guid;
+use tickwire_rtps::wire::{Guid, GuidPrefix};
 
 use crate::clock;
 use crate::core::Core;
 use crate::error::{Timeout, TypeError};
+use crate::shm::{Obstacle, Way};
 
 /// A look at what discovery knows; each call sees the present state.
 pub struct DiscoveryView<'a> {
@@ -29,6 +32,8 @@ pub struct Pair {
     pub reader: Guid,
     /// Why they do not match, or that they do.
     pub verdict: Verdict,
+    /// By which way samples come to the reader, and why not by shared memory; `None` unless they match.
+    pub way: Option<Way>,
 }
 
 impl<'a> DiscoveryView<'a> {
@@ -54,13 +59,44 @@ impl<'a> DiscoveryView<'a> {
 
     /// Each writer and reader of one topic of which at least one belongs to this participant.
     pub fn pairs(&self) -> Vec<Pair> {
-        let pair = |(writer, reader, verdict): (Guid, Guid, &Verdict)| Pair {
+        let pairs: Vec<_> = self.core.view(|discovery| {
+            let pair = |(writer, reader, verdict): (Guid, Guid, &Verdict)| {
+                (writer, reader, verdict.clone())
+            };
+            discovery.verdicts().map(pair).collect()
+        });
+        let offers: Vec<_> = self.participants();
+        let offer = |prefix| {
+            let of = |other: &&Arc<ParticipantData>| other.guid_prefix == prefix;
+            offers.iter().find(of).and_then(|other| other.shared_memory)
+        };
+        let with_way = |(writer, reader, verdict): (Guid, Guid, Verdict)| Pair {
             writer,
             reader,
-            verdict: verdict.clone(),
+            way: verdict.is_match().then(|| self.way(writer, reader, offer)),
+            verdict,
         };
-        self.core
-            .view(|discovery| discovery.verdicts().map(pair).collect())
+        pairs.into_iter().map(with_way).collect()
+    }
+
+    /// By which way samples come from a writer to a reader that it matches.
+    fn way(
+        &self,
+        writer: Guid,
+        reader: Guid,
+        offer: impl Fn(GuidPrefix) -> Option<SharedMemoryAddress>,
+    ) -> Way {
+        let is_ours = writer.prefix == self.core.prefix;
+        let other = if is_ours {
+            reader.prefix
+        } else {
+            writer.prefix
+        };
+        match &self.core.shm {
+            _ if writer.prefix == reader.prefix => Way::Network(Obstacle::SameParticipant),
+            None => Way::Network(self.core.no_shm.clone()),
+            Some(shm) => shm.way(writer, reader, is_ours, offer(other)),
+        }
     }
 
     /// Whether the participant of `remote` has acknowledged the announcement of an endpoint of this

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tickwire::store::StoreOptions;
 use tickwire::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Topic,
+    BytesInPlace, BytesType, DataReader, DataReaderQos, DataWriter, DataWriterQos,
+    DomainParticipant, Driving, Topic, Way,
 };
 
 /// Counts the allocations of all threads.
@@ -66,13 +67,28 @@ where
     }
 }
 
+/// Waits until samples go by the log, if they are to.
+fn wait_for_way(participant: &DomainParticipant, by_log: bool) {
+    let view = participant.discovery();
+    let goes = || {
+        let pairs = view.pairs();
+        let is_by_log = pairs.iter().all(|pair| pair.way == Some(Way::SharedMemory));
+        (is_by_log == by_log).then_some(())
+    };
+    view.wait_for(PATIENCE, goes).expect("the way");
+}
+
 /// What discovery does once in a while may allocate; what every sample does may not.
-fn assert_warm_exchange_allocates_nothing<T>(domain: u32, driving: Driving, sample: &T)
-where
+fn assert_warm_exchange_allocates_nothing<T>(
+    domain: u32,
+    (driving, by_log): (Driving, bool),
+    sample: &T,
+) where
     T: tickwire::cdr::Topic + Sync,
 {
     let participant = || {
         let builder = DomainParticipant::builder(domain).driving(driving);
+        let builder = builder.shared_memory(by_log);
         let tag = std::process::id().to_string();
         builder.domain_tag(&tag).build().expect("a participant")
     };
@@ -95,6 +111,7 @@ where
     let reader = two.reader_with(&topic, qos).expect("a reader");
     writer.wait_for_matched(1, PATIENCE).expect("a match");
     reader.wait_for_matched(1, PATIENCE).expect("a match");
+    wait_for_way(&one, by_log);
     // Until every buffer has been as full as it gets.
     for _ in 0..5 {
         exchange(&writer, &reader, sample);
@@ -109,7 +126,93 @@ where
     let allocations = counts.min().unwrap_or(u64::MAX);
     assert!(
         allocations < SAMPLES / 10,
-        "{allocations} in {SAMPLES} samples, {driving:?}"
+        "{allocations} in {SAMPLES} samples, {driving:?}, by log: {by_log}"
+    );
+}
+
+/// Neither do samples of a long burst, which wait for company unless they go by a log.
+fn assert_warm_bursts_allocate_nothing<T>(domain: u32, by_log: bool, sample: &T)
+where
+    T: tickwire::cdr::Topic + Sync,
+{
+    let participant = || {
+        let tag = std::process::id().to_string();
+        let builder = DomainParticipant::builder(domain).domain_tag(&tag);
+        let builder = builder.shared_memory(by_log);
+        builder.build().expect("a participant")
+    };
+    let (one, two) = (participant(), participant());
+    let topic = one.topic::<T>("Samples").expect("a topic");
+    let qos = DataWriterQos::default()
+        .reliable(PATIENCE)
+        .keep_all()
+        .max_unacknowledged_bytes(32 << 10);
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let topic = two.topic::<T>("Samples").expect("a topic");
+    let qos = DataReaderQos::default().reliable();
+    let _reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    wait_for_way(&one, by_log);
+    let burst = || {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..SAMPLES {
+            writer.write(sample).expect("room");
+        }
+        writer.wait_for_acknowledgments(PATIENCE).expect("a reader");
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    };
+    // Until every buffer has been as full as it gets; then as above.
+    for _ in 0..5 {
+        burst();
+    }
+    let allocations = (0..10).map(|_| burst()).min().unwrap_or(u64::MAX);
+    assert!(
+        allocations < SAMPLES / 10,
+        "{allocations} in a burst of {SAMPLES}"
+    );
+}
+
+/// Neither do loans, read in place or copied, as long as the pool is not used up.
+fn assert_warm_loans_allocate_nothing(domain: u32, trusts: bool) {
+    let participant = || {
+        let tag = std::process::id().to_string();
+        let builder = DomainParticipant::builder(domain).domain_tag(&tag);
+        let builder = builder.shared_memory(true).trusts_lenders(trusts);
+        builder.build().expect("a participant")
+    };
+    let (one, two) = (participant(), participant());
+    let topic = one.topic::<Raw>("Samples").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let qos = qos.max_loan_bytes(100_000);
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let ty = BytesType::of::<Raw>().expect("bytes");
+    let topic = two.topic_of::<BytesInPlace>("Samples", ty).expect("one");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    wait_for_way(&one, true);
+    wait_for_way(&two, true);
+    let exchange = || {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for number in 0..SAMPLES {
+            let mut loan = writer.loan(100_000).expect("bytes");
+            loan.bytes_mut()[..8].copy_from_slice(&number.to_le_bytes());
+            assert!(loan.is_lent());
+            loan.write().expect("room");
+            reader.wait_for_data(PATIENCE).expect("the sample");
+            let taken = reader.take();
+            let sample = taken.data().next().expect("a value");
+            assert_eq!(sample[..8], number.to_le_bytes());
+            assert_eq!(sample.is_in_place(), trusts);
+        }
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    };
+    exchange();
+    let allocations = (0..10).map(|_| exchange()).min().unwrap_or(u64::MAX);
+    assert!(
+        allocations < SAMPLES / 10,
+        "{allocations} in {SAMPLES} loans, trusted: {trusts}"
     );
 }
 
@@ -152,9 +255,17 @@ fn a_warm_exchange_allocates_nothing() {
     let raw = Raw {
         bytes: vec![7; 1000],
     };
-    for driving in [Driving::Threaded, Driving::Polled] {
+    for driving in [
+        (Driving::Threaded, false),
+        (Driving::Threaded, true),
+        (Driving::Polled, false),
+    ] {
         assert_warm_exchange_allocates_nothing(120, driving, &raw);
         assert_warm_exchange_allocates_nothing(121, driving, &quote);
     }
+    assert_warm_bursts_allocate_nothing(123, false, &raw);
+    assert_warm_bursts_allocate_nothing(124, true, &raw);
+    assert_warm_loans_allocate_nothing(125, true);
+    assert_warm_loans_allocate_nothing(126, false);
     assert_warm_durable_writes_allocate_nothing(122, &quote);
 }

@@ -13,6 +13,8 @@ use tickwire::{
     PublisherQos,
 };
 
+const BLOCKING: Duration = Duration::from_millis(50);
+
 #[test]
 fn a_full_reader_holds_the_writer_up_until_it_takes() {
     let (one, two) = (participant(105), participant(105));
@@ -25,7 +27,7 @@ fn a_full_reader_holds_the_writer_up_until_it_takes() {
         .keep_all()
         .resource_limits(limits(10));
     let writer = one
-        .writer_with(&topic, qos.reliable(Duration::from_millis(50)))
+        .writer_with(&topic, qos.reliable(BLOCKING))
         .expect("a writer");
     let topic = two.topic::<Quote>("Quotes").expect("a topic");
     let qos = DataReaderQos::default().reliable().keep_all();
@@ -41,7 +43,15 @@ fn a_full_reader_holds_the_writer_up_until_it_takes() {
             Err(error) => break error,
         }
     };
-    assert!(matches!(error, tickwire::error::WriteError::Timeout { .. }));
+    let is_timeout =
+        matches!(error, tickwire::error::WriteError::Timeout { waited } if waited == BLOCKING);
+    assert!(is_timeout, "{error}");
+    let lag = writer.lag_of(reader.guid()).expect("a reliable reader");
+    assert_eq!(
+        (lag.behind, lag.samples),
+        (10, 10),
+        "what is in the writer's history"
+    );
     // Five in the reader and ten in the writer's history.
     assert_eq!(written, 15);
     assert!(reader.sample_rejected_status().count.total_count > 0);

@@ -2,10 +2,18 @@
 
 mod common;
 
+use std::io;
+use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use common::{PATIENCE, Quote, builder, participant, quote};
-use tickwire::{DataReaderQos, DataWriterQos, Driving, Topic};
+use tickwire::qos::ResourceLimits;
+use tickwire::reader::ReaderLatency;
+use tickwire::{
+    DataReader, DataReaderListener, DataReaderQos, DataWriterQos, Driving, ReceiveTimestamps,
+    Topic, Transport,
+};
+use tickwire_transport::{CoreSet, clock};
 
 #[derive(Topic, Clone, Debug, PartialEq)]
 #[topic(name = "test::Blob", final)]
@@ -123,6 +131,160 @@ fn two_polled_participants_live_on_one_thread() {
     writer.write(&quote("A", 1)).expect("room");
     reader.wait_for_data(PATIENCE).expect("the sample");
     assert!(reader.take().data().eq([&quote("A", 1)]));
+}
+
+#[test]
+fn busy_polling_neglects_neither_samples_nor_acknowledgements() {
+    let busy = || {
+        builder(119)
+            .driving(Driving::Polled)
+            .busy_poll(Duration::from_millis(1))
+            .build()
+            .expect("a participant")
+    };
+    let (one, two) = (busy(), busy());
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_all().reliable(PATIENCE);
+    let qos = qos.resource_limits(ResourceLimits {
+        max_samples: Some(50),
+        ..ResourceLimits::default()
+    });
+    let writer = one.writer_with(&topic, qos).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().keep_all().reliable();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            writer.wait_for_matched(1, PATIENCE).expect("the reader");
+            for number in 0..1_000 {
+                writer.write(&quote("A", number)).expect("room");
+            }
+            writer.wait_for_acknowledgments(PATIENCE).expect("all");
+        });
+        let mut expected = 0;
+        while expected < 1_000 {
+            reader.wait_for_data(PATIENCE).expect("more");
+            for quote in reader.take().data() {
+                assert_eq!(quote.price, expected);
+                expected += 1;
+            }
+        }
+        // Its acknowledgements are still awaited.
+        while !writing.is_finished() {
+            two.poll(Duration::from_millis(1))
+                .expect("it has no threads");
+        }
+    });
+}
+
+#[test]
+fn samples_have_the_time_at_which_the_kernel_received_them_if_it_is_asked_to() {
+    let builder = builder(159).transports([Transport::Udp]);
+    let stamped = builder.clone();
+    let stamped = stamped.receive_timestamps(ReceiveTimestamps::Software);
+    let participants = [builder, stamped].map(|builder| builder.build().expect("a participant"));
+    let topic = participants[0].topic::<Blob>("Blobs").expect("a topic");
+    let writer = participants[0].writer(&topic).expect("a writer");
+    let readers = participants.each_ref().map(|participant| {
+        let topic = participant.topic::<Blob>("Blobs").expect("a topic");
+        let qos = DataReaderQos::default().reliable().keep_all();
+        participant.reader_with(&topic, qos).expect("a reader")
+    });
+    writer.wait_for_matched(2, PATIENCE).expect("matches");
+    for reader in &readers {
+        reader.wait_for_matched(1, PATIENCE).expect("a match");
+    }
+    let infos_of_next = |len| {
+        let bytes = vec![7; len];
+        writer.write(&Blob { bytes }).expect("room");
+        readers.each_ref().map(|reader| {
+            reader.wait_for_data(PATIENCE).expect("a sample");
+            *reader.take()[0].info()
+        })
+    };
+    // The kernel begins some time after it was asked to.
+    let deadline = clock::now() + PATIENCE;
+    while infos_of_next(1)[1].kernel_timestamp.is_none() {
+        assert!(clock::now() < deadline, "no sample has a time");
+    }
+    // The second one takes several datagrams.
+    for len in [1, 200_000] {
+        let [plain, stamped] = infos_of_next(len);
+        assert_eq!(plain.kernel_timestamp, None);
+        let stamp = stamped.kernel_timestamp;
+        assert!(stamped.source_timestamp <= stamp, "{stamped:?}");
+        assert!(stamp <= Some(stamped.reception_timestamp), "{stamped:?}");
+    }
+}
+
+#[test]
+fn a_reader_counts_how_long_its_samples_take_if_it_is_asked_to() {
+    let builder = builder(163).transports([Transport::Udp]);
+    let counting = builder.clone().latency_histograms(true);
+    let counting = counting.receive_timestamps(ReceiveTimestamps::Software);
+    let participants = [builder, counting].map(|builder| builder.build().expect("a participant"));
+    let topic = participants[0].topic::<Quote>("Quotes").expect("a topic");
+    let writer = participants[0].writer(&topic).expect("a writer");
+    let [plain, reader] = participants.each_ref().map(|participant| {
+        let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+        let qos = DataReaderQos::default().reliable().keep_all();
+        participant.reader_with(&topic, qos).expect("a reader")
+    });
+    writer.wait_for_matched(2, PATIENCE).expect("matches");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    for number in 0..3 {
+        writer.write(&quote("A", number)).expect("room");
+    }
+    while reader.read().len() < 3 {
+        reader.wait_for_data(PATIENCE).expect("more samples");
+    }
+    // What was returned before counts once.
+    assert_eq!(reader.take().len(), 3);
+    let latency = reader.latency().expect("it counts");
+    assert_eq!(latency.source_to_reception.count(), 3);
+    assert_eq!(latency.source_to_reception.negative(), 0);
+    assert!(latency.source_to_reception.max() > Duration::ZERO);
+    assert_eq!(latency.reception_to_take.count(), 3);
+    let kernel = latency.source_to_kernel.count();
+    assert_eq!(latency.kernel_to_reception.count(), kernel);
+    assert!(latency.source_to_kernel.max() <= latency.source_to_reception.max());
+    reader.reset_latency();
+    assert_eq!(reader.latency(), Some(ReaderLatency::default()));
+    assert_eq!(plain.latency(), None);
+}
+
+/// Tells on which cores it is called.
+struct Where(Sender<io::Result<CoreSet>>);
+
+impl DataReaderListener<Quote> for Where {
+    fn on_data_available(&mut self, _: &DataReader<Quote>) {
+        let _ = self.0.send(CoreSet::of_this_thread());
+    }
+}
+
+#[test]
+fn threads_run_on_the_cores_that_they_are_given() {
+    let cores = CoreSet::of_this_thread().expect("it runs somewhere");
+    let one: CoreSet = cores.iter().take(1).collect();
+    let builder = builder(151).transports([Transport::Udp]);
+    // The thread aside, which looks what there is when a listener is set, may be the one that tells of the sample.
+    let said = format!("data={one} aside={one}").parse().expect("cores");
+    let participant = builder.clone().thread_cores(said).build();
+    let participant = participant.expect("a participant");
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let reader = participant.reader(&topic).expect("a reader");
+    let (tell, told) = mpsc::channel();
+    reader.set_listener(Where(tell));
+    let writer = participant.writer(&topic).expect("a writer");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("A", 1)).expect("room");
+    let told = told.recv_timeout(PATIENCE).expect("a call");
+    assert_eq!(told.expect("it runs somewhere"), one);
+
+    let absent = "1000-1023".parse().expect("cores");
+    let error = builder.thread_cores(absent).build();
+    let error = error.expect_err("few have so many").to_string();
+    assert!(error.contains("does not have 1000-1023"), "{error}");
 }
 
 #[test]

@@ -54,6 +54,12 @@ impl Timing {
         self.0.as_ref().map_or(0, Histogram::max)
     }
 
+    /// What is recorded: durations in nanoseconds, to three digits, and how many there are of each.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let recorded = self.0.iter().flat_map(Histogram::iter_recorded);
+        recorded.map(|value| (value.value_iterated_to(), value.count_at_value()))
+    }
+
     /// Adds all of another.
     pub fn merge(&mut self, other: &Self) {
         if let (Some(own), Some(other)) = (&mut self.0, &other.0) {

@@ -1,6 +1,8 @@
 //! Every setting there is: the one table that the readers of all formats, the printed QoS and
 //! `docs/qos.md` follow. Knows no file.
 
+use tickwire::Transport;
+
 use crate::Entity::{self, Participant, Publisher, Reader, Subscriber, Topic, Writer};
 use crate::setting::{Kind, Setting, Words};
 
@@ -19,6 +21,12 @@ pub(crate) fn of(entity: Entity) -> impl Iterator<Item = &'static Setting> + Clo
 /// The setting of an entity with that key.
 pub(crate) fn find(entity: Entity, key: &str) -> Option<&'static Setting> {
     of(entity).find(|setting| setting.key == key)
+}
+
+/// The number of a transport's word.
+pub(crate) fn transport(transport: Transport) -> u32 {
+    // The table has all of them, as a test sees to.
+    TRANSPORTS.number(transport.name()).unwrap_or(u32::MAX)
 }
 
 const BOTH: &[Entity] = &[Writer, Reader];
@@ -45,6 +53,8 @@ const ORDER: Words = Words::new(
 const SCOPE: Words = Words::new(0, "_PRESENTATION_QOS", &["instance", "topic", "group"]);
 const COERCION: Words = Words::new(1, "", &["disallow_type_coercion", "allow_type_coercion"]);
 const REPRESENTATION: Words = Words::new(0, "_DATA_REPRESENTATION", &["xcdr1", "xml", "xcdr2"]);
+const TRANSPORTS: Words = Words::new(0, "", &["udp", "multicast", "tcp", "shm"]);
+const STAMPS: Words = Words::new(0, "", &["off", "software", "hardware"]);
 const DRIVING: Words = Words::new(0, "", &["threaded", "polled"]);
 
 const ANY_I32: Kind = Kind::Integer {
@@ -69,7 +79,10 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "name", Kind::Text, "\"\"", "what others see it called")
         .xml("participant_name/name", "rtps/name"),
     Setting::new(&[Participant], "interface", Kind::Text, "\"lo\"", "the interfaces to use: names, addresses or subnets, separated by commas, or `auto`"),
-    Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS or NAME) or discovery ports (ADDRESS:PORT or NAME:PORT) to announce it to, besides the multicast group")
+    Setting::new(&[Participant], "transports", Kind::Choices(TRANSPORTS), "[]", "by what datagrams go: `udp`, `multicast` (with `udp`), `tcp`, `shm` (with `udp` or `tcp`); `[]` is as $TICKWIRE_TRANSPORT says, else `udp`, `multicast` and `shm`"),
+    Setting::new(&[Participant], "tcp_listen", Kind::Bool, "true", "whether others can connect to it by TCP, if that is among its transports and `tcp_port` names no port"),
+    Setting::new(&[Participant], "tcp_port", Kind::Integer { min: 0, max: u16::MAX as i64 }, "0", "where it listens for them, whatever `tcp_listen` says; 0 is the number of its discovery port, or any"),
+    Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS or NAME) or discovery ports (ADDRESS:PORT or NAME:PORT) to announce it to, besides the multicast group; by TCP with `tcp/` before them")
         .xml("discovery/initial_peers", "rtps/builtin/initialPeersList"),
     Setting::new(&[Participant], "rendezvous", Kind::Names, "[]", "where participants meet, each HOST:PORT or a file of `tickwire rendezvous -o`; then there is no multicast"),
     Setting::new(&[Participant], "multicast", Kind::Bool, "true", "whether to use multicast; without it, peers and a rendezvous alone are found"),
@@ -83,6 +96,11 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "max_fragment_bytes", Kind::Size, "\"64KiB\"", "longer samples are sent in fragments of so many bytes, at least 8, and at most what passes all interfaces in one datagram"),
     Setting::new(&[Participant], "driving", Kind::Choice(DRIVING), "\"threaded\"", "who does the work: threads of its own, or the application by `poll`"),
     Setting::new(&[Participant], "busy_poll", Kind::FiniteDuration, "\"0s\"", "how long to look for datagrams again and again before a thread sleeps"),
+    Setting::new(&[Participant], "socket_busy_poll", Kind::FiniteDuration, "\"0s\"", "how long the kernel looks into the interface's queue before a thread that waits for a UDP socket sleeps (SO_BUSY_POLL); `0s` is as net.core.busy_read says, and more than that takes CAP_NET_ADMIN"),
+    Setting::new(&[Participant], "receive_timestamps", Kind::Choice(STAMPS), "\"off\"", "whether the kernel notes when datagrams come by UDP (SO_TIMESTAMPING): by its own clock, or the interface's, where that has one and was told to"),
+    Setting::new(&[Participant], "latency_histograms", Kind::Bool, "false", "whether readers count how long their samples take from hop to hop"),
+    Setting::new(&[Participant], "thread_cores", Kind::Cores, "\"\"", "cores for its threads: for all, as `0-3,7`, or for one, as `data=2`, or both; threads are `data`, `shm`, `tcp`, `aside`, `control` and `sync`; `\"\"` is wherever the kernel likes"),
+    Setting::new(&[Participant], "trusts_lenders", Kind::Bool, "false", "whether samples in loans are read where writers of this machine and user wrote them, which trusts these processes"),
     Setting::new(&[Participant], "announce_types", Kind::Bool, "true", "whether to tell others what the types look like"),
     Setting::new(&[Participant], "announce_process", Kind::Bool, "true", "whether to tell others the host's name, the process id and the program's path"),
     Setting::new(&[Participant], "store", Kind::Text, "\"\"", "directory where TRANSIENT and PERSISTENT writers leave what is to outlive them, or `off`; else as $TICKWIRE_STORE says"),
@@ -133,7 +151,7 @@ const SETTINGS: &[Setting] = &[
         .xml("durability/kind", "qos/durability/kind"),
     Setting::new(BOTH, "deadline", Kind::Duration, "\"infinite\"", "DEADLINE: the longest time between samples of an instance")
         .xml("deadline/period", "qos/deadline/period"),
-    Setting::new(BOTH, "latency_budget", Kind::Duration, "\"0s\"", "LATENCY_BUDGET: how late samples may come; announced and compared, and none is held back for it")
+    Setting::new(BOTH, "latency_budget", Kind::Duration, "\"0s\"", "LATENCY_BUDGET: how late samples may come; a writer lets them wait so long for company")
         .xml("latency_budget/duration", "qos/latencyBudget/duration"),
     Setting::new(BOTH, "liveliness.kind", Kind::Choice(LIVELINESS), "\"automatic\"", "LIVELINESS: who shows that the writer lives")
         .xml("liveliness/kind", "qos/liveliness/kind"),
@@ -185,6 +203,9 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Writer], "durability_service.max_samples_per_instance", Kind::Limit, "\"unlimited\"", "DURABILITY_SERVICE: samples of one instance")
         .xml("durability_service/max_samples_per_instance", "qos/durabilityService/max_samples_per_instance"),
     Setting::new(&[Writer], "max_unacknowledged", Kind::Size, "\"1MiB\"", "Tickwire's own: bytes that a keep_all writer may have under way"),
+    Setting::new(&[Writer], "max_loan", Kind::Size, "\"0B\"", "Tickwire's own: the longest loan in memory that readers see; `0B` is none"),
+    Setting::new(&[Writer], "loan_count", Kind::Integer { min: 2, max: 512 }, "16", "Tickwire's own: how many loans there are, if there are any"),
+    Setting::new(&[Writer], "multicast_samples", Kind::Bool, "true", "Tickwire's own: whether a sample for several readers that share a group goes there, once for all"),
     // Readers.
     Setting::new(&[Reader], "time_based_filter", Kind::Duration, "\"0s\"", "TIME_BASED_FILTER: the shortest time between samples of an instance")
         .xml("time_based_filter/minimum_separation", "qos/timeBasedFilter/minimum_separation"),
@@ -228,6 +249,16 @@ mod tests {
                     assert_ne!(pair[0], pair[1], "{entity}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_transport_has_a_word() {
+        for transport in Transport::ALL {
+            assert_eq!(
+                TRANSPORTS.word(super::transport(transport)),
+                transport.name()
+            );
         }
     }
 

@@ -7,8 +7,11 @@ use tickwire::qos::{
     PresentationScope, ReliabilityKind, RepresentationId, ResourceLimits, TypeConsistencyKind,
 };
 use tickwire::store::{StoreOptions, StoreVariable, SyncPolicy};
-use tickwire::{DomainParticipantBuilder, Driving, ParticipantLimits};
+use tickwire::{
+    DomainParticipantBuilder, Driving, ParticipantLimits, ReceiveTimestamps, TcpListen, Transport,
+};
 
+use crate::catalogue;
 use crate::resolve::Effective;
 use crate::value::{Peer, Value};
 
@@ -168,6 +171,13 @@ pub(crate) fn build(
         ("rendezvous", Value::Names(references)) => references
             .iter()
             .fold(builder, |builder, reference| builder.rendezvous(reference)),
+        ("transports", Value::Choices(numbers)) if numbers.is_empty() => builder,
+        ("transports", Value::Choices(numbers)) => builder.transports(transports(numbers)),
+        ("tcp_listen", Value::Bool(false)) => builder.tcp_listen(TcpListen::Off),
+        ("tcp_port", Value::Integer(port)) => match u16::try_from(*port) {
+            Ok(port) if port != 0 => builder.tcp_listen(TcpListen::Port(port)),
+            _ => builder,
+        },
         ("multicast", Value::Bool(multicast)) => builder.multicast(*multicast),
         ("multicast_ttl", Value::Integer(ttl)) => {
             builder.multicast_ttl(u8::try_from(*ttl).unwrap_or_default())
@@ -180,6 +190,18 @@ pub(crate) fn build(
         ("driving", Value::Choice(POLLED)) => builder.driving(Driving::Polled),
         ("driving", Value::Choice(_)) => builder.driving(Driving::Threaded),
         ("busy_poll", Value::Duration(duration)) => builder.busy_poll(*duration),
+        ("socket_busy_poll", Value::Duration(Duration::ZERO)) => builder,
+        ("socket_busy_poll", Value::Duration(duration)) => builder.socket_busy_poll(*duration),
+        ("receive_timestamps", Value::Choice(number)) => {
+            builder.receive_timestamps(match *number {
+                SOFTWARE => ReceiveTimestamps::Software,
+                HARDWARE => ReceiveTimestamps::Hardware,
+                _ => ReceiveTimestamps::Off,
+            })
+        }
+        ("latency_histograms", Value::Bool(count)) => builder.latency_histograms(*count),
+        ("thread_cores", Value::Cores(cores)) => builder.thread_cores((**cores).clone()),
+        ("trusts_lenders", Value::Bool(trusts)) => builder.trusts_lenders(*trusts),
         ("announce_types", Value::Bool(announce)) => builder.announce_types(*announce),
         ("announce_process", Value::Bool(announce)) => builder.announce_process(*announce),
         ("store", Value::Text(store)) => match StoreVariable::parse(Some(store.into())) {
@@ -209,6 +231,12 @@ pub(crate) fn build(
         },
         _ => builder,
     }
+}
+
+/// The transports of their words' numbers.
+pub(crate) fn transports(numbers: &[u32]) -> impl Iterator<Item = Transport> {
+    let all = Transport::ALL.into_iter();
+    all.filter(|transport| numbers.contains(&catalogue::transport(*transport)))
 }
 
 /// Obeys a bound on what others may have a participant keep and send.
@@ -254,3 +282,6 @@ pub(crate) const AUTOENABLE: &str = "entity_factory.autoenable_created_entities"
 const KEEP_ALL: u32 = 1;
 /// The number of its word.
 const POLLED: u32 = 1;
+// The numbers of the words for timestamps.
+const SOFTWARE: u32 = 1;
+const HARDWARE: u32 = 2;

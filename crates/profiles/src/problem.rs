@@ -38,8 +38,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why there are no profiles.
-#[derive(Debug)]
+/// Why there are no profiles. Its `Debug` is its text, as that is what a `main` shows that returns it.
 #[non_exhaustive]
 pub enum LoadError {
     /// The file cannot be read.
@@ -75,6 +74,12 @@ pub enum LoadError {
     },
     /// The profile that was chosen does not exist.
     Unknown(UnknownProfile),
+}
+
+impl fmt::Debug for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for LoadError {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tickwire::qos::{EndpointQos, GroupQos};
 use tickwire::{
     DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos,
-    SubscriberQos,
+    SubscriberQos, Transports,
 };
 
 use crate::resolve::{self, Library};
@@ -107,6 +107,21 @@ impl Profile {
         }
     }
 
+    /// The transports, if the profile names any.
+    pub fn transports(&self) -> Option<Transports> {
+        match &self
+            .effective(Entity::Participant, None)
+            .get("transports")?
+            .1
+            .value
+        {
+            Value::Choices(numbers) if !numbers.is_empty() => {
+                Some(policies::transports(numbers).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// The rendezvous that the profile names, and that of the environment if the profile came
     /// [from there](crate::Profiles::from_env).
     pub fn rendezvous(&self) -> Vec<String> {
@@ -150,6 +165,11 @@ impl Profile {
         for (_, said) in self.effective(Entity::Writer, Some(topic)).values() {
             qos = match (said.setting.key, &said.value) {
                 ("max_unacknowledged", Value::Size(bytes)) => qos.max_unacknowledged_bytes(*bytes),
+                ("max_loan", Value::Size(bytes)) => qos.max_loan_bytes(*bytes),
+                ("loan_count", Value::Integer(count)) => {
+                    qos.loan_count(usize::try_from(*count).unwrap_or_default())
+                }
+                ("multicast_samples", Value::Bool(yes)) => qos.multicast_samples(*yes),
                 ("writer_data_lifecycle.autodispose_unregistered_instances", Value::Bool(yes)) => {
                     qos.autodispose_unregistered_instances(*yes)
                 }

@@ -76,6 +76,8 @@ pub(crate) enum Kind {
     Text,
     /// Addresses or names of machines, maybe with ports.
     Peers,
+    /// Cores for threads.
+    Cores,
 }
 
 /// Words for the numbers that stand for them on the wire.

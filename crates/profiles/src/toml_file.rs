@@ -20,6 +20,8 @@
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
+use tickwire::ParseThreadCoresError;
+
 use crate::document::{Assignment, Document, Draft, Name, Section};
 use crate::problem::Problems;
 use crate::setting::{Kind, Setting};
@@ -337,6 +339,11 @@ fn convert(setting: &Setting, item: &Item<'_>) -> Result<Value, (usize, String)>
         Kind::Names => Value::Names(each(item, expected("a list of names"), value::text)?),
         Kind::Text => Value::Text(value::text(text("text in quotes")?).map_err(here)?),
         Kind::Peers => Value::Peers(each(item, expected("a list of addresses"), value::peer)?),
+        Kind::Cores => {
+            let parsed = text("cores such as \"0-1 data=2\"")?.parse();
+            let cores = parsed.map_err(|error: ParseThreadCoresError| here(error.to_string()))?;
+            Value::Cores(Box::new(cores))
+        }
     })
 }
 

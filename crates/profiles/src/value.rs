@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::time::Duration;
 
+use tickwire::ThreadCores;
 use tickwire_base::nearest_name;
 
 use crate::setting::{Kind, Setting, Words};
@@ -25,6 +26,7 @@ pub(crate) enum Value {
     Names(Vec<String>),
     Text(String),
     Peers(Vec<Peer>),
+    Cores(Box<ThreadCores>),
 }
 
 /// Whom to announce a participant to.
@@ -67,6 +69,7 @@ impl Value {
                 Peer::Port(address) => quoted(&address.to_string()),
                 Peer::Named(name) => quoted(name),
             })),
+            Self::Cores(cores) => quoted(&cores.to_string()),
         }
     }
 }
@@ -142,6 +145,9 @@ pub(crate) fn bounded_size(bytes: u64) -> Option<usize> {
 
 /// An address or the name of a machine, maybe with a port. Names are not looked up here.
 pub(crate) fn peer(text: &str) -> Result<Peer, String> {
+    if let Some(("tcp" | "udp", host)) = text.split_once('/') {
+        return peer(host).map(|_| Peer::Named(text.to_owned()));
+    }
     match (text.parse::<IpAddr>(), text.parse::<SocketAddr>()) {
         (Ok(IpAddr::V4(address)), _) => Ok(Peer::Machine(address)),
         (_, Ok(SocketAddr::V4(address))) => Ok(Peer::Port(address)),

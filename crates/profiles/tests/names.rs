@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tickwire::DataWriterQos;
 use tickwire::qos::{Durability, History, ReliabilityKind};
-use tickwire_profiles::{Entity, LoadError, Profiles};
+use tickwire_profiles::{Entity, LoadError, Profile, Profiles};
 
 fn load(file: &str) -> Profiles {
     let path = format!("{}/tests/files/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -314,7 +314,6 @@ fn a_file_of_a_fast_dds_user() {
         [
             "10: element `sendBufferSize` is ignored: Tickwire does not have it",
             "16: the transport `shm` is ignored: Tickwire has no SHM",
-            "26: element `useBuiltinTransports` is ignored: Tickwire does not have it",
             "39: element `allocated_samples` is ignored: Tickwire does not have it",
             "45: element `publishMode` is ignored: Tickwire does not have it",
             "46: element `data_sharing` is ignored: Tickwire does not have it",
@@ -365,4 +364,47 @@ fn a_file_that_is_not_there_or_too_long_is_named() {
     std::fs::write(&path, vec![b'#'; (1 << 20) + 1]).expect("the target folder can be written");
     let error = Profiles::load(&path).expect_err("it is too long");
     assert!(matches!(error, LoadError::TooLong { .. }), "{error}");
+}
+
+#[test]
+fn transports_of_fast_dds_and_connext_users() {
+    let descriptor = |kind: &str, more: &str| {
+        format!(
+            "<transport_descriptor><transport_id>{kind}</transport_id><type>{kind}</type>{more}</transport_descriptor>"
+        )
+    };
+    let fast = |builtin: &str, ports: &str| {
+        let (udp, tcp) = (descriptor("UDPv4", ""), descriptor("TCPv4", ports));
+        let text = format!(
+            "<profiles><transport_descriptors>{udp}{tcp}</transport_descriptors>\
+             <participant profile_name='p' is_default_profile='true'><rtps>\
+             <useBuiltinTransports>{builtin}</useBuiltinTransports>\
+             <userTransports><transport_id>TCPv4</transport_id></userTransports>\
+             </rtps></participant></profiles>"
+        );
+        Profiles::parse("fast.xml", &text)
+            .expect("nothing is wrong")
+            .default_profile()
+    };
+    let names = |profile: &Profile| profile.transports().map(|all| all.to_string());
+    let ports = "<listening_ports><port>5100</port></listening_ports>";
+    let alone = fast("false", ports);
+    assert_eq!(names(&alone).as_deref(), Some("tcp"));
+    let debug = format!("{:?}", alone.participant());
+    assert!(debug.contains("tcp_listen: Port(5100)"), "{debug}");
+    let beside = fast("true", "");
+    assert_eq!(names(&beside).as_deref(), Some("udp,multicast,tcp"));
+    let debug = format!("{:?}", beside.participant());
+    assert!(debug.contains("tcp_listen: Off"), "{debug}");
+
+    let text = "<dds><qos_library name='l'><qos_profile name='p' is_default_qos='true'>\
+                <domain_participant_qos><transport_builtin><mask>UDPv4|SHMEM</mask>\
+                </transport_builtin></domain_participant_qos></qos_profile></qos_library></dds>";
+    let connext = Profiles::parse("connext.xml", text).expect("nothing is wrong");
+    let profile = connext.default_profile();
+    assert_eq!(names(&profile).as_deref(), Some("udp,multicast"));
+    assert_eq!(
+        ignored(&connext),
+        ["1: the transport `SHMEM` is ignored: Tickwire does not have it"]
+    );
 }

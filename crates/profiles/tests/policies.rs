@@ -11,6 +11,7 @@ use tickwire::qos::{
 use tickwire::store::{StoreOptions, SyncPolicy};
 use tickwire::{
     DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Driving,
+    ReceiveTimestamps, TcpListen, Transport,
 };
 use tickwire_profiles::{Entity, Profiles, Setting};
 
@@ -56,7 +57,10 @@ fn common(qos: &mut EndpointQos) {
 fn writer() -> DataWriterQos {
     let qos = DataWriterQos::default()
         .autodispose_unregistered_instances(false)
-        .max_unacknowledged_bytes(64 << 10);
+        .max_unacknowledged_bytes(64 << 10)
+        .max_loan_bytes(3 << 20)
+        .loan_count(32)
+        .multicast_samples(false);
     qos.with(|qos| {
         common(qos);
         qos.durability = Durability::Transient;
@@ -139,8 +143,11 @@ fn every_setting_in_toml() {
         .domain_tag("blue")
         .name("the feed handler")
         .interface("eth0")
+        .transports([Transport::Udp, Transport::Tcp])
+        .tcp_listen(TcpListen::Port(7500))
         .peer([10, 0, 0, 2].into())
         .peer_at(SocketAddrV4::new([10, 0, 0, 3].into(), 7412))
+        .peer_named("tcp/10.0.0.4:7410")
         .rendezvous("10.0.0.9:7399")
         .multicast(false)
         .multicast_ttl(3)
@@ -150,6 +157,11 @@ fn every_setting_in_toml() {
         .max_fragment_bytes(1 << 10)
         .driving(Driving::Polled)
         .busy_poll(Duration::from_micros(50))
+        .socket_busy_poll(Duration::from_micros(60))
+        .receive_timestamps(ReceiveTimestamps::Hardware)
+        .latency_histograms(true)
+        .trusts_lenders(true)
+        .thread_cores("0-1 data=2 shm=3".parse().expect("cores"))
         .announce_types(false)
         .announce_process(false)
         .store(StoreOptions {
@@ -189,7 +201,11 @@ fn every_policy_in_dds_xml() {
     let profile = load("every-dds.xml").default_profile();
     assert_eq!(
         profile.writer("Quotes"),
-        writer().max_unacknowledged_bytes(1 << 20)
+        writer()
+            .max_unacknowledged_bytes(1 << 20)
+            .max_loan_bytes(0)
+            .loan_count(16)
+            .multicast_samples(true)
     );
     assert_eq!(profile.reader("Quotes"), reader());
     assert_eq!(profile.publisher(), group());
@@ -206,6 +222,9 @@ fn every_policy_in_fast_dds_xml() {
     let profile = load("every-fast.xml").default_profile();
     let expected = writer()
         .max_unacknowledged_bytes(1 << 20)
+        .max_loan_bytes(0)
+        .loan_count(16)
+        .multicast_samples(true)
         .autodispose_unregistered_instances(true)
         .with(|qos| {
             qos.transport_priority = 0;

@@ -240,6 +240,10 @@ const TOML: &[(&str, &[&str])] = &[
         &["2:13: `busy_poll` cannot be infinite"],
     ),
     (
+        "[profiles.p.participant]\nthread_cores = '0-1 dat=2'\n",
+        &["2:16: there is no thread `dat`; did you mean `data`?"],
+    ),
+    (
         "[profiles.p.participant]\nmulticast_ttl = 256\n",
         &["2:17: `256` is not a whole number from 0 to 255"],
     ),

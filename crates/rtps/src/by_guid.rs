@@ -23,8 +23,12 @@ impl<T> ByGuid<T> {
     }
 
     /// The index of a GUID, or where it is to be inserted.
+    #[inline]
     pub(crate) fn find(&self, guid: Guid) -> Result<usize, usize> {
-        self.guids.binary_search(&guid)
+        match self.guids.as_slice() {
+            [only] if *only == guid => Ok(0),
+            guids => guids.binary_search(&guid),
+        }
     }
 
     /// Inserts a value where [`find`](Self::find) has said.

@@ -10,13 +10,45 @@ use crate::change::{Change, KeyHash, Place};
 use crate::pool::BufferPool;
 use crate::schedule::Schedule;
 use crate::wire::SequenceNumber;
+use crate::writer::Lent;
+
+/// Where a change's serialized payload lies.
+#[derive(Debug)]
+pub(crate) enum Payload<B> {
+    /// In memory of the history's own.
+    Own(Vec<u8>),
+    /// Where readers can see it.
+    Lent(B),
+}
+
+impl<B: Lent> Payload<B> {
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Lent(lent) => lent.payload(),
+        }
+    }
+
+    /// As how many bytes it counts against what may be unacknowledged.
+    #[inline]
+    pub(crate) fn counted_len(&self) -> usize {
+        match self {
+            Self::Own(bytes) => bytes.len(),
+            Self::Lent(lent) => lent.counted_len(),
+        }
+    }
+
+    /// What is left in its place once it is taken.
+    const NONE: Self = Self::Own(Vec::new());
+}
 
 /// A change and its serialized payload.
 #[derive(Debug)]
-pub(crate) struct CacheChange {
+pub(crate) struct CacheChange<B> {
     pub(crate) sequence_number: SequenceNumber,
     pub(crate) change: Change,
-    pub(crate) payload: Vec<u8>,
+    pub(crate) payload: Payload<B>,
     /// Where it stands among others. The end of a coherent set has the place of that set.
     pub(crate) place: Place,
     /// Whether it is the end of a coherent set, which belongs to no instance.
@@ -30,7 +62,7 @@ pub(crate) struct CacheChange {
     removed_run: u32,
 }
 
-impl CacheChange {
+impl<B> CacheChange<B> {
     fn is_here(&self) -> bool {
         self.removed_run == 0
     }
@@ -54,13 +86,12 @@ impl CacheChange {
 ///
 /// Numbers without holes are found by subtraction, with holes by bisection. Each instance is a chain
 /// threaded through the ring.
-#[derive(Default)]
-pub(crate) struct History {
-    ring: VecDeque<CacheChange>,
+pub(crate) struct History<B> {
+    ring: VecDeque<CacheChange<B>>,
     len: usize,
     /// Ends of coherent sets, which `len` does not count.
     end_count: usize,
-    instances: HashMap<Option<KeyHash>, Chain>,
+    instances: Chains,
     /// When changes end that have a LIFESPAN.
     expiries: Schedule<SequenceNumber>,
     pool: BufferPool,
@@ -70,9 +101,54 @@ pub(crate) struct History {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Removed {
     pub(crate) number: SequenceNumber,
-    /// Of the payload, in bytes.
-    pub(crate) len: usize,
+    /// As how many bytes its payload counted.
+    pub(crate) counted_len: usize,
     pub(crate) coherent_set: SequenceNumber,
+}
+
+/// The chains of all instances. That of a topic without keys is at hand.
+#[derive(Default)]
+struct Chains {
+    keyless: Option<Chain>,
+    keyed: HashMap<KeyHash, Chain>,
+}
+
+impl Chains {
+    fn len(&self) -> usize {
+        self.keyed.len() + usize::from(self.keyless.is_some())
+    }
+
+    fn get(&self, key: &Option<KeyHash>) -> Option<&Chain> {
+        match key {
+            Some(key) => self.keyed.get(key),
+            None => self.keyless.as_ref(),
+        }
+    }
+
+    fn get_mut(&mut self, key: &Option<KeyHash>) -> Option<&mut Chain> {
+        match key {
+            Some(key) => self.keyed.get_mut(key),
+            None => self.keyless.as_mut(),
+        }
+    }
+
+    fn insert(&mut self, key: Option<KeyHash>, chain: Chain) {
+        match key {
+            Some(key) => {
+                self.keyed.insert(key, chain);
+            }
+            None => self.keyless = Some(chain),
+        }
+    }
+
+    fn remove(&mut self, key: &Option<KeyHash>) {
+        match key {
+            Some(key) => {
+                self.keyed.remove(key);
+            }
+            None => self.keyless = None,
+        }
+    }
 }
 
 /// One instance's changes in the ring.
@@ -83,7 +159,20 @@ struct Chain {
     len: usize,
 }
 
-impl History {
+impl<B> Default for History<B> {
+    fn default() -> Self {
+        Self {
+            ring: VecDeque::new(),
+            len: 0,
+            end_count: 0,
+            instances: Chains::default(),
+            expiries: Schedule::default(),
+            pool: BufferPool::with_large(MAX_LARGE_BYTES),
+        }
+    }
+}
+
+impl<B: Lent> History<B> {
     /// An empty buffer for the next change's payload.
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
         self.pool.take()
@@ -99,7 +188,7 @@ impl History {
         &mut self,
         number: SequenceNumber,
         change: Change,
-        payload: Vec<u8>,
+        payload: Payload<B>,
         expires_at: Option<Instant>,
         place: Place,
     ) {
@@ -109,7 +198,12 @@ impl History {
         });
         match older {
             Some(older) => {
-                if let Some(older) = self.get_mut(older) {
+                let newest = self.ring.back_mut();
+                let newest = newest.filter(|newest| newest.sequence_number == older);
+                if let Some(older) = match newest {
+                    Some(newest) => Some(newest),
+                    None => self.get_mut(older),
+                } {
                     older.newer = Some(number);
                 }
             }
@@ -144,7 +238,7 @@ impl History {
         self.ring.push_back(CacheChange {
             sequence_number: number,
             change: Change::default(),
-            payload: Vec::new(),
+            payload: Payload::NONE,
             place,
             is_end: true,
             older: None,
@@ -167,9 +261,14 @@ impl History {
     }
 
     /// The change with this number.
-    pub(crate) fn get(&self, number: SequenceNumber) -> Option<&CacheChange> {
-        let slot = self.slot(number)?;
-        self.ring.get(slot).filter(|change| change.is_here())
+    pub(crate) fn get(&self, number: SequenceNumber) -> Option<&CacheChange<B>> {
+        // The newest is asked for most.
+        let newest = self.ring.back();
+        let found = match newest.filter(|newest| newest.sequence_number == number) {
+            Some(newest) => newest,
+            None => self.ring.get(self.slot(number)?)?,
+        };
+        found.is_here().then_some(found)
     }
 
     /// The lowest number at or above `number` that is here.
@@ -194,6 +293,15 @@ impl History {
             passed += core::mem::replace(&mut change.removed_run, run) as usize;
         }
         found
+    }
+
+    /// The changes above `number`, without ends of sets.
+    pub(crate) fn above(&self, number: SequenceNumber) -> impl Iterator<Item = &CacheChange<B>> {
+        let start = match self.guess(number.next()) {
+            Ok(slot) | Err(slot) => slot,
+        };
+        let changes = self.ring.range(start.min(self.ring.len())..);
+        changes.filter(|change| change.is_here() && !change.is_end)
     }
 
     /// The lowest number here.
@@ -265,19 +373,61 @@ impl History {
         let change = self.ring.get_mut(slot);
         let change = change.filter(|change| change.is_here() && !change.is_end)?;
         change.removed_run = 1;
-        let payload = core::mem::take(&mut change.payload);
+        let payload = core::mem::replace(&mut change.payload, Payload::NONE);
         let removed = Removed {
             number,
-            len: payload.len(),
+            counted_len: payload.counted_len(),
             coherent_set: change.place.coherent_set,
         };
         let (key, older, newer) = (change.change.key_hash, change.older, change.newer);
         self.unlink(key, older, newer);
         self.expiries.remove(&number);
-        self.pool.give(payload);
+        if let Payload::Own(bytes) = payload {
+            self.pool.give(bytes);
+        }
         self.len -= 1;
         self.compact();
         Some(removed)
+    }
+
+    /// Removes all changes up to `end`, or up to the first end of a set; tells as how many bytes each payload
+    /// counted.
+    pub(crate) fn remove_through(&mut self, end: SequenceNumber, mut tell: impl FnMut(usize)) {
+        let (mut keyless, mut next_keyless) = (0, None);
+        while let Some(oldest) = self.ring.front_mut()
+            && oldest.sequence_number <= end
+            && !oldest.is_end
+        {
+            if oldest.is_here() {
+                let payload = core::mem::replace(&mut oldest.payload, Payload::NONE);
+                let (number, newer) = (oldest.sequence_number, oldest.newer);
+                tell(payload.counted_len());
+                self.len -= 1;
+                match oldest.change.key_hash {
+                    None => (keyless, next_keyless) = (keyless + 1, newer),
+                    key => self.unlink(key, None, newer),
+                }
+                self.expiries.remove(&number);
+                if let Payload::Own(bytes) = payload {
+                    self.pool.give(bytes);
+                }
+            }
+            self.ring.pop_front();
+        }
+        self.compact();
+        // One chain, one look.
+        if let Some(chain) = self.instances.keyless.as_mut().filter(|_| keyless > 0) {
+            chain.len -= keyless;
+            match next_keyless {
+                None => self.instances.keyless = None,
+                Some(next) => {
+                    chain.oldest = next;
+                    if let Some(next) = self.get_mut(next) {
+                        next.older = None;
+                    }
+                }
+            }
+        }
     }
 
     /// Takes the change between two others out of its instance's chain.
@@ -307,7 +457,7 @@ impl History {
         }
     }
 
-    fn get_mut(&mut self, number: SequenceNumber) -> Option<&mut CacheChange> {
+    fn get_mut(&mut self, number: SequenceNumber) -> Option<&mut CacheChange<B>> {
         let slot = self.slot(number)?;
         self.ring.get_mut(slot)
     }
@@ -345,6 +495,8 @@ impl History {
     }
 }
 
+/// What large payloads leave for the next ones: a mapping of new memory for each costs more than to copy it.
+const MAX_LARGE_BYTES: usize = 32 << 20;
 /// Removed slots that are always tolerated, lest short rings are compacted all the time.
 const SPARE_SLOTS: usize = 64;
 

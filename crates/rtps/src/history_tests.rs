@@ -1,10 +1,15 @@
 //! A writer's changes: found, removed, and at little cost.
 
 use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::writer::NothingLent;
+
+type History = super::History<NothingLent>;
 
 fn push(history: &mut History, number: i64, key: u8) {
     let change = Change {
@@ -14,7 +19,13 @@ fn push(history: &mut History, number: i64, key: u8) {
     let mut payload = history.buffer();
     payload.push(key);
     let place = Place::default();
-    history.push(SequenceNumber(number), change, payload, None, place);
+    history.push(
+        SequenceNumber(number),
+        change,
+        Payload::Own(payload),
+        None,
+        place,
+    );
 }
 
 fn remove_oldest_of(history: &mut History, key: Option<KeyHash>) -> Option<Removed> {
@@ -24,7 +35,7 @@ fn remove_oldest_of(history: &mut History, key: Option<KeyHash>) -> Option<Remov
 fn one_byte(number: i64) -> Removed {
     Removed {
         number: SequenceNumber(number),
-        len: 1,
+        counted_len: 1,
         coherent_set: SequenceNumber::ZERO,
     }
 }
@@ -49,6 +60,39 @@ fn ends_of_sets_belong_to_no_instance() {
     remove_oldest_of(&mut history, Some([7; 16]));
     assert_eq!(history.first(), Some(SequenceNumber(999)));
     assert!(history.oldest().is_none());
+}
+
+#[test]
+fn what_everybody_has_goes_in_one_sweep() {
+    let mut history = History::default();
+    for number in 1..=20 {
+        let change = Change {
+            key_hash: (number % 3 != 0).then_some([u8::from(number % 2 == 0); 16]),
+            ..Change::default()
+        };
+        history.push(
+            SequenceNumber(number),
+            change,
+            Payload::Own(vec![0; 3]),
+            None,
+            Place::default(),
+        );
+    }
+    history.remove(SequenceNumber(6));
+    let mut lens = Vec::new();
+    history.remove_through(SequenceNumber(11), |len| lens.push(len));
+    assert_eq!(lens, [3; 10]);
+    assert_eq!((history.len(), history.instance_count()), (9, 3));
+    for key in [None, Some([0; 16]), Some([1; 16])] {
+        let mut chain: Vec<_> = history.newest_of(key).collect();
+        chain.reverse();
+        assert_eq!(history.oldest_of(key), chain.first().copied());
+        assert_eq!(history.instance_len(key), chain.len());
+        assert_eq!(history.second_of(key), chain.get(1).copied());
+    }
+    assert_eq!(history.first(), Some(SequenceNumber(12)));
+    history.remove_through(SequenceNumber(20), |_| {});
+    assert_eq!((history.len(), history.instance_count()), (0, 0));
 }
 
 #[test]
@@ -241,7 +285,7 @@ fn what_has_been_removed_does_not_expire() {
         history.push(
             SequenceNumber(number),
             change,
-            Vec::new(),
+            Payload::Own(Vec::new()),
             expires_at,
             place,
         );

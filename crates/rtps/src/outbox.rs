@@ -19,6 +19,7 @@ pub struct Outbox {
     datagrams: Vec<Datagram>,
     mark: u8,
     has_marks: bool,
+    gathers: bool,
     /// Scratch memory of [`gather`](Self::gather).
     spare: Spare,
 }
@@ -54,6 +55,7 @@ impl Outbox {
             datagrams: Vec::new(),
             mark: 0,
             has_marks: false,
+            gathers: false,
             spare: Spare {
                 order: Vec::new(),
                 bytes: Vec::new(),
@@ -61,6 +63,20 @@ impl Outbox {
                 datagrams: Vec::new(),
             },
         }
+    }
+
+    /// An outbox without memory in which samples are to wait for others: they take no shorter way
+    /// ([`Log`](crate::writer::Log)).
+    pub fn gathering() -> Self {
+        Self {
+            gathers: true,
+            ..Self::new()
+        }
+    }
+
+    /// Whether samples wait in it for others.
+    pub(crate) fn gathers(&self) -> bool {
+        self.gathers
     }
 
     /// Marks the datagrams that begin from here on, for whoever sends them: TRANSPORT_PRIORITY has
@@ -101,25 +117,31 @@ impl Outbox {
         len: usize,
         max_len: usize,
     ) -> MessageWriter<'_> {
-        let open = self.datagrams.last().is_some_and(|last| {
-            last.source == source
+        let open = self.datagrams.last().filter(|last| {
+            self.bytes.len() - last.bytes_start + len <= max_len
                 && last.mark == self.mark
+                && last.source == source
                 && last.destination == Some(destination)
                 && self.locators.get(last.locators_start..) == Some(to)
-                && self.bytes.len() - last.bytes_start + len <= max_len
         });
-        if !open {
-            let mut message = self.message(source, to);
-            if destination != GuidPrefix::UNKNOWN {
-                message.info_dst(destination);
-            }
+        let start = match open {
+            Some(open) => open.bytes_start,
+            None => self.begin(source, destination, to),
+        };
+        MessageWriter::resume(&mut self.bytes, start)
+    }
+
+    /// Begins a datagram to one participant, or to everybody; says where.
+    fn begin(&mut self, source: GuidPrefix, destination: GuidPrefix, to: &[Locator]) -> usize {
+        let start = self.bytes.len();
+        let mut message = self.message(source, to);
+        if destination != GuidPrefix::UNKNOWN {
+            message.info_dst(destination);
         }
-        let mut start = 0;
         if let Some(last) = self.datagrams.last_mut() {
             last.destination = Some(destination);
-            start = last.bytes_start;
         }
-        MessageWriter::resume(&mut self.bytes, start)
+        start
     }
 
     /// Puts what goes from one participant to another at the same addresses together, as far as it
@@ -181,6 +203,40 @@ impl Outbox {
                 spare.locators.extend_from_slice(locators);
             }
         }
+    }
+
+    /// Adds the datagrams of `other`. What goes the same way as the newest one here joins that, as far
+    /// as it fits `max_len`.
+    pub fn absorb(&mut self, other: &Self, max_len: usize) {
+        for (index, datagram) in other.datagrams.iter().enumerate() {
+            let (bytes, locators) = other.content(index, datagram);
+            let head_len = match datagram.destination {
+                Some(GuidPrefix::UNKNOWN) => Header::LEN,
+                _ => HEADER_AND_DESTINATION_LEN,
+            };
+            let added = bytes.len().saturating_sub(head_len);
+            let joins = self.datagrams.last().is_some_and(|last| {
+                datagram.destination.is_some()
+                    && last.destination == datagram.destination
+                    && last.source == datagram.source
+                    && last.mark == datagram.mark
+                    && self.locators.get(last.locators_start..) == Some(locators)
+                    && self.bytes.len() - last.bytes_start + added <= max_len
+            });
+            match bytes.get(head_len..) {
+                Some(submessages) if joins => self.bytes.extend_from_slice(submessages),
+                _ => {
+                    self.datagrams.push(Datagram {
+                        bytes_start: self.bytes.len(),
+                        locators_start: self.locators.len(),
+                        ..*datagram
+                    });
+                    self.bytes.extend_from_slice(bytes);
+                    self.locators.extend_from_slice(locators);
+                }
+            }
+        }
+        self.has_marks |= other.has_marks;
     }
 
     /// The datagrams and where each goes, oldest first.
@@ -339,6 +395,37 @@ mod tests {
         assert_eq!(outbox.len(), 7, "nothing more to gain");
         outbox.clear();
         assert!(outbox.is_empty());
+    }
+
+    #[test]
+    fn what_another_outbox_has_joins_what_goes_the_same_way() {
+        const EVERYBODY: GuidPrefix = GuidPrefix::UNKNOWN;
+        let (mut all, mut one) = (Outbox::new(), Outbox::new());
+        for (destination, to, mark) in [
+            (EVERYBODY, HERE, 0),
+            (EVERYBODY, HERE, 0),
+            (EVERYBODY, THERE, 0),
+            (THEM, THERE, 0),
+            (THEM, THERE, 0),
+            (THEM, THERE, 46),
+        ] {
+            one.clear();
+            one.mark(mark);
+            one.append(US, destination, &[to], 4, 100).info_ts(None);
+            all.absorb(&one, 44);
+        }
+        assert_eq!(
+            lens(&all),
+            [(28, 1), (24, 1), (44, 1), (40, 1)],
+            "each has one header"
+        );
+        assert!(all.has_marks());
+        all.absorb(&one, 43);
+        assert_eq!(all.len(), 5, "44 bytes are more than 43");
+        one.clear();
+        one.message(US, &[THERE]).info_dst(THEM);
+        all.absorb(&one, 1000);
+        assert_eq!(all.len(), 6, "others wrote to that one");
     }
 
     #[test]

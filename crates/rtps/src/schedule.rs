@@ -42,13 +42,29 @@ impl<K: Copy + Eq + Hash> Schedule<K> {
     }
 
     /// Takes a key out; when it was due.
+    #[inline]
     pub fn remove(&mut self, key: &K) -> Option<Instant> {
+        if self.heap.is_empty() {
+            return None;
+        }
+        self.take_out(key)
+    }
+
+    fn take_out(&mut self, key: &K) -> Option<Instant> {
         let place = self.places.remove(key)?;
         let (at, _) = self.heap.swap_remove(place);
         if place < self.heap.len() {
             self.settle(place);
         }
         Some(at)
+    }
+
+    /// Takes all keys out.
+    pub fn clear(&mut self) {
+        if !self.heap.is_empty() {
+            self.heap.clear();
+            self.places.clear();
+        }
     }
 
     /// The earliest time, and whose it is.

@@ -53,7 +53,7 @@ static ALLOCATOR: Counting = Counting;
 struct Bytes(u64);
 
 impl Sink for Bytes {
-    fn deliver(&mut self, _: ReceivedChange<'_>) -> Delivery {
+    fn deliver(&mut self, _: &ReceivedChange<'_>) -> Delivery {
         self.0 += 1;
         Delivery::Accepted
     }

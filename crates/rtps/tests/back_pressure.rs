@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{World, assert_samples, keep_all, reader_config};
-use tickwire_base::Duration;
+use common::{World, assert_samples, keep_all, keep_last, reader_config};
+use tickwire_base::{Duration, Instant};
 use tickwire_rtps::Change;
-use tickwire_rtps::writer::{ResourceLimits, WriteError, WriterConfig};
+use tickwire_rtps::writer::{HistoryKind, ReaderLag, ResourceLimits, WriteError, WriterConfig};
 use tickwire_simnet::Link;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -71,6 +71,64 @@ fn an_unreachable_reader_holds_writes_up_only_while_it_is_matched() {
     assert!(world.writers[writer].writer.unmatch_reader(guid));
     assert!(world.settled());
     assert_eq!(world.write(writer, 40), Ok(11));
+}
+
+/// When the first reader has each of a hundred samples, of which one is written each millisecond; beside a second one
+/// that has stopped, if there is one.
+fn deliveries(config: WriterConfig, is_one_stopped: bool) -> (World, Vec<Instant>) {
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(config);
+    let reader = world.add_reader(reader_config(), false);
+    world.connect(writer, reader, true, false);
+    if is_one_stopped {
+        let stopped = world.add_reader(reader_config(), false);
+        world.connect(writer, stopped, true, false);
+    }
+    world.run(Duration::from_secs(1));
+    if is_one_stopped {
+        let node = world.readers[1].node;
+        world.network.silence(node);
+    }
+    let mut times = Vec::new();
+    for _ in 0..100 {
+        world.write(writer, 40).expect("room");
+        let end = world.now() + Duration::from_millis(1);
+        while world.now() < end {
+            world.step(end);
+            let delivered = world.readers[reader].cache.samples.len();
+            times.resize(delivered, world.now());
+        }
+    }
+    (world, times)
+}
+
+#[test]
+fn a_stopped_reader_delays_no_other_and_its_lag_is_seen() {
+    for config in [keep_last(10), keep_all()] {
+        let (_, alone) = deliveries(config.clone(), false);
+        let (mut world, beside) = deliveries(config.clone(), true);
+        assert_eq!(alone.len(), 100);
+        assert_eq!(alone, beside);
+        // Reminded, who lives acknowledges.
+        world.run(Duration::from_secs(1));
+        let lag = |reader: usize| {
+            let reader = world.readers[reader].reader.guid();
+            world.writers[0].writer.lag_of(reader).expect("matched")
+        };
+        let kept = match config.history {
+            HistoryKind::KeepLast(depth) => depth as usize,
+            HistoryKind::KeepAll => 100,
+        };
+        let stopped = ReaderLag {
+            behind: 100,
+            samples: kept,
+            bytes: kept * 40,
+        };
+        assert_eq!(lag(1), stopped);
+        assert_eq!(lag(0), ReaderLag::default());
+        let nobody = world.writers[0].writer.guid();
+        assert_eq!(world.writers[0].writer.lag_of(nobody), None);
+    }
 }
 
 #[test]

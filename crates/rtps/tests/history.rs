@@ -313,7 +313,10 @@ fn resource_limits_of_a_history_make_room_by_what_everybody_has() {
 #[test]
 fn a_large_sample_that_is_being_sent_is_not_cut_off_by_its_successors() {
     let mut world = World::new(1, Link::PERFECT);
-    let writer = world.add_writer(keep_last(1));
+    let writer = world.add_writer(WriterConfig {
+        max_unacknowledged_len: 1,
+        ..keep_last(1)
+    });
     let reader = world.add_reader(reader_config(), false);
     world.connect(writer, reader, true, false);
     world.settle(Duration::from_secs(1));

@@ -136,6 +136,21 @@ fn a_gap_over_everything_costs_nothing() {
     assert_eq!(script.cache.numbers(), [1, 2]);
 }
 
+/// Nobody is told a number twice of one and the same run of numbers.
+#[test]
+fn a_first_heartbeat_far_behind_what_was_delivered_begins_anew() {
+    let mut script = reader();
+    script.data(1);
+    script.gap(2, 1 << 32, &[]);
+    script.data(1 << 32);
+    assert_eq!(script.reader.counters().restarts, 0);
+    script.heartbeat(1, 1, true);
+    assert_eq!(script.reader.counters().restarts, 1);
+    script.data(1);
+    script.data(2);
+    assert_eq!(script.cache.numbers(), [1, 1 << 32, 1, 2]);
+}
+
 #[test]
 fn fragments_that_lie_about_their_sizes_are_refused() {
     let mut script = reader();

@@ -5,7 +5,7 @@ mod common;
 use common::group::in_set;
 use common::reader_config;
 use common::script::Said::{AckNack, NackFrag};
-use common::script::{ReaderScript, WHERE, WRITER};
+use common::script::{ReaderScript, WHERE, WRITER, kernel_timestamp};
 use tickwire_base::Duration;
 use tickwire_rtps::Place;
 use tickwire_rtps::reader::{ReaderConfig, WriterProxy};
@@ -94,6 +94,30 @@ fn best_effort_says_nothing() {
     assert_eq!(script.cache.numbers(), [3, 5]);
     assert_eq!(script.cache.lost, 1);
     assert_eq!(script.wait(Duration::from_secs(60)), []);
+}
+
+#[test]
+fn a_sample_has_the_time_at_which_what_made_it_whole_came() {
+    let mut script = met();
+    let mut times = Vec::new();
+    let mut pause = |script: &mut ReaderScript| {
+        script.wait(SOON);
+        times.push(Some(kernel_timestamp(script.now)));
+    };
+    pause(&mut script);
+    script.data(2);
+    pause(&mut script);
+    script.data_frag(3, 1, 1, 8);
+    pause(&mut script);
+    script.data_frag(3, 2, 1, 8);
+    pause(&mut script);
+    script.data(1);
+    let stamps = script.cache.samples.iter().map(|s| s.kernel_timestamp);
+    let [two, _, three, one] = times[..] else {
+        panic!("four things were said");
+    };
+    assert_eq!(script.cache.numbers(), [1, 2, 3]);
+    assert!(stamps.eq([one, two, three]));
 }
 
 #[test]
@@ -303,6 +327,14 @@ fn a_heartbeat_frag_says_up_to_where_to_ask() {
     script.heartbeat_frag(1, 4);
     let said = script.wait(Duration::from_millis(20));
     assert_eq!(said, [AckNack(1, vec![], true), NackFrag(1, vec![2, 4])]);
+}
+
+#[test]
+fn other_implementations_are_not_told_of_fragments_that_are_there() {
+    let mut script = met();
+    script.data_frag(1, 1, 2, 400);
+    assert_eq!(script.heartbeat_frag(1, 2), []);
+    assert_eq!(script.wait(Duration::from_millis(20)), []);
 }
 
 #[test]

@@ -116,10 +116,29 @@ fn a_large_sample_arrives_whole_under_loss() {
 }
 
 #[test]
-fn fragments_go_out_in_bursts() {
+fn a_large_sample_goes_as_fast_as_it_is_acknowledged() {
+    let mut world = World::new(1, Link::PERFECT);
+    let writer = world.add_writer(keep_all());
+    let reader = world.add_reader(reader_config(), false);
+    world.connect(writer, reader, true, false);
+    world.settle(LIMIT);
+    let begin = world.now();
+    world.write_blocking(writer, 10 << 20);
+    while !world.settled() {
+        world.run(Duration::from_micros(100));
+    }
+    assert_samples(&world.readers[reader].cache, 1..=1, |_| 10 << 20, 1);
+    // Bursts would take 80 ms.
+    let took = world.now().since(begin);
+    assert!(took < Duration::from_millis(10), "{took:?}");
+}
+
+#[test]
+fn fragments_beyond_the_window_go_out_in_bursts() {
     let mut world = World::new(1, Link::PERFECT);
     let writer = world.add_writer(WriterConfig {
         burst_len: 64 << 10,
+        max_unacknowledged_len: 1,
         ..keep_all()
     });
     let reader = world.add_reader(reader_config(), false);

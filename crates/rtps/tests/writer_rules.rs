@@ -2,13 +2,15 @@
 
 mod common;
 
+use common::script::Said;
 use common::script::Said::{Data, DataFrag, Gap, Heartbeat, HeartbeatFrag};
 use common::script::{READER, WHERE, WriterScript};
 use common::{keep_all, keep_last};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
-use tickwire_base::{Duration, Locator};
-use tickwire_rtps::wire::{EntityId, Guid};
+use tickwire_base::{Channel, Duration, Locator, StreamAddress};
+use tickwire_rtps::Change;
+use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix};
 use tickwire_rtps::writer::{ReaderProxy, WriterConfig};
 
 const RTT: Duration = Duration::from_millis(1);
@@ -97,7 +99,7 @@ fn what_is_asked_for_is_sent_once_within_the_repair_interval() {
         script.acknack(2, &[2, 4], true),
         [Data(2), Data(4), Heartbeat(2, 5, false)]
     );
-    script.now = script.now + RTT;
+    script.now = script.now + RTT / 4;
     assert_eq!(
         script.acknack(2, &[2, 4, 5], true),
         [Data(5), Heartbeat(2, 5, false)]
@@ -321,7 +323,7 @@ fn single_fragments_are_sent_again() {
         script.nack_frag(1, &[2, 5]),
         [DataFrag(1, 2), DataFrag(1, 5), Heartbeat(1, 1, false)]
     );
-    script.now = script.now + RTT;
+    script.now = script.now + RTT / 4;
     assert_eq!(script.nack_frag(1, &[2, 5]), [], "they are on their way");
     assert_eq!(
         script.nack_frag(1, &[6, 200]),
@@ -349,6 +351,7 @@ fn repairs_keep_to_bursts() {
     let mut script = met(
         WriterConfig {
             burst_len: 3 * FRAGMENT,
+            max_unacknowledged_len: 1,
             ..small_messages()
         },
         0,
@@ -378,12 +381,48 @@ fn repairs_keep_to_bursts() {
 }
 
 #[test]
+fn fragments_follow_as_those_before_them_are_acknowledged() {
+    let mut script = met(
+        WriterConfig {
+            // A window of 16 KiB, a fragment counting with all around it, and no bursts to speak of.
+            max_unacknowledged_len: 1 << 16,
+            burst_len: 1,
+            burst_interval: Duration::from_secs(3600),
+            ..small_messages()
+        },
+        0,
+    );
+    let said = script.write(FRAGMENT * 100).expect("room");
+    let fragments = |said: &[Said]| {
+        let of = said.iter().filter(|said| matches!(said, DataFrag(..)));
+        of.count()
+    };
+    let first = fragments(&said);
+    assert!((20..100).contains(&first), "{first}");
+    let first_len = u32::try_from(first).expect("few");
+    assert_eq!(said.last(), Some(&HeartbeatFrag(1, first_len)));
+    let asks = said.iter().filter(|said| matches!(said, HeartbeatFrag(..)));
+    assert!((3..=5).contains(&asks.count()), "{said:?}");
+    // One of the first was the burst.
+    assert_eq!(fragments(&script.ack_fragments(1, 11)), 9);
+    assert_eq!(fragments(&script.ack_fragments(1, 11)), 0, "nothing new");
+    let before = script.writer.counters().misbehaved;
+    assert_eq!(script.ack_fragments(1, first_len + 11), [], "not sent yet");
+    assert_eq!(script.ack_fragments(2, 2), [], "never written");
+    assert_eq!(script.writer.counters().misbehaved, before + 2);
+    let said = script.ack_fragments(1, first_len + 10);
+    assert_eq!(fragments(&said), (100 - first - 9).min(first - 1));
+}
+
+#[test]
 fn a_sample_still_being_sent_is_not_announced() {
     let mut script = met(
         WriterConfig {
             burst_len: FRAGMENT,
             burst_interval: Duration::from_secs(1),
-            ..small_messages()
+            max_unacknowledged_len: 1,
+            max_message_len: 512,
+            ..keep_last(10)
         },
         0,
     );
@@ -406,4 +445,87 @@ fn a_sample_still_being_sent_is_not_announced() {
         sent.cloned().collect::<Vec<_>>(),
         [DataFrag(1, 1), DataFrag(1, 2), DataFrag(1, 3), Data(2)]
     );
+}
+
+#[test]
+fn what_goes_by_streams_alone_is_longer_than_a_datagram_and_still_whole() {
+    let stream = |owner: u8| {
+        let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7410);
+        let (owner, channel) = ([owner; 12], Channel::Data);
+        StreamAddress {
+            owner,
+            address,
+            channel,
+        }
+        .to_locator()
+    };
+    let proxy = |id: u8, at: Locator| ReaderProxy {
+        guid: Guid {
+            prefix: GuidPrefix([id; 12]),
+            ..READER
+        },
+        unicast: vec![at],
+        ..ReaderProxy::default()
+    };
+    let to = |readers: [ReaderProxy; 2]| {
+        let mut script = WriterScript::new(WriterConfig {
+            max_message_len: 512,
+            max_stream_message_len: 100_000,
+            ..keep_all()
+        });
+        for reader in readers {
+            let outbox = &mut script.outbox;
+            script.writer.match_reader(script.now, reader, outbox);
+        }
+        script
+    };
+    // How long the messages of a sample are.
+    let write = |script: &mut WriterScript, len: usize| -> Vec<usize> {
+        let fill = |buffer: &mut Vec<u8>| -> Result<(), ()> {
+            buffer.resize(len, 0x5a);
+            Ok(())
+        };
+        let outbox = &mut script.outbox;
+        let before = outbox.len();
+        let written = script
+            .writer
+            .write(script.now, Change::default(), fill, outbox);
+        written.expect("room");
+        let messages = outbox.datagrams().skip(before);
+        messages.map(|(bytes, _)| bytes.len()).collect()
+    };
+    let mut script = to([proxy(7, stream(7)), proxy(8, stream(8))]);
+    let whole = write(&mut script, 99_000);
+    assert!(matches!(whole[..], [99_000..100_000]), "{whole:?}");
+    // Its submessage is longer than its header can say, so that it ends with the message: what comes
+    // after it has another.
+    assert_eq!(write(&mut script, 40).len(), 1);
+    // As many as may go at once of what nobody acknowledges.
+    let fragments = write(&mut script, 100_000);
+    assert!(fragments.len() > 1 && fragments.iter().all(|len| *len <= 512));
+    // A datagram is no longer for there being a stream beside it.
+    let mut script = to([proxy(7, stream(7)), proxy(9, WHERE)]);
+    let fragments = write(&mut script, 1000);
+    assert_eq!(fragments.len(), 1000_usize.div_ceil(FRAGMENT));
+}
+
+#[test]
+fn of_changes_in_fragments_that_follow_each_other_at_once_the_first_is_asked_about_and_the_rest_soon()
+ {
+    let config = WriterConfig {
+        max_message_len: 512,
+        ..keep_all()
+    };
+    let pause = config.heartbeat_period / 100;
+    let mut script = met(config, 0);
+    let fragments = |number| [DataFrag(number, 1), DataFrag(number, 2)];
+    let asked = |number| {
+        let [one, other] = fragments(number);
+        vec![one, other, Heartbeat(1, number, false)]
+    };
+    assert_eq!(script.write(2 * FRAGMENT), Ok(asked(1)));
+    assert_eq!(script.write(2 * FRAGMENT), Ok(fragments(2).to_vec()));
+    assert_eq!(script.wait(pause * 9), []);
+    assert_eq!(script.wait(pause), [Heartbeat(1, 2, false)]);
+    assert_eq!(script.write(2 * FRAGMENT), Ok(asked(3)));
 }

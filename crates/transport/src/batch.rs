@@ -4,13 +4,18 @@ use std::cell::RefCell;
 use std::io::{IoSlice, IoSliceMut};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
+use std::thread::LocalKey;
 
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike, recvmmsg,
-    sendmmsg,
+    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, SockaddrIn, SockaddrIn6,
+    SockaddrLike, Timestamps, recvmmsg, sendmmsg,
 };
+use nix::sys::time::TimeSpec;
+use tickwire_base::Timestamp;
+
+use crate::clock::nanos;
 
 use crate::{ReceiveError, SendError, UdpSocket};
 
@@ -25,6 +30,8 @@ const SLOT_BYTES: usize = 1 << 16;
 pub struct ReceiveBatch {
     slots: Box<[u8]>,
     received: [Option<(usize, SocketAddr)>; BATCH],
+    /// When the kernel received them, if it was asked to note that.
+    stamps: [Option<Timestamp>; BATCH],
     count: usize,
 }
 
@@ -35,6 +42,8 @@ pub struct Datagram<'a> {
     pub bytes: &'a [u8],
     /// Who sent it.
     pub source: SocketAddr,
+    /// When the kernel received it, if the socket [asks for that](crate::UdpOptions::receive_timestamps).
+    pub kernel_timestamp: Option<Timestamp>,
 }
 
 impl ReceiveBatch {
@@ -46,6 +55,7 @@ impl ReceiveBatch {
         Self {
             slots: vec![0; BATCH * SLOT_BYTES].into_boxed_slice(),
             received: [None; BATCH],
+            stamps: [None; BATCH],
             count: 0,
         }
     }
@@ -65,22 +75,62 @@ impl ReceiveBatch {
 
     fn receive_with(&mut self, socket: &UdpSocket, flags: MsgFlags) -> Result<usize, ReceiveError> {
         self.count = 0;
-        let slots = &mut self.slots;
-        let received = &mut self.received;
-        let result = match socket.local_address() {
-            SocketAddr::V4(_) => RECEIVE_V4.with_borrow_mut(|headers| {
-                receive_into(socket, flags, headers, slots, received, |from| {
-                    SocketAddr::V4((*from).into())
-                })
-            }),
-            SocketAddr::V6(_) => RECEIVE_V6.with_borrow_mut(|headers| {
-                receive_into(socket, flags, headers, slots, received, |from| {
-                    SocketAddr::V6((*from).into())
-                })
-            }),
+        let result = match (socket.local_address(), socket.has_timestamps()) {
+            (SocketAddr::V4(_), false) => self.receive_by(&RECEIVE_V4, socket, flags),
+            (SocketAddr::V4(_), true) => self.receive_by(&RECEIVE_STAMPED_V4, socket, flags),
+            (SocketAddr::V6(_), false) => self.receive_by(&RECEIVE_V6, socket, flags),
+            (SocketAddr::V6(_), true) => self.receive_by(&RECEIVE_STAMPED_V6, socket, flags),
         };
         self.count = result?;
         Ok(self.count)
+    }
+
+    fn receive_by<S: Address>(
+        &mut self,
+        headers: &'static LocalKey<RefCell<MultiHeaders<S>>>,
+        socket: &UdpSocket,
+        flags: MsgFlags,
+    ) -> Result<usize, ReceiveError> {
+        headers.with_borrow_mut(|headers| self.receive_into(socket, flags, headers))
+    }
+
+    fn receive_into<S: Address>(
+        &mut self,
+        socket: &UdpSocket,
+        flags: MsgFlags,
+        headers: &mut MultiHeaders<S>,
+    ) -> Result<usize, ReceiveError> {
+        let mut slots = self.slots.chunks_exact_mut(SLOT_BYTES);
+        let mut slices: [[IoSliceMut<'_>; 1]; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(slots.next().unwrap_or_default())]);
+        let results = match recvmmsg(socket.as_raw_fd(), headers, &mut slices, flags, None) {
+            Ok(results) => results,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
+            Err(errno) => {
+                return Err(ReceiveError {
+                    address: socket.local_address(),
+                    source: errno.into(),
+                });
+            }
+        };
+        let mut count = 0;
+        let mut lacks_stamp = false;
+        let places = self.received.iter_mut().zip(&mut self.stamps);
+        for (message, (received, stamp)) in results.zip(places) {
+            *received = message.address.map(|from| (message.bytes, from.to_std()));
+            *stamp = match socket.has_timestamps() {
+                true => stamp_of(&message),
+                false => None,
+            };
+            lacks_stamp |= stamp.is_none();
+            count += 1;
+        }
+        if socket.has_timestamps() && lacks_stamp {
+            // The kernel shortens the room for control messages to what it has used, and nix leaves that
+            // so for the next call. A stamp always takes all of it; without one there is no room left.
+            *headers = S::stamped_headers();
+        }
+        Ok(count)
     }
 
     /// Whether there was no room for more, so that more may wait.
@@ -90,12 +140,16 @@ impl ReceiveBatch {
 
     /// The datagrams in their order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = Datagram<'_>> {
-        let filled = self.received.iter().take(self.count);
+        let filled = self.received.iter().zip(&self.stamps).take(self.count);
         let slots = self.slots.chunks_exact(SLOT_BYTES);
-        slots.zip(filled).filter_map(|(slot, received)| {
+        slots.zip(filled).filter_map(|(slot, (received, stamp))| {
             let (len, source) = (*received)?;
             let bytes = slot.get(..len)?;
-            Some(Datagram { bytes, source })
+            Some(Datagram {
+                bytes,
+                source,
+                kernel_timestamp: *stamp,
+            })
         })
     }
 }
@@ -107,10 +161,15 @@ impl Default for ReceiveBatch {
 }
 
 // The kernel's argument blocks. They hold pointers, so they stay with their thread; those for
-// receiving and for sending are apart because sending leaves its own address pointers behind.
+// receiving and for sending are apart because sending leaves its own address pointers behind, and those
+// for sockets with stamps because others leave no room for stamps.
 thread_local! {
     static RECEIVE_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
     static RECEIVE_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
+    static RECEIVE_STAMPED_V4: RefCell<MultiHeaders<SockaddrIn>> =
+        RefCell::new(Address::stamped_headers());
+    static RECEIVE_STAMPED_V6: RefCell<MultiHeaders<SockaddrIn6>> =
+        RefCell::new(Address::stamped_headers());
     static SEND_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
     static SEND_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
     static SEND_MARKED_V4: RefCell<MultiHeaders<SockaddrIn>> = marked_headers();
@@ -127,33 +186,42 @@ fn marked_headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
     RefCell::new(MultiHeaders::preallocate(BATCH, Some(room)))
 }
 
-fn receive_into<S: SockaddrLike + Copy>(
-    socket: &UdpSocket,
-    flags: MsgFlags,
-    headers: &mut MultiHeaders<S>,
-    slots: &mut [u8],
-    received: &mut [Option<(usize, SocketAddr)>; BATCH],
-    address: impl Fn(&S) -> SocketAddr,
-) -> Result<usize, ReceiveError> {
-    let mut slots = slots.chunks_exact_mut(SLOT_BYTES);
-    let mut slices: [[IoSliceMut<'_>; 1]; BATCH] =
-        std::array::from_fn(|_| [IoSliceMut::new(slots.next().unwrap_or_default())]);
-    let results = match recvmmsg(socket.as_raw_fd(), headers, &mut slices, flags, None) {
-        Ok(results) => results,
-        Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
-        Err(errno) => {
-            return Err(ReceiveError {
-                address: socket.local_address(),
-                source: errno.into(),
-            });
-        }
-    };
-    let mut count = 0;
-    for (message, slot) in results.zip(received) {
-        *slot = message.address.map(|from| (message.bytes, address(&from)));
-        count += 1;
+/// When the kernel received a datagram, by the interface's clock if that has told.
+fn stamp_of<S>(message: &RecvMsg<'_, '_, S>) -> Option<Timestamp> {
+    // Cut short where there was no room.
+    let stamps = message.cmsgs().ok()?.find_map(|control| match control {
+        ControlMessageOwned::ScmTimestampsns(stamps) => Some(stamps),
+        _ => None,
+    })?;
+    [stamps.hw_raw, stamps.system].into_iter().find_map(said)
+}
+
+/// What a stamp says; a stamp of 0 says nothing.
+fn said(stamp: TimeSpec) -> Option<Timestamp> {
+    let nanos = nanos(stamp.tv_sec(), stamp.tv_nsec());
+    (nanos != 0).then(|| Timestamp::from_nanos(nanos))
+}
+
+/// An address as the kernel writes it.
+trait Address: SockaddrLike + Copy {
+    fn to_std(self) -> SocketAddr;
+
+    /// Argument blocks with room for a stamp and nothing else.
+    fn stamped_headers() -> MultiHeaders<Self> {
+        MultiHeaders::preallocate(BATCH, Some(cmsg_space!(Timestamps)))
     }
-    Ok(count)
+}
+
+impl Address for SockaddrIn {
+    fn to_std(self) -> SocketAddr {
+        SocketAddr::V4(self.into())
+    }
+}
+
+impl Address for SockaddrIn6 {
+    fn to_std(self) -> SocketAddr {
+        SocketAddr::V6(self.into())
+    }
 }
 
 /// Sends what fits the socket's family in batches; the rest fails one by one, with the kernel's reason.

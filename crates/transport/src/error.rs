@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4};
 
 /// Why a socket could not be set up.
 #[derive(Debug)]
@@ -12,6 +12,18 @@ use std::net::{IpAddr, SocketAddr};
 pub enum SocketError {
     /// The kernel gave no socket.
     Open {
+        /// The kernel's reason.
+        source: io::Error,
+    },
+    /// The kernel gave no socket for TCP, or no other descriptor that it takes.
+    OpenStream {
+        /// The kernel's reason.
+        source: io::Error,
+    },
+    /// Nobody can connect at the TCP port wanted.
+    Listen {
+        /// The address wanted.
+        address: SocketAddrV4,
         /// The kernel's reason.
         source: io::Error,
     },
@@ -55,7 +67,7 @@ pub enum SocketError {
 impl SocketError {
     /// Whether another socket holds the address, or this one is in the group already.
     pub fn is_address_in_use(&self) -> bool {
-        matches!(self, Self::Bind { source, .. } | Self::Join { source, .. } if source.kind() == io::ErrorKind::AddrInUse)
+        matches!(self, Self::Bind { source, .. } | Self::Listen { source, .. } | Self::Join { source, .. } if source.kind() == io::ErrorKind::AddrInUse)
     }
 }
 
@@ -63,6 +75,16 @@ impl fmt::Display for SocketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open { source } => write!(f, "cannot open a UDP socket: {source}"),
+            Self::OpenStream { source } => write!(f, "cannot open a TCP socket: {source}"),
+            Self::Listen { address, source } => {
+                write!(f, "cannot listen at tcp/{address}: {source}")?;
+                match source.kind() {
+                    io::ErrorKind::AddrInUse => {
+                        write!(f, "; `ss -tlnp` shows which process holds the port")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::Bind { address, source } => {
                 write!(f, "cannot bind udp/{address}: {source}")?;
                 match source.kind() {
@@ -82,7 +104,15 @@ impl fmt::Display for SocketError {
                 option,
                 address,
                 source,
-            } => write!(f, "cannot set {option} on udp/{address}: {source}"),
+            } => {
+                write!(f, "cannot set {option} on udp/{address}: {source}")?;
+                match (*option, source.kind()) {
+                    ("SO_BUSY_POLL", io::ErrorKind::PermissionDenied) => f.write_str(
+                        "; above net.core.busy_read it takes CAP_NET_ADMIN: raise that with sysctl",
+                    ),
+                    _ => Ok(()),
+                }
+            }
             Self::Join {
                 group,
                 interface,
@@ -115,6 +145,8 @@ impl Error for SocketError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Open { source }
+            | Self::OpenStream { source }
+            | Self::Listen { source, .. }
             | Self::Bind { source, .. }
             | Self::Option { source, .. }
             | Self::Join { source, .. } => Some(source),

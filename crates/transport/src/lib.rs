@@ -1,4 +1,5 @@
-//! UDP for Tickwire: sockets, batches of datagrams, waiting, clocks and interfaces.
+//! UDP, TCP and shared memory for Tickwire: sockets, batches of datagrams, [connections](tcp),
+//! [logs](shm) between processes of one machine, waiting, clocks and interfaces.
 //!
 //! Works on datagrams and addresses alone: it knows neither RTPS nor any feed's framing, and starts
 //! no thread. Linux is the platform; where the kernel grants less than was asked for (buffer sizes),
@@ -21,26 +22,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("tickwire-transport uses recvmmsg, ppoll and eventfd: it needs Linux");
+compile_error!("tickwire-transport uses recvmmsg, ppoll, eventfd and memfd: it needs Linux");
 
 mod batch;
 pub mod clock;
+mod cores;
 mod error;
 mod interface;
 mod poller;
 mod selection;
+pub mod shm;
 mod socket;
+pub mod tcp;
 mod watch;
 
 pub use batch::{Datagram, ReceiveBatch};
+pub use cores::{CoreSet, CoresError, ParseCoresError};
 pub use error::{InterfaceError, ReceiveError, SendError, SocketError, WaitError};
 pub use interface::{Interface, interfaces};
 pub use poller::{Poller, Ready, Waker};
 pub use selection::InterfaceSelection;
-pub use socket::{UdpOptions, UdpSocket};
+pub use socket::{ReceiveTimestamps, UdpOptions, UdpSocket};
 pub use watch::InterfaceWatch;
 
 /// The largest payload that one UDP datagram carries over IPv4, in bytes.

@@ -9,8 +9,9 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
-use tickwire_base::Instant;
+use tickwire_base::{Channel, Instant};
 
+use crate::tcp::TcpNet;
 use crate::{InterfaceWatch, UdpSocket, WaitError, clock};
 
 /// Ends another thread's wait. Clones wake the same [`Poller`].
@@ -31,7 +32,11 @@ impl Waker {
         let _ = self.0.write(1);
     }
 
-    fn reset(&self) {
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    pub(crate) fn reset(&self) {
         // Fails when there is nothing to reset.
         let _ = self.0.read();
     }
@@ -78,6 +83,19 @@ impl<'a> Poller<'a> {
     /// Waits for a change of interfaces, too, which has the next number of a socket.
     pub fn watch(self, watch: &'a InterfaceWatch) -> Self {
         self.descriptors([watch.as_fd()])
+    }
+
+    /// Waits for connections, too, which have the next number of a socket.
+    pub fn connections(self, net: &'a TcpNet, channel: Channel) -> Self {
+        self.descriptors([match channel {
+            Channel::Control => net.as_fd(),
+            Channel::Data => net.data_fd(),
+        }])
+    }
+
+    /// Waits for a descriptor, too, which has the next number of a socket.
+    pub fn descriptor(self, descriptor: BorrowedFd<'a>) -> Self {
+        self.descriptors([descriptor])
     }
 
     fn descriptors(mut self, descriptors: impl IntoIterator<Item = BorrowedFd<'a>>) -> Self {
@@ -183,7 +201,7 @@ impl Ready {
 /// Sockets and waker.
 const CAPACITY: usize = Ready::MAX_SOCKETS + 1;
 
-fn wait_error(errno: Errno) -> WaitError {
+pub(crate) fn wait_error(errno: Errno) -> WaitError {
     WaitError {
         source: io::Error::from(errno),
     }

@@ -3,8 +3,9 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::Duration;
 
-use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
 use crate::batch::{send_to_each, send_to_each_marked};
@@ -24,6 +25,26 @@ pub struct UdpOptions {
     pub multicast_ttl: u8,
     /// Whether this machine hears its own multicast. Default yes.
     pub multicast_loop: bool,
+    /// How long the kernel looks into the interface's queue before a thread that waits for the socket
+    /// sleeps (SO_BUSY_POLL), in whole microseconds. Default `net.core.busy_read`, to exceed which takes
+    /// CAP_NET_ADMIN.
+    pub busy_poll: Option<Duration>,
+    /// Whether the kernel notes when datagrams come. Default off.
+    pub receive_timestamps: ReceiveTimestamps,
+}
+
+/// Whether the kernel notes when a datagram comes (SO_TIMESTAMPING).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ReceiveTimestamps {
+    /// No.
+    #[default]
+    Off,
+    /// When the driver hands it on, by CLOCK_REALTIME.
+    Software,
+    /// When it comes to the interface, by the interface's own clock, where the interface has one and was
+    /// told to note it (`hwstamp_ctl`); else as [`Software`](Self::Software). Comparable with other times
+    /// only while that clock is kept by CLOCK_REALTIME (`phc2sys`).
+    Hardware,
 }
 
 impl Default for UdpOptions {
@@ -34,6 +55,8 @@ impl Default for UdpOptions {
             multicast_interface: None,
             multicast_ttl: 0,
             multicast_loop: true,
+            busy_poll: None,
+            receive_timestamps: ReceiveTimestamps::Off,
         }
     }
 }
@@ -45,13 +68,14 @@ pub struct UdpSocket {
     socket: Socket,
     local: SocketAddr,
     receive_buffer_bytes: usize,
+    has_timestamps: bool,
 }
 
 impl UdpSocket {
     /// Binds `address` for this socket alone. Port 0 takes a free one.
     pub fn unicast(address: SocketAddr, options: &UdpOptions) -> Result<Self, SocketError> {
         let socket = open(address, options)?;
-        Self::bind(socket, address)
+        Self::bind(socket, address, options)
     }
 
     /// Binds `group`'s port for that group alone, together with whoever else does, and joins it on
@@ -76,7 +100,7 @@ impl UdpSocket {
             IpAddr::V6(_) => socket.set_multicast_all_v6(false),
         }
         .map_err(refused("IP_MULTICAST_ALL", group))?;
-        let socket = Self::bind(socket, group)?;
+        let socket = Self::bind(socket, group, options)?;
         interfaces
             .iter()
             .try_for_each(|interface| socket.join(group.ip(), interface))?;
@@ -163,7 +187,16 @@ impl UdpSocket {
         let _ = self.socket.shutdown(Shutdown::Read);
     }
 
-    fn bind(socket: Socket, address: SocketAddr) -> Result<Self, SocketError> {
+    /// Whether its datagrams have the time at which the kernel received them.
+    pub(crate) fn has_timestamps(&self) -> bool {
+        self.has_timestamps
+    }
+
+    fn bind(
+        socket: Socket,
+        address: SocketAddr,
+        options: &UdpOptions,
+    ) -> Result<Self, SocketError> {
         let failed = |source| SocketError::Bind { address, source };
         socket.bind(&address.into()).map_err(failed)?;
         let local = socket.local_addr().map_err(failed)?;
@@ -174,6 +207,7 @@ impl UdpSocket {
             socket,
             local: local.as_socket().unwrap_or(address),
             receive_buffer_bytes,
+            has_timestamps: options.receive_timestamps != ReceiveTimestamps::Off,
         })
     }
 }
@@ -196,6 +230,26 @@ fn open(address: SocketAddr, options: &UdpOptions) -> Result<Socket, SocketError
     let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))
         .map_err(|source| SocketError::Open { source })?;
     ask_for_buffers(&socket, options).map_err(refused("SO_RCVBUF or SO_SNDBUF", address))?;
+    if let Some(duration) = options.busy_poll {
+        // More than the kernel's `int` holds is more than it can wait.
+        let us = u32::try_from(duration.as_micros()).unwrap_or(u32::MAX);
+        socket
+            .set_busy_poll(us.min(i32::MAX as u32))
+            .map_err(refused("SO_BUSY_POLL", address))?;
+    }
+    let software = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
+        | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE;
+    let hardware = TimestampingFlag::SOF_TIMESTAMPING_RAW_HARDWARE
+        | TimestampingFlag::SOF_TIMESTAMPING_RX_HARDWARE;
+    let stamps = match options.receive_timestamps {
+        ReceiveTimestamps::Off => None,
+        ReceiveTimestamps::Software => Some(software),
+        ReceiveTimestamps::Hardware => Some(software | hardware),
+    };
+    if let Some(stamps) = stamps {
+        setsockopt(&socket, sockopt::Timestamping, &stamps)
+            .map_err(|errno| refused("SO_TIMESTAMPING", address)(errno.into()))?;
+    }
     match address {
         SocketAddr::V4(_) => {
             let ttl = u32::from(options.multicast_ttl);

@@ -10,8 +10,10 @@ use nix::cmsg_space;
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt,
 };
+use socket2::SockRef;
 use tickwire_transport::{
-    Interface, Poller, Ready, ReceiveBatch, SocketError, UdpOptions, UdpSocket, Waker, clock,
+    Interface, Poller, Ready, ReceiveBatch, ReceiveTimestamps, SocketError, UdpOptions, UdpSocket,
+    Waker, clock,
 };
 
 const LOCAL: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -312,5 +314,62 @@ fn datagrams_carry_the_dscp_that_they_are_given() {
         assert!(payloads.iter().enumerate().all(|(i, p)| p[..] == [i as u8]));
         let dscp = [0, 46, 46, 0, 0, 8, 63, 0, 0, 0];
         assert_eq!(marks, dscp.map(|dscp| dscp << 2));
+    }
+}
+
+#[test]
+fn a_socket_polls_the_interface_busily_or_says_what_that_takes() {
+    let options = UdpOptions {
+        busy_poll: Some(Duration::from_micros(70)),
+        ..UdpOptions::default()
+    };
+    match UdpSocket::unicast(LOCAL, &options) {
+        Ok(socket) => {
+            let us = SockRef::from(&socket).busy_poll();
+            assert_eq!(us.expect("it was set"), 70);
+        }
+        Err(error) => {
+            let said = error.to_string();
+            assert!(said.contains("it takes CAP_NET_ADMIN"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn the_kernel_notes_when_datagrams_come_in_one_batch_after_the_other() {
+    let options = UdpOptions {
+        receive_timestamps: ReceiveTimestamps::Software,
+        ..UdpOptions::default()
+    };
+    for address in [LOCAL, (Ipv6Addr::LOCALHOST, 0).into()] {
+        let stamped = UdpSocket::unicast(address, &options).expect("a free port");
+        let plain = UdpSocket::unicast(address, &UdpOptions::default()).expect("a free port");
+        let mut batch = ReceiveBatch::new();
+        // The first ones may come before the kernel has begun.
+        let deadline = clock::now() + PATIENCE;
+        let mut has_begun = false;
+        while !has_begun {
+            assert!(clock::now() < deadline, "no datagram has a time");
+            plain.send_to(b"?", stamped.local_address()).expect("sent");
+            batch.wait(&stamped).expect("the socket works");
+            has_begun = batch.iter().all(|d| d.kernel_timestamp.is_some());
+        }
+        for _ in 0..10 {
+            let before = clock::timestamp();
+            for socket in [&stamped, &plain] {
+                let to = [(&b"tick"[..], socket.local_address()); 20];
+                plain.send_each(to).expect("loopback takes them");
+            }
+            assert_eq!(batch.wait(&stamped).expect("the socket works"), 20);
+            let after = clock::timestamp();
+            let is_between = |stamp| before <= stamp && stamp <= after;
+            assert!(
+                batch
+                    .iter()
+                    .all(|d| d.kernel_timestamp.is_some_and(is_between))
+            );
+            assert_eq!(batch.wait(&plain).expect("the socket works"), 20);
+            assert!(batch.iter().all(|d| d.kernel_timestamp.is_none()));
+        }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) struct Cache {
 }
 
 impl Sink for Cache {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+    fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery {
         if self.is_full {
             return Delivery::Full;
         }
@@ -304,7 +304,7 @@ impl World {
                 reader.handle_heartbeat(now, context, heartbeat, sink, outbox);
             }
             Submessage::HeartbeatFrag(heartbeat) => {
-                reader.handle_heartbeat_frag(now, context, heartbeat);
+                reader.handle_heartbeat_frag(now, context, heartbeat, outbox);
             }
             Submessage::Gap(gap) => reader.handle_gap(context, gap, sink),
             _ => {}

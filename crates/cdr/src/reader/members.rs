@@ -51,7 +51,7 @@ impl Reader<'_> {
             return Err(self.error(DecodeErrorKind::TooDeep));
         }
         self.depth += 1;
-        let outer_limit = self.limit;
+        let outer_limit = self.limit();
         let delimited =
             extensibility != Extensibility::Final && self.representation == Representation::Xcdr2;
         // XCDR1 does not delimit appendable structs: only the outermost one can tell that it is
@@ -72,8 +72,7 @@ impl Reader<'_> {
     pub fn end_struct(&mut self, scope: StructScope) {
         self.depth = self.depth.saturating_sub(1);
         if scope.delimited {
-            self.position = self.limit;
-            self.limit = scope.outer_limit;
+            self.leave(scope.outer_limit);
         }
     }
 
@@ -81,13 +80,13 @@ impl Reader<'_> {
     /// appendable type has fewer.
     #[inline]
     pub fn has_member(&self, scope: &StructScope) -> bool {
-        !scope.may_end || self.position < self.limit
+        !scope.may_end || self.position < self.limit()
     }
 
     /// Begins an optional member of a final or appendable struct; `None` when it is absent.
     #[inline]
     pub fn begin_optional(&mut self, id: u32) -> Result<Option<MemberScope>, DecodeError> {
-        let (outer_limit, outer_origin) = (self.limit, self.origin);
+        let (outer_limit, outer_origin) = (self.limit(), self.origin);
         if self.representation == Representation::Xcdr2 {
             let scope = MemberScope {
                 id,
@@ -108,7 +107,7 @@ impl Reader<'_> {
     /// Begins the next member of a mutable struct; `None` at its end.
     pub fn next_member(&mut self, scope: &StructScope) -> Result<Option<MemberScope>, DecodeError> {
         loop {
-            if scope.delimited && self.position == self.limit {
+            if scope.delimited && self.position == self.limit() {
                 return Ok(None);
             }
             let header = match self.representation {
@@ -130,8 +129,7 @@ impl Reader<'_> {
     #[inline]
     pub fn end_member(&mut self, scope: MemberScope) {
         if scope.delimited {
-            self.position = self.limit;
-            self.limit = scope.outer_limit;
+            self.leave(scope.outer_limit);
             self.origin = scope.outer_origin;
         }
     }
@@ -260,7 +258,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let must_understand = header.must_understand;
-        let (outer_limit, outer_origin) = (self.limit, self.origin);
+        let (outer_limit, outer_origin) = (self.limit(), self.origin);
         self.narrow(header.length)?;
         if self.representation == Representation::Xcdr1 {
             self.origin = self.position;

@@ -15,5 +15,6 @@ mod fixtures;
 mod identity;
 mod random;
 mod recursive;
+mod runs;
 mod wide;
 mod xtypes;

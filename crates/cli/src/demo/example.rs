@@ -33,6 +33,7 @@ impl Example {
         messages: u32,
     ) -> Result<Report> {
         let feed = Feed::generate(self, folder, messages)?;
+        let decoded_alone = feed.decode_alone()?;
         let started = Instant::now();
         let domain = domain.to_string();
         let group = group.to_string();
@@ -82,6 +83,7 @@ impl Example {
             sent,
             handled,
             received,
+            decoded_alone,
             elapsed,
             start_up: begin - started,
             article: self.article(),
@@ -174,6 +176,16 @@ impl Feed {
             templates: save("xml", xml.as_bytes())?,
             summary: *generator.summary(),
         })
+    }
+
+    /// Decodes the whole feed from its file, and makes nothing of it.
+    fn decode_alone(&self) -> Result<Value> {
+        let run = words(&["feed", "run", "--decode-only", "--file", &self.data]);
+        let templates = words(&["--templates", &self.templates]);
+        let mut decoder = Stage::start("decoder", &[run, templates].concat())?;
+        let report = decoder.wait_for("report", LIMIT, |_| {})?;
+        decoder.wait(PATIENCE)?;
+        Ok(report)
     }
 }
 

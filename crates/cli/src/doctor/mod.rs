@@ -15,6 +15,7 @@ use std::io::Write;
 
 use clap::Args;
 use serde_json::json;
+use tickwire::Transport;
 use tickwire_transport::InterfaceSelection;
 
 use crate::failure::{Failure, Result};
@@ -29,7 +30,8 @@ use system::System;
 Checks what most often breaks systems of this kind: socket buffers and what the kernel granted, \
 datagrams dropped, multicast on the interface, IP fragments, shared memory and what crashed \
 programs left there, the clock, the ports of the domain, and participants that are seen but do not \
-match. Each line is OK, WARN or FAIL, and says how to mend what is not well.
+match. Each line is OK, WARN or FAIL, and says how to mend what is not well. What concerns a transport \
+that is not used is left out.
 
 It reads /proc and /sys, joins the domain for a moment, and sends one multicast datagram that does \
 not leave the machine. It changes nothing. Run it as root to see other users' processes.
@@ -39,6 +41,7 @@ The exit status is 1 if a check fails; warnings alone are no failure.",
 Examples:
   tickwire doctor
   tickwire doctor --domain 3 --interface eth0
+  tickwire doctor --transport tcp
   tickwire doctor -o json | jq '.checks[] | select(.status != \"OK\")'"
 )]
 pub(crate) struct Arguments {
@@ -110,10 +113,17 @@ impl Arguments {
         let Ok(selection) = network.interface.parse::<InterfaceSelection>();
         let interfaces = selection.find().map_err(Failure::usage)?;
         let system = System::at("/");
-        let mut findings = buffers::check(&system);
+        let transports = network.transports();
+        let has_udp = transports.contains(Transport::Udp);
+        let mut findings = Vec::new();
+        if has_udp {
+            findings.extend(buffers::check(&system));
+        }
         for interface in &interfaces {
-            findings.extend(network::check(&system, interface));
-            findings.push(network::hears_itself(interface));
+            findings.extend(network::check(&system, interface, transports));
+            if transports.contains(Transport::Multicast) {
+                findings.push(network::hears_itself(interface));
+            }
         }
         findings.extend(shared_memory::check(&system));
         findings.push(clock::check(&system));
@@ -127,17 +137,15 @@ impl Arguments {
                 failure.advice().unwrap_or("see the checks above"),
             )),
             Ok((participant, survey)) => {
-                let granted = participant.counters().receive_buffer_bytes;
-                findings.push(buffers::granted(granted));
+                if has_udp {
+                    let granted = participant.counters().receive_buffer_bytes;
+                    findings.push(buffers::granted(granted));
+                }
                 findings.extend(network::refused(&participant.refused_interfaces()));
                 findings.extend(peers::rendezvous(&survey, &network.rendezvous));
                 let counters = participant.discovery().counters();
-                findings.extend(peers::check(
-                    &survey,
-                    &counters,
-                    &interfaces,
-                    network.domain,
-                ));
+                let found = peers::check(&survey, &counters, &interfaces, network);
+                findings.extend(found);
             }
         }
         self.write(&findings)?;

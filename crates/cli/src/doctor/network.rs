@@ -3,24 +3,32 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use tickwire::RefusedInterface;
+use tickwire::{RefusedInterface, Transport, Transports};
 use tickwire_transport::{Interface, Poller, ReceiveBatch, UdpOptions, UdpSocket, clock};
 
 use super::Finding;
 use super::system::System;
 
-/// All that the kernel tells of the interface, and of IP in general.
-pub(super) fn check(system: &System, interface: &Interface) -> Vec<Finding> {
+/// What the kernel tells of the interface, and of IP in general, that matters to these transports.
+pub(super) fn check(
+    system: &System,
+    interface: &Interface,
+    transports: Transports,
+) -> Vec<Finding> {
     let name = interface.name.as_str();
-    vec![
-        state(interface),
-        multicast_flag(interface),
-        multicast_route(system, name),
-        memberships(system),
-        source_filter(system, name),
-        mtu(system, name),
-        fragments(system),
-    ]
+    let mut findings = vec![state(interface)];
+    if transports.contains(Transport::Multicast) {
+        findings.extend([
+            multicast_flag(interface),
+            multicast_route(system, name),
+            memberships(system),
+            source_filter(system, name),
+        ]);
+    }
+    if transports.contains(Transport::Udp) {
+        findings.extend([mtu(system, name), fragments(system)]);
+    }
+    findings
 }
 
 fn state(interface: &Interface) -> Finding {
@@ -308,7 +316,7 @@ eth0\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0
 
     /// The one finding that is not OK.
     fn trouble(fake: &Fake, interface: &Interface) -> (Status, &'static str, String) {
-        let mut findings = check(&fake.system, interface);
+        let mut findings = check(&fake.system, interface, Transports::default());
         findings.retain(|finding| finding.status != Status::Ok);
         assert_eq!(findings.len(), 1, "{findings:?}");
         let finding = findings.remove(0);
@@ -322,11 +330,21 @@ eth0\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0
     #[test]
     fn an_interface_in_order_has_no_findings() {
         let fake = healthy("network-fine");
-        let findings = check(&fake.system, &eth0());
+        let findings = check(&fake.system, &eth0(), Transports::default());
         assert!(
             findings.iter().all(|f| f.status == Status::Ok),
             "{findings:?}"
         );
+    }
+
+    #[test]
+    fn of_transports_that_are_not_used_nothing_is_said() {
+        let fake = Fake::new("network-tcp").with("sys/class/net/eth0/mtu", "68\n");
+        let mut eth0 = eth0();
+        eth0.is_multicast = false;
+        let by_tcp = Transports::of([Transport::Tcp]);
+        let findings = check(&fake.system, &eth0, by_tcp);
+        assert_eq!(findings, [Finding::ok("interface", "eth0 is up")]);
     }
 
     #[test]
@@ -434,7 +452,7 @@ eth0\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0
             is_multicast: false,
             ..eth0()
         };
-        let findings = check(&fake.system, &lo);
+        let findings = check(&fake.system, &lo, Transports::default());
         assert!(
             findings.iter().all(|f| f.status == Status::Ok),
             "{findings:?}"

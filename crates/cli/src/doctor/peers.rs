@@ -1,10 +1,11 @@
 //! The other participants: who is seen but not reached, and who does not match whom.
 
 use tickwire::qos;
-use tickwire::{DiscoveryCounters, Locator, ParticipantData};
+use tickwire::{DiscoveryCounters, LocatorKind, ParticipantData, Transport};
 use tickwire_transport::Interface;
 
 use super::Finding;
+use crate::network::NetworkOptions;
 use crate::output::counted;
 use crate::survey::{Mismatch, Survey, participant_name};
 
@@ -13,14 +14,14 @@ pub(super) fn check(
     survey: &Survey,
     counters: &DiscoveryCounters,
     interfaces: &[Interface],
-    domain: u32,
+    network: &NetworkOptions,
 ) -> Vec<Finding> {
     vec![
         seen(survey),
-        reached(survey, interfaces),
+        reached(survey, interfaces, network),
         announcements(counters),
-        matches(survey, domain),
-        halves(survey, domain),
+        matches(survey, network),
+        halves(survey, network),
     ]
 }
 
@@ -61,12 +62,12 @@ pub(super) fn rendezvous(survey: &Survey, named: &[String]) -> Option<Finding> {
 }
 
 /// Participants that announce no address at which data could reach them from here.
-fn reached(survey: &Survey, interfaces: &[Interface]) -> Finding {
+fn reached(survey: &Survey, interfaces: &[Interface], network: &NetworkOptions) -> Finding {
     let check = "reachable";
     let is_loopback = interfaces.iter().all(|interface| interface.is_loopback);
     let participants = survey.participants.values();
     let unreached: Vec<_> = participants
-        .filter(|participant| !is_reached(participant, is_loopback))
+        .filter(|participant| !is_reached(participant, is_loopback, network))
         .map(|participant| participant_name(participant))
         .collect();
     match unreached.as_slice() {
@@ -74,22 +75,30 @@ fn reached(survey: &Survey, interfaces: &[Interface]) -> Finding {
         names => Finding::warn(
             check,
             format!(
-                "no address of {} is reached from here over UDP",
-                names.join(", ")
+                "no address of {} is reached from here by {}",
+                names.join(", "),
+                network.transports()
             ),
-            "let them use UDP on this network, too: they announce only loopback, another network, \
-             shared memory or TCP",
+            "let them and this command use one transport on one network: by --transport, and by \
+             --interface",
         ),
     }
 }
 
-fn is_reached(participant: &ParticipantData, is_loopback: bool) -> bool {
+fn is_reached(participant: &ParticipantData, is_loopback: bool, network: &NetworkOptions) -> bool {
+    let transports = network.transports();
     let locators = [
         &*participant.default_unicast,
         &*participant.metatraffic_unicast,
     ];
-    let mut addresses = locators.into_iter().flatten().filter_map(Locator::to_udp);
-    addresses.any(|address| is_loopback || !address.ip().is_loopback())
+    let mut all = locators.into_iter().flatten();
+    all.any(|locator| match locator.to_udp() {
+        Some(address) => {
+            transports.contains(Transport::Udp) && (is_loopback || !address.ip().is_loopback())
+        }
+        // Whoever made it, there is a connection: else it would not have been heard.
+        None => transports.contains(Transport::Tcp) && locator.kind == LocatorKind::TICKWIRE_TCP,
+    })
 }
 
 fn announcements(counters: &DiscoveryCounters) -> Finding {
@@ -134,7 +143,7 @@ fn announcements(counters: &DiscoveryCounters) -> Finding {
 }
 
 /// Partitions keep endpoints apart on purpose (DDS 1.4 §2.2.3.13), so they are no fault here.
-fn matches(survey: &Survey, domain: u32) -> Finding {
+fn matches(survey: &Survey, network: &NetworkOptions) -> Finding {
     let check = "matches";
     let (mut apart, mut pairs) = (0, 0);
     for mismatch in survey.topics.values().flat_map(Mismatch::all_of) {
@@ -160,12 +169,15 @@ fn matches(survey: &Survey, domain: u32) -> Finding {
                 "pair of writer and reader does not match",
                 "pairs of writer and reader do not match",
             ),
-            format!("`tickwire qos check --domain {domain}` says why, and what to change"),
+            format!(
+                "`tickwire qos check {}` says why, and what to change",
+                network.again()
+            ),
         ),
     }
 }
 
-fn halves(survey: &Survey, domain: u32) -> Finding {
+fn halves(survey: &Survey, network: &NetworkOptions) -> Finding {
     let check = "topic names";
     let near = survey.topics.iter().find_map(|(name, topic)| {
         let near = survey.hint(name, topic)?;
@@ -178,7 +190,10 @@ fn halves(survey: &Survey, domain: u32) -> Finding {
         Some(near) => Finding::warn(
             check,
             near,
-            format!("give both sides one name; `tickwire topic ls --domain {domain}` lists them"),
+            format!(
+                "give both sides one name; `tickwire topic ls {}` lists them",
+                network.again()
+            ),
         ),
     }
 }

@@ -27,6 +27,32 @@ struct Ports {
     first: u32,
 }
 
+impl Socket {
+    /// Reads a line of a table; `None` for a connection.
+    fn parse(table: &'static str, line: &str) -> Option<Self> {
+        let columns: Vec<_> = line.split_whitespace().collect();
+        let (address, port) = columns.get(1)?.split_once(':')?;
+        let is_udp = table.starts_with("udp");
+        if !is_udp && *columns.get(3)? != LISTENING {
+            return None;
+        }
+        Some(Self {
+            table,
+            address: address.to_owned(),
+            port: u32::from_str_radix(port, 16).ok()?,
+            inode: columns.get(9)?.parse().ok()?,
+            drops: match is_udp {
+                true => columns.get(12)?.parse().ok()?,
+                false => 0,
+            },
+        })
+    }
+
+    fn is_udp(&self) -> bool {
+        self.table.starts_with("udp")
+    }
+}
+
 impl Ports {
     fn of(domain: u32) -> Self {
         Self {
@@ -44,34 +70,24 @@ impl Ports {
     }
 }
 
-/// A UDP socket at one of the ports.
+/// A UDP socket at one of the ports, or a TCP socket that listens there.
 struct Socket {
+    /// The kernel's table that it is in: two of one table at one address share what comes.
+    table: &'static str,
     address: String,
     port: u32,
     inode: u64,
     drops: u64,
 }
 
-/// The kernel's table (proc(5), /proc/net/udp).
+/// The kernel's tables (proc(5), /proc/net/udp and /proc/net/tcp).
 fn sockets(system: &System, ports: &Ports) -> Vec<Socket> {
-    let tables = ["proc/net/udp", "proc/net/udp6"].map(|path| system.read(path));
     let mut sockets = Vec::new();
-    for line in tables
-        .iter()
-        .flatten()
-        .flat_map(|table| table.lines().skip(1))
-    {
-        let columns: Vec<_> = line.split_whitespace().collect();
-        let parse = || {
-            let (address, port) = columns.get(1)?.split_once(':')?;
-            Some(Socket {
-                address: address.to_owned(),
-                port: u32::from_str_radix(port, 16).ok()?,
-                inode: columns.get(9)?.parse().ok()?,
-                drops: columns.get(12)?.parse().ok()?,
-            })
-        };
-        sockets.extend(parse().filter(|s| (ports.first..=ports.last()).contains(&s.port)));
+    for table in ["udp", "udp6", "tcp", "tcp6"] {
+        let text = system.read(&format!("proc/net/{table}"));
+        let all = text.iter().flat_map(|text| text.lines().skip(1));
+        let all = all.filter_map(|line| Socket::parse(table, line));
+        sockets.extend(all.filter(|s| (ports.first..=ports.last()).contains(&s.port)));
     }
     sockets
 }
@@ -106,17 +122,20 @@ fn owner(owners: &BTreeMap<u64, String>, socket: &Socket) -> String {
 fn usage(sockets: &[Socket], owners: &BTreeMap<u64, String>, ports: &Ports) -> Finding {
     let check = "ports of the domain";
     let range = format!("{} to {}", ports.first, ports.last());
-    let mut by_owner: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    let mut by_owner: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for socket in sockets {
-        by_owner
-            .entry(owner(owners, socket))
-            .or_default()
-            .insert(socket.port);
+        let port = match socket.is_udp() {
+            true => socket.port.to_string(),
+            false => format!("tcp/{}", socket.port),
+        };
+        let ports = by_owner.entry(owner(owners, socket)).or_default();
+        ports.insert(port);
     }
-    let taken = sockets.iter().map(|socket| socket.port);
+    let taken = sockets.iter().filter(|socket| socket.is_udp());
+    let taken = taken.map(|socket| socket.port);
     let taken: BTreeSet<_> = taken.filter(|port| ports.is_unicast(*port)).collect();
     let who = by_owner.iter().map(|(owner, ports)| {
-        let ports: Vec<_> = ports.iter().map(ToString::to_string).collect();
+        let ports: Vec<_> = ports.iter().map(String::as_str).collect();
         format!("{owner}: {}", ports.join(" "))
     });
     let who: Vec<_> = who.collect();
@@ -134,19 +153,19 @@ fn usage(sockets: &[Socket], owners: &BTreeMap<u64, String>, ports: &Ports) -> F
 /// A port of one participant that two sockets share: the kernel gives each datagram to one of them.
 fn twice(sockets: &[Socket], owners: &BTreeMap<u64, String>, ports: &Ports) -> Finding {
     let check = "ports shared";
-    let mut by_place: BTreeMap<(&str, u32), Vec<&Socket>> = BTreeMap::new();
+    let mut by_place: BTreeMap<(&str, &str, u32), Vec<&Socket>> = BTreeMap::new();
     for socket in sockets
         .iter()
         .filter(|socket| ports.is_unicast(socket.port))
     {
         by_place
-            .entry((&socket.address, socket.port))
+            .entry((socket.table, &socket.address, socket.port))
             .or_default()
             .push(socket);
     }
     match by_place.iter().find(|(_, sockets)| sockets.len() > 1) {
         None => Finding::ok(check, "no two programs have the same one"),
-        Some(((_, port), sockets)) => {
+        Some(((.., port), sockets)) => {
             let names: Vec<_> = sockets.iter().map(|socket| owner(owners, socket)).collect();
             Finding::fail(
                 check,
@@ -215,6 +234,8 @@ fn ephemeral(system: &System, ports: &Ports) -> Finding {
     }
 }
 
+/// The state of a TCP socket that others connect to.
+const LISTENING: &str = "0A";
 /// Of 120 participants with two ports each.
 const MOST_PORTS: usize = 240;
 
@@ -262,6 +283,23 @@ mod tests {
             "7400 to 7649; a process that is not visible: 7411; feed (77): 7410"
         );
         assert_eq!(findings(&fake, 2)[0].1, "7900 to 8149, none in use");
+    }
+
+    #[test]
+    fn who_listens_by_tcp_is_named_too_and_shares_no_port_with_udp() {
+        let connected = socket(7412, 7, 9).replace(" 07 ", " 01 ");
+        let listening = socket(7410, 6, 9).replace(" 07 ", " 0A ");
+        let fake = fake("ports-tcp", &socket(7410, 5, 0))
+            .with("proc/net/tcp", &format!("{HEADER}{listening}{connected}"));
+        let found = findings(&fake, 0);
+        assert!(
+            found.iter().all(|(status, _)| *status == Status::Ok),
+            "{found:?}"
+        );
+        assert_eq!(
+            found[0].1,
+            "7400 to 7649; a process that is not visible: tcp/7410; feed (77): 7410"
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! Shared memory, which other implementations use between processes: its size, and what crashed
-//! programs have left there. Tickwire itself uses none.
+//! Shared memory: whether Tickwire gets any, which has no name; and of that which other implementations use
+//! between processes, its size, and what crashed programs have left there.
+
+use tickwire_transport::shm::LogWriter;
 
 use super::Finding;
 use super::system::System;
@@ -7,8 +9,23 @@ use crate::output::counted;
 
 /// The size of /dev/shm, and segments that nobody uses.
 pub(super) fn check(system: &System) -> Vec<Finding> {
-    vec![size(system), stale(system)]
+    vec![own(), size(system), stale(system)]
 }
+
+/// Whether there is memory for a log of the usual length.
+fn own() -> Finding {
+    let check = "shared memory";
+    match LogWriter::new(USUAL_LOG_BYTES) {
+        Ok(_) => Finding::ok(check, "there is memory for logs, and they can be sealed"),
+        Err(error) => Finding::warn(
+            check,
+            format!("{error}; samples between processes go by UDP"),
+            "see docs/shared-memory.md, or do without: TICKWIRE_TRANSPORT=udp,multicast",
+        ),
+    }
+}
+
+const USUAL_LOG_BYTES: usize = 4 << 20;
 
 fn size(system: &System) -> Finding {
     let check = "/dev/shm";

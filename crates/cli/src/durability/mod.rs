@@ -15,6 +15,11 @@ use crate::failure::{Failure, Result};
 
 /// See, serve and remove what TRANSIENT and PERSISTENT writers leave behind
 #[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  tickwire durability ls                           # what is kept
+  tickwire durability serve                        # offer it to latecomers
+  tickwire durability rm                           # what could be removed")]
 pub(crate) enum Command {
     Ls(ls::Arguments),
     Rm(rm::Arguments),

@@ -76,9 +76,14 @@ impl Arguments {
         };
         for Place { directory, .. } in &places {
             // Made if it is not there: others could put logs into it that are not this user's.
+            let is_there = directory.exists();
             Store::open(directory).map_err(Failure::new)?;
             let (domain, directory) = (self.network.domain, directory.display());
-            note(format_args!("domain {domain}: logs of {directory}"));
+            let made = match is_there {
+                true => "",
+                false => ", which was not there and is made",
+            };
+            note(format_args!("domain {domain}: logs of {directory}{made}"));
         }
         let waiting = WaitSet::new();
         waiting.attach(&interrupt.condition());

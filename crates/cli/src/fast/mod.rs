@@ -37,7 +37,7 @@ Examples:
   tickwire fast templates feed.xml MarketData            # what is in a message
   tickwire fast decode feed.dat -t feed.xml --limit 10   # messages as text
   tickwire fast decode feed.pcap -t moex.xml --venue moex-asts -o jsonl | jq .
-  tickwire fast explain feed.dat -t feed.xml --failed    # why it does not decode
+  tickwire fast explain feed.dat -t feed.xml --failed    # why it fails
   tickwire fast encode feed.jsonl -t feed.xml --out feed.dat  # the way back
   tickwire fast lua feed.xml --port 30001 > feed.lua     # see it in Wireshark
   tickwire fast rust feed.xml                            # structs for a program

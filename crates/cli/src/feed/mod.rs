@@ -17,6 +17,13 @@ use crate::failure::Result;
 
 /// Make, send and handle an exchange's feed
 #[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  tickwire feed generate simple --out simple.dat   # a feed to try with
+  tickwire feed run --templates feed.xml           # receive and publish it
+  tickwire feed send simple.dat                    # send it there
+  tickwire feed subscribe                          # count what comes
+  tickwire feed venues                             # known exchanges")]
 pub(crate) enum Command {
     #[command(subcommand)]
     Generate(generate::Command),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use tickwire::qos::nearest_name;
-use tickwire::{Locator, ParticipantData};
+use tickwire::{Locator, ParticipantData, SharedMemoryAddress};
 
 use crate::failure::{Failure, Result};
 use crate::output::stdout;
@@ -17,7 +17,7 @@ use crate::survey::{Process, ReportFormat, Survey, SurveyOptions, kind, particip
 #[command(
     long_about = "\
 Shows what participants of a name announce: whose DDS they run on, host and process where they tell \
-them, where they receive, their lease, their properties and their endpoints. A participant without \
+them, where they receive, whether they offer shared memory and on which machine, their lease, their properties and their endpoints. A participant without \
 a name goes by the beginning of its GUID.
 
 It changes nothing; any DDS on the network is seen.",
@@ -73,7 +73,8 @@ impl Arguments {
     }
 
     fn not_found(&self, survey: &Survey) -> Failure {
-        let (domain, name) = (self.survey.network.domain, &self.name);
+        let (network, name) = (&self.survey.network, &self.name);
+        let domain = network.domain;
         let failure = Failure::new(format_args!(
             "no participant in domain {domain} is called `{name}`, and no GUID begins so"
         ));
@@ -81,7 +82,10 @@ impl Arguments {
         let names = names.map(|data| data.entity_name.as_str());
         failure.hint(match nearest_name(name, names) {
             Some(near) if !near.is_empty() => format!("there is a participant `{near}`"),
-            _ => format!("`tickwire node ls --domain {domain}` lists the participants"),
+            _ => format!(
+                "`tickwire node ls {}` lists the participants",
+                network.again()
+            ),
         })
     }
 }
@@ -120,6 +124,13 @@ fn write_lines(survey: &Survey, data: &ParticipantData, out: &mut impl Write) ->
     line("discovery groups", list(&data.metatraffic_multicast))?;
     line("data at", list(&data.default_unicast))?;
     line("data groups", list(&data.default_multicast))?;
+    line(
+        "shared memory",
+        match data.shared_memory {
+            Some(address) => format!("offered on machine {}", machine(&address)),
+            None => "not offered".to_owned(),
+        },
+    )?;
     line(
         "user data",
         String::from_utf8_lossy(&data.user_data).into_owned(),
@@ -171,11 +182,21 @@ fn to_json(survey: &Survey, data: &ParticipantData) -> Value {
             "data": list(&data.default_unicast),
             "data_groups": list(&data.default_multicast),
         },
+        "shared_memory": data.shared_memory.map(|address| json!({
+            "version": address.version,
+            "machine": machine(&address),
+        })),
         "properties": properties
             .map(|(name, value)| (name.clone(), json!(value)))
             .collect::<serde_json::Map<_, _>>(),
         "endpoints": endpoints.collect::<Vec<_>>(),
     })
+}
+
+/// Equal for those who share memory.
+fn machine(address: &SharedMemoryAddress) -> String {
+    let bytes = address.machine.iter().take(4);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Fewer digits of a GUID name too many participants: the first four are the vendor's.

@@ -9,6 +9,10 @@ use crate::failure::Result;
 
 /// See who is on the network
 #[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  tickwire node ls                                 # who is there
+  tickwire node info \"my feed handler\"             # all that it announces")]
 pub(crate) enum Command {
     Ls(ls::Arguments),
     Info(info::Arguments),

@@ -10,19 +10,19 @@
 //!        │ ◄─── "report" event ───── what it cost
 //! ```
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use clap::Args;
-use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use tickwire::{DataReaderQos, DataWriterQos};
 use tickwire_transport::clock;
 
 use super::Peer;
-use super::bytes::MeasuredDomain;
+use super::bare::Wire;
+use super::bytes::{MeasuredDomain, Wait};
+use super::process::{cpu_seconds, resident_bytes};
 use crate::domain::OwnDomain;
 use crate::failure::{Failure, Result};
 use crate::output::{ListFormat, stdout, write_list};
@@ -93,11 +93,14 @@ impl Arguments {
         let mut rows = Vec::new();
         for &participants in counts {
             let domain = OwnDomain::reserve(self.domain.or(self.profile.profile.domain()))?;
-            rows.push(measure(
-                &MeasuredDomain::new(domain.id(), &self.profile),
-                participants,
-                self.endpoints,
-            )?);
+            let measured = MeasuredDomain::new(domain.id(), &self.profile, Wait::Block);
+            if measured.wire() == Wire::Tcp && participants > MAX_BY_TCP {
+                return Err(Failure::usage(format_args!(
+                    "by TCP alone {MAX_BY_TCP} participants of a domain know where to look for each other, \
+                     not {participants}"
+                )));
+            }
+            rows.push(measure(&measured, participants, self.endpoints)?);
             progress.advance(1);
         }
         progress.finish();
@@ -186,7 +189,11 @@ pub(super) fn join(member: &Member) -> Result<()> {
     let mut go = TcpStream::connect((Ipv4Addr::LOCALHOST, member.port))?;
     go.read_exact(&mut [0])?;
     let domain = member.peer.domain();
-    let participant = domain.participant()?;
+    let peers = match domain.wire() {
+        Wire::Udp => Vec::new(),
+        Wire::Tcp => later_ports(member.peer.domain, member.participants),
+    };
+    let participant = domain.participant_with(&peers)?;
     let (mut writers, mut readers) = (Vec::new(), Vec::new());
     for topic in 0..member.endpoints / 2 {
         let name = format!("perf.discovery.{topic}");
@@ -219,20 +226,14 @@ pub(super) fn join(member: &Member) -> Result<()> {
     }
 }
 
-/// CPU time of this process, of all its threads.
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID);
-    time.map_or(0.0, |time| Duration::from(time).as_secs_f64())
-}
-
-/// Memory of this process that is backed by pages; 0 if the system does not say.
-fn resident_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
-    kilobytes.unwrap_or(0_u64) * 1024
+/// Where those listen by TCP whom nobody finds unasked, as they are not among the domain's first ten.
+fn later_ports(domain: u32, participants: u32) -> Vec<String> {
+    let ports = (10..participants).map(|index| 7_410 + 250 * domain + 2 * index);
+    ports.map(|port| format!("tcp/127.0.0.1:{port}")).collect()
 }
 
 /// What still comes after the last match is counted, too: repeated announcements, acknowledgements.
 const SETTLE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Participants of a domain on one machine whose ports are known beforehand.
+const MAX_BY_TCP: u32 = 120;

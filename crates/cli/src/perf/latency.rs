@@ -1,35 +1,58 @@
-//! `tickwire perf latency`: one-way latency between processes, beside bare UDP in the same run.
+//! `tickwire perf latency`: one-way latency between processes, beside bare UDP or TCP in the same run.
 
 use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
 use tickwire_gateway::Timing;
 
-use super::bytes::MeasuredDomain;
+use super::bare::Wire;
+use super::bytes::{MeasuredDomain, Wait};
+use super::expect::{self, Expectation, Metric, Unit};
 use super::floor::Floor;
+use super::histogram_log::HistogramLog;
 use super::pong::PingPong;
+use super::schedule::MARK_LEN;
 use super::{SIZES, parse_size};
 use crate::domain::OwnDomain;
-use crate::failure::Result;
-use crate::output::{ListFormat, stdout, write_list};
+use crate::failure::{Failure, Result};
+use crate::output::{ListFormat, counted, note, stdout, write_list};
 use crate::profile::ProfileOptions;
 use crate::progress::Progress;
 
-/// One-way latency by ping-pong, with bare UDP as the floor
+/// One-way latency by ping-pong, with bare UDP or TCP as the floor
 #[derive(Args)]
 #[command(
     long_about = "\
 Measures the one-way latency of a sample between processes: half of the time from writing it until \
 each subscriber's answer is there. Topics are reliable and carry bytes.
 
-The floor is the same ping-pong over bare UDP sockets between processes, one blocking system call a \
-datagram. Both take turns in the same run, so that they meet the same machine. The ratio is that of \
-the medians.",
+The floor is the same ping-pong over bare UDP sockets between processes, one system call a datagram; with \
+`--transport tcp`, over bare TCP connections with TCP_NODELAY. With `--transport shm` samples go by shared \
+memory, as they do by default in other programs, and the floor stays UDP. \
+Both wait the same way and take turns in the same run, so that they meet the same machine. The ratio is \
+that of the medians.
+
+With --rate samples are written by the clock, whether the last one was answered or not, and each counts \
+from when it was to be written: a stall of the writer shows whole in every sample that it held up, one \
+on the way by half, as every round trip counts.
+
+Datagrams of the floor that get lost are counted and told; a sample that is lost comes again.
+
+With --expect a run that does not come to what is expected, in any row, ends with status 1.",
     after_help = "\
 Examples:
   tickwire perf latency
   tickwire perf latency --size 64 --size 1024 --subscribers 1 -o csv
+  tickwire perf latency --wait poll --subscribers 1
+  tickwire perf latency --transport tcp
+  tickwire perf latency --transport shm --wait poll
+  tickwire perf latency --size 256 --rate 20000 -r 100000 --log latency.hlog
+  tickwire perf latency --size 256 --expect 'p99<50us' --expect 'ratio<1.5'
   tickwire perf latency --qos-file qos.toml --qos-profile desk"
 )]
 pub(crate) struct Arguments {
@@ -37,13 +60,30 @@ pub(crate) struct Arguments {
     #[arg(short, long = "size", value_name = "BYTES", value_parser = parse_size)]
     sizes: Vec<usize>,
 
-    /// Subscribers, each a process; may be given several times [default: 1 and 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    /// Subscribers, each a process; may be given several times [default: 1 and 3; with `--wait poll` 3
+    /// only where each has a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     subscribers: Vec<u32>,
 
     /// Round trips for each size and number of subscribers
     #[arg(short, long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
     rounds: u32,
+
+    /// How both sides wait
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    wait: Wait,
+
+    /// Samples a second, by the clock [default: the next one follows the answer]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    rate: Option<u32>,
+
+    /// A bound on p50, p99, p99.9, max, mean (with a unit of time) or ratio; may be given several times
+    #[arg(long = "expect", value_name = "BOUND", value_parser = parse_expectation)]
+    expectations: Vec<Expectation>,
+
+    /// File for all distributions, as tools for HdrHistograms read them, in nanoseconds
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
 
     /// DDS domain, 0 to 232, or any with a rendezvous [default: the profile's, or one that other runs
     /// will not use]
@@ -65,68 +105,241 @@ impl Arguments {
         } else {
             &self.sizes
         };
-        let subscribers = if self.subscribers.is_empty() {
-            &[1, 3][..]
-        } else {
-            &self.subscribers
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let has_cores = |subscribers: u32| cores > subscribers as usize;
+        let subscribers = match (self.subscribers.as_slice(), self.wait) {
+            ([], Wait::Poll) if !has_cores(3) => &[1][..],
+            ([], _) => &[1, 3],
+            (named, _) => named,
         };
+        if let Some(most) = subscribers.iter().max()
+            && self.wait == Wait::Poll
+            && !has_cores(*most)
+        {
+            note(format_args!(
+                "{} and the writer poll on {}: they wait for each other's time slices, a run takes \
+                 minutes, and what is measured is the scheduler; --rounds makes it shorter",
+                counted((*most).into(), "subscriber", "subscribers"),
+                counted(cores as u64, "core", "cores"),
+            ));
+        }
+        if let Some(size) = sizes.iter().find(|&&size| size < MARK_LEN)
+            && self.rate.is_some()
+        {
+            return Err(Failure::usage(format_args!(
+                "--rate needs samples of at least {MARK_LEN} bytes, which number them; not {size}"
+            )));
+        }
+        let mut log = self.log.as_deref().map(HistogramLog::create).transpose()?;
         let steps = sizes.len() * subscribers.len() * TURNS as usize;
         let progress = Progress::new("measuring", steps as u64);
         let domain = OwnDomain::reserve(self.domain.or(self.profile.profile.domain()))?;
-        let measured = MeasuredDomain::new(domain.id(), &self.profile);
+        let measured = MeasuredDomain::new(domain.id(), &self.profile, self.wait);
+        let measured = measured.beside_floor();
+        let wire = measured.wire();
         let mut rows = Vec::new();
         for &subscribers in subscribers {
-            let ping_pong = PingPong::start(&measured, subscribers)?;
-            let mut floor = Floor::start(subscribers)?;
+            let mut sides = Sides {
+                ours: PingPong::start(&measured, subscribers)?,
+                bare: Floor::start(subscribers, wire, self.wait)?,
+            };
             for &size in sizes {
-                let (mut ours, mut bare) = (Timing::new(), Timing::new());
-                ping_pong.ping(size, WARM_UP, &mut Timing::new())?;
-                floor.ping(size, WARM_UP, &mut Timing::new())?;
+                let mut row = Row::new(subscribers, size);
+                sides.warm_up(size)?;
+                let begin = Instant::now();
                 for _ in 0..TURNS {
-                    ping_pong.ping(size, self.rounds.div_ceil(TURNS), &mut ours)?;
-                    floor.ping(size, self.rounds.div_ceil(TURNS), &mut bare)?;
+                    let rounds = self.rounds.div_ceil(TURNS);
+                    sides.turn(size, rounds, self.rate, &mut row)?;
                     progress.advance(1);
                 }
-                rows.push(row(subscribers, size, &ours, &bare));
+                if let Some(log) = &mut log {
+                    row.write(log, wire, begin)?;
+                }
+                rows.push(row);
             }
         }
         progress.finish();
+        for row in &rows {
+            row.note_lateness();
+            row.note_losses(wire);
+        }
+        let cells: Vec<_> = rows.iter().map(|row| row.cells(self.output)).collect();
+        let columns = columns(wire, self.output);
+        let columns: Vec<_> = columns.iter().map(String::as_str).collect();
         let mut out = stdout();
-        write_list(&mut out, self.output, &COLUMNS, &rows)?;
-        Ok(out.flush()?)
+        write_list(&mut out, self.output, &columns, &cells)?;
+        out.flush()?;
+        let figures: Vec<_> = rows.iter().map(|row| (row.name(), row.figures())).collect();
+        let figures = figures.iter().map(|(name, row)| (name.clone(), &row[..]));
+        expect::check(&self.expectations, figures)
     }
 }
 
-fn row(subscribers: u32, size: usize, ours: &Timing, bare: &Timing) -> Vec<Value> {
-    let us = |timing: &Timing, quantile| json!(timing.quantile_ns(quantile) as f64 / 1e3);
-    let ratio = ours.quantile_ns(0.5) as f64 / bare.quantile_ns(0.5).max(1) as f64;
-    vec![
-        json!(subscribers),
-        json!(size),
-        us(ours, 0.5),
-        us(ours, 0.99),
-        us(ours, 0.999),
-        us(bare, 0.5),
-        us(bare, 0.99),
-        us(bare, 0.999),
-        json!(format!("{ratio:.2}")),
-    ]
+/// Those who take turns.
+struct Sides {
+    ours: PingPong,
+    bare: Floor,
 }
 
-const COLUMNS: [&str; 9] = [
-    "subscribers",
-    "bytes",
-    "p50 us",
-    "p99 us",
-    "p99.9 us",
-    "UDP p50 us",
-    "UDP p99 us",
-    "UDP p99.9 us",
-    "ratio",
+impl Sides {
+    fn warm_up(&mut self, size: usize) -> Result<()> {
+        self.ours.ping(size, WARM_UP, &mut Timing::new())?;
+        self.bare.ping(size, WARM_UP, &mut Timing::new())
+    }
+
+    fn turn(&mut self, size: usize, rounds: u32, rate: Option<u32>, row: &mut Row) -> Result<()> {
+        let Some(rate) = rate else {
+            self.ours.ping(size, WAKE_UP, &mut Timing::new())?;
+            self.ours.ping(size, rounds, &mut row.ours)?;
+            self.bare.ping(size, WAKE_UP, &mut Timing::new())?;
+            return self.bare.ping(size, rounds, &mut row.bare);
+        };
+        let late = self.ours.ping_at(size, rounds, rate, &mut row.ours)?;
+        row.late.merge(&late);
+        let before = self.bare.lost();
+        self.bare.ping_at(size, rounds, rate, &mut row.bare)?;
+        row.lost += self.bare.lost() - before;
+        Ok(())
+    }
+}
+
+/// What was measured of one size with one number of subscribers.
+struct Row {
+    subscribers: u32,
+    size: usize,
+    ours: Timing,
+    bare: Timing,
+    /// How late samples were written, where a clock said when.
+    late: Timing,
+    /// Pings of the floor that some responder has not answered.
+    lost: u64,
+}
+
+impl Row {
+    fn new(subscribers: u32, size: usize) -> Self {
+        Self {
+            subscribers,
+            size,
+            ours: Timing::new(),
+            bare: Timing::new(),
+            late: Timing::new(),
+            lost: 0,
+        }
+    }
+
+    fn name(&self) -> String {
+        let subscribers = counted(self.subscribers.into(), "subscriber", "subscribers");
+        format!("{} B to {subscribers}", self.size)
+    }
+
+    fn ratio(&self) -> f64 {
+        self.ours.quantile_ns(0.5) as f64 / self.bare.quantile_ns(0.5).max(1) as f64
+    }
+
+    /// In the order of [`columns`].
+    fn cells(&self, format: ListFormat) -> Vec<Value> {
+        let us = |timing: &Timing| {
+            let quantile = |quantile| json!(timing.quantile_ns(quantile) as f64 / 1e3);
+            let max = json!(timing.max_ns() as f64 / 1e3);
+            let mean = json!(timing.mean_ns() / 1e3);
+            [quantile(0.5), quantile(0.99), quantile(0.999), max, mean]
+        };
+        let mut cells = vec![json!(self.subscribers), json!(self.size)];
+        cells.extend(us(&self.ours));
+        let bare = us(&self.bare).into_iter();
+        match format {
+            ListFormat::Table => {
+                cells.extend(bare.take(FEW));
+                cells.push(json!(format!("{:.2}", self.ratio())));
+            }
+            ListFormat::Json | ListFormat::Csv => {
+                cells.extend(bare);
+                cells.extend([json!(self.lost), json!(self.ratio())]);
+            }
+        }
+        cells
+    }
+
+    fn figures(&self) -> [(&'static str, f64); METRICS.len()] {
+        let us = |quantile| self.ours.quantile_ns(quantile) as f64 / 1e3;
+        [
+            ("p50", us(0.5)),
+            ("p99", us(0.99)),
+            ("p99.9", us(0.999)),
+            ("max", self.ours.max_ns() as f64 / 1e3),
+            ("mean", self.ours.mean_ns() / 1e3),
+            ("ratio", self.ratio()),
+        ]
+    }
+
+    fn write(&self, log: &mut HistogramLog, wire: Wire, since: Instant) -> Result<()> {
+        let bare = wire.to_string();
+        for (side, timing) in [("tickwire", &self.ours), (bare.as_str(), &self.bare)] {
+            log.write(&format!("{side}/{}", self.name()), timing, since)?;
+        }
+        Ok(())
+    }
+
+    /// What the bare sockets have lost is missing from their figures.
+    fn note_losses(&self, wire: Wire) {
+        if self.lost > 0 {
+            let (name, lost) = (self.name(), counted(self.lost, "ping", "pings"));
+            note(format_args!(
+                "{name}: bare {wire} has lost {lost} or the answers: its figures are those of the others"
+            ));
+        }
+    }
+
+    /// Where the schedule could not be kept the figures are those of a writer that is late.
+    fn note_lateness(&self) {
+        let late_us = self.late.quantile_ns(0.99) as f64 / 1e3;
+        if late_us > self.ours.quantile_ns(0.5) as f64 / 1e3 {
+            let name = self.name();
+            note(format_args!(
+                "{name}: the writer kept no pace: 1 % of samples were written {late_us:.0} us late or more"
+            ));
+        }
+    }
+}
+
+fn parse_expectation(text: &str) -> Result<Expectation, String> {
+    Expectation::parse(text, &METRICS)
+}
+
+/// What can be expected to be something.
+const METRICS: [Metric; 6] = [
+    ("p50", Unit::Microseconds),
+    ("p99", Unit::Microseconds),
+    ("p99.9", Unit::Microseconds),
+    ("max", Unit::Microseconds),
+    ("mean", Unit::Microseconds),
+    ("ratio", Unit::Number),
 ];
+
+/// For people, of the floor what the others are compared with; for programs, all.
+fn columns(wire: Wire, format: ListFormat) -> Vec<String> {
+    let bare = |name: &str| format!("{wire} {name}");
+    let mut columns = vec!["subscribers".to_owned(), "bytes".to_owned()];
+    columns.extend(TIMES.map(str::to_owned));
+    match format {
+        ListFormat::Table => columns.extend(TIMES.into_iter().take(FEW).map(bare)),
+        ListFormat::Json | ListFormat::Csv => {
+            columns.extend(TIMES.map(bare));
+            columns.push(bare("lost"));
+        }
+    }
+    columns.push("ratio".to_owned());
+    columns
+}
+
+const TIMES: [&str; 5] = ["p50 us", "p99 us", "p99.9 us", "max us", "mean us"];
+/// Of those, how many a table has of the floor.
+const FEW: usize = 3;
 
 /// Turns that both sides take for each size.
 const TURNS: u32 = 10;
 
 /// Round trips that do not count.
 const WARM_UP: u32 = 200;
+/// The same at the begin of a turn: who polls may have fallen asleep.
+const WAKE_UP: u32 = 10;

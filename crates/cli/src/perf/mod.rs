@@ -1,28 +1,43 @@
 //! `tickwire perf`: what a sample costs on this machine, beside what bare system calls cost, and what it
-//! costs to find each other.
+//! costs to find each other, to outlive a writer, and to be there.
 
+mod bare;
 mod bytes;
 mod discovery;
 mod durability;
+mod expect;
 mod floor;
+mod histogram_log;
+mod idle;
 mod latency;
 mod pong;
+mod process;
+mod schedule;
 mod throughput;
 
 use clap::{Args, Subcommand};
 
-use bytes::MeasuredDomain;
+use bare::Wire;
+use bytes::{MeasuredDomain, Wait};
 
 use crate::failure::Result;
 use crate::profile::ProfileOptions;
 
-/// Measure latency, throughput, discovery and durability on this machine
+/// Measure latency, throughput, discovery, durability and idleness on this machine
 #[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  tickwire perf latency                            # round trips, beside UDP
+  tickwire perf latency --transport shm            # the same by shared memory
+  tickwire perf throughput                         # samples a second
+  tickwire perf discovery                          # until all are found
+  tickwire perf idle                               # what being there takes")]
 pub(crate) enum Command {
     Latency(latency::Arguments),
     Throughput(throughput::Arguments),
     Discovery(discovery::Arguments),
     Durability(durability::Arguments),
+    Idle(idle::Arguments),
     /// The other side, started by the measuring process
     #[command(subcommand, hide = true)]
     Respond(Respond),
@@ -32,7 +47,9 @@ pub(crate) enum Command {
 #[derive(Subcommand)]
 pub(crate) enum Respond {
     /// Sends every UDP datagram back
-    Udp,
+    Udp(Waiting),
+    /// Sends every message by TCP back
+    Tcp(Waiting),
     /// Sends every sample back
     Pong(Peer),
     /// Counts samples
@@ -49,7 +66,17 @@ pub(crate) struct Peer {
     domain: u32,
 
     #[command(flatten)]
+    waiting: Waiting,
+
+    #[command(flatten)]
     profile: ProfileOptions,
+}
+
+/// How it waits.
+#[derive(Args)]
+pub(crate) struct Waiting {
+    #[arg(long, value_enum, default_value_t)]
+    wait: Wait,
 }
 
 impl Command {
@@ -59,7 +86,9 @@ impl Command {
             Self::Throughput(arguments) => arguments.run(),
             Self::Discovery(arguments) => arguments.run(),
             Self::Durability(arguments) => arguments.run(),
-            Self::Respond(Respond::Udp) => floor::respond(),
+            Self::Idle(arguments) => arguments.run(),
+            Self::Respond(Respond::Udp(waiting)) => floor::respond(Wire::Udp, waiting.wait),
+            Self::Respond(Respond::Tcp(waiting)) => floor::respond(Wire::Tcp, waiting.wait),
             Self::Respond(Respond::Pong(peer)) => pong::respond(&peer.domain()),
             Self::Respond(Respond::Count(peer)) => throughput::count(&peer.domain()),
             Self::Respond(Respond::Member(member)) => discovery::join(&member),
@@ -69,7 +98,7 @@ impl Command {
 
 impl Peer {
     fn domain(&self) -> MeasuredDomain {
-        MeasuredDomain::new(self.domain, &self.profile)
+        MeasuredDomain::new(self.domain, &self.profile, self.waiting.wait).beside_floor()
     }
 }
 

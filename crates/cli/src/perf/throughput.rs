@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use tickwire::{DataReader, DataReaderQos, DataWriterQos};
 use tickwire_profiles::parse_duration;
 
-use super::bytes::{Bytes, MeasuredDomain, PING};
-use super::{SIZES, parse_size};
+use super::SIZES;
+use super::bytes::{Bytes, MeasuredDomain, PING, Wait};
+use super::expect::{self, Expectation, Metric, Unit};
 use crate::domain::OwnDomain;
 use crate::failure::{Failure, Result};
-use crate::output::{ListFormat, stdout, write_list};
+use crate::output::{ListFormat, counted, stdout, write_list};
 use crate::profile::ProfileOptions;
 use crate::progress::Progress;
 use crate::stage::{Stage, tell, wait_for_end};
@@ -24,24 +25,32 @@ use crate::stage::{Stage, tell, wait_for_end};
     long_about = "\
 Measures how many samples a second one writer gets through to all subscribers, each a process, on a \
 reliable topic that keeps all samples: the time ends when every subscriber has acknowledged every \
-sample. Subscribers count; a missing sample ends the run with status 1.",
+sample. Samples go by UDP, or as `--transport` says. Subscribers count; a missing sample ends the run with status 1, as does a row that does not come \
+to what --expect says.",
     after_help = "\
 Examples:
   tickwire perf throughput
+  tickwire perf throughput --size 10000000 --subscribers 1
+  tickwire perf throughput --transport shm --subscribers 1
+  tickwire perf throughput --size 64 --subscribers 1 --expect 'samples/s>100000'
   tickwire perf throughput --size 256 --subscribers 3 --duration 5s -o json"
 )]
 pub(crate) struct Arguments {
     /// Bytes in a sample; may be given several times [default: 16 to 64000]
-    #[arg(short, long = "size", value_name = "BYTES", value_parser = parse_size)]
+    #[arg(short, long = "size", value_name = "BYTES", value_parser = parse_large_size)]
     sizes: Vec<usize>,
 
     /// Subscribers, each a process; may be given several times [default: 1 and 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     subscribers: Vec<u32>,
 
     /// How long to write for each size and number of subscribers
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     duration: Duration,
+
+    /// A bound on samples/s or MB/s; may be given several times
+    #[arg(long = "expect", value_name = "BOUND", value_parser = parse_expectation)]
+    expectations: Vec<Expectation>,
 
     /// DDS domain, 0 to 232, or any with a rendezvous [default: the profile's, or one that other runs
     /// will not use]
@@ -70,7 +79,8 @@ impl Arguments {
         };
         let progress = Progress::new("measuring", (sizes.len() * subscribers.len()) as u64);
         let domain = OwnDomain::reserve(self.domain.or(self.profile.profile.domain()))?;
-        let measured = MeasuredDomain::new(domain.id(), &self.profile);
+        let measured = MeasuredDomain::new(domain.id(), &self.profile, Wait::Block);
+        let measured = measured.beside_floor();
         let mut rows = Vec::new();
         for &subscribers in subscribers {
             for &size in sizes {
@@ -81,8 +91,12 @@ impl Arguments {
         progress.finish();
         let mut out = stdout();
         let columns = ["subscribers", "bytes", "samples", "samples/s", "MB/s"];
-        write_list(&mut out, self.output, &columns, &rows)?;
-        Ok(out.flush()?)
+        let cells: Vec<_> = rows.iter().map(Row::cells).collect();
+        write_list(&mut out, self.output, &columns, &cells)?;
+        out.flush()?;
+        let figures: Vec<_> = rows.iter().map(|row| (row.name(), row.figures())).collect();
+        let figures = figures.iter().map(|(name, row)| (name.clone(), &row[..]));
+        expect::check(&self.expectations, figures)
     }
 
     fn measure(
@@ -90,7 +104,7 @@ impl Arguments {
         size: usize,
         subscribers: u32,
         duration: Duration,
-    ) -> Result<Vec<Value>> {
+    ) -> Result<Row> {
         let participant = domain.participant()?;
         let qos = DataWriterQos::default().keep_all().reliable(PATIENCE);
         let writer = domain.writer(&participant, PING, qos)?;
@@ -103,13 +117,15 @@ impl Arguments {
         let mut sample = Bytes {
             data: vec![0; size],
         };
+        // So many that the clock costs nothing, so few that it is looked at.
+        let burst = (MAX_BURST_BYTES / size as u64).clamp(1, MAX_BURST);
         let begin = Instant::now();
         let mut count: u64 = 1;
         while begin.elapsed() < duration {
-            for _ in 0..BURST {
+            for _ in 0..burst {
                 writer.write(&sample).map_err(Failure::new)?;
             }
-            count += u64::from(BURST);
+            count += burst;
         }
         sample.data.fill(LAST);
         writer.write(&sample).map_err(Failure::new)?;
@@ -126,17 +142,62 @@ impl Arguments {
                 )));
             }
         }
-        let rate = count as f64 / seconds;
-        let megabytes = rate * size as f64 / 1e6;
-        Ok(vec![
-            json!(subscribers),
-            json!(size),
-            json!(count),
-            json!(rate.round() as u64),
-            json!(megabytes),
-        ])
+        Ok(Row {
+            subscribers,
+            size,
+            count,
+            seconds,
+        })
     }
 }
+
+/// What was measured of one size with one number of subscribers.
+struct Row {
+    subscribers: u32,
+    size: usize,
+    count: u64,
+    seconds: f64,
+}
+
+impl Row {
+    fn name(&self) -> String {
+        let subscribers = counted(self.subscribers.into(), "subscriber", "subscribers");
+        format!("{} B to {subscribers}", self.size)
+    }
+
+    fn figures(&self) -> [(&'static str, f64); METRICS.len()] {
+        let rate = self.count as f64 / self.seconds;
+        [("samples/s", rate), ("MB/s", rate * self.size as f64 / 1e6)]
+    }
+
+    fn cells(&self) -> Vec<Value> {
+        let [(_, rate), (_, megabytes)] = self.figures();
+        vec![
+            json!(self.subscribers),
+            json!(self.size),
+            json!(self.count),
+            json!(rate.round() as u64),
+            json!(megabytes),
+        ]
+    }
+}
+
+fn parse_large_size(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(size) if (1..=MAX_SIZE).contains(&size) => Ok(size),
+        _ => Err(format!("expected 1 to {MAX_SIZE} bytes")),
+    }
+}
+
+/// Beyond what one datagram holds, samples go in fragments.
+const MAX_SIZE: usize = 100_000_000;
+
+fn parse_expectation(text: &str) -> Result<Expectation, String> {
+    Expectation::parse(text, &METRICS)
+}
+
+/// What can be expected to be something.
+const METRICS: [Metric; 2] = [("samples/s", Unit::Number), ("MB/s", Unit::Number)];
 
 /// Counts samples until the last one, and reports.
 pub(super) fn count(domain: &MeasuredDomain) -> Result<()> {
@@ -170,6 +231,7 @@ pub(super) fn count(domain: &MeasuredDomain) -> Result<()> {
 }
 
 const LAST: u8 = 1;
-/// Samples between two looks at the clock.
-const BURST: u32 = 32;
+/// Samples and bytes between two looks at the clock.
+const MAX_BURST: u64 = 32;
+const MAX_BURST_BYTES: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -91,7 +91,12 @@ impl<'s> Findings<'s> {
         self.matching_pairs += pairs.saturating_sub(mismatched + undecided) as u64;
         let named = mismatches.into_iter().map(|mismatch| (name, mismatch));
         self.mismatches.extend(named);
-        if let Some(near) = survey.hint(name, topic) {
+        // Of two halves each has the other's name nearest.
+        let is_told = |near: &str| {
+            let mut told = self.near_misses.iter();
+            told.any(|(half, _, other)| *half == near && *other == name)
+        };
+        if let Some(near) = survey.hint(name, topic).filter(|near| !is_told(near)) {
             self.near_misses.push((name, topic, near));
         }
     }

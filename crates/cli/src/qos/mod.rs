@@ -9,6 +9,10 @@ use crate::failure::Result;
 
 /// Explain why writers and readers do not match, and what files say
 #[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  tickwire qos check                               # who does not match, and why
+  tickwire qos show qos.toml market-data           # what a profile says")]
 pub(crate) enum Command {
     Check(check::Arguments),
     Show(show::Arguments),

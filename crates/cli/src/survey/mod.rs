@@ -5,6 +5,7 @@
 mod mismatch;
 mod names;
 mod policies;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -20,6 +21,7 @@ use tickwire_profiles::parse_duration;
 pub(crate) use mismatch::Mismatch;
 pub(crate) use names::{Process, kind, participant_name, vendor};
 pub(crate) use policies::{history, non_default_policies};
+pub(crate) use ways::Ways;
 
 use crate::failure::{Failure, Result};
 use crate::network::NetworkOptions;
@@ -150,7 +152,7 @@ impl Survey {
             failure.hint(
                 match nearest_name(name, self.topics.keys().map(String::as_str)) {
                     Some(near) => format!("there is a topic `{near}`"),
-                    None => format!("`tickwire topic ls --domain {domain}` lists the topics"),
+                    None => format!("`tickwire topic ls {}` lists the topics", network.again()),
                 },
             )
         })

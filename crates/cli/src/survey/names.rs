@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use tickwire::ParticipantData;
 
-/// What a participant is called, and whose DDS it runs on.
+/// What a participant is called, else its process, else its id; and whose DDS it runs on.
 pub(crate) fn participant_name(participant: &ParticipantData) -> String {
     let name = match participant.entity_name.as_str() {
-        "" => format!("{:?}", participant.guid_prefix),
+        "" => Process::of(participant).to_string(),
         name => name.to_owned(),
+    };
+    let name = match name.as_str() {
+        "" => format!("{:?}", participant.guid_prefix),
+        _ => name,
     };
     format!("{name} ({})", vendor(participant))
 }
@@ -133,6 +137,19 @@ mod tests {
         let property = (garbage.0.to_owned(), garbage.1.to_owned());
         participant.properties.push(property);
         assert_eq!(Process::of(&participant).pid, None);
+    }
+
+    #[test]
+    fn who_has_no_name_is_called_by_its_process_else_by_its_id() {
+        let mut participant = ParticipantData::new(GuidPrefix([7; 12]));
+        participant.vendor.0 = [1, 0x54];
+        let id = format!("{:?} (Tickwire)", participant.guid_prefix);
+        assert_eq!(participant_name(&participant), id);
+        let property = ("__Pid".to_owned(), "77".to_owned());
+        participant.properties.push(property);
+        assert_eq!(participant_name(&participant), "process 77 (Tickwire)");
+        participant.entity_name = "desk".to_owned();
+        assert_eq!(participant_name(&participant), "desk (Tickwire)");
     }
 
     #[test]

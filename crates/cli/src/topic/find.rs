@@ -81,7 +81,8 @@ impl Arguments {
         failure.hint(match near {
             Some(near) => format!("there is a type `{near}`"),
             None => {
-                format!("`tickwire topic ls --domain {domain}` lists the topics and their types")
+                let again = self.survey.network.again();
+                format!("`tickwire topic ls {again}` lists the topics and their types")
             }
         })
     }

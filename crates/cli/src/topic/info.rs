@@ -9,9 +9,10 @@ use tickwire::cdr::xtypes::{TypeId, TypeInformation};
 use tickwire::{EndpointData, Locator};
 
 use crate::failure::Result;
-use crate::output::stdout;
+use crate::output::{counted, stdout};
 use crate::survey::{
-    Endpoints, Mismatch, Process, ReportFormat, Survey, SurveyOptions, non_default_policies, vendor,
+    Endpoints, Mismatch, Process, ReportFormat, Survey, SurveyOptions, Ways, non_default_policies,
+    vendor,
 };
 
 /// Show the writers and readers of a topic, and all that they announce
@@ -20,7 +21,9 @@ use crate::survey::{
     long_about = "\
 Shows each writer and reader of a topic: the participant that it belongs to and whose DDS that is, \
 every policy of its QoS that is not the standard's default, where it receives, and the identifiers \
-of its type. What they disagree about follows.
+of its type. What they disagree about follows, and by which way samples go, as announcements tell it: \
+shared memory, UDP or TCP, and if not shared memory why, and whose participant does not offer it. It may \
+still be refused for lack of memory, or by another user.
 
 It reads no sample and changes nothing; any DDS on the network is seen.",
     after_help = "\
@@ -65,6 +68,7 @@ impl Arguments {
             "topic": self.name,
             "type": topic.type_names(),
             "endpoints": endpoints.collect::<Vec<_>>(),
+            "ways": Ways::all_of(survey, topic).iter().map(Ways::to_json).collect::<Vec<_>>(),
             "mismatches": mismatches.iter().map(Mismatch::to_json).collect::<Vec<_>>(),
         })
     }
@@ -88,6 +92,22 @@ impl Arguments {
             for (label, text) in lines(survey, data) {
                 writeln!(out, "  {label:20} {text}")?;
             }
+        }
+        for ways in Ways::all_of(survey, topic) {
+            let Ways {
+                writer,
+                reader,
+                pairs,
+                ..
+            } = ways;
+            let others = match pairs {
+                1 => String::new(),
+                pairs => format!(", and {} more", counted(pairs as u64 - 1, "pair", "pairs")),
+            };
+            writeln!(
+                out,
+                "\nfrom writer {writer} to reader {reader}{others}: by {ways}"
+            )?;
         }
         for mismatch in Mismatch::all_of(topic) {
             let Mismatch { writer, reader, .. } = mismatch;

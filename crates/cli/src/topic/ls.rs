@@ -93,6 +93,7 @@ impl Arguments {
 
 /// Says below the table what is wrong.
 fn explain(survey: &Survey, out: &mut impl Write) -> Result<()> {
+    let mut told = Vec::new();
     for (name, topic) in &survey.topics {
         for mismatch in Mismatch::all_of(topic) {
             let Mismatch { writer, reader, .. } = mismatch;
@@ -109,7 +110,10 @@ fn explain(survey: &Survey, out: &mut impl Write) -> Result<()> {
                 writeln!(out, "  {reason}")?;
             }
         }
-        if let Some(hint) = survey.hint(name, topic) {
+        // Of two halves each has the other's name nearest.
+        let is_told = |hint: &&str| told.contains(&(*hint, name.as_str()));
+        if let Some(hint) = survey.hint(name, topic).filter(|hint| !is_told(hint)) {
+            told.push((name.as_str(), hint));
             let (has, lacks) = match topic.writers.is_empty() {
                 true => ("readers", "writer"),
                 false => ("writers", "reader"),

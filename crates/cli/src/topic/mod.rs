@@ -24,6 +24,14 @@ use crate::failure::Result;
 
 /// See and write what is on the network
 #[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  tickwire topic ls                                # what there is
+  tickwire topic info Quotes                       # who writes and reads it
+  tickwire topic type Quotes                       # what a sample holds
+  tickwire topic echo Quotes                       # samples as they come
+  tickwire topic hz Quotes                         # how many a second
+  tickwire topic echo --help                       # all that echo can do")]
 pub(crate) enum Command {
     Ls(ls::Arguments),
     Info(info::Arguments),

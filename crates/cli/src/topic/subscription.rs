@@ -80,7 +80,7 @@ impl SubscriptionOptions {
             profile: self.network.profile.clone(),
             awaits_rendezvous: !self.network.rendezvous.is_empty(),
         };
-        subscription.wait_for_writers(self.network.domain)?;
+        subscription.wait_for_writers(&self.network)?;
         Ok(subscription)
     }
 }
@@ -91,7 +91,8 @@ impl Subscription {
         self.limit = Some(limit);
     }
 
-    fn wait_for_writers(&mut self, domain: u32) -> Result<()> {
+    fn wait_for_writers(&mut self, network: &NetworkOptions) -> Result<()> {
+        let domain = network.domain;
         let begin = Instant::now();
         let mut is_said = false;
         loop {
@@ -107,7 +108,7 @@ impl Subscription {
                 ));
                 return Err(failure.hint(match self.near_name() {
                     Some(name) => format!("there is a topic `{name}`"),
-                    None => format!("`tickwire topic ls --domain {domain}` lists the topics"),
+                    None => format!("`tickwire topic ls {}` lists the topics", network.again()),
                 }));
             }
             if !is_said && begin.elapsed() > PATIENCE {

@@ -11,9 +11,11 @@ use tickwire_base::Locator;
 use tickwire_rtps::discovery::{Discovery, DiscoveryConfig, ParticipantData};
 use tickwire_rtps::wire::{GuidPrefix, VendorId};
 use tickwire_store::{StoreOptions, StoreVariable};
-use tickwire_transport::{Waker, clock};
+use tickwire_transport::{ReceiveTimestamps, Waker, clock};
 
 use super::peer::Peer;
+use super::thread_cores::ThreadCores;
+use super::transports::{TcpListen, Transport, Transports};
 use super::{DomainParticipant, Driving, ParticipantLimits};
 use crate::core::{Core, CoreParts};
 use crate::error::{EnableError, ParticipantError};
@@ -22,6 +24,7 @@ use crate::network::{Network, NetworkOptions};
 use crate::polled::Polled;
 use crate::ports::Ports;
 use crate::rendezvous::Reference;
+use crate::shm::{Obstacle, SharedMemory};
 use crate::timer::Timer;
 
 /// How a participant is to be; see [`DomainParticipant::builder`].
@@ -35,8 +38,16 @@ pub struct DomainParticipantBuilder {
     rendezvous: Vec<String>,
     driving: Driving,
     busy_poll: Duration,
+    socket_busy_poll: Option<Duration>,
+    receive_timestamps: ReceiveTimestamps,
+    latency_histograms: bool,
+    thread_cores: ThreadCores,
     announces_types: bool,
     announces_process: bool,
+    transports: Option<Transports>,
+    tcp_listen: TcpListen,
+    shared_memory: bool,
+    trusts_lenders: bool,
     multicast: bool,
     multicast_ttl: u8,
     lease_duration: Duration,
@@ -61,8 +72,16 @@ impl DomainParticipantBuilder {
             rendezvous: Vec::new(),
             driving: Driving::default(),
             busy_poll: Duration::ZERO,
+            socket_busy_poll: None,
+            receive_timestamps: ReceiveTimestamps::Off,
+            latency_histograms: false,
+            thread_cores: ThreadCores::default(),
             announces_types: true,
             announces_process: true,
+            transports: None,
+            tcp_listen: TcpListen::Auto,
+            shared_memory: true,
+            trusts_lenders: false,
             multicast: true,
             multicast_ttl: 0,
             lease_duration: Duration::from_secs(20),
@@ -117,7 +136,9 @@ impl DomainParticipantBuilder {
 
     /// The same by the name of a machine: `HOST`, or `HOST:PORT` for a discovery port. It is looked up
     /// when the participant is built, which may take as long as the system's resolver has patience; its
-    /// first IPv4 address counts.
+    /// first IPv4 address counts. With `tcp/` before it, it is connected to by TCP, and so is one without
+    /// where there is no UDP: at its port, again and again, or without one at the ports that the first
+    /// ten participants of the domain take there.
     pub fn peer_named(mut self, name: &str) -> Self {
         self.peers.push(Peer::Named(name.to_owned()));
         self
@@ -145,6 +166,40 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// How long the kernel looks into the queue of the network interface before a thread that waits for
+    /// a UDP socket sleeps (SO_BUSY_POLL), in whole microseconds: datagrams come without an interrupt, at
+    /// the price of a busy processor. Default as `net.core.busy_read` says, to exceed which takes
+    /// CAP_NET_ADMIN: where the kernel refuses, the participant is not built. Drivers need NAPI for it, so
+    /// that on loopback nothing changes. The control and aside threads wait for several sockets together,
+    /// for which `net.core.busy_poll` must not be 0 either.
+    pub fn socket_busy_poll(mut self, duration: Duration) -> Self {
+        self.socket_busy_poll = Some(duration);
+        self
+    }
+
+    /// Whether the kernel notes when datagrams come by UDP, which is then in
+    /// [`SampleInfo`](crate::SampleInfo::kernel_timestamp): what is late there was late on its way here.
+    /// Default off: it costs about 0.1 µs a datagram, though no system call.
+    pub fn receive_timestamps(mut self, timestamps: ReceiveTimestamps) -> Self {
+        self.receive_timestamps = timestamps;
+        self
+    }
+
+    /// Whether each reader counts how long its samples take from hop to hop, for
+    /// [`DataReader::latency`](crate::DataReader::latency). Default no; costs 136 KiB a reader.
+    pub fn latency_histograms(mut self, count: bool) -> Self {
+        self.latency_histograms = count;
+        self
+    }
+
+    /// On which cores the participant's threads run: `"0-1 data=2".parse()?` has the one that delivers samples
+    /// for itself. Default wherever the kernel likes. The application's own threads, which drive a
+    /// [polled](Driving::Polled) participant, stay where they are.
+    pub fn thread_cores(mut self, cores: ThreadCores) -> Self {
+        self.thread_cores = cores;
+        self
+    }
+
     /// Whether to tell others what the types look like, not only what they are called. Default yes:
     /// peers can check them, and tools can show samples of types that they have never seen.
     pub fn announce_types(mut self, announce: bool) -> Self {
@@ -159,7 +214,47 @@ impl DomainParticipantBuilder {
         self
     }
 
-    /// Whether to use multicast. Without it, and with a [rendezvous](Self::rendezvous) whatever is said
+    /// By what datagrams go. Default what the environment's TICKWIRE_TRANSPORT says, as names with commas
+    /// between them, else UDP with multicast, and shared memory.
+    ///
+    /// Endpoints of two participants that have both are matched by UDP where its addresses are known to
+    /// lead to each other, and by TCP else. [Shared memory](Self::shared_memory) carries their samples wherever
+    /// both can have it.
+    pub fn transports(mut self, transports: impl IntoIterator<Item = Transport>) -> Self {
+        self.transports = Some(Transports::of(transports));
+        self
+    }
+
+    /// Where others connect to the participant, if it uses TCP. Default [`TcpListen::Auto`].
+    pub fn tcp_listen(mut self, listen: TcpListen) -> Self {
+        self.tcp_listen = listen;
+        self
+    }
+
+    /// Whether samples go by shared memory to and from other participants of this machine and user that
+    /// are willing, too, if the [transports](Self::transports) have it. Default yes.
+    ///
+    /// Costs five descriptors, for each writer that is followed a log of four times its
+    /// [`max_unacknowledged_bytes`](crate::DataWriterQos::max_unacknowledged_bytes) (4 MiB by default), and
+    /// a thread as soon as the participant follows a log.
+    pub fn shared_memory(mut self, shared_memory: bool) -> Self {
+        self.shared_memory = shared_memory;
+        self
+    }
+
+    /// Whether samples in [loans](crate::loan) are read where their writers wrote them, instead of being copied first:
+    /// into a [`BytesInPlace`](crate::BytesInPlace) without any copy. Default no.
+    ///
+    /// The kernel vouches that a writer is a process of the same user, and for nothing else: it can write to what
+    /// it lends at any time. One that does so while we read has undefined behaviour here, as if it wrote to our
+    /// memory by a debugger. Processes that use this crate do not, whenever they are killed or stopped. So say
+    /// yes where all processes of that user are trusted which use the domain.
+    pub fn trusts_lenders(mut self, trusts_lenders: bool) -> Self {
+        self.trusts_lenders = trusts_lenders;
+        self
+    }
+
+    /// Whether to use multicast, if the [transports](Self::transports) have it. Without it, and with a [rendezvous](Self::rendezvous) whatever is said
     /// here, participants find each other by their peers and their rendezvous alone. Default yes.
     pub fn multicast(mut self, multicast: bool) -> Self {
         self.multicast = multicast;
@@ -258,7 +353,8 @@ impl DomainParticipantBuilder {
     ///
     /// # Errors
     /// When the domain is above 232 and there is no rendezvous, or none where the reference says, a peer's
-    /// name or an interface does not exist, or the machine has no sockets or threads to give.
+    /// name, an interface or a core does not exist, the transports reach nobody, or the machine has no
+    /// sockets or threads to give.
     pub fn build(self) -> Result<DomainParticipant, ParticipantError> {
         let domain = self.domain;
         let ports = match Ports::of(domain) {
@@ -266,20 +362,40 @@ impl DomainParticipantBuilder {
             None => return Err(ParticipantError::Domain { domain }),
             ports => ports,
         };
-        let mut peers = Vec::new();
+        let transports = self.chosen_transports()?;
+        let thread_cores = self.thread_cores.resolve();
+        let thread_cores = thread_cores.map_err(ParticipantError::ThreadCores)?;
+        let (mut peers, mut connected) = (Vec::new(), Vec::new());
         for peer in &self.peers {
-            peers.extend(peer.resolve(domain)?);
+            let resolved = peer.resolve(domain, transports)?;
+            peers.extend(resolved.locators);
+            connected.extend(resolved.connected);
         }
         peers.extend(self.resolve_rendezvous()?);
         let Ok(interfaces) = self.interface.parse();
+        let prefix = new_prefix();
         let network = Network::open(&NetworkOptions {
             multicast_ttl: self.multicast_ttl,
             interfaces,
-            multicast: self.multicast,
+            transports,
+            tcp_listen: self.tcp_listen,
+            owner: prefix.0,
             ports,
             receive_buffer_bytes: self.receive_buffer_bytes,
+            busy_poll: self.socket_busy_poll,
+            receive_timestamps: self.receive_timestamps,
         })?;
-        let config = self.discovery_config(&network, &peers);
+        if let Some(tcp) = &network.tcp {
+            for address in connected {
+                tcp.keep_connected(clock::now(), address);
+            }
+        }
+        let shm = match transports.contains(Transport::Shm) {
+            true => SharedMemory::open(self.trusts_lenders),
+            false => Err(Obstacle::Off),
+        };
+        let mut config = self.discovery_config(prefix, &network, &peers);
+        config.participant.shared_memory = shm.as_ref().ok().map(SharedMemory::address);
         let discovery = Discovery::new(config).map_err(ParticipantError::Announcement)?;
         let waker = || Waker::new().map_err(ParticipantError::Wait);
         let control = waker()?;
@@ -290,8 +406,11 @@ impl DomainParticipantBuilder {
         let core = Arc::new(Core::new(CoreParts {
             domain,
             network,
+            shm,
             discovery,
             busy_poll: self.busy_poll,
+            thread_cores,
+            latency_histograms: self.latency_histograms,
             announces_types: self.announces_types,
             max_fragment_bytes: self.max_fragment_bytes,
             store: self.store.clone().unwrap_or_else(store_of_environment),
@@ -322,7 +441,41 @@ impl DomainParticipantBuilder {
         Ok(locators)
     }
 
-    fn discovery_config(&self, network: &Network, peers: &[Locator]) -> DiscoveryConfig {
+    /// By what datagrams go, if that can reach anybody.
+    fn chosen_transports(&self) -> Result<Transports, ParticipantError> {
+        let chosen = match self.transports {
+            Some(chosen) => chosen,
+            None => {
+                let said = Transports::from_env().map_err(ParticipantError::TransportVariable)?;
+                said.unwrap_or_default()
+            }
+        };
+        let is_used = |one: &Transport| match one {
+            Transport::Multicast => self.multicast,
+            Transport::Shm => self.shared_memory,
+            Transport::Udp | Transport::Tcp => true,
+        };
+        let used: Transports = chosen.iter().filter(is_used).collect();
+        let reason = if chosen.is_empty() {
+            "a participant needs a transport: udp, multicast, tcp or shm"
+        } else if used.contains(Transport::Udp) {
+            return Ok(used);
+        } else if !self.rendezvous.is_empty() {
+            "there is no rendezvous, which speaks UDP: add `udp` to the transports, or name peers instead"
+        } else if self.tcp_listen == TcpListen::Off && self.peers.is_empty() {
+            "and nowhere to listen nobody is found: name peers, as `tcp/HOST:PORT`, or have it listen"
+        } else {
+            return Ok(used);
+        };
+        Err(ParticipantError::Transports { chosen, reason })
+    }
+
+    fn discovery_config(
+        &self,
+        prefix: GuidPrefix,
+        network: &Network,
+        peers: &[Locator],
+    ) -> DiscoveryConfig {
         let addresses = network.addresses();
         let participant = ParticipantData {
             domain_id: Some(self.domain),
@@ -338,7 +491,7 @@ impl DomainParticipantBuilder {
                 false => Vec::new(),
             },
             user_data: self.user_data.clone(),
-            ..ParticipantData::new(new_prefix())
+            ..ParticipantData::new(prefix)
         };
         let defaults = DiscoveryConfig::new(participant);
         DiscoveryConfig {

@@ -4,6 +4,8 @@ mod builder;
 mod ignore;
 mod limits;
 mod peer;
+pub(crate) mod thread_cores;
+mod transports;
 
 use std::fmt;
 use std::path::Path;
@@ -11,10 +13,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_rtps::wire::{EntityId, Guid};
+use tickwire_transport::UdpSocket;
+use tickwire_transport::tcp::{TcpCounts, TcpNet};
 
 pub use builder::DomainParticipantBuilder;
 pub use ignore::IgnoreError;
 pub use limits::{DiscoveryLimits, FilterLimits, ParticipantLimits, ReaderLimits};
+pub use thread_cores::{ParseThreadCoresError, ThreadCores, ThreadCoresError};
+pub use transports::{
+    ParseTcpListenError, ParseTransportsError, TcpListen, Transport, Transports,
+    VARIABLE as TRANSPORT_VARIABLE,
+};
 
 use crate::builtin::BuiltinSubscriber;
 use crate::clock;
@@ -30,6 +39,7 @@ use crate::network::RefusedInterface;
 use crate::outgoing;
 use crate::publisher::{Publisher, PublisherQos};
 use crate::qos::{DataReaderQos, DataWriterQos};
+use crate::shm::SharedMemory;
 use crate::status::StatusMask;
 use crate::subscriber::{Subscriber, SubscriberQos};
 use crate::topic::Topic;
@@ -49,7 +59,8 @@ pub struct DomainParticipant {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driving {
     /// Three threads of its own: one for discovery and acknowledgements, one for data and its
-    /// listeners, and one for what happens beside the data (multicast, deadlines, matches).
+    /// listeners, and one for what happens beside the data (multicast, deadlines, matches). With TCP, one
+    /// for data by that, and its listeners; without UDP it replaces the one for data.
     #[default]
     Threaded,
     /// The application, by [`DomainParticipant::poll`]. No thread is started, but for the disk
@@ -258,7 +269,17 @@ impl DomainParticipant {
             interface_changes: counters.interface_changes.count(),
             interface_errors: counters.interface_errors.count(),
             store_errors: counters.store_errors.count(),
-            receive_buffer_bytes: network.user.receive_buffer_bytes(),
+            receive_buffer_bytes: network
+                .user
+                .as_ref()
+                .map_or(0, UdpSocket::receive_buffer_bytes),
+            tcp: network.tcp.as_ref().map(TcpNet::counts).unwrap_or_default(),
+            shared_memory: self
+                .core()
+                .shm
+                .as_ref()
+                .map(SharedMemory::counts)
+                .unwrap_or_default(),
         }
     }
 
@@ -316,8 +337,50 @@ pub struct ParticipantCounters {
     /// Logs of TRANSIENT and PERSISTENT writers of which not all may be on the disk, which no write could
     /// tell any more, as the writer has ended.
     pub store_errors: u64,
-    /// Room for datagrams that the kernel granted the socket for user data, in bytes.
+    /// Room for datagrams that the kernel granted the socket for user data, in bytes; 0 without UDP.
     pub receive_buffer_bytes: usize,
+    /// Its connections, if it uses TCP. Messages by TCP are among the datagrams, too.
+    pub tcp: TcpCounts,
+    /// What has passed through shared memory, which counts nowhere else.
+    pub shared_memory: SharedMemoryCounters,
+}
+
+/// What has passed through a participant's shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedMemoryCounters {
+    /// Datagrams written to logs, once for all that follow one.
+    pub records_sent: u64,
+    /// Bytes of those.
+    pub bytes_sent: u64,
+    /// Datagrams that no memory was left for. Reliable readers have them repaired.
+    pub records_unsent: u64,
+    /// Logs of this participant's writers that somebody follows now.
+    pub logs: u64,
+    /// The memory of those, in bytes, without a page for each and one for readers.
+    pub log_bytes: u64,
+    /// Of those the ones that have less memory than they wanted, since the machine had none, or the process may have
+    /// no more: readers that lag are overrun sooner.
+    pub short_logs: u64,
+    /// Datagrams read from logs.
+    pub records_received: u64,
+    /// Bytes of those.
+    pub bytes_received: u64,
+    /// Datagrams that were overwritten before they were read. Reliable readers have them repaired.
+    pub records_lost: u64,
+    /// Logs that were left since something else than records was in them.
+    pub malformed: u64,
+    /// Logs that could not be followed, here or by others; [`Pair::way`](crate::Pair::way) says why.
+    pub refused: u64,
+    /// Of the datagrams written to logs, those of which only was told where they lie, in [loans](crate::loan).
+    pub loans_sent: u64,
+    /// Bytes of those.
+    pub loan_bytes_sent: u64,
+    /// Of the datagrams read from logs, those that lay in loans. One whose memory was lent anew before it was read is
+    /// among those lost.
+    pub loans_received: u64,
+    /// Of those, copied before they were delivered, as this participant does not
+    /// [trust](crate::DomainParticipantBuilder::trusts_lenders) their writers or holds too many.
+    pub loans_copied: u64,
 }
 
 impl From<Lifeline> for DomainParticipant {

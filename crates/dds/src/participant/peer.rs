@@ -3,8 +3,9 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
 
-use tickwire_base::Locator;
+use tickwire_base::{Locator, StreamAddress};
 
+use super::transports::{Transport, Transports};
 use crate::error::ParticipantError;
 use crate::ports::Ports;
 
@@ -13,23 +14,69 @@ use crate::ports::Ports;
 pub(super) enum Peer {
     Machine(Ipv4Addr),
     Port(SocketAddrV4),
-    /// `HOST` or `HOST:PORT`.
+    /// `HOST` or `HOST:PORT`, behind `tcp/` or `udp/` if only that is meant.
     Named(String),
+}
+
+/// Where announcements for a peer go.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Resolved {
+    pub(super) locators: Vec<Locator>,
+    /// What is connected to by TCP, somebody having said that somebody is there.
+    pub(super) connected: Option<SocketAddrV4>,
 }
 
 impl Peer {
     /// Where announcements of the domain go. A name is looked up, which may take seconds.
-    pub(super) fn resolve(&self, domain: u32) -> Result<Vec<Locator>, ParticipantError> {
-        let (address, port) = match self {
-            Self::Machine(address) => (*address, None),
-            Self::Port(address) => (*address.ip(), Some(address.port())),
-            Self::Named(name) => look_up(name)?,
+    pub(super) fn resolve(
+        &self,
+        domain: u32,
+        transports: Transports,
+    ) -> Result<Resolved, ParticipantError> {
+        let by_udp = transports.contains(Transport::Udp);
+        let ((address, port), by_tcp) = match self {
+            Self::Machine(address) => ((*address, None), !by_udp),
+            Self::Port(address) => ((*address.ip(), Some(address.port())), !by_udp),
+            Self::Named(name) => {
+                let (scheme, host) = match name.split_once('/') {
+                    Some(("tcp", host)) => (Some(Transport::Tcp), host),
+                    Some(("udp", host)) => (Some(Transport::Udp), host),
+                    _ => (None, name.as_str()),
+                };
+                if let Some(reason) = missing(scheme, transports) {
+                    let chosen = transports;
+                    return Err(ParticipantError::Transports { chosen, reason });
+                }
+                let by_tcp = scheme.map_or(!by_udp, |scheme| scheme == Transport::Tcp);
+                (look_up(host)?, by_tcp)
+            }
         };
-        Ok(match (port, Ports::of(domain)) {
-            (Some(port), _) => vec![Locator::udp_v4(address, port)],
+        let at = port.map(|port| SocketAddrV4::new(address, port));
+        let locators = match (at, Ports::of(domain)) {
+            (Some(at), _) if by_tcp => vec![StreamAddress::anybody_at(at).to_locator()],
+            (Some(at), _) => vec![Locator::udp(at.into())],
+            (None, Some(ports)) if by_tcp => ports.well_known_streams(address).collect(),
             (None, Some(ports)) => ports.well_known(address).collect(),
             (None, None) => Vec::new(),
+        };
+        let connected = at.filter(|_| by_tcp);
+        Ok(Resolved {
+            locators,
+            connected,
         })
+    }
+}
+
+/// What is wrong with a peer by that transport.
+fn missing(scheme: Option<Transport>, transports: Transports) -> Option<&'static str> {
+    match scheme? {
+        scheme if transports.contains(scheme) => None,
+        Transport::Tcp => Some(
+            "no peer is reached by TCP: add `tcp` to the transports, or take `tcp/` off the peer",
+        ),
+        _ => Some(
+            "no peer is reached by UDP: add `udp` to the transports, or take `udp/` off the peer",
+        ),
     }
 }
 
@@ -58,17 +105,45 @@ fn look_up(name: &str) -> Result<(Ipv4Addr, Option<u16>), ParticipantError> {
 mod tests {
     use super::*;
 
+    fn resolve(peer: Peer, transports: &str) -> Resolved {
+        let transports = transports.parse().expect("they exist");
+        peer.resolve(0, transports).expect("it is known")
+    }
+
+    fn named(name: &str) -> Peer {
+        Peer::Named(name.to_owned())
+    }
+
     #[test]
     fn names_are_looked_up() {
-        let resolve = |peer: Peer| peer.resolve(0).expect("it is known");
-        let named = |name: &str| Peer::Named(name.to_owned());
         let here = Ipv4Addr::LOCALHOST;
-        let machine = resolve(Peer::Machine(here));
-        assert_eq!(machine[0], Locator::udp_v4(here, 7410));
-        assert_eq!(resolve(named("localhost")), machine);
+        let machine = resolve(Peer::Machine(here), "udp");
+        assert_eq!(machine.locators[0], Locator::udp_v4(here, 7410));
+        assert_eq!(resolve(named("localhost"), "udp"), machine);
+        assert_eq!(resolve(named("udp/localhost"), "udp,tcp"), machine);
         let port = [Locator::udp_v4(here, 7412)];
-        assert_eq!(resolve(named("localhost:7412")), port);
-        assert_eq!(resolve(Peer::Port(SocketAddrV4::new(here, 7412))), port);
+        assert_eq!(resolve(named("localhost:7412"), "udp").locators, port);
+        let at = SocketAddrV4::new(here, 7412);
+        assert_eq!(resolve(Peer::Port(at), "udp,tcp").locators, port);
+    }
+
+    #[test]
+    fn a_peer_by_tcp_says_so_unless_there_is_nothing_else() {
+        let at = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7412);
+        let port = Resolved {
+            locators: vec![StreamAddress::anybody_at(at).to_locator()],
+            connected: Some(at),
+        };
+        assert_eq!(resolve(named("tcp/localhost:7412"), "udp,tcp"), port);
+        assert_eq!(resolve(named("localhost:7412"), "tcp"), port);
+        let machine = resolve(named("tcp/localhost"), "tcp");
+        assert_eq!((machine.locators.len(), machine.connected), (10, None));
+        let by_udp = named("tcp/localhost").resolve(0, Transports::default());
+        let error = by_udp.expect_err("it cannot be reached").to_string();
+        assert!(
+            error.starts_with("with udp,multicast,shm alone no peer"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -12,11 +12,12 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{ChangeKind, Schedule};
 
 use super::aliases::Aliases;
-use super::info::{InstanceHandle, InstanceState, SampleState};
+use super::info::{InstanceHandle, InstanceState};
 use super::insert::Arrival;
 use super::instance::Instance;
 use super::lifecycle::Lifecycle;
 use super::next_instance::SortedInstances;
+use super::sample::Sample;
 use super::slots::{Slot, Slots};
 use super::time_filter::TimeFilter;
 use super::timing::Early;
@@ -52,38 +53,20 @@ pub(crate) enum Order {
     Source,
 }
 
-/// A stored sample. Its states are those of its instance until it is returned.
-#[derive(Debug)]
-pub(super) struct Entry<T> {
-    pub(super) instance: usize,
-    pub(super) state: SampleState,
-    pub(super) valid: bool,
-    pub(super) value: Option<Arc<T>>,
-    pub(super) writer: Guid,
-    pub(super) publisher: Guid,
-    pub(super) sequence_number: SequenceNumber,
-    pub(super) group_number: SequenceNumber,
-    pub(super) source_timestamp: Option<Timestamp>,
-    pub(super) reception_timestamp: Timestamp,
-    pub(super) disposed_generation: u32,
-    pub(super) no_writers_generation: u32,
-}
-
-impl<T> Entry<T> {
-    /// When it was made, as far as is known.
-    pub(super) fn made(&self) -> Timestamp {
-        self.source_timestamp.unwrap_or(self.reception_timestamp)
-    }
-}
-
 pub(crate) struct Cache<T> {
     pub(super) policy: CachePolicy,
-    pub(super) entries: Slots<Entry<T>>,
+    /// Whether that never keeps a value of a known instance out or has it make way for another, but by `max_samples`.
+    pub(super) takes_all: bool,
+    pub(super) entries: Slots<Sample<T>>,
     pub(super) instances: Vec<Option<Instance>>,
     free_instances: Vec<usize>,
     pub(super) by_handle: HashMap<InstanceHandle, usize>,
+    /// Of which instance the last sample was: often the next one is of the same.
+    latest: usize,
     /// Lifespan and ownership strength of each writer that has any.
     pub(super) writers: HashMap<Guid, WriterPolicy>,
+    /// Whether any of them ever had a LIFESPAN.
+    pub(super) has_lifespans: bool,
     /// When the LIFESPAN of samples ends.
     pub(super) expiries: Schedule<Slot>,
     /// Samples that have outlived their LIFESPAN, here or on the way.
@@ -110,6 +93,8 @@ pub(crate) struct Cache<T> {
     /// Samples and instances that have been removed.
     pub(super) gone: u64,
     pool: Vec<Arc<T>>,
+    /// Has a value let go of what is not its own, if it may hold such.
+    pub(super) let_go: Option<fn(&mut T)>,
     pub(super) collections: u64,
 }
 
@@ -127,13 +112,18 @@ pub(crate) struct WriterPolicy {
 
 impl<T> Cache<T> {
     pub(crate) fn new(policy: CachePolicy) -> Self {
+        let is_unlimited = policy.depth.is_none() && policy.max_samples_per_instance == usize::MAX;
+        let is_in_order = policy.order == Order::Arrival && !policy.by_source_timestamp;
         Self {
             policy,
+            takes_all: is_unlimited && is_in_order && !policy.exclusive,
             entries: Slots::new(),
             instances: Vec::new(),
             free_instances: Vec::new(),
             by_handle: HashMap::new(),
+            latest: 0,
             writers: HashMap::new(),
+            has_lifespans: false,
             expiries: Schedule::default(),
             expired: 0,
             purges: Schedule::default(),
@@ -149,15 +139,16 @@ impl<T> Cache<T> {
             set_instances: Vec::new(),
             gone: 0,
             pool: Vec::new(),
+            let_go: None,
             collections: 0,
         }
     }
 
     /// A value to decode into, which still holds what it was last used for.
     pub(crate) fn value(&mut self, initial: impl FnOnce() -> T) -> Arc<T> {
-        while let Some(mut value) = self.pool.pop() {
-            // The application may have kept a clone of the reference: then the value is its own.
-            if Arc::get_mut(&mut value).is_some() {
+        while let Some(value) = self.pool.pop() {
+            // The application may have a reference still: then the value is its own.
+            if Arc::strong_count(&value) == 1 {
                 return value;
             }
         }
@@ -165,7 +156,15 @@ impl<T> Cache<T> {
     }
 
     /// Gives a value back.
-    pub(crate) fn recycle(&mut self, value: Arc<T>) {
+    #[inline]
+    pub(crate) fn recycle(&mut self, mut value: Arc<T>) {
+        if let Some(let_go) = self.let_go {
+            // Who has it still lets go of it by dropping it.
+            let Some(value) = Arc::get_mut(&mut value) else {
+                return;
+            };
+            let_go(value);
+        }
         if self.pool.len() < MAX_POOLED {
             self.pool.push(value);
         }
@@ -197,12 +196,26 @@ impl<T> Cache<T> {
     }
 
     pub(crate) fn set_writer(&mut self, writer: Guid, policy: WriterPolicy) {
+        self.has_lifespans |= policy.lifespan.is_some();
         let before = self.writers.insert(writer, policy);
         if before.is_some_and(|before| before.strength != policy.strength) {
             for instance in self.instances.iter_mut().flatten() {
                 instance.change_strength(writer, policy.strength);
             }
         }
+    }
+
+    /// Where an instance is, if it is known.
+    #[inline(always)]
+    pub(super) fn find(&mut self, handle: InstanceHandle) -> Option<usize> {
+        let latest = self.instances.get(self.latest);
+        if let Some(Some(instance)) = latest
+            && instance.handle == handle
+        {
+            return Some(self.latest);
+        }
+        self.latest = *self.by_handle.get(&handle)?;
+        Some(self.latest)
     }
 
     /// The instance, if it is known.
@@ -243,6 +256,7 @@ impl<T> Cache<T> {
                     original: None,
                     kind: ChangeKind::Unregistered,
                     source_timestamp: None,
+                    kernel_timestamp: None,
                     reception_timestamp: time,
                     received_at: now,
                     expires_at: None,
@@ -275,12 +289,13 @@ impl<T> Cache<T> {
         }
     }
 
-    pub(super) fn remove(&mut self, slot: Slot) -> Option<Entry<T>> {
-        let index = self.entries.get(slot)?.instance;
+    #[inline(always)]
+    pub(super) fn remove(&mut self, slot: Slot) -> Option<Sample<T>> {
+        let index = self.entries.get(slot)?.instance_index;
         let instance = self.instances.get_mut(index)?.as_mut()?;
         let removed = self.entries.remove(slot, &mut instance.samples)?;
         self.expiries.remove(&slot);
-        instance.notice_count -= usize::from(!removed.valid);
+        instance.notice_count -= usize::from(!removed.info.valid_data);
         self.gone += 1;
         Some(removed)
     }
@@ -302,11 +317,16 @@ impl<T> Cache<T> {
         index
     }
 
+    #[inline(always)]
     pub(super) fn forget_if_over(&mut self, index: usize) {
-        let Some(place) = self.instances.get_mut(index) else {
-            return;
-        };
-        if let Some(instance) = place.take_if(|instance| instance.is_over()) {
+        let instance = self.instances.get(index).and_then(Option::as_ref);
+        if instance.is_some_and(Instance::is_over) {
+            self.forget(index);
+        }
+    }
+
+    fn forget(&mut self, index: usize) {
+        if let Some(instance) = self.instances.get_mut(index).and_then(Option::take) {
             self.by_handle.remove(&instance.handle);
             self.gone += 1;
             self.aliases.forget(instance.handle);

@@ -55,6 +55,7 @@ fn arrival(kind: ChangeKind, instance: u8, from: u8, number: u64) -> Arrival {
         sequence_number: SequenceNumber(number.cast_signed()),
         original: None,
         kind,
+        kernel_timestamp: None,
         source_timestamp: Some(Timestamp::from_nanos(number.cast_signed())),
         reception_timestamp: Timestamp::from_nanos(1_000),
         received_at: NOW,

@@ -5,10 +5,9 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use super::cache::{Cache, Order};
 use super::endpoint::Listed;
-use super::info::{InstanceHandle, SampleInfo, SampleState, StateMask, ViewState};
-use super::instance::Rank;
+use super::info::{InstanceHandle, SampleState, StateMask, ViewState};
 use super::sample::Sample;
-use super::slots::Slot;
+use super::slots::{List, Slot};
 
 /// Which samples `read` and `take` are after.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +33,11 @@ impl Query {
         instances: Instances::All,
         max_samples: usize::MAX,
     };
+
+    /// Whether it is after samples in any state, of any instance.
+    fn has_all(&self) -> bool {
+        self.mask == StateMask::ANY && matches!(self.instances, Instances::All)
+    }
 }
 
 /// Says of a value whether it is wanted.
@@ -76,7 +80,7 @@ impl<T> Cache<T> {
                 made: entry.made(),
             };
             samples.push(listed);
-            if entry.sequence_number != SequenceNumber::UNKNOWN {
+            if entry.info.sequence_number != SequenceNumber::UNKNOWN {
                 samples[notices..].fill(listed);
                 notices = samples.len();
             }
@@ -100,21 +104,25 @@ impl<T> Cache<T> {
         take: bool,
         samples: &mut Vec<Sample<T>>,
     ) {
-        match order {
-            Some(order) => self.choose_in_order(query, accepts, order),
-            None => self.choose(query, accepts),
-        }
-        let mut chosen = std::mem::take(&mut self.chosen);
-        samples.extend(chosen.drain(..).filter_map(|slot| self.sample(slot, take)));
-        self.chosen = chosen;
-        self.rank(samples);
-        for sample in samples.iter() {
-            if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
-                instance.view = ViewState::NotNew;
+        self.collections += 1;
+        let is_choosy = accepts.is_some() || order.is_some();
+        let is_in_order = !is_choosy && self.policy.order != Order::Instance;
+        if take && is_in_order && query.has_all() && self.entries.len() <= query.max_samples {
+            self.take_all(samples);
+        } else {
+            match order {
+                Some(order) => self.choose_in_order(query, accepts, order),
+                None => self.choose(query, accepts),
             }
+            let mut chosen = std::mem::take(&mut self.chosen);
+            samples.extend(chosen.drain(..).filter_map(|slot| self.sample(slot, take)));
+            self.chosen = chosen;
         }
+        self.rank(samples);
         if take {
-            for sample in samples.iter() {
+            // Once for each instance.
+            let last = samples.iter().filter(|sample| sample.info.sample_rank == 0);
+            for sample in last {
                 self.forget_if_over(sample.instance_index);
             }
         }
@@ -134,7 +142,7 @@ impl<T> Cache<T> {
         self.choose(&all, accepts);
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.sort_by_cached_key(|&slot| {
-            let entry = self.entries.get(slot).filter(|entry| entry.valid);
+            let entry = self.entries.get(slot).filter(|entry| entry.info.valid_data);
             let key = entry.and_then(|entry| order(entry.value.as_deref()?));
             // What has no value tells of an end, and comes last.
             (key.is_none(), key)
@@ -167,12 +175,12 @@ impl<T> Cache<T> {
 
     /// Instance by instance, each where its oldest sample is.
     fn choose_grouped(&mut self, query: &Query, accepts: Option<Accepts<'_, T>>) {
-        let visit = self.collections + 1;
+        let visit = self.collections;
         let mut slot = self.entries.first();
         while let Some(current) = slot
             && self.chosen.len() < query.max_samples
         {
-            let index = self.entries.get(current).map(|entry| entry.instance);
+            let index = self.entries.get(current).map(|entry| entry.instance_index);
             let instance = index.and_then(|index| self.instances.get_mut(index)?.as_mut());
             if let Some(instance) = instance.filter(|instance| instance.visited != visit) {
                 instance.visited = visit;
@@ -232,7 +240,7 @@ impl<T> Cache<T> {
     /// own, which tells of the end of an instance, always is.
     fn is_wanted(&self, slot: Slot, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
         let has_value = |accepts: Accepts<'_, T>| {
-            let entry = self.entries.get(slot).filter(|entry| entry.valid);
+            let entry = self.entries.get(slot).filter(|entry| entry.info.valid_data);
             let value = entry.and_then(|entry| entry.value.as_deref());
             value.is_none_or(accepts)
         };
@@ -243,64 +251,48 @@ impl<T> Cache<T> {
         let Some(entry) = self.entries.get(slot) else {
             return false;
         };
-        let Some(Some(instance)) = self.instances.get(entry.instance) else {
+        let Some(Some(instance)) = self.instances.get(entry.instance_index) else {
             return false;
         };
-        mask.accepts(entry.state, instance.view, instance.state)
+        mask.accepts(entry.info.sample_state, instance.view, instance.state)
     }
 
-    /// What the application gets to see of an entry; ranks come later.
-    fn sample(&mut self, slot: Slot, take: bool) -> Option<Sample<T>> {
-        let sample_state = self.entries.get(slot)?.state;
-        let entry = self.entries.get_mut(slot)?;
-        let instance = self.instances.get(entry.instance)?.as_ref()?;
-        let info = SampleInfo {
-            sample_state,
-            view_state: instance.view,
-            instance_state: instance.state,
-            source_timestamp: entry.source_timestamp,
-            reception_timestamp: entry.reception_timestamp,
-            instance: instance.handle,
-            writer: entry.writer,
-            sequence_number: entry.sequence_number,
-            disposed_generation_count: entry.disposed_generation,
-            no_writers_generation_count: entry.no_writers_generation,
-            sample_rank: 0,
-            generation_rank: 0,
-            absolute_generation_rank: 0,
-            valid_data: entry.valid,
-        };
-        let instance_index = entry.instance;
-        let value = if take {
-            self.remove(slot)?.value
-        } else {
-            entry.state = SampleState::Read;
-            entry.value.clone()
-        };
-        Some(Sample {
-            value,
-            info,
-            instance_index,
-        })
-    }
-
-    /// Fills in the ranks (DDS 1.4 §2.2.2.5.1.6 to §2.2.2.5.1.8), from the last sample to the first.
-    fn rank(&mut self, samples: &mut [Sample<T>]) {
-        self.collections += 1;
-        for sample in samples.iter() {
-            let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) else {
-                continue;
-            };
-            let (generation, rank) = (sample.info.generation(), &mut instance.rank);
-            let is_first = rank.collection != self.collections;
-            if is_first {
-                *rank = Rank {
-                    collection: self.collections,
-                    ..Rank::default()
-                };
+    /// All samples as the application gets to see them; ranks come later.
+    fn take_all(&mut self, samples: &mut Vec<Sample<T>>) {
+        let count = self.entries.len();
+        samples.reserve(count);
+        self.gone += count as u64;
+        self.expiries.clear();
+        let (instances, collection) = (&mut self.instances, self.collections);
+        self.entries.drain(|mut sample| {
+            if let Some(Some(instance)) = instances.get_mut(sample.instance_index) {
+                instance.samples = List::default();
+                instance.notice_count = 0;
+                instance.show(&mut sample.info, collection);
             }
-            rank.newest_generation = rank.newest_generation.max(generation);
-        }
+            samples.push(sample);
+        });
+    }
+
+    /// What the application gets to see of a sample; ranks come later.
+    fn sample(&mut self, slot: Slot, take: bool) -> Option<Sample<T>> {
+        let mut sample = match take {
+            true => self.remove(slot)?,
+            false => {
+                let kept = self.entries.get_mut(slot)?;
+                let sample = kept.clone();
+                kept.info.sample_state = SampleState::Read;
+                sample
+            }
+        };
+        let instance = self.instances.get_mut(sample.instance_index)?.as_mut()?;
+        instance.show(&mut sample.info, self.collections);
+        Some(sample)
+    }
+
+    /// Fills in the ranks (DDS 1.4 §2.2.2.5.1.6 to §2.2.2.5.1.8), from the last sample to the first, whose
+    /// instances have been seen then.
+    fn rank(&mut self, samples: &mut [Sample<T>]) {
         for sample in samples.iter_mut().rev() {
             let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) else {
                 continue;
@@ -312,6 +304,7 @@ impl<T> Cache<T> {
             sample.info.generation_rank = rank.newest_generation.saturating_sub(generation);
             sample.info.absolute_generation_rank = current.saturating_sub(generation);
             rank.count = rank.count.saturating_add(1);
+            instance.view = ViewState::NotNew;
         }
     }
 }

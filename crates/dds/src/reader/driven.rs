@@ -8,10 +8,11 @@ use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{RepresentationId, Verdict};
 use tickwire_rtps::reader::{Decision, WriterProxy};
-use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, Submessage};
+use tickwire_rtps::wire::{Context, EntityId, Guid, SequenceNumber, Submessage};
+use tickwire_transport::shm::Borrowed;
 
 use super::cache::WriterPolicy;
-use super::endpoint::{Listed, ReaderEndpoint, Received};
+use super::endpoint::{Listed, ReaderEndpoint, Received, Run};
 use super::info::StateMask;
 use super::room::Room;
 use super::shared::{ReaderShared, ReaderState};
@@ -32,23 +33,32 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
             timestamp,
             context,
             submessage,
+            lent,
         } = *received;
         self.update(|state| {
-            let ReaderState { machine, inbox, .. } = state;
-            inbox.now = now;
-            inbox.timestamp = timestamp;
-            match submessage {
-                Submessage::Data(data) => machine.handle_data(now, context, data, inbox),
-                Submessage::DataFrag(data) => machine.handle_data_frag(now, context, data, inbox),
-                Submessage::Heartbeat(heartbeat) => {
-                    machine.handle_heartbeat(now, context, heartbeat, inbox, outbox);
+            state.inbox.now = now;
+            state.inbox.timestamp = timestamp;
+            state.borrow(lent);
+            state.handle(now, context, submessage, outbox);
+            state.borrow(None);
+            StatusMask::NONE
+        })
+    }
+
+    fn receive_run(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool {
+        // Sets of several readers are told of each change.
+        let takes_all = !self.is_in_sets();
+        self.update(|state| {
+            state.inbox.now = run.now;
+            state.inbox.timestamp = run.timestamp;
+            state.borrow(run.lent);
+            loop {
+                state.handle(run.now, run.context(), run.submessage(), outbox);
+                if !takes_all || !run.advance() {
+                    break;
                 }
-                Submessage::HeartbeatFrag(heartbeat) => {
-                    machine.handle_heartbeat_frag(now, context, heartbeat);
-                }
-                Submessage::Gap(gap) => machine.handle_gap(context, gap, inbox),
-                _ => {}
             }
+            state.borrow(None);
             StatusMask::NONE
         })
     }
@@ -161,6 +171,7 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
     fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
         self.update(|state| {
+            self.due.forget();
             state.inbox.now = now;
             state.machine.handle_timeout(now, outbox);
             let has_room = std::mem::take(&mut state.inbox.has_room);
@@ -216,6 +227,37 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         drop(state);
         if self.announce(news) {
             self.core.call_listener_later(self.guid.entity);
+        }
+    }
+}
+
+impl<T: TopicSupport> ReaderState<T> {
+    /// What is handled next lies there.
+    fn borrow(&mut self, lent: Option<&Borrowed>) {
+        if T::BORROWS {
+            self.inbox.lent = lent.cloned();
+        }
+    }
+
+    fn handle(
+        &mut self,
+        now: Instant,
+        context: &Context<'_>,
+        submessage: &Submessage<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let Self { machine, inbox, .. } = self;
+        match submessage {
+            Submessage::Data(data) => machine.handle_data(now, context, data, inbox),
+            Submessage::DataFrag(data) => machine.handle_data_frag(now, context, data, inbox),
+            Submessage::Heartbeat(heartbeat) => {
+                machine.handle_heartbeat(now, context, heartbeat, inbox, outbox);
+            }
+            Submessage::HeartbeatFrag(heartbeat) => {
+                machine.handle_heartbeat_frag(now, context, heartbeat, outbox);
+            }
+            Submessage::Gap(gap) => machine.handle_gap(context, gap, inbox),
+            _ => {}
         }
     }
 }

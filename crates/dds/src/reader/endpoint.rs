@@ -7,11 +7,13 @@ use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::Verdict;
 use tickwire_rtps::reader::{Decision, WriterProxy};
-use tickwire_rtps::wire::{Context, EntityId, Guid, SequenceNumber, Submessage};
+use tickwire_rtps::wire::{Context, EntityId, Guid, Malformed, SequenceNumber, Submessage};
+use tickwire_transport::shm::Borrowed;
 
 use super::info::StateMask;
 use super::room::Room;
 use super::status::ReaderStatuses;
+use crate::lane::Messages;
 use crate::status::StatusMask;
 
 /// A submessage for a reader, and when it came.
@@ -20,6 +22,80 @@ pub(crate) struct Received<'a> {
     pub(crate) timestamp: Timestamp,
     pub(crate) context: &'a Context<'a>,
     pub(crate) submessage: &'a Submessage<'a>,
+    /// Memory that its writer lends, where it lies.
+    pub(crate) lent: Option<&'a Borrowed>,
+}
+
+/// Submessages that have come together and follow each other from one writer to the same readers.
+pub(crate) struct Run<'r, 'a> {
+    pub(crate) now: Instant,
+    pub(crate) timestamp: Timestamp,
+    /// Memory that its writer lends, where they lie.
+    pub(crate) lent: Option<&'r Borrowed>,
+    current: Submessage<'a>,
+    /// From whom, and for whom.
+    ends: (EntityId, Option<EntityId>),
+    rest: &'r mut Messages<'a>,
+    /// What comes after the run, if that is known.
+    behind: Option<Option<Result<Submessage<'a>, Malformed>>>,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    /// Begins with the submessage that `rest` has given last.
+    pub(crate) fn new(
+        now: Instant,
+        timestamp: Timestamp,
+        first: Submessage<'a>,
+        rest: &'r mut Messages<'a>,
+    ) -> Self {
+        Self {
+            now,
+            timestamp,
+            lent: None,
+            ends: (first.writer(), first.to_reader()),
+            current: first,
+            rest,
+            behind: None,
+        }
+    }
+
+    pub(crate) fn context(&self) -> &Context<'a> {
+        self.rest.context()
+    }
+
+    pub(crate) fn submessage(&self) -> &Submessage<'a> {
+        &self.current
+    }
+
+    /// Goes on; false at the end.
+    pub(crate) fn advance(&mut self) -> bool {
+        if self.behind.is_some() {
+            return false;
+        }
+        let ends = |context: &Context<'_>| (context.source_prefix, context.destination_prefix);
+        let before = ends(self.rest.context());
+        match self.rest.next_submessage() {
+            Some(Ok(next))
+                if (next.writer(), next.to_reader()) == self.ends
+                    && ends(self.rest.context()) == before =>
+            {
+                self.current = next;
+                true
+            }
+            other => {
+                self.behind = Some(other);
+                false
+            }
+        }
+    }
+
+    /// What comes after as much of the run as was taken.
+    pub(crate) fn behind(self) -> Option<Result<Submessage<'a>, Malformed>> {
+        match self.behind {
+            Some(known) => known,
+            None => self.rest.next_submessage(),
+        }
+    }
 }
 
 /// A reader as the participant's threads see it, whatever the type of its samples.
@@ -28,6 +104,10 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
 
     /// Takes a submessage; says whether the listener has something to hear.
     fn receive(&self, received: &Received<'_>, outbox: &mut Outbox) -> bool;
+
+    /// Takes the submessages of a run, or the first of them; says whether the listener has something to
+    /// hear.
+    fn receive_run(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool;
 
     /// A writer matches; says whether the listener has something to hear.
     fn match_writer(
@@ -92,4 +172,87 @@ pub(crate) struct Listed {
     pub(crate) publisher: Guid,
     pub(crate) group_number: SequenceNumber,
     pub(crate) made: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use tickwire_rtps::wire::{Arrival, Gap, GuidPrefix, MessageWriter, SequenceNumberSet};
+
+    use super::*;
+
+    const HERE: Arrival = Arrival {
+        from: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        by_multicast: false,
+        kernel_timestamp: None,
+    };
+    const ONE: EntityId = EntityId::user_writer(1, true);
+    const OTHER: EntityId = EntityId::user_writer(2, true);
+    const READER: EntityId = EntityId::user_reader(3, true);
+
+    fn gap(message: &mut MessageWriter<'_>, number: i64, reader: EntityId, writer: EntityId) {
+        message.gap(&Gap {
+            reader,
+            writer,
+            start: SequenceNumber(number),
+            list: SequenceNumberSet::empty(SequenceNumber(number + 1)),
+        });
+    }
+
+    fn number(submessage: &Submessage<'_>) -> i64 {
+        match submessage {
+            Submessage::Gap(gap) => gap.start.0,
+            other => panic!("{other:?} was not written"),
+        }
+    }
+
+    /// The numbers of the submessages, run by run.
+    fn runs(datagram: &[u8]) -> Vec<Vec<i64>> {
+        let mut rest = Messages::one(datagram, HERE).expect("a header");
+        let mut next = rest.next_submessage();
+        let mut runs = Vec::new();
+        while let Some(Ok(first)) = next {
+            let time = Timestamp::default();
+            let mut run = Run::new(Instant::ZERO, time, first, &mut rest);
+            let mut numbers = vec![number(run.submessage())];
+            while run.advance() {
+                numbers.push(number(run.submessage()));
+            }
+            assert!(!run.advance(), "the end stays the end");
+            next = run.behind();
+            runs.push(numbers);
+        }
+        assert!(next.is_none(), "all is well-formed");
+        runs
+    }
+
+    #[test]
+    fn a_run_ends_where_writer_reader_or_destination_change() {
+        let mut bytes = Vec::new();
+        let mut message = MessageWriter::new(&mut bytes, GuidPrefix([1; 12]));
+        let everybody = EntityId::UNKNOWN;
+        gap(&mut message, 1, everybody, ONE);
+        message.info_ts(Some(Timestamp::from_nanos(1)));
+        gap(&mut message, 2, everybody, ONE);
+        gap(&mut message, 3, everybody, OTHER);
+        gap(&mut message, 4, READER, OTHER);
+        gap(&mut message, 5, READER, OTHER);
+        message.info_dst(GuidPrefix([2; 12]));
+        gap(&mut message, 6, READER, OTHER);
+        assert_eq!(runs(&bytes), [vec![1, 2], vec![3], vec![4, 5], vec![6]]);
+    }
+
+    #[test]
+    fn what_is_not_taken_of_a_run_comes_behind_it() {
+        let mut bytes = Vec::new();
+        let mut message = MessageWriter::new(&mut bytes, GuidPrefix([1; 12]));
+        gap(&mut message, 1, READER, ONE);
+        gap(&mut message, 2, READER, ONE);
+        let mut rest = Messages::one(&bytes, HERE).expect("a header");
+        let first = rest.next_submessage().expect("two").expect("well-formed");
+        let run = Run::new(Instant::ZERO, Timestamp::default(), first, &mut rest);
+        let behind = run.behind().expect("another").expect("well-formed");
+        assert_eq!(number(&behind), 2);
+    }
 }

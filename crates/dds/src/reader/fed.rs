@@ -85,6 +85,7 @@ impl<T: TopicSupport> Inbox<T> {
             original: None,
             kind,
             source_timestamp: None,
+            kernel_timestamp: None,
             reception_timestamp: self.timestamp,
             received_at: self.now,
             instance,

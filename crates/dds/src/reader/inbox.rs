@@ -10,15 +10,18 @@ use tickwire_cdr::{KeyHash, Representation, TypeDescription};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::reader::{CoherentSet, Delivery, ReceivedChange, SetEnd, Sink};
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
+use tickwire_transport::shm::Borrowed;
 
 use super::cache::{Cache, CachePolicy};
 use super::coherent::Sets;
 use super::group_inbox::GroupInbox;
 use super::info::InstanceHandle;
 use super::insert::{Arrival, Insertion};
+use super::latency::ReaderLatency;
 use super::slots::Slot;
 use super::status::ReaderStatuses;
 use crate::deadline::DeadlineTracker;
+use crate::loan::LentPayload;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 
@@ -37,6 +40,8 @@ pub(super) struct Inbox<T: TopicSupport> {
     /// When what is delivered arrived, by both clocks.
     pub(super) now: Instant,
     pub(super) timestamp: Timestamp,
+    /// Memory that its writer lends, where what is delivered may lie.
+    pub(super) lent: Option<Borrowed>,
     /// What has changed since it was last looked at.
     pub(super) news: StatusMask,
     /// Something was refused, hence waits in the machine or in the writer.
@@ -46,6 +51,8 @@ pub(super) struct Inbox<T: TopicSupport> {
     pub(super) sets: Sets<T>,
     /// What waits for other readers of the subscriber.
     pub(super) group: Option<GroupInbox<T>>,
+    /// How long samples take, if that is counted.
+    pub(super) latency: Option<Box<ReaderLatency>>,
 }
 
 /// What became of samples after they arrived in order.
@@ -103,8 +110,10 @@ impl<T: TopicSupport> Inbox<T> {
         deadline: Duration,
     ) -> Self {
         let description = T::description(&ty);
+        let mut cache = Cache::new(policy);
+        cache.let_go = T::BORROWS.then_some(T::let_go);
         Self {
-            cache: Cache::new(policy),
+            cache,
             hash_varies: description.is_some_and(TypeDescription::key_hash_varies),
             ty,
             filter,
@@ -114,11 +123,13 @@ impl<T: TopicSupport> Inbox<T> {
             deadline: DeadlineTracker::new(deadline),
             now: Instant::ZERO,
             timestamp: Timestamp::default(),
+            lent: None,
             news: StatusMask::NONE,
             is_stalled: false,
             has_room: false,
             sets: Sets::new(),
             group: None,
+            latency: None,
         }
     }
 
@@ -152,28 +163,35 @@ impl<T: TopicSupport> Inbox<T> {
     }
 
     pub(super) fn stage(&self, change: &ReceivedChange<'_>, decoded: Decoded<T>) -> Staged<T> {
+        Staged {
+            arrival: self.arrival(change, decoded.instance),
+            value: decoded.value,
+            alias: decoded.alias,
+        }
+    }
+
+    #[inline(always)]
+    fn arrival(&self, change: &ReceivedChange<'_>, instance: InstanceHandle) -> Arrival {
         let mut arrival = Arrival {
             writer: change.writer,
             sequence_number: change.sequence_number,
             original: change.original,
             kind: change.kind,
             source_timestamp: change.source_timestamp,
+            kernel_timestamp: change.kernel_timestamp,
             reception_timestamp: self.timestamp,
             received_at: self.now,
             expires_at: None,
-            instance: decoded.instance,
+            instance,
             publisher: self.publisher_of(change),
             group_number: change.place.group.number,
         };
         arrival.expires_at = self.cache.expiry_of(&arrival);
-        Staged {
-            arrival,
-            value: decoded.value,
-            alias: decoded.alias,
-        }
+        arrival
     }
 
     /// Who numbers the changes of a writer; looked up only where that matters.
+    #[inline(always)]
     fn publisher_of(&self, change: &ReceivedChange<'_>) -> Guid {
         match change.place.group.number {
             SequenceNumber::ZERO => change.writer,
@@ -182,12 +200,17 @@ impl<T: TopicSupport> Inbox<T> {
     }
 
     pub(super) fn insert(&mut self, staged: Staged<T>) -> Delivery {
-        let Staged {
-            arrival,
-            value,
-            alias,
-        } = staged;
-        let insertion = self.cache.insert(&arrival, value);
+        self.insert_arrival(&staged.arrival, staged.value, staged.alias)
+    }
+
+    #[inline(always)]
+    fn insert_arrival(
+        &mut self,
+        arrival: &Arrival,
+        value: Option<Arc<T>>,
+        alias: Option<[u8; 16]>,
+    ) -> Delivery {
+        let insertion = self.cache.insert(arrival, value);
         if let Some((index, slot)) = self.cache.unnamed.take() {
             self.note_key(index, slot);
         }
@@ -195,15 +218,15 @@ impl<T: TopicSupport> Inbox<T> {
             self.cache.note_alias(arrival.instance, alias);
         }
         match insertion {
-            Insertion::Stored => self.stored(&arrival),
+            Insertion::Stored => self.stored(arrival),
             Insertion::Replaced => {
                 self.counters.replaced += 1;
-                self.stored(&arrival);
+                self.stored(arrival);
             }
             Insertion::Ignored => self.counters.ignored += 1,
             Insertion::Filtered => self.counters.filtered += 1,
             // The writer has kept its promise, whether the value is shown or not.
-            Insertion::TooEarly => self.written(&arrival),
+            Insertion::TooEarly => self.written(arrival),
             Insertion::Expired => {}
             Insertion::Rejected(reason) => {
                 self.statuses.reject(reason, Some(arrival.instance));
@@ -251,12 +274,19 @@ impl<T: TopicSupport> Inbox<T> {
         self.cache.instance(handle).map(|instance| instance.handle)
     }
 
+    #[inline(always)]
     fn stored(&mut self, arrival: &Arrival) {
         self.counters.stored += 1;
         self.news |= StatusMask::DATA_AVAILABLE;
+        if let Some(latency) = &mut self.latency
+            && arrival.kind.is_alive()
+        {
+            latency.received(arrival);
+        }
         self.written(arrival);
     }
 
+    #[inline(always)]
     fn written(&mut self, arrival: &Arrival) {
         match &mut self.deadline {
             Some(deadline) if arrival.kind.is_alive() => {
@@ -311,6 +341,7 @@ impl<T: TopicSupport> Inbox<T> {
     }
 
     /// The value and the instance of a change; `None` if there is none or it is not of our type.
+    #[inline]
     pub(super) fn decode(&mut self, change: &ReceivedChange<'_>) -> Option<Decoded<T>> {
         let (payload, is_key) = match change.payload {
             SerializedPayload::Data(payload) => (payload, false),
@@ -335,7 +366,14 @@ impl<T: TopicSupport> Inbox<T> {
         let fresh = Arc::get_mut(&mut value)?;
         let read = match is_key {
             true => fresh.read_key_payload(ty, payload),
-            false => fresh.read_payload(ty, payload),
+            false => match self.lent.as_ref().filter(|_| T::BORROWS) {
+                None => fresh.read_payload(ty, payload),
+                Some(lent) => match LentPayload::of(payload, lent) {
+                    Some(payload) => fresh.read_lent_payload(ty, payload),
+                    // It was kept while it waited for its turn.
+                    None => fresh.read_payload(ty, payload),
+                },
+            },
         };
         let instance = read.ok().and_then(|()| self.instance(&value, change));
         match instance {
@@ -380,6 +418,7 @@ impl<T: TopicSupport> Inbox<T> {
 }
 
 impl<T: TopicSupport> Inbox<T> {
+    #[inline(always)]
     fn take(&mut self, change: &ReceivedChange<'_>) -> Delivery {
         if !self.is_wanted(change) {
             self.counters.filtered_by_content += 1;
@@ -394,12 +433,13 @@ impl<T: TopicSupport> Inbox<T> {
         let says_nothing = change.payload == SerializedPayload::None
             && (change.kind == ChangeKind::Alive || change.key_hash.is_some());
         match self.decode(change) {
+            Some(decoded) if self.group.is_none() => {
+                let arrival = self.arrival(change, decoded.instance);
+                return self.insert_arrival(&arrival, decoded.value, decoded.alias);
+            }
             Some(decoded) => {
                 let staged = self.stage(change, decoded);
-                return match self.group {
-                    None => self.insert(staged),
-                    Some(_) => self.insert_in_turn(staged),
-                };
+                return self.insert_in_turn(staged);
             }
             None if says_nothing => self.counters.ignored += 1,
             None => self.counters.undecodable += 1,
@@ -409,8 +449,9 @@ impl<T: TopicSupport> Inbox<T> {
 }
 
 impl<T: TopicSupport> Sink for Inbox<T> {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
-        let delivery = self.take(&change);
+    #[inline]
+    fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery {
+        let delivery = self.take(change);
         if self.group.is_some() && delivery == Delivery::Accepted {
             let group_number = change.place.group.number;
             self.passed(change.writer, change.sequence_number, group_number);

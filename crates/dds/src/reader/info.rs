@@ -71,6 +71,11 @@ pub struct SampleInfo {
     pub instance_state: InstanceState,
     /// When the writer made it, by the writer's clock; `None` if it did not say.
     pub source_timestamp: Option<Timestamp>,
+    /// When the kernel received the datagram with it, or with the fragment that made it whole; `None`
+    /// unless the participant [asks for that](crate::DomainParticipantBuilder::receive_timestamps), for
+    /// what came by shared memory or TCP, and for milliseconds after nobody on the machine had asked, which
+    /// the kernel takes to begin.
+    pub kernel_timestamp: Option<Timestamp>,
     /// When it arrived, by this machine's clock.
     pub reception_timestamp: Timestamp,
     /// Its instance.

@@ -7,8 +7,9 @@ use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{ChangeKind, OriginalWriter};
 
-use super::cache::{Cache, Entry, Order};
-use super::info::{InstanceHandle, SampleState};
+use super::cache::{Cache, Order};
+use super::info::{InstanceHandle, SampleInfo, SampleState};
+use super::sample::Sample;
 
 /// A change on its way into the cache.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Arrival {
     pub(crate) original: Option<OriginalWriter>,
     pub(crate) kind: ChangeKind,
     pub(crate) source_timestamp: Option<Timestamp>,
+    pub(crate) kernel_timestamp: Option<Timestamp>,
     pub(crate) reception_timestamp: Timestamp,
     /// The same by the clock that deadlines go by.
     pub(crate) received_at: Instant,
@@ -69,12 +71,46 @@ pub enum SampleRejectedReason {
 
 impl<T> Cache<T> {
     /// Stores a change. A `value` that it does not keep is recycled.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, arrival: &Arrival, value: Option<Arc<T>>) -> Insertion {
+        let value = match value.map(|value| self.append(arrival, value)) {
+            Some(Ok(())) => return Insertion::Stored,
+            Some(Err(value)) => Some(value),
+            None => None,
+        };
+        // A copy, lest a value that is appended has all of this in memory.
+        let arrival = *arrival;
+        self.insert_any(&arrival, value)
+    }
+
+    fn insert_any(&mut self, arrival: &Arrival, value: Option<Arc<T>>) -> Insertion {
         let (outcome, rest) = self.try_insert(arrival, value);
         if let Some(value) = rest {
             self.recycle(value);
         }
         outcome
+    }
+
+    /// Stores a value of an instance that is alive and has this writer, where nothing keeps it out or makes
+    /// way for it: most values of readers that keep all. Gives back any other.
+    #[inline(always)]
+    fn append(&mut self, arrival: &Arrival, value: Arc<T>) -> Result<(), Arc<T>> {
+        let is_free = self.takes_all
+            && self.entries.len() < self.policy.max_samples
+            && self.time_filter.is_none()
+            && self.purges.is_empty()
+            && arrival.expires_at.is_none();
+        let is_plain = arrival.kind == ChangeKind::Alive && arrival.original.is_none();
+        let index = self.find(arrival.instance).filter(|_| is_free && is_plain);
+        let instance = index.and_then(|index| self.instances.get_mut(index)?.as_mut());
+        let (Some(index), Some(instance)) = (index, instance) else {
+            return Err(value);
+        };
+        if !instance.goes_on(arrival) {
+            return Err(value);
+        }
+        self.push(index, arrival, Some(value));
+        Ok(())
     }
 
     /// A writer has given a change again that had come from another, in whose place it is now.
@@ -105,6 +141,7 @@ impl<T> Cache<T> {
         self.forget_if_over(index);
     }
 
+    #[inline(always)]
     fn try_insert(
         &mut self,
         arrival: &Arrival,
@@ -125,6 +162,7 @@ impl<T> Cache<T> {
     }
 
     /// Stores a change that ownership and order let pass.
+    #[inline(always)]
     fn store_in_time(
         &mut self,
         index: usize,
@@ -143,6 +181,7 @@ impl<T> Cache<T> {
     }
 
     /// Stores a change that ownership, order and time let pass.
+    #[inline(always)]
     pub(super) fn store(
         &mut self,
         index: usize,
@@ -193,9 +232,10 @@ impl<T> Cache<T> {
 
     /// The instance that the change is about and what it says of it, unless ownership, order or a
     /// limit keeps it out.
+    #[inline(always)]
     fn admit(&mut self, arrival: &Arrival) -> Result<(usize, ChangeKind), Insertion> {
-        let index = match self.by_handle.get(&arrival.instance) {
-            Some(&index) => index,
+        let index = match self.find(arrival.instance) {
+            Some(index) => index,
             None if arrival.kind == ChangeKind::Unregistered => return Err(Insertion::Ignored),
             None if self.by_handle.len() >= self.policy.max_instances => {
                 return Err(Insertion::Rejected(SampleRejectedReason::Instances));
@@ -236,6 +276,7 @@ impl<T> Cache<T> {
 
     /// Removes the oldest value of a full KEEP_LAST history, and notices before it; says whether the
     /// value had not been read.
+    #[inline(always)]
     fn make_room(&mut self, index: usize) -> Result<bool, SampleRejectedReason> {
         let Some(Some(instance)) = self.instances.get(index) else {
             return Ok(false);
@@ -263,38 +304,49 @@ impl<T> Cache<T> {
             if let Some(value) = removed.value {
                 self.recycle(value);
             }
-            if removed.valid {
-                return removed.state == SampleState::NotRead;
+            if removed.info.valid_data {
+                return removed.info.sample_state == SampleState::NotRead;
             }
         }
     }
 
+    #[inline(always)]
     pub(super) fn push(&mut self, index: usize, arrival: &Arrival, value: Option<Arc<T>>) {
         let Some(Some(instance)) = self.instances.get_mut(index) else {
             return;
         };
         instance.notice_count += usize::from(!arrival.kind.is_alive());
-        let entry = Entry {
-            instance: index,
-            state: SampleState::NotRead,
-            valid: arrival.kind.is_alive(),
+        let sample = Sample {
             value,
-            writer: arrival.writer,
+            info: SampleInfo {
+                sample_state: SampleState::NotRead,
+                view_state: instance.view,
+                instance_state: instance.state,
+                source_timestamp: arrival.source_timestamp,
+                kernel_timestamp: arrival.kernel_timestamp,
+                reception_timestamp: arrival.reception_timestamp,
+                instance: arrival.instance,
+                writer: arrival.writer,
+                sequence_number: arrival.sequence_number,
+                disposed_generation_count: instance.disposed_generation,
+                no_writers_generation_count: instance.no_writers_generation,
+                sample_rank: 0,
+                generation_rank: 0,
+                absolute_generation_rank: 0,
+                valid_data: arrival.kind.is_alive(),
+            },
+            instance_index: index,
+            received_at: arrival.received_at,
             publisher: arrival.publisher,
-            sequence_number: arrival.sequence_number,
             group_number: arrival.group_number,
-            source_timestamp: arrival.source_timestamp,
-            reception_timestamp: arrival.reception_timestamp,
-            disposed_generation: instance.disposed_generation,
-            no_writers_generation: instance.no_writers_generation,
         };
-        let is_unnamed = instance.key.is_none() && entry.value.is_some();
+        let is_unnamed = instance.key.is_none() && sample.value.is_some();
         let slot = if self.policy.order == Order::Source {
-            let made = entry.made();
+            let made = sample.made();
             let previous = self.entries.place(|other| other.made() > made);
-            self.entries.insert(entry, previous, &mut instance.samples)
+            self.entries.insert(sample, previous, &mut instance.samples)
         } else {
-            self.entries.push(entry, &mut instance.samples)
+            self.entries.push(sample, &mut instance.samples)
         };
         if let Some(at) = arrival.expires_at {
             self.expiries.set(slot, at);

@@ -3,7 +3,7 @@
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
-use super::info::{InstanceHandle, InstanceState, ViewState};
+use super::info::{InstanceHandle, InstanceState, SampleInfo, ViewState};
 use super::insert::Arrival;
 use super::slots::List;
 
@@ -67,6 +67,21 @@ impl Instance {
         }
     }
 
+    /// A collection returns a sample of it: fills in the states, and begins its ranks.
+    #[inline]
+    pub(super) fn show(&mut self, info: &mut SampleInfo, collection: u64) {
+        info.view_state = self.view;
+        info.instance_state = self.state;
+        if self.rank.collection != collection {
+            self.rank = Rank {
+                collection,
+                ..Rank::default()
+            };
+        }
+        let newest = self.rank.newest_generation.max(info.generation());
+        self.rank.newest_generation = newest;
+    }
+
     pub(crate) fn generation(&self) -> u32 {
         self.disposed_generation
             .saturating_add(self.no_writers_generation)
@@ -83,6 +98,19 @@ impl Instance {
         *generation = generation.saturating_add(1);
         self.state = InstanceState::Alive;
         self.view = ViewState::New;
+    }
+
+    /// A value came of a writer that the instance has, while it was alive: nothing changes but the time. False, and
+    /// nothing is done, if it is otherwise.
+    #[inline(always)]
+    pub(super) fn goes_on(&mut self, arrival: &Arrival) -> bool {
+        let is_known = self.writers.contains(&arrival.writer) && self.key.is_some();
+        if !is_known || self.state != InstanceState::Alive {
+            return false;
+        }
+        self.last_own = Some((arrival.writer, arrival.sequence_number));
+        self.state_since = arrival.received_at;
+        true
     }
 
     /// A value came again by another writer: the instance has one, but is no more alive than it was if it

@@ -37,6 +37,7 @@ impl Lifecycle {
 
 impl<T> Cache<T> {
     /// Notes that the instance is in its state since `now`.
+    #[inline]
     pub(super) fn begin_state(&mut self, index: usize, now: Instant) {
         let Some(Some(instance)) = self.instances.get_mut(index) else {
             return;
@@ -103,7 +104,7 @@ impl<T> Cache<T> {
             let Some(removed) = oldest.and_then(|slot| self.remove(slot)) else {
                 return;
             };
-            self.purged += u64::from(removed.valid);
+            self.purged += u64::from(removed.info.valid_data);
             if let Some(value) = removed.value {
                 self.recycle(value);
             }

@@ -15,7 +15,9 @@ use crate::type_support::TopicSupport;
 /// [`listener_panics`](crate::ParticipantCounters::listener_panics).
 ///
 /// A listener may call anything, and may wait in a write; nothing more is delivered meanwhile, but
-/// acknowledgements are taken.
+/// acknowledgements are taken. So a write that waits for room waits in vain if a reader of the same
+/// participant is the one to acknowledge: what a listener writes to its own participant in one call must
+/// find room at once, or be written by another thread.
 pub trait DataReaderListener<T: TopicSupport>: Send + 'static {
     /// Samples have come. Called for each sample, but only once for those of one datagram where
     /// KEEP_ALL without limits keeps them from pushing each other out.

@@ -13,6 +13,7 @@ mod inbox;
 mod info;
 mod insert;
 mod instance;
+mod latency;
 mod lifecycle;
 mod listener;
 mod next_instance;
@@ -40,6 +41,7 @@ pub use any::AnyDataReader;
 pub use inbox::InboxCounters;
 pub use info::{InstanceHandle, InstanceState, SampleInfo, SampleState, StateMask, ViewState};
 pub use insert::SampleRejectedReason;
+pub use latency::ReaderLatency;
 pub(crate) use lifecycle::Lifecycle;
 pub use listener::DataReaderListener;
 pub use query_condition::QueryCondition;
@@ -49,6 +51,7 @@ pub use select::Select;
 pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
 pub(crate) use weak::WeakDataReader;
 
+use crate::clock;
 use crate::enabling::Enabling;
 use crate::endpoints;
 use crate::error::{ContentFilterError, EnableError, SetQosError, Timeout};
@@ -145,10 +148,14 @@ impl<T: TopicSupport> DataReader<T> {
 
     /// Waits until at least `count` writers match.
     ///
+    /// It also waits until shared memory is agreed on with those that can have it, but not longer than
+    /// 100 ms.
+    ///
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: u32, timeout: Duration) -> Result<(), Timeout> {
         let shared = &self.handle.shared;
+        let deadline = clock::now() + timeout;
         let matched = || {
             let current = shared.status(StatusMask::NONE, |all| all.matched.current_count);
             (current >= count).then_some(())
@@ -156,13 +163,18 @@ impl<T: TopicSupport> DataReader<T> {
         shared.core.wait(timeout, matched).ok_or(Timeout {
             awaited: "not enough writers match",
             waited: timeout,
-        })
+        })?;
+        let pair = |writer: &Guid| (*writer, shared.guid);
+        let pairs: Vec<_> = shared.with_state(|state| state.writers.keys().map(pair).collect());
+        shared.core.settle_ways(deadline, &pairs);
+        Ok(())
     }
 
     /// Waits until what the writers that match now had written before they matched has come, or never
     /// will (DDS 1.4 §2.2.2.5.3.32). A writer that discovery has not found yet does not match yet:
     /// [`wait_for_matched`](Self::wait_for_matched) waits for that. Volatile readers, and those of
-    /// volatile writers, have no history to wait for.
+    /// volatile writers, have no history to wait for. Coherent sets of GROUP scope are shown a little later, when
+    /// the subscriber knows that all writers of the publisher have had their parts.
     ///
     /// # Errors
     /// When that takes longer than `timeout`.
@@ -191,6 +203,25 @@ impl<T: TopicSupport> DataReader<T> {
     pub fn inbox_counters(&self) -> InboxCounters {
         let shared = &self.handle.shared;
         shared.with_state(|state| state.inbox.counters())
+    }
+
+    /// How long samples have taken from hop to hop since the reader was made or this was
+    /// [reset](Self::reset_latency); `None` unless the participant
+    /// [asks for it](crate::DomainParticipantBuilder::latency_histograms). Copies 136 KiB under the
+    /// reader's lock.
+    pub fn latency(&self) -> Option<ReaderLatency> {
+        let shared = &self.handle.shared;
+        shared.with_state(|state| state.inbox.latency.as_deref().cloned())
+    }
+
+    /// Forgets how long samples have taken.
+    pub fn reset_latency(&self) {
+        let shared = &self.handle.shared;
+        shared.with_state(|state| {
+            if let Some(latency) = &mut state.inbox.latency {
+                latency.reset();
+            }
+        });
     }
 
     /// The writers that matched, and clears the change.

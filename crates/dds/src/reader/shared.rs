@@ -28,7 +28,7 @@ use crate::outgoing::Scratch;
 use crate::signal::{Observers, lock};
 use crate::status::StatusMask;
 use crate::subscriber::SubscriberGroup;
-use crate::timer::Due;
+use crate::timer::{Due, earlier};
 use crate::type_support::TopicSupport;
 
 /// What the participant's threads and the application share of a reader.
@@ -70,14 +70,16 @@ impl<T: TopicSupport> ReaderShared<T> {
             limits: core.reader_limits.clone(),
             ..policy::reader_config(guid, policies)
         };
+        let mut inbox = Inbox::new(
+            ty,
+            filter,
+            policy::cache_policy(policies, lifecycle),
+            policies.deadline,
+        );
+        inbox.latency = core.latency_histograms.then(Box::default);
         let state = ReaderState {
             machine: Reader::new(config),
-            inbox: Inbox::new(
-                ty,
-                filter,
-                policy::cache_policy(policies, lifecycle),
-                policies.deadline,
-            ),
+            inbox,
             writers: HashMap::new(),
             patience: None,
             spare: Vec::new(),
@@ -127,6 +129,11 @@ impl<T: TopicSupport> ReaderShared<T> {
         subscriber.filter(|subscriber| subscriber.decides())
     }
 
+    /// Whether its subscriber decides when sets of several readers are whole.
+    pub(super) fn is_in_sets(&self) -> bool {
+        self.decider().is_some()
+    }
+
     /// Takes over what may change of the QoS.
     pub(super) fn change(&self, policies: &EndpointQos, lifecycle: Lifecycle) {
         let has_news = self.update(|state| {
@@ -170,6 +177,9 @@ impl<T: TopicSupport> ReaderShared<T> {
             .inbox
             .cache
             .collect(query, accepts, order, take, &mut samples);
+        if let Some(latency) = &mut state.inbox.latency {
+            latency.returned(&samples, clock::now());
+        }
         let has_room = take && state.inbox.is_stalled && !samples.is_empty();
         drop(state);
         if let Some(subscriber) = self.decider().filter(|_| take) {
@@ -229,7 +239,8 @@ impl<T: TopicSupport> ReaderShared<T> {
     /// Removes what has outlived its time. What was refused for lack of room is then taken by the
     /// thread that runs the timers.
     fn expire(&self, state: &mut ReaderState<T>) {
-        if state.inbox.cache.expire(clock::now()) {
+        let ends = state.inbox.cache.has_ends();
+        if ends && state.inbox.cache.expire(clock::now()) {
             state.inbox.has_room |= state.inbox.is_stalled;
             self.settle(state);
         }
@@ -274,9 +285,8 @@ impl<T: TopicSupport> ReaderShared<T> {
         let cache = state.inbox.cache.poll_timeout();
         let retry = state.inbox.has_room.then_some(Instant::ZERO);
         let machine = state.machine.poll_timeout();
-        let due = [machine, deadline, cache, retry, state.patience];
-        self.due
-            .set(due.into_iter().flatten().min(), &self.core.data);
+        let due = earlier(earlier(machine, deadline), earlier(cache, retry));
+        self.due.set(earlier(due, state.patience), &self.core.data);
         let news = std::mem::take(&mut state.inbox.news);
         if !news.is_empty() {
             self.changes.fetch_or(news.bits(), Ordering::AcqRel);

@@ -1,7 +1,20 @@
 //! Numbered slots for samples, threaded into lists: all of them by arrival, and each instance's.
 
+use std::num::NonZeroUsize;
+
 /// A slot's number.
-pub(crate) type Slot = usize;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Slot(NonZeroUsize);
+
+impl Slot {
+    fn at(index: usize) -> Self {
+        Self(NonZeroUsize::MIN.saturating_add(index))
+    }
+
+    fn index(self) -> usize {
+        self.0.get() - 1
+    }
+}
 
 /// The ends of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,8 +99,9 @@ impl<V> Slots<V> {
     }
 
     /// Adds a value at the end of the list of all and of `own`.
+    #[inline(always)]
     pub(crate) fn push(&mut self, value: V, own: &mut List) -> Slot {
-        self.insert(value, self.all.last, own)
+        self.link(value, self.all.last, None, own)
     }
 
     /// Adds a value behind `previous` in the list of all, at its beginning if that is `None`, and
@@ -97,23 +111,34 @@ impl<V> Slots<V> {
             Some(previous) => self.after(previous),
             None => self.all.first,
         };
-        let node = Node {
-            value,
-            all: Links { previous, next },
-            own: Links {
-                previous: own.last,
-                next: None,
-            },
-        };
+        self.link(value, previous, next, own)
+    }
+
+    /// Adds a value between two neighbours in the list of all, and at the end of `own`.
+    #[inline(always)]
+    fn link(
+        &mut self,
+        value: V,
+        previous: Option<Slot>,
+        next: Option<Slot>,
+        own: &mut List,
+    ) -> Slot {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => {
                 self.nodes.push(None);
-                self.nodes.len() - 1
+                Slot::at(self.nodes.len() - 1)
             }
         };
-        if let Some(place) = self.nodes.get_mut(slot) {
-            *place = Some(node);
+        if let Some(place) = self.nodes.get_mut(slot.index()) {
+            *place = Some(Node {
+                value,
+                all: Links { previous, next },
+                own: Links {
+                    previous: own.last,
+                    next: None,
+                },
+            });
         }
         match previous.and_then(|previous| self.node_mut(previous)) {
             Some(previous) => previous.all.next = Some(slot),
@@ -132,8 +157,9 @@ impl<V> Slots<V> {
     }
 
     /// Takes a value out of both its lists; `own` is the one it was pushed to.
+    #[inline(always)]
     pub(crate) fn remove(&mut self, slot: Slot, own: &mut List) -> Option<V> {
-        let node = self.nodes.get_mut(slot)?.take()?;
+        let node = self.nodes.get_mut(slot.index())?.take()?;
         self.free.push(slot);
         let mut all = self.all;
         self.unlink(node.all, &mut all, |node| &mut node.all);
@@ -142,6 +168,21 @@ impl<V> Slots<V> {
         Some(node.value)
     }
 
+    /// Takes all values out by arrival. The other lists that they are in are over, too.
+    #[inline]
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(V)) {
+        let mut next = std::mem::take(&mut self.all).first;
+        while let Some(slot) = next
+            && let Some(place) = self.nodes.get_mut(slot.index())
+            && let Some(node) = place.take()
+        {
+            next = node.all.next;
+            self.free.push(slot);
+            take(node.value);
+        }
+    }
+
+    #[inline(always)]
     fn unlink(&mut self, links: Links, list: &mut List, which: fn(&mut Node<V>) -> &mut Links) {
         match links.previous.and_then(|slot| self.node_mut(slot)) {
             Some(previous) => which(previous).next = links.next,
@@ -155,11 +196,11 @@ impl<V> Slots<V> {
     }
 
     fn node(&self, slot: Slot) -> Option<&Node<V>> {
-        self.nodes.get(slot)?.as_ref()
+        self.nodes.get(slot.index())?.as_ref()
     }
 
     fn node_mut(&mut self, slot: Slot) -> Option<&mut Node<V>> {
-        self.nodes.get_mut(slot)?.as_mut()
+        self.nodes.get_mut(slot.index())?.as_mut()
     }
 }
 
@@ -198,6 +239,31 @@ mod tests {
                 slot = slots.own_after(current);
             }
             prop_assert_eq!((by_all, by_own), (sorted, values));
+        }
+
+        #[test]
+        fn all_are_taken_in_their_order_and_their_slots_are_used_again(
+            values in prop::collection::vec(0..50u32, 0..60),
+            again in 0..60_u32,
+        ) {
+            let (mut slots, mut own) = (Slots::new(), List::default());
+            for &value in &values {
+                let previous = slots.place(|&other| other > value);
+                slots.insert(value, previous, &mut own);
+            }
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let mut drained = Vec::new();
+            slots.drain(|value| drained.push(value));
+            prop_assert_eq!(drained, sorted);
+            prop_assert_eq!((slots.len(), slots.first()), (0, None));
+            own = List::default();
+            for number in 0..again {
+                let slot = slots.push(number, &mut own);
+                prop_assert_eq!(slots.get(slot), Some(&number));
+            }
+            let used = values.len().max(usize::try_from(again).expect("it is small"));
+            prop_assert_eq!((slots.nodes.len(), slots.len()), (used, own.len));
         }
 
         /// Against a plain vector of (list, value).

@@ -215,14 +215,20 @@ impl<T> Cache<T> {
 
     /// When the change outlives its writer's LIFESPAN (DDS 1.4 §2.2.3.16): so long after it was
     /// made, by the writer's clock and ours.
+    #[inline(always)]
     pub(super) fn expiry_of(&self, arrival: &Arrival) -> Option<Instant> {
-        if !arrival.kind.is_alive() {
+        if !self.has_lifespans || !arrival.kind.is_alive() {
             return None;
         }
         let lifespan = self.writers.get(&arrival.writer)?.lifespan?;
         let received = arrival.reception_timestamp;
         let made = arrival.source_timestamp.unwrap_or(received);
         Some(arrival.received_at + lifespan.saturating_sub(received.since(made)))
+    }
+
+    /// Whether anything is ever to be removed for its age.
+    pub(super) fn has_ends(&self) -> bool {
+        !self.expiries.is_empty() || !self.purges.is_empty()
     }
 
     /// Removes what has outlived its LIFESPAN or, by READER_DATA_LIFECYCLE, its instance; says whether
@@ -242,7 +248,7 @@ impl<T> Cache<T> {
                 .value
                 .into_iter()
                 .for_each(|value| self.recycle(value));
-            self.forget_if_over(entry.instance);
+            self.forget_if_over(entry.instance_index);
         }
     }
 }

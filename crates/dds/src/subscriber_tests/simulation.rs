@@ -432,6 +432,7 @@ impl Sim {
                     timestamp,
                     context,
                     submessage: &submessage,
+                    lent: None,
                 };
                 let to = receiver(&submessage);
                 for reader in readers {

@@ -29,6 +29,7 @@ use super::syncer::SyncQueue;
 use crate::clock;
 use crate::core::Core;
 use crate::error::WriteError;
+use crate::participant::thread_cores::ThreadKind;
 use crate::qos::{Durability, DurabilityService, History, ResourceLimits};
 use crate::signal::lock;
 
@@ -69,12 +70,15 @@ impl Durable {
         let store = Store::open(directory)?;
         let syncing = match sync {
             SyncPolicy::Interval(interval) => {
-                let queue = core.syncer.start().map_err(|error| StoreError::Io {
-                    operation: Operation::Sync,
-                    path: directory.clone(),
-                    kind: error.kind(),
-                    reason: format!("no thread for that: {error}"),
-                })?;
+                let queue = core
+                    .syncer
+                    .start(core.thread_cores.of(ThreadKind::Sync))
+                    .map_err(|error| StoreError::Io {
+                        operation: Operation::Sync,
+                        path: directory.clone(),
+                        kind: error.kind(),
+                        reason: format!("no thread for that: {error}"),
+                    })?;
                 Some((interval, queue))
             }
             SyncPolicy::Never | SyncPolicy::EachWrite => None,
@@ -103,7 +107,7 @@ impl Durable {
     }
 
     /// Gives a machine that has no readers yet what the log keeps.
-    pub(crate) fn restore(&self, machine: &mut Writer) -> Result<(), StoreError> {
+    pub(crate) fn restore(&self, machine: &mut Writer<impl writer::Log>) -> Result<(), StoreError> {
         match &*lock(&self.state) {
             Some(state) => restore(&state.log, machine),
             None => Ok(()),
@@ -283,7 +287,7 @@ pub(super) fn limits(limits: &ResourceLimits) -> writer::ResourceLimits {
 
 /// Gives a machine that has no readers yet what a log keeps. A set of GROUP scope becomes one of its
 /// writer's alone: what other writers of the publisher had of it is in other logs.
-fn restore(log: &Log, machine: &mut Writer) -> Result<(), StoreError> {
+fn restore(log: &Log, machine: &mut Writer<impl writer::Log>) -> Result<(), StoreError> {
     let (now, timestamp) = (clock::now(), clock::timestamp());
     let mut set = None;
     log.read(timestamp, |record, is_whole| {

@@ -1,17 +1,19 @@
 //! A writer's machine behind its lock, whatever the type of its samples.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tickwire_base::Instant;
+use tickwire_base::{Instant, Locator};
 use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
-use tickwire_rtps::wire::{Context, GroupDigest, Guid, SequenceNumber, Submessage};
+use tickwire_rtps::wire::{Context, GroupDigest, Guid, GuidPrefix, SequenceNumber, Submessage};
 use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
+use tickwire_transport::shm::{self, Pool};
+use tickwire_transport::tcp;
 
 use super::durable::{self, Durable, Written};
 use crate::clock;
@@ -20,15 +22,17 @@ use crate::deadline::DeadlineTracker;
 use crate::error::{StoreError, WriteError};
 use crate::lease::Lease;
 use crate::listeners::Listeners;
+use crate::loan::Lender;
 use crate::outgoing::{self, Scratch};
 use crate::publisher::PublisherGroup;
 use crate::qos::{DataWriterQos, Liveliness, LivelinessKind, dscp};
 use crate::reader::InstanceHandle;
+use crate::shm::{OwnLog, SharedLog};
 use crate::signal::{Observers, lock};
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
 };
-use crate::timer::Due;
+use crate::timer::{Due, earlier};
 use crate::type_support::SampleError;
 
 /// What the participant's threads and the application share of a writer.
@@ -39,12 +43,17 @@ pub(crate) struct WriterEndpoint {
     autodispose: AtomicBool,
     /// TRANSPORT_PRIORITY of its datagrams.
     dscp: AtomicU8,
+    /// LATENCY_BUDGET, in nanoseconds.
+    latency_budget_ns: AtomicU64,
     pub(crate) listeners: Listeners,
     pub(crate) topic_name: String,
     pub(crate) observers: Observers,
     max_blocking_time: Duration,
+    max_unacknowledged_len: usize,
     /// Whether its writes show that the participant's other manual writers live.
     asserts_participant: bool,
+    /// What it lends from, if its samples are bytes.
+    pub(crate) lender: Option<Lender>,
     /// The type, if its members are known.
     description: Option<TypeDescription>,
     /// Where the numbers of changes come from, if they have an order across writers.
@@ -59,7 +68,7 @@ pub(crate) struct WriterEndpoint {
 }
 
 struct WriterState {
-    machine: Writer,
+    machine: Writer<OwnLog>,
     deadline: Option<DeadlineTracker>,
     lease: Option<Lease>,
 }
@@ -86,12 +95,13 @@ impl WriterEndpoint {
         let (guid, policies) = (announced.guid, &announced.qos);
         let config = WriterConfig {
             max_message_len: core.network.max_datagram_len(),
+            max_stream_message_len: tcp::MAX_MESSAGE_LEN,
             max_fragment_len: core.max_fragment_bytes,
             filter_limits: core.filter_limits.clone(),
             service: log.as_ref().and_then(|_| durable::service(policies)),
             ..config(guid, qos, policies)
         };
-        let mut machine = Writer::new(config);
+        let mut machine = Writer::with_log(config, OwnLog::default());
         if let Some(log) = &log {
             log.restore(&mut machine)?;
         }
@@ -100,11 +110,14 @@ impl WriterEndpoint {
             representation,
             autodispose: AtomicBool::new(qos.autodispose_unregistered_instances),
             dscp: AtomicU8::new(dscp(policies.transport_priority)),
+            latency_budget_ns: AtomicU64::new(nanos(policies.latency_budget)),
             listeners: Listeners::new(vec![Arc::clone(&core.listener)]),
             topic_name: announced.topic_name.clone(),
             observers: Observers::default(),
             max_blocking_time: policies.reliability.max_blocking_time,
+            max_unacknowledged_len: qos.max_unacknowledged_bytes,
             asserts_participant: asserts_participant(&policies.liveliness),
+            lender: Lender::new(description, representation, qos),
             description: description.cloned(),
             group: None,
             is_announced: AtomicBool::new(false),
@@ -189,11 +202,36 @@ impl WriterEndpoint {
     /// Writes a change, and waits for room if there is none.
     pub(crate) fn write(
         &self,
+        now: Instant,
         change: Change,
         payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
     ) -> Result<SequenceNumber, WriteError> {
-        let result = match self.try_write(change, &payload) {
-            Err(Refused::Full) => self.write_blocked(change, &payload),
+        self.write_by(now, |now| self.try_write(now, change, &payload))
+    }
+
+    /// Writes `len` bytes in place, and waits for room if there is none.
+    pub(crate) fn write_lent(
+        &self,
+        now: Instant,
+        lender: &Lender,
+        change: Change,
+        loan: shm::Loan,
+        len: usize,
+    ) -> Result<SequenceNumber, WriteError> {
+        let mut loan = Some(loan);
+        self.write_by(now, |now| {
+            self.try_write_lent(lender, now, change, &mut loan, len)
+        })
+    }
+
+    /// Writes, and waits for room if there is none.
+    fn write_by(
+        &self,
+        now: Instant,
+        mut try_write: impl FnMut(Instant) -> Result<SequenceNumber, Refused>,
+    ) -> Result<SequenceNumber, WriteError> {
+        let result = match try_write(now) {
+            Err(Refused::Full) => self.write_blocked(try_write),
             Err(Refused::Error(error)) => Err(error),
             Ok(number) => Ok(number),
         };
@@ -215,7 +253,7 @@ impl WriterEndpoint {
                     lease.assert(now);
                 }
             });
-            self.core.send_user(&mut scratch.outbox);
+            self.core.send_in_turn(&mut scratch.outbox);
         });
     }
 
@@ -228,6 +266,35 @@ impl WriterEndpoint {
                 }
             });
         }
+    }
+
+    /// How long a sample may wait for company.
+    fn latency_budget(&self) -> Duration {
+        Duration::from_nanos(self.latency_budget_ns.load(Ordering::Relaxed))
+    }
+
+    /// Bytes that readers may have to acknowledge.
+    pub(crate) fn max_unacknowledged_len(&self) -> usize {
+        self.max_unacknowledged_len
+    }
+
+    /// What it lends from, where its readers can see it.
+    pub(crate) fn pool(&self) -> Option<&Pool> {
+        // What goes to the disk first never goes straight to the log.
+        let lender = self.lender.as_ref().filter(|_| self.durable.is_none());
+        lender.and_then(Lender::pool)
+    }
+
+    /// Reaches the readers of a participant by `to` alone, or as they are announced.
+    pub(crate) fn divert(&self, participant: GuidPrefix, to: Option<Locator>) {
+        lock(&self.state).machine.divert(participant, to);
+    }
+
+    /// Has what it writes go straight to its log where all readers follow that, or no more. What goes to
+    /// the disk first never does.
+    pub(crate) fn set_log(&self, log: Option<&SharedLog>) {
+        let log = log.filter(|_| self.durable.is_none());
+        lock(&self.state).machine.log().set(log);
     }
 
     /// Whether unregistering disposes.
@@ -250,6 +317,8 @@ impl WriterEndpoint {
         self.autodispose.store(autodispose, Ordering::Relaxed);
         self.dscp
             .store(dscp(policies.transport_priority), Ordering::Relaxed);
+        self.latency_budget_ns
+            .store(nanos(policies.latency_budget), Ordering::Relaxed);
         Scratch::lend(|scratch| {
             self.on_state(clock::now(), &mut scratch.outbox, |state, now, _| {
                 state.machine.set_lifespan(policies.lifespan);
@@ -272,56 +341,95 @@ impl WriterEndpoint {
 
     fn write_blocked(
         &self,
-        change: Change,
-        payload: &impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
+        mut try_write: impl FnMut(Instant) -> Result<SequenceNumber, Refused>,
     ) -> Result<SequenceNumber, WriteError> {
         let waited = self.max_blocking_time;
-        let result = self
-            .core
-            .wait(waited, || match self.try_write(change, payload) {
-                Err(Refused::Full) => {
-                    // Room comes from acknowledgements: of held samples, and of those asked for.
-                    outgoing::flush();
-                    None
-                }
-                Err(Refused::Error(error)) => Some(Err(error)),
-                Ok(number) => Some(Ok(number)),
-            });
+        let result = self.core.wait(waited, || match try_write(clock::now()) {
+            Err(Refused::Full) => {
+                // Room comes from acknowledgements: of held samples, and of those asked for.
+                outgoing::flush();
+                self.core.flush();
+                None
+            }
+            Err(Refused::Error(error)) => Some(Err(error)),
+            Ok(number) => Some(Ok(number)),
+        });
+        outgoing::had_to_wait();
         result.unwrap_or(Err(WriteError::Timeout { waited }))
     }
 
     fn try_write(
         &self,
+        now: Instant,
         change: Change,
         payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
     ) -> Result<SequenceNumber, Refused> {
-        outgoing::publish(&self.core, |outbox| {
+        outgoing::publish(&self.core, now, self.latency_budget(), |outbox| {
             let Some(durable) = &self.durable else {
-                return Ok(self.write_change(change, payload, outbox)?.number);
+                return Ok(self.write_change(now, change, payload, outbox)?.number);
             };
-            let written = durable.write(self.guid, &change, clock::now(), |copy| {
+            let written = durable.write(self.guid, &change, now, |copy| {
                 let payload = |buffer: &mut Vec<u8>| {
                     payload(buffer)?;
                     copy.extend_from_slice(buffer);
                     Ok(())
                 };
-                self.write_change(change, payload, outbox)
+                self.write_change(now, change, payload, outbox)
             });
             Ok(written??)
         })
     }
 
+    fn try_write_lent(
+        &self,
+        lender: &Lender,
+        now: Instant,
+        change: Change,
+        loan: &mut Option<shm::Loan>,
+        len: usize,
+    ) -> Result<SequenceNumber, Refused> {
+        outgoing::publish(&self.core, now, self.latency_budget(), |outbox| {
+            let written = self.put::<WriteError>(now, change, outbox, |machine, change, outbox| {
+                let publish = |heads: [&[u8]; 2]| {
+                    // It is there until it is written.
+                    let loan = loan.take().ok_or(WriteError::NotEnabled)?;
+                    Ok(lender.publish(loan, len, heads))
+                };
+                machine.write_lent(now, change, lender.payload_len(len), publish, outbox)
+            });
+            Ok(written?.number)
+        })
+    }
+
     fn write_change(
         &self,
-        mut change: Change,
+        now: Instant,
+        change: Change,
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), SampleError>,
         outbox: &mut Outbox,
     ) -> Result<Written, writer::WriteError<SampleError>> {
-        self.on_state(clock::now(), outbox, |state, now, outbox| {
+        self.put(now, change, outbox, |machine, change, outbox| {
+            machine.write(now, change, payload, outbox)
+        })
+    }
+
+    /// Has the machine write a change.
+    fn put<E>(
+        &self,
+        now: Instant,
+        mut change: Change,
+        outbox: &mut Outbox,
+        write: impl FnOnce(
+            &mut Writer<OwnLog>,
+            Change,
+            &mut Outbox,
+        ) -> Result<SequenceNumber, writer::WriteError<E>>,
+    ) -> Result<Written, writer::WriteError<E>> {
+        self.on_state(now, outbox, |state, now, outbox| {
             if let Some(group) = &self.group {
                 change.group_number = group.next_number();
             }
-            let result = state.machine.write(now, change, payload, outbox);
+            let result = write(&mut state.machine, change, outbox);
             if let Some(lease) = &mut state.lease
                 && result.is_ok()
             {
@@ -350,11 +458,11 @@ impl WriterEndpoint {
     /// Runs `call` on the machine, and sends what it leaves once the lock is dropped.
     pub(crate) fn with_machine<R>(
         &self,
-        call: impl FnOnce(&mut Writer, Instant, &mut Outbox) -> R,
+        call: impl FnOnce(&mut Writer<OwnLog>, Instant, &mut Outbox) -> R,
     ) -> R {
         Scratch::lend(|scratch| {
             let result = self.on_machine(clock::now(), &mut scratch.outbox, call);
-            self.core.send_user(&mut scratch.outbox);
+            self.core.send_in_turn(&mut scratch.outbox);
             result
         })
     }
@@ -364,7 +472,7 @@ impl WriterEndpoint {
         &self,
         now: Instant,
         outbox: &mut Outbox,
-        call: impl FnOnce(&mut Writer, Instant, &mut Outbox) -> R,
+        call: impl FnOnce(&mut Writer<OwnLog>, Instant, &mut Outbox) -> R,
     ) -> R {
         self.on_state(now, outbox, |state, now, outbox| {
             call(&mut state.machine, now, outbox)
@@ -384,9 +492,13 @@ impl WriterEndpoint {
         let deadline = state.deadline.as_ref();
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
         let lease = state.lease.as_ref().and_then(Lease::poll_timeout);
-        let due = [state.machine.poll_timeout(), deadline, lease];
-        self.due
-            .set(due.into_iter().flatten().min(), &self.core.control);
+        let due = earlier(state.machine.poll_timeout(), earlier(deadline, lease));
+        self.due.set(due, &self.core.control);
+        let published = state.machine.log().take();
+        drop(state);
+        if let (Some(published), Some(shm)) = (published, &self.core.shm) {
+            shm.published(published);
+        }
         result
     }
 
@@ -415,6 +527,7 @@ impl WriterEndpoint {
     pub(crate) fn handle_timeout(&self, now: Instant, outbox: &mut Outbox) -> bool {
         let mut news = StatusMask::NONE;
         self.on_state(now, outbox, |state, now, outbox| {
+            self.due.forget();
             state.machine.handle_timeout(now, outbox);
             if let Some(deadline) = &mut state.deadline {
                 deadline.check(now, |instance| {
@@ -531,8 +644,13 @@ fn config(guid: Guid, qos: &DataWriterQos, policies: &EndpointQos) -> WriterConf
         presents: presentation.coherent_access
             || presentation.access_scope == PresentationScope::Group,
         max_unacknowledged_len: qos.max_unacknowledged_bytes,
+        multicast: qos.multicast_samples,
         ..WriterConfig::new(guid)
     }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn asserts_participant(liveliness: &Liveliness) -> bool {
@@ -552,13 +670,13 @@ impl From<WriteError> for Refused {
     }
 }
 
-impl From<writer::WriteError<SampleError>> for Refused {
-    fn from(error: writer::WriteError<SampleError>) -> Self {
+impl<E: Into<WriteError>> From<writer::WriteError<E>> for Refused {
+    fn from(error: writer::WriteError<E>) -> Self {
         Self::Error(match error {
             writer::WriteError::WouldBlock => return Self::Full,
             writer::WriteError::TooManyInstances => WriteError::TooManyInstances,
             writer::WriteError::TooLarge => WriteError::TooLarge,
-            writer::WriteError::Payload(error) => WriteError::Sample(error),
+            writer::WriteError::Payload(error) => error.into(),
         })
     }
 }

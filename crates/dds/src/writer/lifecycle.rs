@@ -54,13 +54,14 @@ impl Instances {
         let end = clock::now() + patience;
         let _together = SuspendedPublications::new(lifeline);
         for (hash, key) in lock(&self.0).drain() {
+            let (now, timestamp) = clock::both();
             let change = Change {
                 kind: ChangeKind::DisposedUnregistered,
-                source_timestamp: Some(clock::timestamp()),
+                source_timestamp: Some(timestamp),
                 key_hash: Some(hash),
                 ..Change::default()
             };
-            let written = endpoint.write(change, |buffer| {
+            let written = endpoint.write(now, change, |buffer| {
                 buffer.extend_from_slice(&key);
                 Ok(())
             });

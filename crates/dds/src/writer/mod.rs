@@ -17,16 +17,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use tickwire_base::Timestamp;
+use tickwire_base::{Instant, Timestamp};
 use tickwire_cdr::Representation;
 use tickwire_rtps::discovery::Role;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{Change, ChangeKind};
+use tickwire_transport::shm;
 
 pub use any::AnyDataWriter;
 pub use listener::DataWriterListener;
 pub use served::ServedLog;
-pub use tickwire_rtps::writer::{ReaderStatus, WriterCounters};
+pub use tickwire_rtps::writer::{ReaderLag, ReaderStatus, WriterCounters};
 pub use tickwire_store::LogCounters;
 
 use crate::clock;
@@ -34,6 +35,7 @@ use crate::enabling::Enabling;
 use crate::endpoints;
 use crate::error::{EnableError, SetQosError, Timeout, WriteError};
 use crate::lifeline::Lifeline;
+use crate::loan::{Lender, Loan, LoanError};
 use crate::outgoing::Scratch;
 use crate::qos::DataWriterQos;
 use crate::reader::InstanceHandle;
@@ -98,7 +100,7 @@ impl<T: TopicSupport> DataWriter<T> {
     /// `max_blocking_time`, [`WriteError::NotEnabled`] before the writer is
     /// [enabled](Self::enable).
     pub fn write(&self, sample: &T) -> Result<SequenceNumber, WriteError> {
-        self.write_with_timestamp(sample, clock::timestamp())
+        self.change(ChangeKind::Alive, sample, clock::both())
     }
 
     /// Writes a sample that was made at `timestamp`.
@@ -110,7 +112,63 @@ impl<T: TopicSupport> DataWriter<T> {
         sample: &T,
         timestamp: Timestamp,
     ) -> Result<SequenceNumber, WriteError> {
-        self.change(ChangeKind::Alive, sample, timestamp)
+        self.change(ChangeKind::Alive, sample, (clock::now(), timestamp))
+    }
+
+    /// Lends `len` bytes to be written in place, for topics whose type is one sequence of bytes: see [`loan`](crate::loan).
+    /// Nothing is copied where all readers follow the writer's log in shared memory, a loan is free, and
+    /// [`max_loan_bytes`](DataWriterQos::max_loan_bytes) is not less. Else the loan is memory of the writer's own,
+    /// which may have to be allocated, and is copied when it is written.
+    ///
+    /// # Errors
+    /// If the type is another one, or has not so many bytes.
+    pub fn loan(&self, len: usize) -> Result<Loan<'_, T>, LoanError> {
+        Loan::new(self, self.handle.endpoint.lender.as_ref(), len)
+    }
+
+    /// How often there was no [loan](Self::loan) that readers see, as all that the writer has were written to, kept or
+    /// held.
+    pub fn loans_used_up(&self) -> u64 {
+        let lender = self.handle.endpoint.lender.as_ref();
+        lender.map_or(0, Lender::used_up)
+    }
+
+    /// Writes `len` bytes that lie where readers see them.
+    pub(crate) fn write_lent(
+        &self,
+        lender: &Lender,
+        loan: shm::Loan,
+        len: usize,
+        (now, timestamp): (Instant, Timestamp),
+    ) -> Result<SequenceNumber, WriteError> {
+        let change = self.value_at(timestamp)?;
+        let endpoint = &self.handle.endpoint;
+        endpoint.write_lent(now, lender, change, loan, len)
+    }
+
+    /// Writes a sample of these bytes, where the type is one sequence of bytes.
+    pub(crate) fn write_bytes(
+        &self,
+        lender: &Lender,
+        bytes: &[u8],
+        (now, timestamp): (Instant, Timestamp),
+    ) -> Result<SequenceNumber, WriteError> {
+        let change = self.value_at(timestamp)?;
+        self.handle.endpoint.write(now, change, |buffer| {
+            lender.write(bytes, buffer);
+            Ok(())
+        })
+    }
+
+    /// A change to a value of a type without key.
+    fn value_at(&self, timestamp: Timestamp) -> Result<Change, WriteError> {
+        match self.handle.enabling.is_enabled() {
+            true => Ok(Change {
+                source_timestamp: Some(timestamp),
+                ..Change::default()
+            }),
+            false => Err(WriteError::NotEnabled),
+        }
     }
 
     /// Ends the instance that `sample`'s key names; its other members do not count.
@@ -183,10 +241,14 @@ impl<T: TopicSupport> DataWriter<T> {
     /// from: it knows this writer, then, and gets all that is written from here on. A best-effort
     /// reader says nothing, and may miss what is written before it knows this writer.
     ///
+    /// It also waits until shared memory is agreed on with those that can have it, but not longer than
+    /// 100 ms.
+    ///
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: u32, timeout: Duration) -> Result<(), Timeout> {
         let endpoint = &self.handle.endpoint;
+        let deadline = clock::now() + timeout;
         let is_ready = |reader: &ReaderStatus| !reader.reliable || reader.acknacks > 0;
         let matched = || {
             let ready =
@@ -196,7 +258,13 @@ impl<T: TopicSupport> DataWriter<T> {
         endpoint.core.wait(timeout, matched).ok_or(Timeout {
             awaited: "not enough readers match",
             waited: timeout,
-        })
+        })?;
+        let pair = |reader: ReaderStatus| (endpoint.guid, reader.guid);
+        let pairs = self.matched_subscriptions().into_iter().map(pair);
+        endpoint
+            .core
+            .settle_ways(deadline, &pairs.collect::<Vec<_>>());
+        Ok(())
     }
 
     /// Says that the writer lives, where its LIVELINESS is MANUAL_BY_TOPIC, or that all writers of
@@ -210,6 +278,12 @@ impl<T: TopicSupport> DataWriter<T> {
     pub fn matched_subscriptions(&self) -> Vec<ReaderStatus> {
         let endpoint = &self.handle.endpoint;
         endpoint.with_machine(|machine, _, _| machine.readers().collect())
+    }
+
+    /// How far a matched reader is behind; `None` of one that is not matched, or is best effort.
+    pub fn lag_of(&self, reader: Guid) -> Option<ReaderLag> {
+        let endpoint = &self.handle.endpoint;
+        endpoint.with_machine(|machine, _, _| machine.lag_of(reader))
     }
 
     /// What the writer has done so far.
@@ -318,6 +392,9 @@ impl<T: TopicSupport> DataWriter<T> {
         if qos.max_unacknowledged_bytes != own.max_unacknowledged_bytes {
             return Err(SetQosError::Immutable("max_unacknowledged_bytes"));
         }
+        if (qos.max_loan_bytes, qos.loan_count) != (own.max_loan_bytes, own.loan_count) {
+            return Err(SetQosError::Immutable("max_loan_bytes and loan_count"));
+        }
         let policies = qos.resolved(T::extensibility(topic.ty()));
         let autodispose = qos.autodispose_unregistered_instances;
         endpoints::change(
@@ -358,7 +435,7 @@ impl<T: TopicSupport> DataWriter<T> {
         timestamp: Timestamp,
     ) -> Result<SequenceNumber, WriteError> {
         match T::has_key(self.handle.topic.ty()) {
-            true => self.change(kind, sample, timestamp),
+            true => self.change(kind, sample, (clock::now(), timestamp)),
             false => Err(WriteError::NoKey),
         }
     }
@@ -367,7 +444,7 @@ impl<T: TopicSupport> DataWriter<T> {
         &self,
         kind: ChangeKind,
         sample: &T,
-        timestamp: Timestamp,
+        (now, timestamp): (Instant, Timestamp),
     ) -> Result<SequenceNumber, WriteError> {
         let Handle {
             endpoint,
@@ -398,7 +475,7 @@ impl<T: TopicSupport> DataWriter<T> {
                 _ => instances.ended(hash),
             }
         }
-        endpoint.write(change, |buffer| match kind {
+        endpoint.write(now, change, |buffer| match kind {
             ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
             _ => serialize_key(buffer),
         })

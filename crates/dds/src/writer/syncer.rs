@@ -4,12 +4,14 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use tickwire_base::Instant;
+use tickwire_transport::CoreSet;
 
 use super::durable::Durable;
 use crate::clock;
+use crate::participant::thread_cores::spawn;
 use crate::signal::lock;
 
 /// The thread, once a writer needs it.
@@ -34,12 +36,11 @@ struct State {
 
 impl Syncer {
     /// Starts the thread unless it runs.
-    pub(crate) fn start(&self) -> io::Result<Arc<SyncQueue>> {
+    pub(crate) fn start(&self, cores: Option<CoreSet>) -> io::Result<Arc<SyncQueue>> {
         let mut thread = lock(&self.thread);
         if thread.is_none() {
             let queue = Arc::clone(&self.queue);
-            let builder = thread::Builder::new().name("tickwire-sync".to_owned());
-            *thread = Some(builder.spawn(move || queue.run())?);
+            *thread = Some(spawn("tickwire-sync", cores, move || queue.run())?);
         }
         Ok(Arc::clone(&self.queue))
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tickwire::{DomainParticipant, DomainParticipantBuilder, Topic};
+use tickwire::{DomainParticipant, DomainParticipantBuilder, Topic, Way};
 
 /// Long enough that only a fault reaches it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,4 +30,16 @@ pub(crate) fn builder(domain: u32) -> DomainParticipantBuilder {
 
 pub(crate) fn participant(domain: u32) -> DomainParticipant {
     builder(domain).build().expect("a participant")
+}
+
+/// Waits until so many of a participant's pairs go by shared memory.
+pub(crate) fn wait_for_logs(participant: &DomainParticipant, count: usize) {
+    let view = participant.discovery();
+    let by_log = || {
+        let pairs = view.pairs().into_iter();
+        let by_log = pairs.filter(|pair| pair.way == Some(Way::SharedMemory));
+        (by_log.count() == count).then_some(())
+    };
+    let found = view.wait_for(PATIENCE, by_log);
+    found.unwrap_or_else(|_| panic!("not {count} by log: {:?}", view.pairs()));
 }

@@ -182,6 +182,44 @@ impl<'a> Member<'a> {
         Ok(members)
     }
 
+    /// Bytes of a member that is always there and whose type is called as a number is.
+    pub(super) fn number_size(&self) -> Option<usize> {
+        let Type::Path(path) = self.ty else {
+            return None;
+        };
+        let name = path.path.get_ident().filter(|_| !self.optional)?;
+        let number = NUMBERS.iter().find(|(number, _)| name == number);
+        number.map(|(_, size)| *size)
+    }
+
+    /// The type of a member that is always there and is a number, a boolean or a short array of them,
+    /// by the names that these have where nothing else may be called so.
+    pub(super) fn plain_type(&self) -> Option<TokenStream> {
+        let (name, length) = match self.ty {
+            _ if self.optional => return None,
+            Type::Array(array) => match &array.len {
+                Expr::Lit(ExprLit {
+                    lit: Lit::Int(length),
+                    ..
+                }) => (&*array.elem, Some(length)),
+                _ => return None,
+            },
+            ty => (ty, None),
+        };
+        let Type::Path(path) = name else { return None };
+        let name = path.path.get_ident()?;
+        let is_number = NUMBERS.iter().any(|(number, _)| name == number);
+        if !is_number && name != "bool" {
+            return None;
+        }
+        let ty = quote!(::core::primitive::#name);
+        let Some(length) = length else {
+            return Some(ty);
+        };
+        let is_short = (1..=MAX_PLAIN_LENGTH).contains(&length.base10_parse().ok()?);
+        is_short.then(|| quote!([#ty; #length]))
+    }
+
     pub(super) fn header(&self, cdr: &Path) -> TokenStream {
         let Self { id, ty, .. } = self;
         let optional = self.optional.then(|| quote!(.optional()));
@@ -397,6 +435,21 @@ fn names_one_of(ty: &Type, names: &[&str]) -> bool {
     last.is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
+/// Types that have their encoding by their names, and the bytes of each.
+const NUMBERS: &[(&str, usize)] = &[
+    ("u8", 1),
+    ("i8", 1),
+    ("u16", 2),
+    ("i16", 2),
+    ("u32", 4),
+    ("i32", 4),
+    ("f32", 4),
+    ("u64", 8),
+    ("i64", 8),
+    ("f64", 8),
+];
+/// Elements of an array that is copied by value.
+const MAX_PLAIN_LENGTH: usize = 32;
 const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, bound or octet";
 /// The largest member id that XTypes leaves to users.
 const MAX_ID: u32 = 0x0fff_fffe;

@@ -25,6 +25,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
     let descriptions = descriptions.map(|member| name_self(member.description(cdr), ident));
     let encode = encode_body(&all, container, &format_ident!("encode"));
     let encode_key = encode_key_body(&keys, container);
+    let (encode_all, decode_all) = all_bodies(&all, container).unzip();
     let decode = decode_body(&all, container, &format_ident!("decode_into"));
     let decode_key = decode_body(&keys, container, &format_ident!("decode_key_into"));
     let idents = all.iter().map(|member| member.ident);
@@ -57,6 +58,8 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
             ) -> ::core::result::Result<(), #cdr::EncodeError> {
                 #encode_key
             }
+
+            #encode_all
         }
 
         #[automatically_derived]
@@ -83,6 +86,8 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
             ) -> ::core::result::Result<(), #cdr::DecodeError> {
                 #decode_key
             }
+
+            #decode_all
         }
 
         #[automatically_derived]
@@ -109,7 +114,16 @@ fn encode_body(members: &[&Member<'_>], container: &Container, method: &Ident) -
     let Container {
         extensibility, cdr, ..
     } = container;
-    let statements = members.iter().map(|member| member.encode(cdr, method));
+    let statements = parts(members, container).map(|part| match part {
+        [member] => member.encode(cdr, method),
+        run => {
+            let values = run.iter().rev().fold(quote!(()), |rest, member| {
+                let ident = member.ident;
+                quote!((self.#ident, #rest))
+            });
+            quote!(writer.run(#values);)
+        }
+    });
     quote! {
         let mark = writer.begin_struct(#cdr::Extensibility::#extensibility);
         #(#statements)*
@@ -130,6 +144,78 @@ fn encode_key_body(keys: &[&Member<'_>], container: &Container) -> TokenStream {
     quote!(if writer.is_key_hash() { #sorted } else { #defined })
 }
 
+/// Members that are read and written together, see `Run` of the encoding, or alone.
+fn parts<'m, 'a>(
+    members: &'m [&'m Member<'a>],
+    container: &Container,
+) -> impl Iterator<Item = &'m [&'m Member<'a>]> {
+    let has_headers = container.extensibility == "Mutable";
+    let mut rest = members;
+    std::iter::from_fn(move || {
+        let first = rest.first()?;
+        let longest = first.number_size().filter(|_| !has_headers);
+        let mut end = 0;
+        let more = rest.iter().take_while(|member| {
+            let size = member.number_size();
+            let follows = size.is_some_and(|size| Some(size) <= longest && end % size == 0);
+            end += size.unwrap_or_default();
+            follows
+        });
+        let (part, others) = rest.split_at(more.count().max(1));
+        rest = others;
+        Some(part)
+    })
+}
+
+/// Functions for the elements of a sequence, if all members are numbers: see `runs` of reader and
+/// writer.
+fn all_bodies(
+    members: &[&Member<'_>],
+    container: &Container,
+) -> Option<(TokenStream, TokenStream)> {
+    let Container {
+        extensibility, cdr, ..
+    } = container;
+    if extensibility == "Mutable" {
+        return None;
+    }
+    let (mut types, mut names, mut values) = (quote!(()), quote!(()), quote!(()));
+    let mut fields = Vec::new();
+    for (i, member) in members.iter().enumerate().rev() {
+        let (ident, ty) = (member.ident, member.plain_type()?);
+        let name = format_ident!("number{i}");
+        types = quote!((#ty, #types));
+        names = quote!((#name, #names));
+        values = quote!((value.#ident, #values));
+        fields.push(quote!(#ident: #name));
+    }
+    let encode_all = quote! {
+        fn encode_all(
+            values: &[Self],
+            writer: &mut #cdr::Writer<'_>,
+        ) -> ::core::result::Result<(), #cdr::EncodeError> {
+            let extensibility = #cdr::Extensibility::#extensibility;
+            let written = writer.runs(extensibility, values, |value| #values);
+            let mut rest = values.iter().skip(written);
+            rest.try_for_each(|value| #cdr::Encode::encode(value, writer))
+        }
+    };
+    let decode_all = quote! {
+        fn decode_all(
+            values: &mut [Self],
+            reader: &mut #cdr::Reader<'_>,
+        ) -> ::core::result::Result<(), #cdr::DecodeError> {
+            let extensibility = #cdr::Extensibility::#extensibility;
+            let read = reader.runs(extensibility, values, |value: &mut Self, #names: #types| {
+                *value = Self { #(#fields),* };
+            });
+            let mut rest = values.iter_mut().skip(read);
+            rest.try_for_each(|value| #cdr::Decode::decode_into(value, reader))
+        }
+    };
+    Some((encode_all, decode_all))
+}
+
 fn decode_body(members: &[&Member<'_>], container: &Container, method: &Ident) -> TokenStream {
     let Container {
         extensibility, cdr, ..
@@ -142,7 +228,24 @@ fn decode_body(members: &[&Member<'_>], container: &Container, method: &Ident) -
         ::core::result::Result::Ok(())
     };
     if extensibility != "Mutable" {
-        let statements = members.iter().map(|member| member.decode(cdr, method));
+        let statements = parts(members, container).map(|part| {
+            let each = part.iter().map(|member| member.decode(cdr, method));
+            let [_, _, ..] = part else {
+                return quote!(#(#each)*);
+            };
+            let (mut types, mut values) = (quote!(()), quote!(()));
+            for member in part.iter().rev() {
+                let (ident, ty) = (member.ident, member.ty);
+                types = quote!((::core::primitive::#ty, #types));
+                values = quote!((self.#ident, #values));
+            }
+            quote! {
+                match reader.run::<#types>() {
+                    ::core::option::Option::Some(values) => #values = values,
+                    ::core::option::Option::None => { #(#each)* }
+                }
+            }
+        });
         return quote!(#begin #(#statements)* #end);
     }
     let count = members.len();

@@ -2,6 +2,7 @@
 //! what a policy means.
 
 use roxmltree::Node;
+use tickwire::Transport;
 
 use super::values::{number, value_at};
 use super::walk::{Dialect, Frame, Walk, attribute_at, section};
@@ -134,7 +135,7 @@ fn settings(node: Node<'_, '_>, entity: Entity, walk: &mut Walk<'_, '_>, draft: 
         entities: &entities,
         topic,
         extras: match entity {
-            Entity::Participant => &["property/value", "base_name"],
+            Entity::Participant => &["property/value", "base_name", "transport_builtin/mask"],
             _ => &["base_name"],
         },
     };
@@ -153,10 +154,41 @@ fn settings(node: Node<'_, '_>, entity: Entity, walk: &mut Walk<'_, '_>, draft: 
                     .bases
                     .extend(bases);
             }
+            "mask" => mask(node, walk, sections),
             _ => properties(node, walk, sections),
         },
     );
     draft.sections.append(&mut sections);
+}
+
+/// `<transport_builtin><mask>UDPv4|SHMEM</mask>`: Connext's built-in transports.
+fn mask(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, sections: &mut Vec<Section>) {
+    let Some(text) = walk.text(node) else {
+        return;
+    };
+    let (at, mut kinds) = (value_at(node), Vec::new());
+    for name in text.split('|').map(str::trim) {
+        let short = name.trim_start_matches("TRANSPORTBUILTIN_");
+        match short
+            .trim_start_matches("MASK_")
+            .to_ascii_uppercase()
+            .as_str()
+        {
+            "UDPV4" | "DEFAULT" => kinds.extend([Transport::Udp, Transport::Multicast]),
+            _ => {
+                let message =
+                    format!("the transport `{name}` is ignored: Tickwire does not have it");
+                walk.ignored.add(at, message);
+            }
+        }
+    }
+    let kinds: Vec<_> = kinds.into_iter().map(catalogue::transport).collect();
+    let setting = catalogue::find(Entity::Participant, "transports");
+    if let Some(setting) = setting.filter(|_| !kinds.is_empty()) {
+        let value = Value::Choices(kinds);
+        let own = section(sections, Entity::Participant, None);
+        own.assign(Assignment { setting, value, at }, walk.problems);
+    }
 }
 
 /// `<element><name>...</name><value>...</value></element>`: Connext's transport has its settings there.

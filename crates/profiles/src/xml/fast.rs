@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use roxmltree::Node;
+use tickwire::Transport;
 
 use super::values::{number, value_at};
 use super::walk::{Dialect, Frame, Walk, attribute_at, section};
@@ -74,7 +75,7 @@ fn profile(
         entities,
         topic: None,
         extras: match entities {
-            [Entity::Participant] => &["rtps/userTransports"],
+            [Entity::Participant] => &["rtps/userTransports", "rtps/useBuiltinTransports"],
             _ => &[],
         },
     };
@@ -82,10 +83,17 @@ fn profile(
     if let Some(own) = entities.first() {
         section(&mut draft.sections, *own, None);
     }
-    let mut chosen = Vec::new();
-    walk.settings(node, &frame, &mut draft.sections, &mut |walk, node, _| {
-        chosen.extend(user_transports(node, transports, walk));
-    });
+    let (mut chosen, mut has_builtin) = (Vec::new(), true);
+    walk.settings(
+        node,
+        &frame,
+        &mut draft.sections,
+        &mut |walk, node, _| match node.tag_name().name() {
+            "useBuiltinTransports" => has_builtin = text_of(node) != "false",
+            _ => chosen.extend(user_transports(node, transports, walk)),
+        },
+    );
+    merge_kinds(&mut chosen, has_builtin);
     if chosen.is_empty() {
         return;
     }
@@ -143,6 +151,11 @@ fn transport(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, transports: &mut Trans
         return;
     };
     let kind = part("type").map_or_else(|| "UDPv4".to_owned(), text_of);
+    if kind == "TCPv4" {
+        let said = tcp_transport(node, walk);
+        transports.insert(id, said);
+        return;
+    }
     if kind != "UDPv4" {
         let message = format!("the transport `{id}` is ignored: Tickwire has no {kind}");
         walk.ignored.add(at, message);
@@ -189,8 +202,83 @@ fn transport(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, transports: &mut Trans
             (Ok(_), None) => {}
         }
     }
+    said.assignments.extend(kind_of(&by_udp(), at));
     transports.insert(id, said.assignments);
 }
+
+/// A transport by TCP: the first of its ports to listen at, and no port where it has none. Its framing is
+/// Tickwire's own.
+fn tcp_transport(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Vec<Assignment> {
+    let at = node.range().start;
+    let mut port = None;
+    for child in elements(node) {
+        match child.tag_name().name() {
+            "transport_id" | "type" => {}
+            "listening_ports" => {
+                let mut ports = elements(child);
+                port = ports.next().map(|port| (text_of(port), value_at(port)));
+            }
+            tag => {
+                let known = ["listening_ports"].into_iter();
+                walk.unknown(child.range().start, "element", tag, known);
+            }
+        }
+    }
+    let tcp = catalogue::transport(Transport::Tcp);
+    let mut said: Vec<_> = kind_of(&[tcp], at).into_iter().collect();
+    let mut say = |key, value, at| {
+        let setting = catalogue::find(Entity::Participant, key);
+        said.extend(setting.map(|setting| Assignment { setting, value, at }));
+    };
+    match port {
+        None => say("tcp_listen", Value::Bool(false), at),
+        Some((text, at)) => match value::integer(number(&text), &text, 0, u16::MAX.into()) {
+            Ok(port) => say("tcp_port", Value::Integer(port), at),
+            Err(message) => walk.problems.add(at, message),
+        },
+    }
+    said
+}
+
+/// Makes one setting of the kinds of all transports, with UDP where the built-in ones are used, too. What
+/// comes to the default is not said, so that the environment may.
+fn merge_kinds(chosen: &mut Vec<Assignment>, has_builtin: bool) {
+    let is_kind = |said: &Assignment| said.setting.key == TRANSPORTS;
+    let Some(mut merged) = chosen.iter().find(|said| is_kind(said)).cloned() else {
+        return;
+    };
+    let mut all: Vec<u32> = has_builtin
+        .then_some(by_udp())
+        .into_iter()
+        .flatten()
+        .collect();
+    for said in chosen.iter().filter(|said| is_kind(said)) {
+        if let Value::Choices(kinds) = &said.value {
+            all.extend(kinds);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    chosen.retain(|said| !is_kind(said));
+    if all != by_udp() {
+        merged.value = Value::Choices(all);
+        chosen.push(merged);
+    }
+}
+
+fn by_udp() -> [u32; 2] {
+    [Transport::Udp, Transport::Multicast].map(catalogue::transport)
+}
+
+/// What kind of transport it is.
+fn kind_of(kinds: &[u32], at: usize) -> Option<Assignment> {
+    let setting = catalogue::find(Entity::Participant, TRANSPORTS)?;
+    let value = Value::Choices(kinds.to_vec());
+    Some(Assignment { setting, value, at })
+}
+
+/// The key of the setting that names transports.
+const TRANSPORTS: &str = "transports";
 
 /// The interfaces of a list, by their names or addresses.
 fn interfaces(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<(String, usize)> {

@@ -9,7 +9,7 @@ use super::walk::{Dialect, Walk};
 use super::{elements, text_of};
 use crate::value::{self, Peer};
 
-/// The addresses in a list; what cannot be reached over UDP and IPv4 is ignored.
+/// The addresses in a list; what cannot be reached over IPv4 by UDP or TCP is ignored.
 pub(super) fn read(node: Node<'_, '_>, dialect: Dialect, walk: &mut Walk<'_, '_>) -> Vec<Peer> {
     walk.refuse_text(node);
     let mut peers = Vec::new();
@@ -47,6 +47,7 @@ fn descriptor(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Peer> {
     };
     let address = match address.split_once("://") {
         Some(("udpv4" | "builtin.udpv4", address)) => address,
+        Some(("tcpv4_lan" | "tcpv4_wan", address)) => return by_tcp(address, at, walk),
         Some((transport, _)) => {
             let message =
                 format!("the peer `{text}` is ignored: Tickwire has no transport `{transport}`");
@@ -69,12 +70,19 @@ fn descriptor(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Peer> {
     }
 }
 
-/// `<udpv4>` with an address and maybe a port.
+/// A machine or a port by TCP.
+fn by_tcp(address: &str, at: usize, walk: &mut Walk<'_, '_>) -> Option<Peer> {
+    let peer = value::peer(&format!("tcp/{address}"));
+    peer.map_err(|message| walk.problems.add(at, message)).ok()
+}
+
+/// `<udpv4>` with an address and maybe a port, or `<tcpv4>` with an address and maybe a physical port.
 fn locator(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Peer> {
     let at = node.range().start;
     let kind = node.tag_name().name();
-    if kind != "udpv4" {
-        walk.unknown(at, "locator", kind, ["udpv4"].into_iter());
+    let is_tcp = kind == "tcpv4";
+    if kind != "udpv4" && !is_tcp {
+        walk.unknown(at, "locator", kind, ["udpv4", "tcpv4"].into_iter());
         return None;
     }
     let (mut address, mut port) = (None, None);
@@ -82,14 +90,18 @@ fn locator(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Peer> {
         let text = text_of(child);
         match child.tag_name().name() {
             "address" => address = Some((text, value_at(child))),
-            "port" => match number(&text).and_then(|port| u16::try_from(port).ok()) {
-                Some(number) => port = Some(number).filter(|port| *port != 0),
-                None => walk
-                    .problems
-                    .add(value_at(child), format!("`{text}` is no port")),
-            },
+            // Fast DDS's own, within a connection.
+            "port" if is_tcp => {}
+            "port" | "physical_port" => {
+                match number(&text).and_then(|port| u16::try_from(port).ok()) {
+                    Some(number) => port = Some(number).filter(|port| *port != 0),
+                    None => walk
+                        .problems
+                        .add(value_at(child), format!("`{text}` is no port")),
+                }
+            }
             name => {
-                let known = ["address", "port"].into_iter();
+                let known = ["address", "port", "physical_port"].into_iter();
                 walk.unknown(child.range().start, "element", name, known);
             }
         }
@@ -103,6 +115,10 @@ fn locator(node: Node<'_, '_>, walk: &mut Walk<'_, '_>) -> Option<Peer> {
     } else {
         &text
     };
+    if is_tcp {
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        return by_tcp(&format!("{address}{port}"), at, walk);
+    }
     match (value::peer(address), port) {
         (Ok(Peer::Machine(address)), Some(port)) => {
             Some(Peer::Port(SocketAddrV4::new(address, port)))

@@ -55,6 +55,7 @@ fn hear(net: &mut Net, from: usize, to: usize, source: [u8; 4]) {
     let (now, node) = (net.now, &mut net.nodes[from]);
     node.discovery.announcer.announce(now, &mut outbox);
     let arrival = Arrival {
+        kernel_timestamp: None,
         from: Ipv4Addr::from(source).into(),
         by_multicast: true,
     };

@@ -60,6 +60,11 @@ impl Announcer {
         self.initial_left = self.initial_left.max(count);
     }
 
+    /// The next announcement is due now.
+    pub(super) fn hasten(&mut self, now: Instant) {
+        self.due_at = self.due_at.min(now);
+    }
+
     pub(super) fn poll_timeout(&self) -> Instant {
         self.due_at
     }

@@ -14,11 +14,14 @@
 //!  3  heard from there, through a router                  one address
 //!  4  neither                                             all of them, up to eight
 //! ```
+//!
+//! These are addresses by UDP. Who announces one by TCP, too, is reached by that in the last case, and
+//! where there is none by UDP.
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use tickwire_base::Locator;
+use tickwire_base::{Locator, StreamAddress};
 
 /// What our host is attached to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,10 @@ pub struct Attachment {
     pub is_loopback: bool,
     /// Whether we send to groups. Default yes.
     pub has_multicast: bool,
+    /// Whether we send by UDP. Default yes.
+    pub has_udp: bool,
+    /// Whether we send by Tickwire's TCP ([`StreamAddress`]). Default no.
+    pub has_tcp: bool,
 }
 
 impl Default for Attachment {
@@ -42,6 +49,8 @@ impl Default for Attachment {
             networks: Vec::new(),
             is_loopback: false,
             has_multicast: true,
+            has_udp: true,
+            has_tcp: false,
         }
     }
 }
@@ -51,6 +60,13 @@ impl Default for Attachment {
 pub(super) struct Choice {
     pub(super) locators: Vec<Locator>,
     pub(super) confidence: Confidence,
+}
+
+impl Choice {
+    const NONE: Self = Self {
+        locators: Vec::new(),
+        confidence: Confidence::Unreachable,
+    };
 }
 
 /// In rising order.
@@ -67,6 +83,40 @@ impl Attachment {
     /// Of the announced addresses those to use for somebody who was heard from `source`. Other
     /// transports and vendors' own kinds are left out.
     pub(super) fn choose(&self, announced: &[Locator], source: Option<IpAddr>) -> Choice {
+        let by_udp = match self.has_udp {
+            true => self.choose_udp(announced, source),
+            false => Choice::NONE,
+        };
+        match by_udp.confidence {
+            Confidence::Unreachable | Confidence::Guess if self.has_tcp => {
+                self.choose_tcp(announced, source).unwrap_or(by_udp)
+            }
+            _ => by_udp,
+        }
+    }
+
+    /// One address by TCP. A connection that there is serves whatever the address is; where it is not
+    /// one that we reach, none is made.
+    fn choose_tcp(&self, announced: &[Locator], source: Option<IpAddr>) -> Option<Choice> {
+        let streams = announced.iter().filter_map(StreamAddress::of);
+        let ranked = streams.map(|stream| {
+            let address = *stream.address.ip();
+            let reaches = stream.address.port() != 0 && self.reaches(address, source);
+            match reaches {
+                true => (self.confidence(address, source), stream),
+                false => (Confidence::Unreachable, stream.not_to_be_connected_to()),
+            }
+        });
+        // Of equals the first.
+        let best = ranked.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.map(|(_, stream)| Choice {
+            locators: alloc::vec![stream.to_locator()],
+            // So that UDP takes over once it is known to arrive.
+            confidence: Confidence::Guess,
+        })
+    }
+
+    fn choose_udp(&self, announced: &[Locator], source: Option<IpAddr>) -> Choice {
         let addresses = announced.iter().filter_map(|&locator| {
             let address = address(&locator).filter(|&address| self.reaches(address, source))?;
             Some((self.confidence(address, source), locator))
@@ -198,6 +248,42 @@ mod tests {
         };
         let announced = [FAR, SECOND_LAN, BRIDGE];
         assert_eq!(chosen(&us, &announced, Ipv4Addr::LOCALHOST), [BRIDGE]);
+    }
+
+    #[test]
+    fn tcp_is_for_whom_udp_is_not_known_to_reach() {
+        let by_tcp = |address, port| {
+            let address = core::net::SocketAddrV4::new(address, port);
+            let owner = [1; 12];
+            let stream = StreamAddress {
+                owner,
+                ..StreamAddress::anybody_at(address)
+            };
+            stream.to_locator()
+        };
+        let us = Attachment {
+            has_tcp: true,
+            ..host()
+        };
+        let udp = Locator::udp_v4;
+        let chosen = |us: &Attachment, announced: &[Locator], source: Ipv4Addr| {
+            us.choose(announced, Some(source.into())).locators
+        };
+        let both = [udp(LAN, 7411), by_tcp(LAN, 7410)];
+        assert_eq!(chosen(&us, &both, LAN), [both[0]]);
+        assert_eq!(chosen(&host(), &both, LAN), [both[0]]);
+        assert_eq!(chosen(&us, &both[1..], LAN), [both[1]]);
+        assert!(chosen(&host(), &both[1..], LAN).is_empty());
+        let alone = Attachment {
+            has_udp: false,
+            ..us.clone()
+        };
+        assert_eq!(chosen(&alone, &both, LAN), [both[1]]);
+        // Behind address translation: only the connection that it has made leads there.
+        let far = [udp(FAR, 7411), by_tcp(SECOND_LAN, 0), by_tcp(BRIDGE, 7410)];
+        let translated = Ipv4Addr::new(198, 51, 100, 1);
+        assert_eq!(chosen(&us, &far, translated), [by_tcp(SECOND_LAN, 0)]);
+        assert_eq!(chosen(&us, &far, FAR), [far[0]], "heard from there");
     }
 
     #[test]

@@ -123,6 +123,7 @@ impl BuiltinTopic {
                 filter: None,
                 unicast: unicast.to_vec(),
                 multicast: Vec::new(),
+                detour: None,
             };
             self.writer.match_reader(now, proxy, outbox);
         }
@@ -181,7 +182,7 @@ impl BuiltinTopic {
                 reader.handle_heartbeat(now, context, heartbeat, sink, outbox);
             }
             Submessage::HeartbeatFrag(heartbeat) if heartbeat.writer == topic => {
-                reader.handle_heartbeat_frag(now, context, heartbeat);
+                reader.handle_heartbeat_frag(now, context, heartbeat, outbox);
             }
             Submessage::Gap(gap) if gap.writer == topic => reader.handle_gap(context, gap, sink),
             Submessage::AckNack(acknack) if acknack.writer == topic => {
@@ -219,7 +220,7 @@ struct Inbox {
 }
 
 impl Sink for Inbox {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+    fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery {
         let payload = match change.payload {
             SerializedPayload::None => &[],
             SerializedPayload::Data(payload) | SerializedPayload::Key(payload) => payload,

@@ -32,6 +32,11 @@ fn participant() -> ParticipantData {
     data.entity_name = "probe".to_string();
     data.properties = vec![("host".to_string(), "a".to_string())];
     data.user_data = vec![1, 2, 3, 4, 5];
+    data.shared_memory = Some(SharedMemoryAddress {
+        version: 1,
+        machine: [4; 16],
+        meeting: [5; 16],
+    });
     data
 }
 
@@ -117,6 +122,28 @@ fn a_participant_survives_the_round_trip() {
         assert_eq!(payload.len() % 4, 0);
         assert_eq!(ParticipantData::read(&payload), Ok(data));
     }
+}
+
+#[test]
+fn shared_memory_is_believed_of_our_own_alone_and_when_it_is_whole() {
+    let of = |data: &ParticipantData| {
+        let mut payload = Vec::new();
+        data.write(&mut payload).expect("short enough");
+        let read = ParticipantData::read(&payload).expect("well-formed");
+        read.shared_memory
+    };
+    let ours = participant();
+    assert_eq!(of(&ours), ours.shared_memory);
+    let others = ParticipantData {
+        vendor: VendorId([1, 1]),
+        ..ours
+    };
+    assert_eq!(of(&others), None);
+    let who = [&[0x50, 0, 16, 0][..], &[3; 12], &[0, 0, 1, 0xc1]].concat();
+    let vendor = [0x16, 0, 4, 0, 0x01, 0x54, 0, 0];
+    let cut = [&[0x54, 0x80, 32, 0][..], &[1; 32]].concat();
+    let read = ParticipantData::read(&list([0, 3], &[&who, &vendor, &cut, &[1, 0, 0, 0]]));
+    assert_eq!(read.expect("the rest is sound").shared_memory, None);
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub use data_error::DiscoveryDataError;
 pub use endpoint_data::{EndpointData, Role};
 pub use event::{Event, LostReason};
 pub use limits::DiscoveryLimits;
-pub use participant_data::{BuiltinEndpoints, ParticipantData};
+pub use participant_data::{BuiltinEndpoints, ParticipantData, SharedMemoryAddress};
 pub use type_lookup::RequestError;
 
 use alloc::collections::VecDeque;
@@ -220,6 +220,13 @@ impl Discovery {
         self.config.participant = data;
         self.compare_again(now, self.prefix());
         Ok(())
+    }
+
+    /// Announces our participant at once, and again as often as at the beginning: somebody may have come
+    /// within reach who does not know us.
+    pub fn announce_anew(&mut self, now: Instant) {
+        self.announcer.hurry(self.config.initial_count);
+        self.announcer.hasten(now);
     }
 
     /// Says that all local MANUAL_BY_PARTICIPANT writers are alive (DDS 1.4 §2.2.2.2.1.20). May be

@@ -62,6 +62,48 @@ impl BuiltinEndpoints {
     }
 }
 
+/// Where a participant is met by others that share its machine, to come to its writers' logs in shared
+/// memory. A parameter of Tickwire's own, which others skip.
+///
+/// ```text
+/// 0          1                    4                20               36
+/// +---------+--------------------+----------------+----------------+
+/// | version |  0                 |    machine     |    meeting     |
+/// +---------+--------------------+----------------+----------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SharedMemoryAddress {
+    /// What is spoken there: participants of different versions use the network.
+    pub version: u8,
+    /// Equal for all participants that can meet: a hash of what tells their machine, and their network
+    /// namespace in it, from others.
+    pub machine: [u8; 16],
+    /// The random name of the place.
+    pub meeting: [u8; 16],
+}
+
+impl SharedMemoryAddress {
+    fn to_bytes(self) -> [u8; 36] {
+        let mut bytes = [0; 36];
+        bytes[0] = self.version;
+        bytes[4..20].copy_from_slice(&self.machine);
+        bytes[20..].copy_from_slice(&self.meeting);
+        bytes
+    }
+
+    /// `None` if that are too few bytes. More may come one day.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (&[version, _, _, _], rest) = bytes.split_first_chunk()?;
+        let (&machine, rest) = rest.split_first_chunk()?;
+        let (&meeting, _) = rest.split_first_chunk()?;
+        Some(Self {
+            version,
+            machine,
+            meeting,
+        })
+    }
+}
+
 /// What a participant announces of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParticipantData {
@@ -95,6 +137,9 @@ pub struct ParticipantData {
     pub properties: Vec<(String, String)>,
     /// Bytes that the application attached.
     pub user_data: Vec<u8>,
+    /// Where others of its machine come to logs in shared memory, if it offers any. Only believed of
+    /// Tickwire's participants.
+    pub shared_memory: Option<SharedMemoryAddress>,
 }
 
 impl ParticipantData {
@@ -119,6 +164,7 @@ impl ParticipantData {
             entity_name: String::new(),
             properties: Vec::new(),
             user_data: Vec::new(),
+            shared_memory: None,
         }
     }
 
@@ -201,6 +247,9 @@ impl ParticipantData {
                 out.u32(0);
             })?;
         }
+        if let Some(address) = self.shared_memory {
+            list.parameter(ParameterId::TICKWIRE_SHARED_MEMORY, &address.to_bytes())?;
+        }
         octets_parameter(list, ParameterId::USER_DATA, &self.user_data)
     }
 
@@ -219,6 +268,10 @@ impl ParticipantData {
                 unknown(parameter.id)?;
             }
         }
+        // The id means something else to other vendors.
+        data.shared_memory = data
+            .shared_memory
+            .filter(|_| data.vendor == VendorId::TICKWIRE);
         match data.guid_prefix {
             GuidPrefix::UNKNOWN => Err(DiscoveryDataError::Missing(ParameterId::PARTICIPANT_GUID)),
             _ => Ok(data),
@@ -268,6 +321,9 @@ impl ParticipantData {
             ParameterId::ENTITY_NAME => self.entity_name = read_string(&mut from)?,
             ParameterId::PROPERTY_LIST => self.properties = read_properties(&mut from)?,
             ParameterId::USER_DATA => self.user_data = read_octets(&mut from)?,
+            ParameterId::TICKWIRE_SHARED_MEMORY => {
+                self.shared_memory = SharedMemoryAddress::of(parameter.value());
+            }
             _ => return Ok(false),
         }
         Ok(true)

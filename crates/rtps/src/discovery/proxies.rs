@@ -31,6 +31,7 @@ pub(super) fn reader_proxy(
         filter: None,
         unicast: unicast(reader, owner, attachment, source),
         multicast: groups(multicast, attachment),
+        detour: None,
     }
 }
 

@@ -3,9 +3,11 @@
 use tickwire_base::Instant;
 
 use super::Reader;
-use super::writer_proxy::MatchedWriter;
+use super::writer_proxy::Asked;
 use crate::outbox::Outbox;
-use crate::wire::{AckNack, NackFrag, SequenceNumber, SequenceNumberSet, VendorId};
+use crate::wire::{
+    AckNack, FragmentNumberSet, NackFrag, SequenceNumber, SequenceNumberSet, VendorId,
+};
 
 impl Reader {
     /// Asks a writer for its first heartbeat, and again later: much later where many have matched a
@@ -39,13 +41,20 @@ impl Reader {
         };
         writer.answer_at = None;
         let mut state = SequenceNumberSet::empty(writer.expected);
-        let mut asked = None;
+        let before = writer
+            .asked
+            .map_or(SequenceNumber::ZERO, |asked| asked.last);
+        let mut asked: Option<Asked> = None;
         for hole in writer.reorder.holes(writer.expected, writer.announced) {
             let partial = writer.reassembly.contains(hole);
             if hole.0 - writer.expected.0 >= 256 || !partial && !state.insert(hole) {
                 break;
             }
-            asked = Some((hole, now));
+            asked = Some(Asked {
+                last: hole,
+                at: now,
+                is_timed: asked.map_or(hole > before, |asked| asked.is_timed),
+            });
         }
         writer.asked = asked;
         if asked.is_some() {
@@ -54,7 +63,7 @@ impl Reader {
             writer.patience = (writer.patience * 2).min(longest);
             writer.answer_at = Some(now + writer.patience.max(patience));
         } else {
-            writer.patience = self.config.nack_interval;
+            writer.patience = writer.nack_interval(&self.config);
         }
         self.acknack(index, state, true, outbox);
         self.nack_fragments(index, outbox);
@@ -92,50 +101,61 @@ impl Reader {
 
     /// NACK_FRAG for each partial sample, within what one answer may ask for.
     fn nack_fragments(&mut self, index: usize, outbox: &mut Outbox) {
-        let Some(writer) = self.writers.get_mut(index) else {
+        let Some(writer) = self.writers.get(index) else {
             return;
         };
-        let MatchedWriter {
-            proxy,
-            reassembly,
-            announced,
-            nack_frag_count,
-            ..
-        } = &mut **writer;
-        let mut sets_left = MAX_FRAGMENT_SETS;
-        for partial in reassembly.iter() {
+        let mut sets = [None; MAX_FRAGMENT_SETS];
+        let mut places = sets.iter_mut();
+        for partial in writer.reassembly.iter() {
             // What is not announced is still being sent.
-            let last = match (partial.number <= *announced, partial.announced) {
+            let last = match (partial.number <= writer.announced, partial.announced) {
                 (true, _) => 0,
                 (false, 0) => continue,
                 (false, last) => last,
             };
             let mut from = 1;
-            while sets_left > 0
-                && let Some(state) = partial.missing(from, last)
+            while let Some(state) = partial.missing(from, last)
+                && let Some(place) = places.next()
             {
-                sets_left -= 1;
                 from = state.base.saturating_add(256);
-                *nack_frag_count = nack_frag_count.wrapping_add(1);
-                self.counters.nack_frags += 1;
-                let reader = self.config.guid;
-                outbox
-                    .append(
-                        reader.prefix,
-                        proxy.guid.prefix,
-                        &proxy.unicast,
-                        ACKNACK_LEN,
-                        MAX_MESSAGE_LEN,
-                    )
-                    .nack_frag(&NackFrag {
-                        reader: reader.entity,
-                        writer: proxy.guid.entity,
-                        sequence_number: partial.number,
-                        state,
-                        count: *nack_frag_count,
-                    });
+                *place = Some((partial.number, state));
             }
         }
+        for (number, state) in sets.into_iter().flatten() {
+            self.nack_frag(index, number, state, outbox);
+        }
+    }
+
+    /// Asks a writer for fragments of a change. An empty set tells it that everything below its base is
+    /// there, which only ours understand.
+    pub(super) fn nack_frag(
+        &mut self,
+        index: usize,
+        number: SequenceNumber,
+        state: FragmentNumberSet,
+        outbox: &mut Outbox,
+    ) {
+        let Some(writer) = self.writers.get_mut(index) else {
+            return;
+        };
+        writer.nack_frag_count = writer.nack_frag_count.wrapping_add(1);
+        self.counters.nack_frags += 1;
+        let (reader, guid) = (self.config.guid, writer.proxy.guid);
+        outbox
+            .append(
+                reader.prefix,
+                guid.prefix,
+                &writer.proxy.unicast,
+                ACKNACK_LEN,
+                MAX_MESSAGE_LEN,
+            )
+            .nack_frag(&NackFrag {
+                reader: reader.entity,
+                writer: guid.entity,
+                sequence_number: number,
+                state,
+                count: writer.nack_frag_count,
+            });
     }
 }
 

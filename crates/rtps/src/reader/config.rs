@@ -44,7 +44,8 @@ pub struct ReaderConfig {
     pub fragment_timeout: Duration,
     /// How long to wait for what may only be out of order before asking for it. Default 1 ms.
     pub nack_delay: Duration,
-    /// The same sample is not asked for again within this time. Default 20 ms.
+    /// The same sample is not asked for again within this time, or four times as long as the writer usually takes to
+    /// send what it is asked for, if that is less. Default 20 ms.
     pub nack_interval: Duration,
     /// Time between greetings (pre-emptive ACKNACKs) to a writer not heard from yet, doubled with
     /// each up to 32 times. Default 100 ms.
@@ -128,7 +129,7 @@ pub trait Sink {
     /// The answer [`Delivery::Full`] refuses it: a reliable writer is not told that it arrived, and
     /// it comes again when more of the writer's does and upon [`Reader::resume`](super::Reader::resume).
     /// From a best-effort writer it is lost.
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery;
+    fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery;
 
     /// `count` changes of a writer will never come.
     fn lost(&mut self, writer: Guid, count: u64);
@@ -145,7 +146,7 @@ pub trait Sink {
     /// delivered by itself, which does for a sink that is never full.
     fn deliver_set(&mut self, set: CoherentSet<'_>) -> Delivery {
         for change in set.iter() {
-            if self.deliver(change) == Delivery::Full {
+            if self.deliver(&change) == Delivery::Full {
                 return Delivery::Full;
             }
         }
@@ -243,6 +244,9 @@ pub struct ReceivedChange<'a> {
     pub kind: ChangeKind,
     /// When it was made, if the writer says so.
     pub source_timestamp: Option<Timestamp>,
+    /// When the kernel received the datagram with it, or with the fragment that made it whole, if that is
+    /// known.
+    pub kernel_timestamp: Option<Timestamp>,
     /// Its instance, if the writer says so.
     pub key_hash: Option<KeyHash>,
     /// Where it stands among others, as far as the reader [looks](ReaderConfig::places).

@@ -28,15 +28,9 @@ impl Reader {
                 writer.restart_count = Some(heartbeat.count);
                 return false;
             }
-            let (memory, counters) = (&mut self.memory, &mut self.counters);
-            writer
-                .set
-                .abandon(writer.proxy.guid, memory, counters, sink);
-            self.memory.gaps -= writer.reorder.gaps();
-            self.memory.originals.forget(writer.proxy.guid);
-            writer.restart();
+            self.begin_anew(index, sink);
+            let writer = &mut self.writers[index];
             writer.heartbeat_count.restart(now, heartbeat.count);
-            self.counters.restarts += 1;
         } else if !writer.heartbeat_count.accept(now, heartbeat.count) {
             self.counters.stale += 1;
             return false;
@@ -44,6 +38,19 @@ impl Reader {
         let writer = &mut self.writers[index];
         writer.heartbeat_last = writer.heartbeat_last.max(heartbeat.last);
         true
+    }
+
+    /// Forgets what a writer has sent: it numbers anew.
+    fn begin_anew(&mut self, index: usize, sink: &mut impl Sink) {
+        let writer = &mut self.writers[index];
+        let (memory, counters) = (&mut self.memory, &mut self.counters);
+        writer
+            .set
+            .abandon(writer.proxy.guid, memory, counters, sink);
+        self.memory.gaps -= writer.reorder.gaps();
+        self.memory.originals.forget(writer.proxy.guid);
+        writer.restart();
+        self.counters.restarts += 1;
     }
 
     /// The first heartbeat says where this reader begins: with the first change that the writer
@@ -55,6 +62,12 @@ impl Reader {
         heartbeat: &Heartbeat,
         sink: &mut impl Sink,
     ) {
+        let farthest = self.farthest(heartbeat.last);
+        if self.writers[index].delivered_up_to > farthest {
+            // Too far behind what was delivered to be of the same numbers.
+            self.begin_anew(index, sink);
+            self.writers[index].heartbeat_last = heartbeat.last;
+        }
         let writer = &mut self.writers[index];
         writer.synchronized = true;
         writer.history_last = heartbeat.last;
@@ -155,8 +168,7 @@ impl Reader {
             self.counters.dropped += 1;
         }
         if writer.synchronized {
-            let interval = self.config.nack_interval.max(patience);
-            writer.ask_soon(now, interval, &self.config);
+            writer.ask_soon(now, patience, &self.config);
         }
     }
 
@@ -195,7 +207,7 @@ impl Reader {
                 writer.began = next;
             }
             writer.expected = next;
-            writer.patience = self.config.nack_interval;
+            writer.patience = writer.nack_interval(&self.config);
         }
         if writer.proxy.reliable {
             let start = start.max(writer.expected);
@@ -240,7 +252,7 @@ impl Reader {
                 counters.delivered += u64::from(!is_known);
             }
             let writer = &mut self.writers[index];
-            writer.patience = self.config.nack_interval;
+            writer.patience = writer.nack_interval(&self.config);
             if let Some(span) = writer.reorder.pop_front() {
                 writer.expected = writer.expected.max(span.end);
                 match span.change {

@@ -37,6 +37,13 @@ pub(super) struct Kept {
     pub(super) partial_len: usize,
 }
 
+impl Kept {
+    #[inline]
+    pub(super) fn is_nothing(&self) -> bool {
+        self.held == 0 && self.partials == 0
+    }
+}
+
 impl AddAssign for Kept {
     fn add_assign(&mut self, other: Self) {
         self.held += other.held;
@@ -76,18 +83,22 @@ impl Reader {
         is_confirmed
     }
 
+    /// The highest number that is believed of a writer whose newest is `last`.
+    pub(super) fn farthest(&self, last: SequenceNumber) -> SequenceNumber {
+        SequenceNumber(last.0.saturating_add(to_i64(self.config.limits.max_jump)))
+    }
+
     /// Forgets what came before the first heartbeat if that, with `last`, is too far behind it, and all
     /// that GAPs said of what the writer does not have. What is true comes again, but for what was delivered.
     pub(super) fn forget_jumps(&mut self, index: usize, last: SequenceNumber) {
+        let farthest = self.farthest(last);
         let writer = &mut self.writers[index];
-        let farthest = last.0.saturating_add(to_i64(self.config.limits.max_jump));
-        if writer.announced > SequenceNumber(farthest) {
+        if writer.announced > farthest {
             writer.announced = last;
             self.counters.jumps += 1;
         }
         // Nothing is delivered twice, whatever the heartbeat says.
-        let delivered = Some(writer.delivered_up_to).filter(|number| number.0 <= farthest);
-        let known = writer.announced.max(last).max(delivered.unwrap_or(last));
+        let known = writer.announced.max(last).max(writer.delivered_up_to);
         if writer.expected > known.next() {
             writer.expected = match writer.began == writer.expected {
                 true => SequenceNumber::FIRST,

@@ -24,8 +24,8 @@ use crate::change::{ChangeKind, Place};
 use crate::crowd::Crowd;
 use crate::outbox::Outbox;
 use crate::wire::{
-    Context, Data, DataFrag, Gap, Guid, Heartbeat, HeartbeatFrag, SequenceNumber,
-    SerializedPayload, StatusInfo,
+    Context, Data, DataFrag, FragmentNumberSet, Gap, Guid, Heartbeat, HeartbeatFrag,
+    SequenceNumber, SerializedPayload, StatusInfo, VendorId,
 };
 
 pub use config::{
@@ -160,8 +160,67 @@ impl Reader {
         sink: &mut impl Sink,
     ) {
         if let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) {
-            self.take_data(now, index, context, data, sink);
-            self.touched(index);
+            if self.is_plain_and_next(index, data) {
+                self.take_next(now, index, context, data, sink);
+            } else {
+                self.take_data(now, index, context, data, sink);
+                self.touched(index);
+            }
+        }
+    }
+
+    /// Whether a change is its writer's next and says nothing besides, and nothing else of the writer is
+    /// kept or due: so are all changes of a stream that loses nothing.
+    #[inline]
+    fn is_plain_and_next(&self, index: usize, data: &Data<'_>) -> bool {
+        let is_plain = data.inline_qos.bytes.is_empty() && data.payload != SerializedPayload::None;
+        let writer = &self.writers[index];
+        is_plain
+            && data.sequence_number == writer.expected
+            && writer.proxy.reliable
+            && writer.synchronized
+            && writer.is_at_rest()
+            && writer.is_in_order()
+            && !self.config.coherent
+            && self.memory.originals.is_empty()
+    }
+
+    /// Delivers such a change, which needs none of the checks of others.
+    #[inline]
+    fn take_next(
+        &mut self,
+        now: Instant,
+        index: usize,
+        context: &Context<'_>,
+        data: &Data<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let (number, writer) = (data.sequence_number, &mut self.writers[index]);
+        let change = ReceivedChange {
+            writer: writer.proxy.guid,
+            sequence_number: number,
+            kind: ChangeKind::Alive,
+            source_timestamp: context.source_timestamp,
+            kernel_timestamp: context.kernel_timestamp(),
+            key_hash: None,
+            place: Place::default(),
+            original: None,
+            payload: data.payload,
+        };
+        writer.jump_to = None;
+        writer.announced = writer.announced.max(number);
+        match sink.deliver(&change) {
+            Delivery::Accepted => {
+                writer.delivered_up_to = number;
+                writer.delivered += 1;
+                writer.expected = number.next();
+                self.counters.delivered += 1;
+            }
+            Delivery::Full => {
+                self.counters.refused += 1;
+                self.keep(now, index, &change);
+                self.touched(index);
+            }
         }
     }
 
@@ -179,6 +238,7 @@ impl Reader {
         if !data.inline_qos.is_understood() {
             return self.pass_over(index, data.sequence_number, sink);
         }
+        self.writers[index].came(now, data.sequence_number);
         let status = data.inline_qos.status_info();
         if status.contains(StatusInfo::FILTERED) {
             let number = data.sequence_number;
@@ -194,6 +254,7 @@ impl Reader {
             sequence_number: data.sequence_number,
             kind: ChangeKind::from_status_info(status.0),
             source_timestamp: context.source_timestamp,
+            kernel_timestamp: context.kernel_timestamp(),
             key_hash: data.inline_qos.key_hash(),
             place,
             original: match self.config.originals {
@@ -207,9 +268,13 @@ impl Reader {
             return self.skip(index, number, number.next(), sink);
         }
         if self.offer(index, &change, sink) == Offer::Keep {
-            let held = HeldChange::copy(&change, &mut self.memory.pool);
-            self.hold(now, index, change.sequence_number, held);
+            self.keep(now, index, &change);
         }
+    }
+
+    fn keep(&mut self, now: Instant, index: usize, change: &ReceivedChange<'_>) {
+        let held = HeldChange::copy(change, &mut self.memory.pool);
+        self.hold(now, index, change.sequence_number, held);
     }
 
     /// Takes fragments of a change (RTPS 2.5 §8.4.14).
@@ -240,6 +305,7 @@ impl Reader {
         }
         let room = self.room_for_fragments(index);
         let writer = &mut self.writers[index];
+        writer.came(now, number);
         let known = number < writer.expected || writer.reorder.contains(number);
         if known && (writer.proxy.reliable || writer.synchronized) {
             return;
@@ -262,7 +328,8 @@ impl Reader {
         self.counters.partial_dropped += writer.reassembly.evicted() - evicted;
         match inserted {
             Ok(None) => {}
-            Ok(Some(held)) => {
+            Ok(Some(mut held)) => {
+                held.kernel_timestamp = context.kernel_timestamp();
                 let guid = writer.proxy.guid;
                 if self.offer(index, &held.as_received(guid, number), sink) == Offer::Keep {
                     self.hold(now, index, number, held);
@@ -314,26 +381,27 @@ impl Reader {
         }
         self.advance(index, heartbeat.first, !first_one, sink);
         let patience = self.patience_with(now, index);
-        let interval = self.config.nack_interval.max(patience);
         let writer = &mut self.writers[index];
         writer.announced = writer.announced.max(heartbeat.last);
         if writer.first_hole().is_some() {
             match first_one {
                 // History is asked for without delay.
                 true => self.answer(now, index, outbox),
-                false => writer.ask_soon(now, interval, &self.config),
+                false => writer.ask_soon(now, patience, &self.config),
             }
         } else if !heartbeat.is_final {
             self.answer(now, index, outbox);
         }
     }
 
-    /// Takes note of how far a writer has sent a change (RTPS 2.5 §8.4.14).
+    /// Takes note of how far a writer has sent a change (RTPS 2.5 §8.4.14), and asks soon for what lacks of
+    /// it. A writer of ours is told if nothing does, so that it need not wait with the rest.
     pub fn handle_heartbeat_frag(
         &mut self,
         now: Instant,
         context: &Context<'_>,
         heartbeat: &HeartbeatFrag,
+        outbox: &mut Outbox,
     ) {
         let number = heartbeat.sequence_number;
         let Some(index) = self.writer_of(context.source(heartbeat.writer), number) else {
@@ -351,9 +419,16 @@ impl Reader {
             return;
         };
         partial.announced = partial.announced.max(heartbeat.last_fragment);
+        if partial.missing(1, partial.announced.max(1)).is_none() {
+            if writer.proxy.guid.prefix.vendor() == VendorId::TICKWIRE {
+                let next = partial.announced.saturating_add(1);
+                self.nack_frag(index, number, FragmentNumberSet::empty(next), outbox);
+            }
+            return;
+        }
         // What lacks before the first heartbeat is not known, so that an answer would ask for all.
-        if writer.synchronized && partial.missing(1, partial.announced.max(1)).is_some() {
-            let at = now + self.config.nack_interval;
+        if writer.synchronized {
+            let at = now + writer.nack_interval(&self.config);
             writer.answer_at = Some(writer.answer_at.map_or(at, |armed| armed.min(at)));
             self.touched(index);
         }
@@ -429,7 +504,14 @@ impl Reader {
 
     /// To be called after anything was done about a writer: what is kept of it, whether it has settled,
     /// and when something is due.
+    #[inline]
     fn touched(&mut self, index: usize) {
+        if !self.writers[index].is_at_rest() {
+            self.settle(index);
+        }
+    }
+
+    fn settle(&mut self, index: usize) {
         self.count_kept(index);
         let writer = &mut self.writers[index];
         if writer.is_unsettled() && writer.has_history() {
@@ -450,6 +532,7 @@ impl Reader {
     }
 
     /// The matched writer, if `number` is one that it can have.
+    #[inline]
     fn writer_of(&mut self, guid: Guid, number: SequenceNumber) -> Option<usize> {
         let Ok(index) = self.find(guid) else {
             self.counters.from_unmatched += 1;
@@ -462,6 +545,7 @@ impl Reader {
         Some(index)
     }
 
+    #[inline]
     fn find(&self, guid: Guid) -> Result<usize, usize> {
         self.writers.find(guid)
     }

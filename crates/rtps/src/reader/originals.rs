@@ -36,6 +36,12 @@ struct Had {
 struct Numbers(BTreeMap<SequenceNumber, SequenceNumber>);
 
 impl Originals {
+    /// Whether nothing has come of any writer that others speak for.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.had.is_empty()
+    }
+
     /// Whether a change has come from another than its original writer, or from that before it was
     /// unmatched.
     fn has(&self, original: OriginalWriter) -> bool {

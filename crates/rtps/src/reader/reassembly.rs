@@ -66,6 +66,7 @@ impl Reassembly {
         self.evicted
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.partials.len()
     }
@@ -328,6 +329,8 @@ impl Partial {
         HeldChange {
             kind: self.kind,
             source_timestamp: self.source_timestamp,
+            // Known to who has the fragment that makes it whole.
+            kernel_timestamp: None,
             key_hash: self.key_hash,
             place: self.place,
             original: self.original,

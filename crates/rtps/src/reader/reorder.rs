@@ -16,6 +16,7 @@ use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 pub(super) struct HeldChange {
     pub(super) kind: ChangeKind,
     pub(super) source_timestamp: Option<Timestamp>,
+    pub(super) kernel_timestamp: Option<Timestamp>,
     pub(super) key_hash: Option<KeyHash>,
     pub(super) place: Place,
     pub(super) original: Option<OriginalWriter>,
@@ -43,6 +44,7 @@ impl HeldChange {
         Self {
             kind: change.kind,
             source_timestamp: change.source_timestamp,
+            kernel_timestamp: change.kernel_timestamp,
             key_hash: change.key_hash,
             place: change.place,
             original: change.original,
@@ -57,6 +59,7 @@ impl HeldChange {
             sequence_number: number,
             kind: self.kind,
             source_timestamp: self.source_timestamp,
+            kernel_timestamp: self.kernel_timestamp,
             key_hash: self.key_hash,
             place: self.place,
             original: self.original,
@@ -88,7 +91,13 @@ pub(super) struct Span {
 }
 
 impl Reorder {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
     /// Changes held.
+    #[inline]
     pub(super) fn held(&self) -> usize {
         self.held
     }
@@ -272,6 +281,7 @@ mod tests {
         let change = HeldChange {
             kind: ChangeKind::Alive,
             source_timestamp: None,
+            kernel_timestamp: None,
             key_hash: None,
             place: Place::default(),
             original: None,

@@ -62,7 +62,7 @@ fn hand_on(
         sink.known(*change);
         return Delivery::Accepted;
     }
-    let delivery = sink.deliver(*change);
+    let delivery = sink.deliver(change);
     if delivery == Delivery::Accepted
         && let Some(original) = change.original
     {

@@ -48,6 +48,17 @@ pub struct WriterStatus {
     pub duplicates: u64,
 }
 
+/// What a writer was asked for last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// Up to this change.
+    pub(super) last: SequenceNumber,
+    /// When, or when the last of it came.
+    pub(super) at: Instant,
+    /// Whether nothing of it was asked for before, and nothing has come yet: what comes first tells how long that takes.
+    pub(super) is_timed: bool,
+}
+
 /// A matched writer and the state of its reliability.
 #[derive(Debug)]
 pub(super) struct MatchedWriter {
@@ -90,8 +101,9 @@ pub(super) struct MatchedWriter {
     /// When it was greeted last, or matched.
     pub(super) greeted_at: Instant,
     pub(super) greeting_interval: Duration,
-    /// Up to where changes were asked for, and when.
-    pub(super) asked: Option<(SequenceNumber, Instant)>,
+    pub(super) asked: Option<Asked>,
+    /// How long it takes until the first of what was asked for comes.
+    repair_time: Option<Duration>,
     /// How long to wait for an answer before asking again.
     pub(super) patience: Duration,
     pub(super) delivered: u64,
@@ -128,6 +140,7 @@ impl MatchedWriter {
             greeted_at: now,
             greeting_interval: config.greeting_interval,
             asked: None,
+            repair_time: None,
             patience: config.nack_interval,
             delivered: 0,
             lost: 0,
@@ -178,17 +191,42 @@ impl MatchedWriter {
         hole
     }
 
-    /// Answers a little later, so that what is only out of order can still come; much later if the
-    /// same was asked for within the last `interval`.
-    pub(super) fn ask_soon(&mut self, now: Instant, interval: Duration, config: &ReaderConfig) {
+    /// Takes note of what comes of a change that lacks.
+    pub(super) fn came(&mut self, now: Instant, number: SequenceNumber) {
+        let Some(asked) = self.asked.as_mut().filter(|asked| number <= asked.last) else {
+            return;
+        };
+        if number < self.expected || self.reorder.contains(number) {
+            return;
+        }
+        if core::mem::take(&mut asked.is_timed) {
+            let time = now.since(asked.at);
+            let known = self.repair_time.unwrap_or(time);
+            self.repair_time = Some((known * 7 + time) / 8);
+        }
+        asked.at = now;
+    }
+
+    /// How long what was asked for may stay away before it is asked for again: some times as long as it usually takes,
+    /// as what is lost of it holds up all that comes after.
+    pub(super) fn nack_interval(&self, config: &ReaderConfig) -> Duration {
+        let longest = config.nack_interval;
+        let shortest = config.nack_delay.min(longest);
+        let usual = self.repair_time.map(|time| time * REPAIR_TIMES);
+        usual.map_or(longest, |usual| usual.clamp(shortest, longest))
+    }
+
+    /// Answers a little later, so that what is only out of order can still come; later if the same was asked for within
+    /// the [interval](Self::nack_interval), or within `patience`.
+    pub(super) fn ask_soon(&mut self, now: Instant, patience: Duration, config: &ReaderConfig) {
         let Some(hole) = self.first_hole() else {
             return;
         };
         let mut at = now + config.nack_delay;
-        if let Some((asked, asked_at)) = self.asked
-            && hole <= asked
+        if let Some(asked) = self.asked
+            && hole <= asked.last
         {
-            at = at.max(asked_at + interval);
+            at = at.max(asked.at + self.nack_interval(config).max(patience));
         }
         self.answer_at = Some(self.answer_at.map_or(at, |armed| armed.min(at)));
     }
@@ -199,8 +237,32 @@ impl MatchedWriter {
     }
 
     /// Whether it is reliable and has still to answer, or to give its history.
+    #[inline]
     pub(super) fn is_unsettled(&self) -> bool {
         self.proxy.reliable && !self.has_settled
+    }
+
+    /// Whether nothing is kept of it, due, or still to settle: that is so between the samples of a
+    /// stream that loses nothing.
+    #[inline]
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.counted.is_nothing()
+            && !self.is_unsettled()
+            && self.answer_at.is_none()
+            && self.greet_at.is_none()
+            && self.keeps_nothing()
+    }
+
+    /// Whether it keeps no change whose turn has not come.
+    #[inline]
+    fn keeps_nothing(&self) -> bool {
+        self.reorder.held() == 0 && self.reassembly.len() == 0
+    }
+
+    /// Whether nothing is known of what comes after the next change.
+    #[inline]
+    pub(super) fn is_in_order(&self) -> bool {
+        self.reorder.is_empty() && self.reassembly.len() == 0
     }
 
     /// When something is due.
@@ -212,6 +274,8 @@ impl MatchedWriter {
             .min()
     }
 }
+
+const REPAIR_TIMES: u32 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -226,6 +290,7 @@ mod tests {
         HeldChange {
             kind: ChangeKind::Alive,
             source_timestamp: None,
+            kernel_timestamp: None,
             key_hash: None,
             place: crate::change::Place::default(),
             original: None,

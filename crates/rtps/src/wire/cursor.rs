@@ -93,18 +93,39 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn u16(&mut self, what: &'static str) -> Result<u16, Malformed> {
         let bytes = self.array(what)?;
-        Ok(match self.little_endian {
-            true => u16::from_le_bytes(bytes),
-            false => u16::from_be_bytes(bytes),
-        })
+        Ok(self.to_u16(bytes))
     }
 
     pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, Malformed> {
         let bytes = self.array(what)?;
-        Ok(match self.little_endian {
+        Ok(self.to_u32(bytes))
+    }
+
+    /// The next words of four bytes each, checked to be there all at once.
+    pub(crate) fn words<const N: usize>(
+        &mut self,
+        what: &'static str,
+    ) -> Result<&'a [[u8; 4]; N], Malformed> {
+        let (words, _) = self.bytes.as_chunks();
+        let words = words.first_chunk().ok_or_else(|| self.malformed(what))?;
+        self.bytes(4 * N, what)?;
+        Ok(words)
+    }
+
+    /// What two bytes mean in this order.
+    pub(crate) fn to_u16(self, bytes: [u8; 2]) -> u16 {
+        match self.little_endian {
+            true => u16::from_le_bytes(bytes),
+            false => u16::from_be_bytes(bytes),
+        }
+    }
+
+    /// What four bytes mean in this order.
+    pub(crate) fn to_u32(self, bytes: [u8; 4]) -> u32 {
+        match self.little_endian {
             true => u32::from_le_bytes(bytes),
             false => u32::from_be_bytes(bytes),
-        })
+        }
     }
 
     pub(crate) fn i32(&mut self, what: &'static str) -> Result<i32, Malformed> {

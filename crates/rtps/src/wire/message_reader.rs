@@ -7,8 +7,9 @@ use tickwire_base::Timestamp;
 use super::cursor::{Cursor, Malformed};
 use super::header::{Header, ProtocolVersion};
 use super::locator_list::LocatorList;
-use super::submessage::{Submessage, SubmessageId};
-use super::{EntityId, Guid, GuidPrefix, VendorId, time};
+use super::message_writer::SampleHead;
+use super::submessage::{Data, InlineQos, SerializedPayload, Submessage, SubmessageId};
+use super::{EntityId, Guid, GuidPrefix, SequenceNumber, VendorId, time};
 
 /// What the header and the INFO_* submessages say about the submessage after them
 /// (RTPS 2.5 §8.3.4).
@@ -39,6 +40,8 @@ pub struct Arrival {
     pub from: IpAddr,
     /// Whether it was sent to a multicast group.
     pub by_multicast: bool,
+    /// When the kernel received it, if it was asked to note that.
+    pub kernel_timestamp: Option<Timestamp>,
 }
 
 impl Context<'_> {
@@ -53,6 +56,11 @@ impl Context<'_> {
             multicast_reply: LocatorList::default(),
             arrival: None,
         }
+    }
+
+    /// When the kernel received the datagram, if that is known.
+    pub fn kernel_timestamp(&self) -> Option<Timestamp> {
+        self.arrival?.kernel_timestamp
     }
 
     /// Whether the submessage is for the participant `prefix`.
@@ -121,13 +129,85 @@ impl<'a> MessageReader<'a> {
         self.skipped_count
     }
 
+    /// What the iterator gives, without the state, which is in [`context`](Self::context) until the
+    /// next one is asked for.
+    #[inline]
+    pub fn next_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
+        match self.plain_sample() {
+            Some(data) => Some(Ok(Submessage::Data(data))),
+            None => self.any_submessage(),
+        }
+    }
+
+    /// INFO_TS and DATA as a sample of ours has them that says nothing besides (see [`SampleHead`]): what most
+    /// datagrams consist of. Nothing is taken of anything else.
+    ///
+    /// [`SampleHead`]: super::message_writer::SampleHead
+    #[inline]
+    fn plain_sample(&mut self) -> Option<Data<'a>> {
+        const INFO_TS: u32 = u32::from_le_bytes([SubmessageId::INFO_TS.0, 0x01, 8, 0]);
+        const DATA: u16 = u16::from_le_bytes([SubmessageId::DATA.0, 0x05]);
+        let (head, _) = self.rest.rest().as_chunks::<4>();
+        let &[
+            info_ts,
+            seconds,
+            fraction,
+            [id, flags, len @ ..],
+            octets,
+            reader,
+            writer,
+            high,
+            low,
+        ] = head.first_chunk()?;
+        let len = usize::from(u16::from_le_bytes(len));
+        let [seconds, fraction, high, low] = [seconds, fraction, high, low].map(u32::from_le_bytes);
+        let sequence_number = SequenceNumber::of_words(high, low);
+        if u32::from_le_bytes(info_ts) != INFO_TS
+            || u16::from_le_bytes([id, flags]) != DATA
+            || octets != [0, 0, 16, 0]
+            || sequence_number < SequenceNumber::FIRST
+            || self.failed
+        {
+            return None;
+        }
+        let payload = self.rest.rest().get(SampleHead::LEN..16 + len)?;
+        self.rest.bytes(16 + len, "").ok()?;
+        self.context.source_timestamp = time::to_timestamp((seconds, fraction));
+        Some(Data {
+            reader: EntityId(reader),
+            writer: EntityId(writer),
+            sequence_number,
+            inline_qos: InlineQos::default(),
+            payload: SerializedPayload::Data(payload),
+        })
+    }
+
+    fn any_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
+        while !self.failed && !self.rest.rest().is_empty() {
+            match self.submessage() {
+                Ok(Some(submessage)) => return Some(Ok(submessage)),
+                Ok(None) => {}
+                Err(malformed) => {
+                    self.failed = true;
+                    return Some(Err(malformed));
+                }
+            }
+        }
+        None
+    }
+
     /// The next submessage; `None` if it was only for the state.
+    #[inline]
     fn submessage(&mut self) -> Result<Option<Submessage<'a>>, Malformed> {
-        let id = SubmessageId(self.rest.u8("submessage id")?);
-        let flags = self.rest.u8("submessage flags")?;
-        self.rest.little_endian = flags & 1 != 0;
         let at = self.rest;
-        let len = match usize::from(self.rest.u16("octetsToNextHeader")?) {
+        let [id, flags, len @ ..] = self.rest.array::<4>("submessage header")?;
+        let id = SubmessageId(id);
+        self.rest.little_endian = flags & 1 != 0;
+        let len = match self.rest.little_endian {
+            true => u16::from_le_bytes(len),
+            false => u16::from_be_bytes(len),
+        };
+        let len = match usize::from(len) {
             0 if id != SubmessageId::PAD && id != SubmessageId::INFO_TS => self.rest.rest().len(),
             len => len,
         };
@@ -135,6 +215,9 @@ impl<'a> MessageReader<'a> {
             .rest
             .split(len, "")
             .map_err(|_| at.malformed("octetsToNextHeader goes past the end"))?;
+        if id == SubmessageId::DATA {
+            return Data::read(flags, body).map(|data| Some(Submessage::Data(data)));
+        }
         if self.info(id, flags, body)? {
             return Ok(None);
         }
@@ -146,6 +229,7 @@ impl<'a> MessageReader<'a> {
     }
 
     /// Applies a submessage that only sets state; false if it is none of those.
+    #[inline]
     fn info(
         &mut self,
         id: SubmessageId,
@@ -156,9 +240,9 @@ impl<'a> MessageReader<'a> {
             SubmessageId::PAD => {}
             SubmessageId::INFO_TS if flags & 0x02 != 0 => self.context.source_timestamp = None,
             SubmessageId::INFO_TS => {
-                let seconds = body.u32("INFO_TS seconds")?;
-                let fraction = body.u32("INFO_TS fraction")?;
-                self.context.source_timestamp = time::to_timestamp((seconds, fraction));
+                let [seconds, fraction] = *body.words("INFO_TS is short")?;
+                let time = (body.to_u32(seconds), body.to_u32(fraction));
+                self.context.source_timestamp = time::to_timestamp(time);
             }
             SubmessageId::INFO_DST => {
                 self.context.destination_prefix = GuidPrefix(body.array("INFO_DST prefix")?);
@@ -207,16 +291,63 @@ impl<'a> Iterator for MessageReader<'a> {
     type Item = Result<(Context<'a>, Submessage<'a>), Malformed>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.failed && !self.rest.rest().is_empty() {
-            match self.submessage() {
-                Ok(Some(submessage)) => return Some(Ok((self.context, submessage))),
-                Ok(None) => {}
-                Err(malformed) => {
-                    self.failed = true;
-                    return Some(Err(malformed));
+        let submessage = self.next_submessage()?;
+        Some(submessage.map(|submessage| (self.context, submessage)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::MessageWriter;
+
+    /// What the submessages of a datagram are, each with the state before the next one.
+    type Seen = Vec<(Option<Timestamp>, Result<alloc::string::String, Malformed>)>;
+
+    fn read<'a>(
+        datagram: &'a [u8],
+        next: fn(&mut MessageReader<'a>) -> Option<Result<Submessage<'a>, Malformed>>,
+    ) -> (Seen, u32) {
+        let mut reader = MessageReader::new(datagram).expect("a header");
+        let mut seen = Vec::new();
+        while let Some(submessage) = next(&mut reader) {
+            let submessage = submessage.map(|submessage| alloc::format!("{submessage:?}"));
+            seen.push((reader.context.source_timestamp, submessage));
+        }
+        (seen, reader.skipped())
+    }
+
+    proptest! {
+        /// Whatever is wrong with a sample, the shorter way gives what the other does.
+        #[test]
+        fn samples_taken_apart_at_once_are_what_they_are_piece_by_piece(
+            lens in prop::collection::vec(0..20_usize, 1..4),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            cut in 0..40_usize,
+        ) {
+            let mut bytes = vec![];
+            let mut writer = MessageWriter::new(&mut bytes, GuidPrefix([1; 12]));
+            let head = SampleHead::new(EntityId::user_writer(1, false));
+            for (len, number) in lens.into_iter().zip(1..) {
+                let time = Timestamp::from_nanos(number * 1_500_000_000);
+                if let Some(head) = head.of(time, SequenceNumber(number), len) {
+                    writer.sample(&head, &vec![7; len]);
                 }
             }
+            for (place, byte) in changes {
+                let body = &mut bytes[Header::LEN..];
+                body[place.index(body.len())] = byte;
+            }
+            let len = bytes.len().saturating_sub(cut).max(Header::LEN);
+            let datagram = &bytes[..len];
+            let both = [MessageReader::next_submessage, MessageReader::any_submessage];
+            let [at_once, piece_by_piece] = both.map(|next| read(datagram, next));
+            prop_assert_eq!(at_once, piece_by_piece);
         }
-        None
     }
 }

@@ -8,8 +8,8 @@ use super::cursor::Out;
 use super::header::Header;
 use super::submessage::SubmessageId;
 use super::{
-    AckNack, Data, DataFrag, Gap, GuidPrefix, Heartbeat, HeartbeatFrag, NackFrag,
-    SerializedPayload, time,
+    AckNack, Data, DataFrag, EntityId, Gap, GuidPrefix, Heartbeat, HeartbeatFrag, NackFrag,
+    SequenceNumber, SerializedPayload, time,
 };
 
 /// Appends one RTPS message to a buffer: first its header, then submessages.
@@ -69,14 +69,24 @@ impl<'a> MessageWriter<'a> {
     /// INFO_TS: when what follows was made. `None`, and times before 1970 or after 2106, say that
     /// it is not known.
     pub fn info_ts(&mut self, timestamp: Option<Timestamp>) -> &mut Self {
-        let time = timestamp.and_then(time::from_timestamp);
-        let invalidate = if time.is_none() { 0x02 } else { 0 };
-        self.submessage(SubmessageId::INFO_TS, invalidate, |out| {
-            if let Some((seconds, fraction)) = time {
-                out.u32(seconds);
-                out.u32(fraction);
-            }
-        })
+        let Some((seconds, fraction)) = timestamp.and_then(time::from_timestamp) else {
+            return self.submessage(SubmessageId::INFO_TS, 0x02, |_| {});
+        };
+        // As a whole, which costs less than piece by piece.
+        let order = self.order();
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&order.head(SubmessageId::INFO_TS, 0, 8));
+        bytes[4..8].copy_from_slice(&order.u32(seconds));
+        bytes[8..].copy_from_slice(&order.u32(fraction));
+        self.bytes.extend_from_slice(&bytes);
+        self
+    }
+
+    /// INFO_TS and DATA of a sample that needs no inline QoS; `head` is of these bytes.
+    pub(crate) fn sample(&mut self, head: &[u8; SampleHead::LEN], payload: &[u8]) {
+        self.bytes.extend_from_slice(head);
+        self.bytes.extend_from_slice(payload);
+        self.pad();
     }
 
     /// INFO_DST: whom what follows is for.
@@ -86,45 +96,70 @@ impl<'a> MessageWriter<'a> {
 
     /// DATA. Longer than 65,535 bytes it must be the last submessage.
     pub fn data(&mut self, data: &Data<'_>) -> &mut Self {
-        let (payload_flag, payload) = match data.payload {
-            SerializedPayload::None => (0, [].as_slice()),
-            SerializedPayload::Data(payload) => (0x04, payload),
-            SerializedPayload::Key(payload) => (0x08, payload),
+        self.data_head(data);
+        self.bytes.extend_from_slice(data.payload.bytes());
+        self.pad();
+        self
+    }
+
+    /// DATA up to its payload, which is to follow with its padding.
+    pub(crate) fn data_head(&mut self, data: &Data<'_>) -> &mut Self {
+        let payload = data.payload.bytes();
+        let payload_flag = match data.payload {
+            SerializedPayload::None => 0,
+            SerializedPayload::Data(_) => 0x04,
+            SerializedPayload::Key(_) => 0x08,
         };
         let qos = data.inline_qos;
         let flags = payload_flag | if qos.bytes.is_empty() { 0 } else { 0x02 };
         self.with_order_of(&qos, |writer| {
-            writer.submessage(SubmessageId::DATA, flags, |out| {
-                out.u16(0);
-                out.u16(16);
-                out.raw(&data.reader.0);
-                out.raw(&data.writer.0);
-                data.sequence_number.write(out);
-                out.raw(qos.bytes);
-                out.raw(payload);
-            });
+            let order = writer.order();
+            let len = (DATA_HEAD_LEN + qos.bytes.len() + payload.len()).next_multiple_of(4);
+            let [high, low] = data.sequence_number.words().map(|word| order.u32(word));
+            let mut head = [0; 4 + DATA_HEAD_LEN];
+            head[..4].copy_from_slice(&order.head(SubmessageId::DATA, flags, len));
+            head[6..8].copy_from_slice(&order.u16(16));
+            head[8..12].copy_from_slice(&data.reader.0);
+            head[12..16].copy_from_slice(&data.writer.0);
+            head[16..20].copy_from_slice(&high);
+            head[20..].copy_from_slice(&low);
+            writer.bytes.extend_from_slice(&head);
+            writer.bytes.extend_from_slice(qos.bytes);
         })
     }
 
     /// DATA_FRAG. Longer than 65,535 bytes it must be the last submessage.
     pub fn data_frag(&mut self, data: &DataFrag<'_>) -> &mut Self {
+        self.data_frag_head(data);
+        self.bytes.extend_from_slice(data.payload);
+        self.pad();
+        self
+    }
+
+    /// DATA_FRAG up to its payload, which is to follow with its padding.
+    pub(crate) fn data_frag_head(&mut self, data: &DataFrag<'_>) -> &mut Self {
         let qos = data.inline_qos;
         let flags =
             if qos.bytes.is_empty() { 0 } else { 0x02 } | if data.is_key { 0x04 } else { 0 };
         self.with_order_of(&qos, |writer| {
-            writer.submessage(SubmessageId::DATA_FRAG, flags, |out| {
-                out.u16(0);
-                out.u16(28);
-                out.raw(&data.reader.0);
-                out.raw(&data.writer.0);
-                data.sequence_number.write(out);
-                out.u32(data.fragment_start);
-                out.u16(data.fragment_count);
-                out.u16(data.fragment_size);
-                out.u32(data.sample_size);
-                out.raw(qos.bytes);
-                out.raw(data.payload);
-            });
+            let len = DATA_FRAG_HEAD_LEN + qos.bytes.len() + data.payload.len();
+            let order = writer.order();
+            let head = order.head(SubmessageId::DATA_FRAG, flags, len.next_multiple_of(4));
+            let out = &mut Out {
+                bytes: writer.bytes,
+                little_endian: writer.little_endian,
+            };
+            out.raw(&head);
+            out.u16(0);
+            out.u16(28);
+            out.raw(&data.reader.0);
+            out.raw(&data.writer.0);
+            data.sequence_number.write(out);
+            out.u32(data.fragment_start);
+            out.u16(data.fragment_count);
+            out.u16(data.fragment_size);
+            out.u32(data.sample_size);
+            out.raw(qos.bytes);
         })
     }
 
@@ -199,6 +234,17 @@ impl<'a> MessageWriter<'a> {
         self
     }
 
+    fn order(&self) -> Order {
+        Order {
+            little_endian: self.little_endian,
+        }
+    }
+
+    fn pad(&mut self) {
+        let padding = (self.start.wrapping_sub(self.bytes.len())) % 4;
+        self.bytes.extend_from_slice(&[0; 3][..padding]);
+    }
+
     fn submessage(
         &mut self,
         id: SubmessageId,
@@ -213,8 +259,7 @@ impl<'a> MessageWriter<'a> {
             bytes: self.bytes,
             little_endian: self.little_endian,
         });
-        let padding = (self.start.wrapping_sub(self.bytes.len())) % 4;
-        self.bytes.extend_from_slice(&[0; 3][..padding]);
+        self.pad();
         // 0 means "up to the end", for what 16 bits cannot count.
         let len = u16::try_from(self.bytes.len() - body_start).unwrap_or(0);
         let len = match self.little_endian {
@@ -225,3 +270,80 @@ impl<'a> MessageWriter<'a> {
         self
     }
 }
+
+/// INFO_TS and the head of a DATA to all readers with a payload and no inline QoS, little-endian. Of one
+/// writer's samples only times, numbers and lengths differ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleHead([u8; Self::LEN]);
+
+impl SampleHead {
+    pub(crate) const LEN: usize = 12 + 4 + DATA_HEAD_LEN;
+
+    pub(crate) fn new(writer: EntityId) -> Self {
+        let mut bytes = [0; Self::LEN];
+        bytes[..4].copy_from_slice(&LITTLE_ENDIAN.head(SubmessageId::INFO_TS, 0, 8));
+        bytes[12..16].copy_from_slice(&LITTLE_ENDIAN.head(SubmessageId::DATA, 0x04, 0));
+        bytes[18..20].copy_from_slice(&LITTLE_ENDIAN.u16(16));
+        bytes[24..28].copy_from_slice(&writer.0);
+        Self(bytes)
+    }
+
+    /// That of one sample; `None` if the time cannot be told.
+    pub(crate) fn of(
+        &self,
+        timestamp: Timestamp,
+        number: SequenceNumber,
+        payload_len: usize,
+    ) -> Option<[u8; Self::LEN]> {
+        let (seconds, fraction) = time::from_timestamp(timestamp)?;
+        let Self(mut bytes) = *self;
+        bytes[4..8].copy_from_slice(&seconds.to_le_bytes());
+        bytes[8..12].copy_from_slice(&fraction.to_le_bytes());
+        let len = (DATA_HEAD_LEN + payload_len).next_multiple_of(4);
+        // 0 means "up to the end", for what 16 bits cannot count.
+        let len = u16::try_from(len).unwrap_or(0);
+        bytes[14..16].copy_from_slice(&len.to_le_bytes());
+        let [high, low] = number.words();
+        bytes[28..32].copy_from_slice(&high.to_le_bytes());
+        bytes[32..].copy_from_slice(&low.to_le_bytes());
+        Some(bytes)
+    }
+}
+
+const LITTLE_ENDIAN: Order = Order {
+    little_endian: true,
+};
+
+/// Integers as bytes in one order.
+#[derive(Clone, Copy)]
+struct Order {
+    little_endian: bool,
+}
+
+impl Order {
+    /// The head of a submessage whose body has `len` bytes; 0 means "up to the end", for what 16 bits
+    /// cannot count.
+    fn head(self, id: SubmessageId, flags: u8, len: usize) -> [u8; 4] {
+        let [first, second] = self.u16(u16::try_from(len).unwrap_or(0));
+        [id.0, flags | u8::from(self.little_endian), first, second]
+    }
+
+    fn u16(self, value: u16) -> [u8; 2] {
+        match self.little_endian {
+            true => value.to_le_bytes(),
+            false => value.to_be_bytes(),
+        }
+    }
+
+    fn u32(self, value: u32) -> [u8; 4] {
+        match self.little_endian {
+            true => value.to_le_bytes(),
+            false => value.to_be_bytes(),
+        }
+    }
+}
+
+/// What DATA_FRAG has before the inline QoS.
+const DATA_FRAG_HEAD_LEN: usize = 32;
+/// What DATA has before the inline QoS.
+const DATA_HEAD_LEN: usize = 20;

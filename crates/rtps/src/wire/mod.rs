@@ -39,4 +39,5 @@ pub use submessage::{
 
 pub(crate) use cursor::{Cursor, Out};
 pub(crate) use locator_list::{read_locator, write_locator};
+pub(crate) use message_writer::SampleHead;
 pub(crate) use time::{read_duration, write_duration};

@@ -142,6 +142,8 @@ parameter_ids! {
     TYPE_INFORMATION = 0x0075,
     /// A name that sets domains with one number apart.
     DOMAIN_TAG = 0x4014,
+    /// Tickwire's own: where a participant can be met by others of its machine.
+    TICKWIRE_SHARED_MEMORY = 0x8054,
 }
 
 impl ParameterId {

@@ -20,14 +20,13 @@ impl SequenceNumber {
     }
 
     pub(crate) fn write(self, out: &mut Out<'_>) {
-        out.i32(i32::try_from(self.0 >> 32).unwrap_or(i32::MAX));
-        out.u32(self.low_word());
+        self.words().into_iter().for_each(|word| out.u32(word));
     }
 
-    /// The low 32 bits.
-    fn low_word(self) -> u32 {
-        let [.., a, b, c, d] = self.0.to_be_bytes();
-        u32::from_be_bytes([a, b, c, d])
+    /// The high and the low 32 bits.
+    pub(crate) fn words(self) -> [u32; 2] {
+        let [a, b, c, d, e, f, g, h] = self.0.to_be_bytes();
+        [[a, b, c, d], [e, f, g, h]].map(u32::from_be_bytes)
     }
 
     /// The preceding number.
@@ -157,6 +156,11 @@ impl FragmentNumberSet {
     pub(crate) fn write(&self, out: &mut Out<'_>) {
         out.u32(self.base);
         self.bits.write(out);
+    }
+
+    /// Whether no number is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
     }
 
     /// Adds `number`; false if it lies outside the 256 numbers from `base` on.

@@ -43,6 +43,33 @@ pub enum Submessage<'a> {
     Gap(Gap),
 }
 
+impl Submessage<'_> {
+    /// The writer that it comes from, or that it is for if a reader says it.
+    pub fn writer(&self) -> EntityId {
+        match self {
+            Self::Data(data) => data.writer,
+            Self::DataFrag(data) => data.writer,
+            Self::Heartbeat(heartbeat) => heartbeat.writer,
+            Self::HeartbeatFrag(heartbeat) => heartbeat.writer,
+            Self::AckNack(acknack) => acknack.writer,
+            Self::NackFrag(nack) => nack.writer,
+            Self::Gap(gap) => gap.writer,
+        }
+    }
+
+    /// The reader that it is for, [`EntityId::UNKNOWN`] being all; `None` if a reader says it.
+    pub fn to_reader(&self) -> Option<EntityId> {
+        match self {
+            Self::Data(data) => Some(data.reader),
+            Self::DataFrag(data) => Some(data.reader),
+            Self::Heartbeat(heartbeat) => Some(heartbeat.reader),
+            Self::HeartbeatFrag(heartbeat) => Some(heartbeat.reader),
+            Self::Gap(gap) => Some(gap.reader),
+            Self::AckNack(_) | Self::NackFrag(_) => None,
+        }
+    }
+}
+
 /// A serialized value or only its key, encapsulation header included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SerializedPayload<'a> {
@@ -52,6 +79,15 @@ pub enum SerializedPayload<'a> {
     Data(&'a [u8]),
     /// The key fields alone.
     Key(&'a [u8]),
+}
+
+impl<'a> SerializedPayload<'a> {
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::None => &[],
+            Self::Data(bytes) | Self::Key(bytes) => bytes,
+        }
+    }
 }
 
 /// DATA (RTPS 2.5 §9.4.5.4).

@@ -29,21 +29,25 @@ impl<'a> Submessage<'a> {
 }
 
 impl<'a> Data<'a> {
-    fn read(flags: u8, mut body: Cursor<'a>) -> Result<Self, Malformed> {
+    #[inline]
+    pub(crate) fn read(flags: u8, mut body: Cursor<'a>) -> Result<Self, Malformed> {
         let at = body;
         let payload_kind = (flags & 0x04 != 0, flags & 0x08 != 0);
         if payload_kind == (true, true) {
             return Err(at.malformed("DATA with both data and key flags"));
         }
-        body.u16("DATA extra flags")?;
-        let qos_at = octets_to_inline_qos(&mut body)?;
-        let reader = EntityId(body.array("DATA reader id")?);
-        let writer = EntityId(body.array("DATA writer id")?);
-        let sequence_number = SequenceNumber::read_positive(&mut body, "DATA sequence number")?;
+        let [[_, _, octets @ ..], reader, writer, high, low] = *body.words("DATA is short")?;
+        let sequence_number = SequenceNumber::of_words(body.to_u32(high), body.to_u32(low));
+        if sequence_number < SequenceNumber::FIRST {
+            return Err(at.malformed("DATA sequence number"));
+        }
+        let mut qos_at = at;
+        let octets = 4 + usize::from(body.to_u16(octets));
+        qos_at.bytes(octets, "DATA octetsToInlineQos goes past the end")?;
         let (inline_qos, payload) = inline_qos(flags, qos_at)?;
         Ok(Self {
-            reader,
-            writer,
+            reader: EntityId(reader),
+            writer: EntityId(writer),
             sequence_number,
             inline_qos,
             payload: match payload_kind {
@@ -168,9 +172,12 @@ impl Gap {
 
 impl SequenceNumber {
     pub(crate) fn read(from: &mut Cursor<'_>, what: &'static str) -> Result<Self, Malformed> {
-        let high = from.i32(what)?;
-        let low = from.u32(what)?;
-        Ok(Self(i64::from(high) << 32 | i64::from(low)))
+        let [high, low] = *from.words(what)?;
+        Ok(Self::of_words(from.to_u32(high), from.to_u32(low)))
+    }
+
+    pub(super) fn of_words(high: u32, low: u32) -> Self {
+        Self(i64::from(high.cast_signed()) << 32 | i64::from(low))
     }
 
     fn read_positive(from: &mut Cursor<'_>, what: &'static str) -> Result<Self, Malformed> {

@@ -2,11 +2,12 @@
 
 use tickwire_base::{Duration, Instant};
 
-use super::{Writer, cost};
+use super::reader_proxy::Survey;
+use super::{Log, Writer, cost};
 use crate::outbox::Outbox;
 use crate::wire::{AckNack, Context, NackFrag, SequenceNumber, SequenceNumberSet};
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// Takes an acknowledgement and sends what the reader lacks (RTPS 2.5 §8.4.9.2).
     ///
     /// One with a base of 1 or 0, without requests and not final is the greeting of a reader that
@@ -46,6 +47,10 @@ impl Writer {
         if lags {
             self.heartbeat.arm(now);
         }
+        if self.cursor.number <= self.last {
+            // What has arrived makes room for more.
+            self.send_new(now, outbox);
+        }
         self.send_repairs(now, index, outbox);
         if greeting {
             self.introduce(index, !lags, outbox);
@@ -67,6 +72,8 @@ impl Writer {
         if was_unsettled && !is_unsettled {
             self.crowd.leave(reader.met_at);
         }
+        self.survey = Survey::of(&self.readers);
+        let reader = &mut self.readers[index];
         if is_first || has_advanced {
             let patience = self.crowd.patience(now, reader.met_at);
             reader.turn = match is_unsettled {
@@ -140,6 +147,13 @@ impl Writer {
         }
         self.counters.nack_frags += 1;
         reader.acknacks += 1;
+        if nack.state.is_empty() {
+            let has = (nack.sequence_number, nack.state.base.saturating_sub(1));
+            if !self.acknowledge_fragments(now, index, has, outbox) {
+                self.counters.misbehaved += 1;
+            }
+            return;
+        }
         let queued = !under_way
             && reader
                 .repairs
@@ -173,6 +187,12 @@ impl Writer {
     /// unless the history is kept for late joiners.
     pub(super) fn release(&mut self) {
         let end = self.acknowledged();
+        if end <= self.released {
+            return;
+        }
+        if !self.config.transient_local && !self.config.presents && self.retained.is_none() {
+            self.forget_all(end);
+        }
         while self.released < end {
             let Some(number) = self
                 .history
@@ -186,6 +206,16 @@ impl Writer {
         self.released = self.released.max(end);
     }
 
+    /// Lets go of all changes up to `end`, which nobody comes late for.
+    fn forget_all(&mut self, end: SequenceNumber) {
+        let mut len = 0;
+        self.history
+            .remove_through(end, |counted_len| len += cost(counted_len));
+        self.unreleased_len = self.unreleased_len.saturating_sub(len);
+        self.window.acknowledged(len);
+        self.released = end;
+    }
+
     fn release_change(&mut self, number: SequenceNumber) {
         self.released = number;
         let Some(change) = self.history.get(number) else {
@@ -194,7 +224,7 @@ impl Writer {
         if change.is_end {
             return self.forget_end(number);
         }
-        let cost = cost(change.payload.len());
+        let cost = cost(change.payload.counted_len());
         self.unreleased_len = self.unreleased_len.saturating_sub(cost);
         self.window.acknowledged(cost);
         let key = change.change.key_hash;

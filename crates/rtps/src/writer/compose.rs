@@ -4,13 +4,14 @@ use alloc::vec::Vec;
 
 use tickwire_base::Locator;
 
-use super::WriterConfig;
-use crate::history::CacheChange;
+use super::{Lent, Log, WriterConfig};
+use crate::change::Change;
+use crate::history::{CacheChange, Payload};
 use crate::outbox::Outbox;
 use crate::wire::{
-    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, InlineQos,
-    MessageWriter, ParameterListWriter, SequenceNumber, SequenceNumberSet, SerializedPayload,
-    StatusInfo,
+    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Header, Heartbeat, HeartbeatFrag, InlineQos,
+    MessageWriter, ParameterListWriter, SampleHead, SequenceNumber, SequenceNumberSet,
+    SerializedPayload, StatusInfo,
 };
 
 /// Whom submessages are for and where they go.
@@ -27,7 +28,17 @@ pub(super) struct Target<'a> {
 pub(super) struct Composer {
     writer: Guid,
     max_message_len: usize,
-    max_fragment_len: usize,
+    /// Bytes of a full fragment: what a datagram holds beside the submessages around it, unless it is
+    /// to be less.
+    fragment_len: u16,
+    /// Whether it is.
+    cuts: bool,
+    /// What messages to everybody begin with.
+    message_head: Vec<u8>,
+    /// What samples begin with that need no inline QoS.
+    head: SampleHead,
+    /// What one of them begins with that is not laid out here.
+    lent_head: [u8; SampleHead::LEN],
     /// Whether DATA carries the key hash.
     pub(super) key_hash: bool,
     /// Whether it carries the place.
@@ -37,75 +48,185 @@ pub(super) struct Composer {
     heartbeat_frag_count: u32,
     /// Scratch memory.
     inline_qos: Vec<u8>,
+    record: Vec<u8>,
 }
 
 impl Composer {
     pub(super) fn new(config: &WriterConfig) -> Self {
+        let max_message_len = config.max_message_len.clamp(512, 65_000);
+        let len = max_message_len - HEADERS_LEN - submessages_len(config.presents, config.relays);
+        let fragment_len = (len & !7).min(config.max_fragment_len.max(64));
+        let mut message_head = Vec::new();
+        Header::new(config.guid.prefix).write(&mut message_head);
         Self {
+            message_head,
             writer: config.guid,
-            max_message_len: config.max_message_len.clamp(512, 65_000),
-            max_fragment_len: config.max_fragment_len.max(64),
+            max_message_len,
+            fragment_len: u16::try_from(fragment_len).unwrap_or(0xfff8),
+            cuts: config.max_fragment_len < len & !7,
+            head: SampleHead::new(config.guid.entity),
+            lent_head: [0; SampleHead::LEN],
             key_hash: config.key_hash_with_data,
             presents: config.presents,
             relays: config.relays,
             heartbeat_frag_count: 0,
             inline_qos: Vec::new(),
+            record: Vec::new(),
         }
     }
 
     /// DATA with its INFO_TS.
-    pub(super) fn data(&mut self, change: &CacheChange, target: Target<'_>, outbox: &mut Outbox) {
+    pub(super) fn data(
+        &mut self,
+        change: &CacheChange<impl Lent>,
+        target: Target<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let payload = change.payload.as_slice();
+        let len = self.data_len(payload.len());
+        if target.reader == EntityId::UNKNOWN
+            && let Some(head) = self.plain_head(change, payload)
+        {
+            self.message(target, len, outbox).sample(&head, payload);
+            return;
+        }
         self.list_inline_qos(change);
-        let payload = match (change.change.kind.is_alive(), change.payload.as_slice()) {
-            (_, []) => SerializedPayload::None,
-            (true, value) => SerializedPayload::Data(value),
-            (false, key) => SerializedPayload::Key(key),
-        };
-        let len = self.data_len(change.payload.len());
         self.message(target, len, outbox)
             .info_ts(change.change.source_timestamp)
-            .data(&Data {
-                reader: target.reader,
-                writer: self.writer.entity,
-                sequence_number: change.sequence_number,
-                inline_qos: self.inline_qos(),
-                payload,
-            });
+            .data(&self.data_of(change, target.reader));
+    }
+
+    /// The same as a message to all readers, put together in a log, which is told of what lies ready where
+    /// readers can see it.
+    pub(super) fn record<L: Log>(&mut self, change: &CacheChange<L::Lent>, log: &mut L) {
+        let payload = change.payload.as_slice();
+        if let Some(head) = self.plain_head(change, payload) {
+            return match &change.payload {
+                Payload::Own(_) => {
+                    log.publish([&self.message_head, &head, payload, padding(payload)]);
+                }
+                Payload::Lent(lent) => log.publish_lent(lent),
+            };
+        }
+        self.list_inline_qos(change);
+        let mut record = core::mem::take(&mut self.record);
+        record.clear();
+        MessageWriter::new(&mut record, self.writer.prefix)
+            .info_ts(change.change.source_timestamp)
+            .data_head(&self.data_of(change, EntityId::UNKNOWN));
+        log.publish([&record, payload, padding(payload), &[]]);
+        self.record = record;
+    }
+
+    /// Whether a change lies ready as a message to all readers.
+    pub(super) fn is_ready(&self, change: &CacheChange<impl Lent>) -> bool {
+        matches!(change.payload, Payload::Lent(_))
+            && self.plain_head(change, change.payload.as_slice()).is_some()
+    }
+
+    /// What a message to all readers with that change, which has no inline QoS, has before a payload of
+    /// `len` bytes. Without a time that can be told it will not do, and is not told of.
+    pub(super) fn lent_head(
+        &mut self,
+        change: Change,
+        number: SequenceNumber,
+        len: usize,
+    ) -> [&[u8]; 2] {
+        let time = change.source_timestamp.unwrap_or_default();
+        let head = self.head.of(time, number, len);
+        self.lent_head = head.unwrap_or([0; SampleHead::LEN]);
+        [&self.message_head, &self.lent_head]
+    }
+
+    /// The head of a change that needs no inline QoS and has a payload, unless its time cannot be told.
+    #[inline]
+    fn plain_head(
+        &self,
+        change: &CacheChange<impl Lent>,
+        payload: &[u8],
+    ) -> Option<[u8; SampleHead::LEN]> {
+        let time = change.change.source_timestamp;
+        let time = time.filter(|_| !payload.is_empty() && !self.needs_inline_qos(change));
+        self.head.of(time?, change.sequence_number, payload.len())
+    }
+
+    fn data_of<'a>(&'a self, change: &'a CacheChange<impl Lent>, reader: EntityId) -> Data<'a> {
+        Data {
+            reader,
+            writer: self.writer.entity,
+            sequence_number: change.sequence_number,
+            inline_qos: self.inline_qos(),
+            payload: match (change.change.kind.is_alive(), change.payload.as_slice()) {
+                (_, []) => SerializedPayload::None,
+                (true, value) => SerializedPayload::Data(value),
+                (false, key) => SerializedPayload::Key(key),
+            },
+        }
     }
 
     /// DATA_FRAG with its INFO_TS. `fragment` counts from 1; one that the change does not have is
     /// not sent.
     pub(super) fn fragment(
         &mut self,
-        change: &CacheChange,
+        change: &CacheChange<impl Lent>,
         fragment: u32,
         target: Target<'_>,
         outbox: &mut Outbox,
     ) {
-        let fragment_len = usize::from(self.fragment_len());
-        let before = usize::try_from(fragment.saturating_sub(1)).unwrap_or(usize::MAX);
-        let start = before.saturating_mul(fragment_len);
-        let Some(rest) = change.payload.get(start..).filter(|rest| !rest.is_empty()) else {
+        self.list_inline_qos(change);
+        let Some(data) = self.fragment_of(change, fragment, target.reader) else {
             return;
         };
-        let payload = rest.get(..fragment_len).unwrap_or(rest);
-        self.list_inline_qos(change);
-        let len = self.data_len(payload.len());
+        let len = self.data_len(data.payload.len());
         self.message(target, len, outbox)
             .info_ts(change.change.source_timestamp)
-            .data_frag(&DataFrag {
-                reader: target.reader,
-                writer: self.writer.entity,
-                sequence_number: change.sequence_number,
-                fragment_start: fragment,
-                fragment_count: 1,
-                fragment_size: self.fragment_len(),
-                // Writing refuses payloads that 32 bits cannot count.
-                sample_size: u32::try_from(change.payload.len()).unwrap_or(u32::MAX),
-                inline_qos: self.inline_qos(),
-                is_key: !change.change.kind.is_alive(),
-                payload,
-            });
+            .data_frag(&data);
+    }
+
+    /// The same as a message to all readers, put together in a log.
+    pub(super) fn fragment_record(
+        &mut self,
+        change: &CacheChange<impl Lent>,
+        fragment: u32,
+        log: &mut impl Log,
+    ) {
+        self.list_inline_qos(change);
+        let mut record = core::mem::take(&mut self.record);
+        record.clear();
+        if let Some(data) = self.fragment_of(change, fragment, EntityId::UNKNOWN) {
+            MessageWriter::new(&mut record, self.writer.prefix)
+                .info_ts(change.change.source_timestamp)
+                .data_frag_head(&data);
+            log.publish([&record, data.payload, padding(data.payload), &[]]);
+        }
+        self.record = record;
+    }
+
+    /// `None` if the change has no such fragment.
+    fn fragment_of<'a>(
+        &'a self,
+        change: &'a CacheChange<impl Lent>,
+        fragment: u32,
+        reader: EntityId,
+    ) -> Option<DataFrag<'a>> {
+        let before = usize::try_from(fragment.saturating_sub(1)).unwrap_or(usize::MAX);
+        let start = before.saturating_mul(self.fragment_len());
+        let payload = change.payload.as_slice();
+        let rest = payload.get(start..);
+        let rest = rest.filter(|rest| !rest.is_empty())?;
+        Some(DataFrag {
+            reader,
+            writer: self.writer.entity,
+            sequence_number: change.sequence_number,
+            fragment_start: fragment,
+            fragment_count: 1,
+            fragment_size: self.fragment_len,
+            // Writing refuses payloads that 32 bits cannot count.
+            sample_size: u32::try_from(payload.len()).unwrap_or(u32::MAX),
+            inline_qos: self.inline_qos(),
+            is_key: !change.change.kind.is_alive(),
+            payload: rest.get(..self.fragment_len()).unwrap_or(rest),
+        })
     }
 
     /// GAP over `start` up to but without `end`.
@@ -169,56 +290,64 @@ impl Composer {
             });
     }
 
-    /// Bytes of a full fragment: what a datagram holds beside the submessages around it, unless it is to
-    /// be less.
-    pub(super) fn fragment_len(&self) -> u16 {
-        let len = (self.max_message_len - HEADERS_LEN - self.submessages_len()) & !7;
-        let len = len.min(self.max_fragment_len);
-        u16::try_from(len).unwrap_or(0xfff8)
+    /// Bytes of a full fragment, which is the longest payload that goes in one piece by datagrams.
+    pub(super) fn fragment_len(&self) -> usize {
+        self.fragment_len.into()
+    }
+
+    /// The longest payload that goes in one piece by messages of up to `max_len` bytes, unless fragments
+    /// are to be short.
+    pub(super) fn whole_len(&self, max_len: usize) -> usize {
+        let around = HEADERS_LEN + submessages_len(self.presents, self.relays);
+        match self.cuts {
+            true => self.fragment_len(),
+            false => max_len.saturating_sub(around),
+        }
     }
 
     /// How many fragments a payload makes; 1 if it goes whole.
     pub(super) fn fragment_count(&self, payload_len: usize) -> u32 {
-        let count = payload_len.div_ceil(usize::from(self.fragment_len()));
+        let count = payload_len.div_ceil(usize::from(self.fragment_len));
         u32::try_from(count).unwrap_or(u32::MAX).max(1)
     }
 
     /// How many bytes DATA with a payload of `payload_len`, or DATA_FRAG with as much of one, takes at
     /// most.
     pub(super) fn data_len(&self, payload_len: usize) -> usize {
-        self.submessages_len() + payload_len
+        submessages_len(self.presents, self.relays) + payload_len
+    }
+
+    /// How many bytes the first `count` fragments take at most.
+    pub(super) fn fragments_len(&self, count: u32) -> usize {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        count.saturating_mul(self.full_fragment_len())
     }
 
     /// How many bytes a full fragment takes at most.
     pub(super) fn full_fragment_len(&self) -> usize {
-        self.data_len(self.fragment_len().into())
+        self.data_len(self.fragment_len.into())
     }
 
-    /// What a datagram needs for DATA or DATA_FRAG beside the payload.
-    fn submessages_len(&self) -> usize {
-        let place = match self.presents {
-            true => PLACE_LEN,
-            false => 0,
-        };
-        let original = match self.relays {
-            true => ORIGINAL_LEN,
-            false => 0,
-        };
-        SUBMESSAGES_LEN + place + original
+    /// Whether the change needs inline QoS.
+    fn needs_inline_qos<B>(&self, change: &CacheChange<B>) -> bool {
+        self.key_hash && change.change.key_hash.is_some()
+            || self.presents
+            || !change.change.kind.is_alive()
+            || self.relays && change.change.original.is_some()
     }
 
     /// Lists the inline QoS that the change needs (RTPS 2.5 §8.7): the key hash where there is no
     /// value to compute it from, the status where it is not plainly alive, its place if it has one,
     /// and who wrote it first if that was another writer.
-    fn list_inline_qos(&mut self, change: &CacheChange) {
+    fn list_inline_qos<B>(&mut self, change: &CacheChange<B>) {
         self.inline_qos.clear();
+        if !self.needs_inline_qos(change) {
+            return;
+        }
         let kind = change.change.kind;
         let key_hash = change.change.key_hash;
         let key_hash = key_hash.filter(|_| self.key_hash || !kind.is_alive());
         let original = change.change.original.filter(|_| self.relays);
-        if key_hash.is_none() && kind.is_alive() && !self.presents && original.is_none() {
-            return;
-        }
         let mut list = ParameterListWriter::new(&mut self.inline_qos);
         if let Some(key_hash) = key_hash {
             list.key_hash(key_hash);
@@ -259,6 +388,18 @@ impl Composer {
             self.max_message_len,
         )
     }
+}
+
+/// What follows a payload up to a multiple of four bytes.
+fn padding(payload: &[u8]) -> &'static [u8] {
+    &[0; 3][..payload.len().wrapping_neg() % 4]
+}
+
+/// What a datagram needs for DATA or DATA_FRAG beside the payload.
+const fn submessages_len(presents: bool, relays: bool) -> usize {
+    let place = if presents { PLACE_LEN } else { 0 };
+    let original = if relays { ORIGINAL_LEN } else { 0 };
+    SUBMESSAGES_LEN + place + original
 }
 
 /// The message header and INFO_DST.

@@ -36,25 +36,34 @@ pub struct WriterConfig {
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
     /// spare readers computing it. Dispose and unregister always carry it. Default true.
     pub key_hash_with_data: bool,
+    /// Whether changes go to a group that several readers listen to, once for all of them, instead of to
+    /// each alone. Repairs go to each alone in any case. Default true.
+    pub multicast: bool,
     /// Bounds on the content filters that the writer evaluates for its readers.
     pub filter_limits: FilterLimits,
     /// Longest datagram in bytes; samples that do not fit are fragmented. Default 14,720, which is
     /// ten Ethernet frames. Taken as 512 if less and as 65,000 if more.
     pub max_message_len: usize,
+    /// Longest message in bytes where it goes by streams alone; samples that do not fit are fragmented as
+    /// for datagrams. Default 0, as if streams took no more than datagrams.
+    pub max_stream_message_len: usize,
     /// Longest fragment of a sample, in bytes; taken as 64 if less, as readers refuse long samples in
     /// shorter ones. Default what fits a message. Samples that are longer are sent in fragments.
     pub max_fragment_len: usize,
-    /// Under KEEP_ALL, writes are refused while as many bytes are not acknowledged, or fewer when
-    /// readers report losses; each sample counts with [`SAMPLE_OVERHEAD_LEN`] on top.
+    /// As many bytes may be in flight of samples that are sent in fragments, or fewer when readers report
+    /// losses, or by a [`Log`](super::Log) as many as its longest message has; more go in
+    /// [bursts](Self::burst_len). Under KEEP_ALL, writes are refused while as many
+    /// are not acknowledged; each sample counts with [`SAMPLE_OVERHEAD_LEN`] on top.
     /// Acknowledgement is asked for at every quarter of it. One sample always passes, whatever its
     /// size. Default 1 MiB.
     pub max_unacknowledged_len: usize,
     /// Time between heartbeats while a reader lags, doubled with each that brings no progress up to
     /// 64 times. Default 100 ms.
     pub heartbeat_period: Duration,
-    /// The same sample is not sent again to the same reader within this time. Default 10 ms.
+    /// The same sample is not sent again to the same reader within this time. Default 1 ms.
     pub repair_interval: Duration,
-    /// Fragments and repairs are sent in bursts of as many bytes, headers counted. Default 64 KiB, which
+    /// Repairs, and fragments beyond what may be in flight or to readers that acknowledge nothing, are sent
+    /// in bursts of as many bytes, headers counted. Default 64 KiB, which
     /// fits the usual socket buffers.
     pub burst_len: usize,
     /// Time between bursts. Default 0.5 ms, hence 131 MB/s.
@@ -75,12 +84,14 @@ impl WriterConfig {
             presents: false,
             relays: false,
             key_hash_with_data: true,
+            multicast: true,
             filter_limits: FilterLimits::new(),
             max_message_len: 14_720,
+            max_stream_message_len: 0,
             max_fragment_len: usize::MAX,
             max_unacknowledged_len: 1 << 20,
             heartbeat_period: Duration::from_millis(100),
-            repair_interval: Duration::from_millis(10),
+            repair_interval: Duration::from_micros(500),
             burst_len: 64 << 10,
             burst_interval: Duration::from_micros(500),
         }
@@ -199,6 +210,8 @@ pub struct WriterCounters {
     pub would_block: u64,
     /// Sent for the first time, fragmented ones when their last fragment is.
     pub sent: u64,
+    /// Of those, how many went to a group that several readers share.
+    pub sent_by_group: u64,
     /// Sent again at a reader's request, fragmented ones when their last fragment is.
     pub resent: u64,
     /// Fragments sent for the first time.

@@ -9,13 +9,13 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use tickwire_base::Locator;
+use tickwire_base::{Locator, StreamAddress};
 use tickwire_cdr::dynamic::Form;
 use tickwire_cdr::filter::Filter;
 
-use super::Writer;
 use super::reader_proxy::{MatchedReader, ReaderProxy};
 use super::send::target_of;
+use super::{Lent, Log, Writer};
 use crate::history::CacheChange;
 use crate::outbox::Outbox;
 use crate::wire::{Guid, SequenceNumber};
@@ -25,6 +25,12 @@ use crate::wire::{Guid, SequenceNumber};
 pub(super) struct Destinations {
     /// Whether the readers are others than when the rest was found out.
     pub(super) are_stale: bool,
+    /// Whether all changes go to the writer's log alone.
+    pub(super) are_log: bool,
+    /// Whether all changes go by streams alone.
+    pub(super) are_streams: bool,
+    /// Whether a group is among those of all readers.
+    has_group: bool,
     /// Those of all readers.
     pub(super) all: Vec<Locator>,
     /// Whether any reader has a content filter.
@@ -50,6 +56,21 @@ impl Destinations {
         }
     }
 
+    /// Whether the change under the cursor goes to a group.
+    pub(super) fn has_group(&self) -> bool {
+        match self.filters {
+            true => self.chosen.iter().any(Locator::is_multicast),
+            false => self.has_group,
+        }
+    }
+
+    /// Notes of what kind those of all readers are.
+    pub(super) fn sort_out(&mut self) {
+        let is_stream = |to: &Locator| StreamAddress::of(to).is_some();
+        self.are_streams = self.all.iter().all(is_stream);
+        self.has_group = self.all.iter().any(Locator::is_multicast);
+    }
+
     fn choose(&mut self, locators: &[Locator]) {
         for locator in locators {
             if !self.chosen.contains(locator) {
@@ -61,7 +82,7 @@ impl Destinations {
 
 impl ReaderProxy {
     /// Whether its filter, if there is one, passes a change.
-    pub(super) fn wants(&mut self, change: &CacheChange) -> bool {
+    pub(super) fn wants(&mut self, change: &CacheChange<impl Lent>) -> bool {
         let Some(filter) = &mut self.filter else {
             return true;
         };
@@ -71,13 +92,12 @@ impl ReaderProxy {
         };
         // A coherent set is whole or it is nothing: readers filter after they have it all.
         let is_in_set = change.place.coherent_set != SequenceNumber::ZERO;
-        is_in_set
-            || change.payload.is_empty()
-            || filter.passes(&change.payload, form).unwrap_or(true)
+        let payload = change.payload.as_slice();
+        is_in_set || payload.is_empty() || filter.passes(payload, form).unwrap_or(true)
     }
 }
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// The filter of a reader, unless that is more than all readers may have us evaluate.
     pub(super) fn admit_filter(
         &mut self,
@@ -98,13 +118,20 @@ impl Writer {
     }
 
     /// Chooses where the change under the cursor goes, and tells the others that it does not come.
+    #[inline]
     pub(super) fn choose_destinations(&mut self, outbox: &mut Outbox) {
-        self.find_destinations();
-        let number = self.cursor.number;
-        let destinations = &mut self.destinations;
-        if !destinations.filters || destinations.chosen_for == number {
-            return;
+        if self.destinations.are_stale {
+            self.find_destinations();
         }
+        let number = self.cursor.number;
+        if self.destinations.filters && self.destinations.chosen_for != number {
+            self.filter(number, outbox);
+        }
+    }
+
+    /// The same for a change that some readers may not want.
+    fn filter(&mut self, number: SequenceNumber, outbox: &mut Outbox) {
+        let destinations = &mut self.destinations;
         destinations.chosen_for = number;
         destinations.chosen.clear();
         let Some(change) = self.history.get(number) else {

@@ -104,7 +104,7 @@ impl HeartbeatTimer {
     }
 
     pub(super) fn at(&self) -> Option<Instant> {
-        [self.round_at, self.turn_at].into_iter().flatten().min()
+        super::earlier(self.round_at, self.turn_at)
     }
 }
 

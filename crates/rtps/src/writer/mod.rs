@@ -9,7 +9,9 @@ mod acknowledge;
 mod compose;
 mod config;
 mod filter;
+mod flight;
 mod heartbeat;
+mod log;
 mod pacer;
 mod reader_proxy;
 mod repair;
@@ -20,42 +22,47 @@ mod send;
 mod sets;
 mod window;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use tickwire_base::{Duration, Instant};
+use tickwire_base::{Duration, Instant, Locator};
 
 use crate::by_guid::ByGuid;
 use crate::change::{Change, GroupPlace, KeyHash, Place};
 use crate::crowd::Crowd;
-use crate::history::History;
+use crate::history::{History, Payload};
 use crate::outbox::Outbox;
-use crate::wire::{Guid, SequenceNumber};
+use crate::wire::{Guid, GuidPrefix, SequenceNumber};
 
 pub use config::{
     FilterLimits, HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, ServiceHistory, WriteError,
     WriterConfig, WriterCounters,
 };
-pub use reader_proxy::{ReaderProxy, ReaderStatus};
+pub use log::{LENT_HEAD_LEN, Lent, Log, NoLog, NothingLent};
+pub use reader_proxy::{ReaderLag, ReaderProxy, ReaderStatus};
 pub use sets::EndedSet;
 
 use compose::Composer;
 use filter::Destinations;
 use heartbeat::HeartbeatTimer;
 use pacer::Pacer;
-use reader_proxy::MatchedReader;
+use reader_proxy::{MatchedReader, Survey};
 use retain::Retained;
 use room::Refused;
 use sets::OpenSet;
 use window::FlowWindow;
 
 /// A writer with its history and the readers that it is matched with.
-pub struct Writer {
+pub struct Writer<L: Log = NoLog> {
     config: WriterConfig,
-    history: History,
+    log: L,
+    history: History<L::Lent>,
     readers: ByGuid<MatchedReader>,
-    /// Those of them that have not settled.
+    /// Where participants are reached instead of where their readers are announced.
+    detours: BTreeMap<GuidPrefix, Locator>,
+    /// Those of the readers that have not settled.
     crowd: Crowd,
+    survey: Survey,
     /// Whether repairs may be left to be sent.
     has_repairs: bool,
     /// The newest change.
@@ -66,7 +73,9 @@ pub struct Writer {
     released: SequenceNumber,
     /// Bytes of the changes above `released`.
     unreleased_len: usize,
-    /// What `unreleased_len` may be under KEEP_ALL.
+    /// Bytes of the changes from the cursor on, none of which has been sent whole.
+    unsent_len: usize,
+    /// What `unreleased_len` may be under KEEP_ALL, and what may be in flight of large changes.
     window: FlowWindow,
     /// Bytes sent since acknowledgement was last asked for.
     unasked_len: usize,
@@ -74,6 +83,8 @@ pub struct Writer {
     heartbeat_count: u32,
     /// When acknowledgement was last asked for out of turn.
     asked_at: Option<Instant>,
+    /// When a heartbeat last followed a change.
+    told_at: Option<Instant>,
     pacer: Pacer,
     destinations: Destinations,
     composer: Composer,
@@ -91,6 +102,8 @@ struct Cursor {
     number: SequenceNumber,
     /// From 1.
     fragment: u32,
+    /// Bytes of fragments sent since readers were asked for these.
+    unasked_len: usize,
 }
 
 impl Cursor {
@@ -98,6 +111,7 @@ impl Cursor {
         Self {
             number,
             fragment: 1,
+            unasked_len: 0,
         }
     }
 }
@@ -105,20 +119,35 @@ impl Cursor {
 impl Writer {
     /// A writer without readers that has written nothing.
     pub fn new(config: WriterConfig) -> Self {
+        Self::with_log(config, NoLog)
+    }
+
+    /// A header, INFO_DST and a HEARTBEAT.
+    pub const PROBE_LEN: usize = 20 + 16 + 32;
+}
+
+impl<L: Log> Writer<L> {
+    /// The same with a log. Whom that reaches is told by [`divert`](Self::divert).
+    pub fn with_log(config: WriterConfig, log: L) -> Self {
         Self {
+            log,
             history: History::default(),
             readers: ByGuid::new(),
+            detours: BTreeMap::new(),
             crowd: Crowd::default(),
+            survey: Survey::of(&[]),
             has_repairs: false,
             last: SequenceNumber::ZERO,
             cursor: Cursor::at(SequenceNumber::FIRST),
             released: SequenceNumber::ZERO,
             unreleased_len: 0,
+            unsent_len: 0,
             window: FlowWindow::new(config.max_unacknowledged_len),
             unasked_len: 0,
             heartbeat: HeartbeatTimer::new(config.heartbeat_period),
             heartbeat_count: 0,
             asked_at: None,
+            told_at: None,
             pacer: Pacer::new(config.burst_len, config.burst_interval),
             destinations: Destinations::default(),
             composer: Composer::new(&config),
@@ -133,6 +162,11 @@ impl Writer {
     /// Who this is.
     pub fn guid(&self) -> Guid {
         self.config.guid
+    }
+
+    /// The log.
+    pub fn log(&mut self) -> &mut L {
+        &mut self.log
     }
 
     /// The newest change; [`SequenceNumber::ZERO`] before the first.
@@ -167,6 +201,20 @@ impl Writer {
         })
     }
 
+    /// How far a matched reader is behind; `None` of one that is not matched, or acknowledges nothing. Looks at each
+    /// sample that it lacks.
+    pub fn lag_of(&self, reader: Guid) -> Option<ReaderLag> {
+        let reader = &self.readers[self.find(reader).ok()?];
+        let lacking = || self.history.above(reader.acked);
+        reader.proxy.reliable.then(|| ReaderLag {
+            behind: self.last.0.saturating_sub(reader.acked.0).unsigned_abs(),
+            samples: lacking().count(),
+            bytes: lacking()
+                .map(|change| change.payload.as_slice().len())
+                .sum(),
+        })
+    }
+
     /// Begins to serve a reader, or takes over its new locators if it is matched already.
     ///
     /// A reliable reader is sent a heartbeat at once unless it [speaks first](ReaderProxy::speaks_first),
@@ -180,6 +228,7 @@ impl Writer {
             reliable,
             wants_history,
             filter,
+            detour: self.detours.get(&proxy.guid.prefix).copied(),
             ..proxy
         };
         let (guid, speaks_first) = (proxy.guid, proxy.speaks_first);
@@ -217,6 +266,22 @@ impl Writer {
         }
     }
 
+    /// Reaches all readers of a participant at `to` instead of where they are announced, from the next
+    /// datagram on: those that are matched, and those that will be. With `None`, no more. What was
+    /// sent the other way and has not arrived is repaired as after any loss.
+    pub fn divert(&mut self, participant: GuidPrefix, to: Option<Locator>) {
+        match to {
+            Some(to) => drop(self.detours.insert(participant, to)),
+            None => drop(self.detours.remove(&participant)),
+        }
+        for reader in self.readers.iter_mut() {
+            if reader.proxy.guid.prefix == participant {
+                reader.proxy.detour = to;
+            }
+        }
+        self.readers_changed();
+    }
+
     /// Stops serving a reader; false if it was not matched. What only it was still to acknowledge
     /// no longer holds anything up.
     pub fn unmatch_reader(&mut self, guid: Guid) -> bool {
@@ -247,17 +312,7 @@ impl Writer {
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
-        self.expire(now);
-        if let Err(refused) = self.make_room(change.key_hash) {
-            return Err(match refused {
-                Refused::Full => {
-                    self.counters.would_block += 1;
-                    self.ask_acknowledgement(now, outbox);
-                    WriteError::WouldBlock
-                }
-                Refused::TooManyInstances => WriteError::TooManyInstances,
-            });
-        }
+        self.admit(now, change, outbox)?;
         let mut bytes = self.history.buffer();
         let result = match payload(&mut bytes) {
             Err(error) => Err(WriteError::Payload(error)),
@@ -268,21 +323,86 @@ impl Writer {
             self.history.recycle(bytes);
             return Err(error);
         }
-        self.make_way(change.key_hash);
+        self.add(now, change, Payload::Own(bytes), outbox);
+        Ok(self.last)
+    }
+
+    /// The same of a change that is alive and of no instance, whose payload of `len` bytes lies in memory that
+    /// readers of the log can see. `lend` is given what a message to all readers has before that,
+    /// [`LENT_HEAD_LEN`] bytes, to put it there, and lets them see it. Where that message will do as it is, the log tells them of it, and else
+    /// they get copies.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); `lend` is called only if there is room.
+    pub fn write_lent<E>(
+        &mut self,
+        now: Instant,
+        change: Change,
+        len: usize,
+        lend: impl FnOnce([&[u8]; 2]) -> Result<L::Lent, E>,
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, WriteError<E>> {
+        if u32::try_from(len).is_err() {
+            return Err(WriteError::TooLarge);
+        }
+        self.admit(now, change, outbox)?;
+        let head = self.composer.lent_head(change, self.last.next(), len);
+        let lent = lend(head).map_err(WriteError::Payload)?;
+        self.add(now, change, Payload::Lent(lent), outbox);
+        Ok(self.last)
+    }
+
+    /// Makes room for a change.
+    #[inline]
+    fn admit<E>(
+        &mut self,
+        now: Instant,
+        change: Change,
+        outbox: &mut Outbox,
+    ) -> Result<(), WriteError<E>> {
+        self.expire(now);
+        let Err(refused) = self.make_room(change.key_hash) else {
+            return Ok(());
+        };
+        Err(match refused {
+            Refused::Full => {
+                self.counters.would_block += 1;
+                self.ask_acknowledgement(now, outbox);
+                WriteError::WouldBlock
+            }
+            Refused::TooManyInstances => WriteError::TooManyInstances,
+        })
+    }
+
+    /// Gives a change its number, keeps it and sends it.
+    #[inline]
+    fn add(
+        &mut self,
+        now: Instant,
+        change: Change,
+        payload: Payload<L::Lent>,
+        outbox: &mut Outbox,
+    ) {
+        if self.depth() < usize::MAX {
+            self.make_way(change.key_hash);
+        }
         let before = self.last;
         self.last = before.next();
-        self.unreleased_len += cost(bytes.len());
+        let cost = cost(payload.counted_len());
+        self.unreleased_len += cost;
+        self.unsent_len += cost;
         let expires_at = self.lifespan_of(change).map(|lifespan| now + lifespan);
         let place = self.place(change.group_number);
         self.history
-            .push(self.last, change, bytes, expires_at, place);
+            .push(self.last, change, payload, expires_at, place);
         if self.config.presents {
             self.forget_end(before);
         }
-        self.note_written(now, &change, Duration::ZERO);
+        if self.retained.is_some() {
+            self.note_written(now, &change, Duration::ZERO);
+        }
         self.counters.written += 1;
         self.send_new(now, outbox);
-        Ok(self.last)
     }
 
     /// How long a change is worth keeping, if not for ever.
@@ -316,11 +436,8 @@ impl Writer {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let burst = self.has_backlog().then(|| self.pacer.refill_at());
-        let (expiry, cleanup) = (self.next_expiry(), self.next_cleanup());
-        [self.heartbeat.at(), burst, expiry, cleanup]
-            .into_iter()
-            .flatten()
-            .min()
+        let first = earlier(self.heartbeat.at(), burst);
+        earlier(first, earlier(self.next_expiry(), self.next_cleanup()))
     }
 
     /// Sends what is due: the next burst of repairs and fragments, and heartbeats.
@@ -350,7 +467,9 @@ impl Writer {
     /// Removes what has outlived its LIFESPAN. What is being sent stays until it is, and what expires
     /// later meanwhile stays as long.
     fn expire(&mut self, now: Instant) {
-        self.clean_up(now);
+        if self.retained.is_some() {
+            self.clean_up(now);
+        }
         while let Some((at, number)) = self.history.next_expiry()
             && at <= now
             && !self.is_under_way(Some(number))
@@ -372,17 +491,23 @@ impl Writer {
 
     /// Removes a change from the history.
     fn remove(&mut self, number: SequenceNumber) {
-        let retained = self.retained.as_ref().and(self.history.get(number));
-        let key = retained.map(|change| change.change.key_hash);
-        let newer = self.history.newer_than(number);
+        let retained = self.retained.as_ref();
+        let retained = retained.and_then(|_| self.history.get(number));
+        let retained = retained.map(|change| change.change.key_hash);
+        let retained = retained.map(|key| (key, self.history.newer_than(number)));
         let Some(removed) = self.history.remove(number) else {
             return;
         };
-        if let Some(key) = key {
+        if let Some((key, newer)) = retained {
             self.note_removed(number, key, newer);
         }
         if removed.number > self.released {
-            self.unreleased_len = self.unreleased_len.saturating_sub(cost(removed.len));
+            self.unreleased_len = self
+                .unreleased_len
+                .saturating_sub(cost(removed.counted_len));
+            if removed.number >= self.cursor.number {
+                self.unsent_len = self.unsent_len.saturating_sub(cost(removed.counted_len));
+            }
             self.counters.removed_before_ack += 1;
         }
         if removed.coherent_set != SequenceNumber::ZERO {
@@ -392,11 +517,7 @@ impl Writer {
 
     /// Every change up to here has been sent and acknowledged by all reliable readers.
     fn acknowledged(&self) -> SequenceNumber {
-        self.readers
-            .iter()
-            .filter(|reader| reader.proxy.reliable)
-            .map(|reader| reader.acked)
-            .fold(self.sent(), SequenceNumber::min)
+        self.sent().min(self.survey.acked)
     }
 
     /// The last change that has been sent whole.
@@ -409,7 +530,7 @@ impl Writer {
     }
 }
 
-impl core::fmt::Debug for Writer {
+impl<L: Log> core::fmt::Debug for Writer<L> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Writer")
             .field("guid", &self.config.guid)
@@ -420,7 +541,15 @@ impl core::fmt::Debug for Writer {
     }
 }
 
-/// What a payload of `len` bytes counts against `max_unacknowledged_len`.
+/// The earlier of two points in time.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What a payload that counts as `len` bytes costs of `max_unacknowledged_len`.
 fn cost(len: usize) -> usize {
     len + SAMPLE_OVERHEAD_LEN
 }

@@ -40,6 +40,9 @@ pub struct ReaderProxy {
     pub unicast: Vec<Locator>,
     /// Groups that it listens to. One datagram to a group serves all readers that share it.
     pub multicast: Vec<Locator>,
+    /// Where it is reached instead of all that; see [`Writer::divert`](super::Writer::divert), which
+    /// sets it. Default nowhere else.
+    pub detour: Option<Locator>,
 }
 
 impl ReaderProxy {
@@ -53,9 +56,18 @@ impl ReaderProxy {
 
     /// Where to reach this reader alone.
     pub(super) fn locators(&self) -> &[Locator] {
-        match self.unicast.as_slice() {
-            [] => &self.multicast,
-            unicast => unicast,
+        match (&self.detour, self.unicast.as_slice()) {
+            (Some(detour), _) => core::slice::from_ref(detour),
+            (None, []) => &self.multicast,
+            (None, unicast) => unicast,
+        }
+    }
+
+    /// The groups at which to reach it with others.
+    pub(super) fn groups(&self) -> &[Locator] {
+        match self.detour {
+            Some(_) => &[],
+            None => &self.multicast,
         }
     }
 }
@@ -78,12 +90,25 @@ pub struct ReaderStatus {
     pub acknacks: u64,
 }
 
+/// How far a reliable reader is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ReaderLag {
+    /// Samples written after the last that it has acknowledged, ends of coherent sets among them.
+    pub behind: u64,
+    /// Those of them that the history still has: newer ones have replaced the others, or their time is over.
+    pub samples: usize,
+    /// Bytes of these, serialized.
+    pub bytes: usize,
+}
+
 /// A matched reader and the state of its reliability.
 #[derive(Debug)]
 pub(super) struct MatchedReader {
     pub(super) proxy: ReaderProxy,
     /// Every change up to here is acknowledged. Never lowered.
     pub(super) acked: SequenceNumber,
+    /// Of the change that is being sent in fragments, every one up to this one has arrived.
+    pub(super) acked_fragments: (SequenceNumber, u32),
     /// Changes below are none of the reader's business.
     pub(super) first_relevant: SequenceNumber,
     /// Whether the reader has said anything, hence knows us.
@@ -96,7 +121,8 @@ pub(super) struct MatchedReader {
     pub(super) is_due: bool,
     /// When it was matched.
     pub(super) met_at: Instant,
-    /// Up to here it may just not know us yet; later its silence is its own affair.
+    /// Up to here it may just not know us yet, if it has said nothing; later its silence is its own
+    /// affair.
     new_until: Instant,
     pub(super) acknack_count: CountFilter,
     pub(super) nack_frag_count: CountFilter,
@@ -121,6 +147,7 @@ impl MatchedReader {
         Self {
             proxy,
             acked: first_relevant.previous(),
+            acked_fragments: (SequenceNumber::ZERO, 0),
             first_relevant,
             introduced: false,
             history_end: last,
@@ -139,11 +166,6 @@ impl MatchedReader {
         }
     }
 
-    /// Whether it was matched a moment ago and has said nothing yet.
-    pub(super) fn is_new(&self, now: Instant) -> bool {
-        !self.introduced && now < self.new_until
-    }
-
     /// Whether it has still to show that it knows us, and has the history that it wanted.
     pub(super) fn is_unsettled(&self) -> bool {
         self.proxy.reliable && (!self.introduced || self.acked < self.history_end)
@@ -153,6 +175,36 @@ impl MatchedReader {
     /// never been heard.
     pub(super) fn lags(&self, sent: SequenceNumber) -> bool {
         self.proxy.reliable && (!self.introduced || self.acked < sent)
+    }
+}
+
+/// What has to be known of all readers together for each change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Survey {
+    /// Whether any is reliable.
+    pub(super) has_reliable: bool,
+    /// All reliable ones have acknowledged every change up to here.
+    pub(super) acked: SequenceNumber,
+    /// Until then some reliable one may not know us yet.
+    pub(super) new_until: Instant,
+}
+
+impl Survey {
+    pub(super) fn of(readers: &[Box<MatchedReader>]) -> Self {
+        let none = Self {
+            has_reliable: false,
+            acked: SequenceNumber(i64::MAX),
+            new_until: Instant::ZERO,
+        };
+        let reliable = readers.iter().filter(|reader| reader.proxy.reliable);
+        reliable.fold(none, |all, reader| Self {
+            has_reliable: true,
+            acked: all.acked.min(reader.acked),
+            new_until: match reader.introduced {
+                true => all.new_until,
+                false => all.new_until.max(reader.new_until),
+            },
+        })
     }
 }
 

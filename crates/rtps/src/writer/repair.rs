@@ -2,13 +2,13 @@
 
 use tickwire_base::Instant;
 
-use super::Writer;
 use super::reader_proxy::MatchedReader;
 use super::send::target_of;
+use super::{Log, Writer};
 use crate::outbox::Outbox;
 use crate::wire::{SequenceNumber, SequenceNumberSet};
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// Sends the reader what it asked for, as far as the burst allows, and a heartbeat after the
     /// last of it.
     pub(super) fn send_repairs(&mut self, now: Instant, index: usize, outbox: &mut Outbox) {
@@ -41,7 +41,9 @@ impl Writer {
                 let count = match number == self.cursor.number {
                     // The rest of what is still being sent comes anyway.
                     true => self.cursor.fragment - 1,
-                    false => self.composer.fragment_count(change.payload.len()),
+                    false => self
+                        .composer
+                        .fragment_count(change.payload.as_slice().len()),
                 };
                 for fragment in set.iter().filter(|&f| f >= start && f <= count) {
                     if !self.pacer.take(now, self.composer.full_fragment_len()) {
@@ -50,6 +52,9 @@ impl Writer {
                     }
                     self.composer.fragment(change, fragment, target, outbox);
                     self.counters.fragments_resent += 1;
+                }
+                if number == self.cursor.number && count > 0 {
+                    self.composer.heartbeat_frag(number, count, target, outbox);
                 }
             } else {
                 self.composer.gap(number, number.next(), target, outbox);
@@ -134,9 +139,11 @@ impl Writer {
         };
         let reader = &mut self.readers[index];
         let target = target_of(&reader.proxy);
-        let count = self.composer.fragment_count(change.payload.len());
+        let count = self
+            .composer
+            .fragment_count(change.payload.as_slice().len());
         if count == 1 {
-            let len = self.composer.data_len(change.payload.len());
+            let len = self.composer.data_len(change.payload.as_slice().len());
             if !self.pacer.take(now, len) {
                 return false;
             }

@@ -2,11 +2,12 @@
 
 use tickwire_base::{Duration, Instant};
 
-use super::{Cursor, Writer};
+use super::{Cursor, Log, Writer};
 use crate::change::{Change, Place};
+use crate::history::Payload;
 use crate::wire::SequenceNumber;
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// Takes a change into the history that was written `age` ago, for readers that ask for history.
     /// Its [`original`](Change::original) says by whom. LIFESPAN counts from then: what has outlived it
     /// is left out. To be called before readers are matched, in the order of writing; under KEEP_LAST
@@ -26,7 +27,7 @@ impl Writer {
         self.last = before.next();
         let place = self.place(SequenceNumber::ZERO);
         self.history
-            .push(self.last, change, bytes, expires_at, place);
+            .push(self.last, change, Payload::Own(bytes), expires_at, place);
         self.restored_up_to_last(before);
         self.note_written(now, &change, age);
         self.counters.restored += 1;

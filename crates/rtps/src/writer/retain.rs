@@ -8,7 +8,7 @@ use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use tickwire_base::{Duration, Instant};
 
-use super::{HistoryKind, Refused, ServiceHistory, Writer};
+use super::{HistoryKind, Lent, Log, Refused, ServiceHistory, Writer};
 use crate::change::{Change, ChangeKind, KeyHash};
 use crate::history::History;
 use crate::schedule::Schedule;
@@ -74,7 +74,7 @@ impl Retained {
     }
 
     /// HISTORY holds one more change of an instance, and `depth` of them at most.
-    fn hold(&mut self, history: &History, key: Option<KeyHash>, depth: usize) {
+    fn hold(&mut self, history: &History<impl Lent>, key: Option<KeyHash>, depth: usize) {
         let Some(number) = history.newest_of(key).next() else {
             return;
         };
@@ -135,7 +135,7 @@ impl Retained {
     }
 }
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// Makes room for one change of the instance by what HISTORY and RESOURCE_LIMITS say, which do not
     /// count what is kept for others.
     pub(super) fn make_room_retained(&self, key: Option<KeyHash>) -> Result<(), Refused> {

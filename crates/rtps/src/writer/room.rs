@@ -1,16 +1,22 @@
 //! Room for a change: what the history lets go of for it, and when a write is to wait.
 
-use super::{HistoryKind, Retained, Writer};
+use super::{HistoryKind, Log, ResourceLimits, Retained, Writer};
 use crate::change::KeyHash;
 use crate::wire::SequenceNumber;
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// Makes room for one change of the instance, by what DDS 1.4 §2.2.3.18 and §2.2.3.19 allow to
     /// remove: under KEEP_LAST the instance's oldest change, which the write itself replaces, else
     /// only what everybody has.
     pub(super) fn make_room(&mut self, key: Option<KeyHash>) -> Result<(), Refused> {
         let limits = self.config.limits;
         let keep_all = matches!(self.config.history, HistoryKind::KeepAll);
+        if keep_all && limits == ResourceLimits::NONE && self.retained.is_none() {
+            return match self.unreleased_len < self.window.len() {
+                true => Ok(()),
+                false => Err(Refused::Full),
+            };
+        }
         if self.retained.is_some() {
             self.make_room_retained(key)?;
         } else if !keep_all && self.history.instance_len(key) >= self.depth() {
@@ -64,7 +70,8 @@ impl Writer {
     /// being sent stays until they all are, lest none ever arrives where changes are written faster
     /// than sent: those that wait behind it make way instead.
     pub(super) fn make_way(&mut self, key: Option<KeyHash>) {
-        while self.history.instance_len(key) >= self.depth() {
+        let depth = self.depth();
+        while self.history.instance_len(key) >= depth {
             let oldest = self.history.oldest_of(key);
             let replaced = match self.is_under_way(oldest) {
                 true => self.history.second_of(key),
@@ -87,6 +94,7 @@ impl Writer {
     }
 
     /// How many changes of an instance HISTORY holds.
+    #[inline]
     pub(super) fn history_depth(&self) -> usize {
         match self.config.history {
             HistoryKind::KeepLast(depth) => usize::try_from(depth).unwrap_or(usize::MAX).max(1),
@@ -95,6 +103,7 @@ impl Writer {
     }
 
     /// How many changes of an instance there are at most.
+    #[inline]
     pub(super) fn depth(&self) -> usize {
         let retained = self.retained.as_ref().map_or(0, Retained::depth);
         self.history_depth().max(retained)
@@ -135,7 +144,7 @@ mod tests {
             ..ReaderProxy::default()
         });
         let late = readers[1].guid;
-        for (reader, len) in readers.into_iter().zip([200_000, 40]) {
+        for (reader, len) in readers.into_iter().zip([2_000_000, 40]) {
             writer.match_reader(now, reader, &mut outbox);
             let change = Change {
                 key_hash: Some([7; 16]),

@@ -5,68 +5,107 @@ use alloc::collections::BTreeMap;
 use tickwire_base::{Duration, Instant, Locator};
 
 use super::compose::Target;
-use super::reader_proxy::{MatchedReader, ReaderProxy};
-use super::{Cursor, Writer, cost};
+use super::reader_proxy::{MatchedReader, ReaderProxy, Survey};
+use super::{Cursor, Log, Writer, cost};
 use crate::outbox::Outbox;
 use crate::wire::{EntityId, Guid, GuidPrefix, Heartbeat, SequenceNumber};
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// Sends what has not been sent yet, in order. Whole samples go at once; fragments as far as the
     /// burst allows, and what comes after them waits.
     pub(super) fn send_new(&mut self, now: Instant, outbox: &mut Outbox) {
         while self.cursor.number <= self.last {
-            let Some((len, key, is_end)) = self
-                .history
-                .get(self.cursor.number)
-                .map(|change| (change.payload.len(), change.change.key_hash, change.is_end))
-            else {
+            self.choose_destinations(outbox);
+            let Some(change) = self.history.get(self.cursor.number) else {
                 self.cursor = Cursor::at(self.cursor.number.next());
                 continue;
             };
-            self.choose_destinations(outbox);
-            if !self.destinations.of_change().is_empty() {
-                if !self.send_change(now, len, outbox) {
+            let (len, is_end) = (change.payload.as_slice().len(), change.is_end);
+            let cost = cost(change.payload.counted_len());
+            let is_bounded = !is_end && self.depth() < usize::MAX;
+            let bounded = is_bounded.then_some(change.change.key_hash);
+            let target = everybody(self.destinations.of_change());
+            let mut is_cut = false;
+            if !target.locators.is_empty() {
+                let by_log = self.goes_by_log(outbox);
+                let is_whole = self.cursor.fragment == 1
+                    && (len <= self.whole_len(by_log) || by_log && self.composer.is_ready(change));
+                is_cut = !is_whole;
+                if is_whole && by_log {
+                    self.composer.record(change, &mut self.log);
+                } else if is_whole {
+                    self.composer.data(change, target, outbox);
+                } else if !self.send_fragments_of_change(now, len, outbox) {
                     break;
                 }
                 self.counters.sent += 1;
-                self.unasked_len = self.unasked_len.saturating_add(cost(len));
+                self.counters.sent_by_group += u64::from(self.destinations.has_group());
+                self.unasked_len = self.unasked_len.saturating_add(cost);
+            }
+            if !is_end {
+                self.unsent_len = self.unsent_len.saturating_sub(cost);
             }
             self.cursor = Cursor::at(self.cursor.number.next());
-            if !is_end {
+            if let Some(key) = bounded {
                 self.trim(key);
             }
-            self.after_change(now, len, outbox);
+            self.after_change(now, is_cut, outbox);
         }
-        self.release();
+        if self.released < self.acknowledged() {
+            self.release();
+        }
     }
 
-    /// Sends the change under the cursor, or as many of its fragments as may go now; false if some
-    /// are left.
-    fn send_change(&mut self, now: Instant, len: usize, outbox: &mut Outbox) -> bool {
-        let Some(change) = self.history.get(self.cursor.number) else {
-            return true;
-        };
-        let target = everybody(self.destinations.of_change());
-        let count = self.composer.fragment_count(len);
-        if count == 1 {
-            self.composer.data(change, target, outbox);
-            return true;
+    /// Whether new changes go straight to the log instead of into the outbox.
+    fn goes_by_log(&self, outbox: &Outbox) -> bool {
+        self.destinations.are_log && !outbox.gathers() && self.log.max_len().is_some()
+    }
+
+    /// The longest payload that goes in one piece.
+    fn whole_len(&self, by_log: bool) -> usize {
+        match self.log.max_len().filter(|_| by_log) {
+            Some(max_len) => self.composer.whole_len(max_len),
+            None if self.destinations.are_streams => {
+                let max_len = self.config.max_stream_message_len;
+                self.composer
+                    .whole_len(max_len)
+                    .max(self.composer.fragment_len())
+            }
+            None => self.composer.fragment_len(),
         }
-        let reliable = self.readers.iter().any(|reader| reader.proxy.reliable);
-        let start = self.cursor.fragment;
+    }
+
+    /// The fragments from the cursor on, as far as they may go now; false if some are left. Readers are
+    /// told now and then how far that is, lest they learn of a loss, and the writer of what has come, only
+    /// after the last.
+    fn send_fragments_of_change(&mut self, now: Instant, len: usize, outbox: &mut Outbox) -> bool {
+        let count = self.composer.fragment_count(len);
+        let by_log = self.goes_by_log(outbox);
+        let reliable = self.survey.has_reliable;
         while self.cursor.fragment <= count {
-            if !self.pacer.take(now, self.composer.full_fragment_len()) {
-                if reliable && self.cursor.fragment > start {
-                    // Lets readers ask for what got lost before the rest has been sent.
-                    let last = self.cursor.fragment - 1;
-                    self.composer
-                        .heartbeat_frag(self.cursor.number, last, target, outbox);
-                }
+            let is_admitted = self.admits_fragment(now, reliable, by_log);
+            let is_time = self.cursor.unasked_len >= (self.window.len() / 4).max(MIN_ASKED_LEN);
+            let target = everybody(self.destinations.of_change());
+            if reliable && self.cursor.unasked_len > 0 && (is_time || !is_admitted) {
+                self.cursor.unasked_len = 0;
+                let last = self.cursor.fragment - 1;
+                self.composer
+                    .heartbeat_frag(self.cursor.number, last, target, outbox);
+            }
+            if !is_admitted {
                 return false;
             }
-            self.composer
-                .fragment(change, self.cursor.fragment, target, outbox);
+            let fragment = self.cursor.fragment;
+            if let Some(change) = self.history.get(self.cursor.number) {
+                match by_log {
+                    true => self
+                        .composer
+                        .fragment_record(change, fragment, &mut self.log),
+                    false => self.composer.fragment(change, fragment, target, outbox),
+                }
+            }
             self.cursor.fragment += 1;
+            self.cursor.unasked_len += self.composer.full_fragment_len();
             self.counters.fragments_sent += 1;
         }
         true
@@ -74,18 +113,21 @@ impl Writer {
 
     /// Adds a heartbeat to the change just sent where that spares waiting for the timer: for new
     /// readers that were never heard, at every quarter of the unacknowledged bytes allowed, and after
-    /// fragments, whose loss shows in nothing else.
-    fn after_change(&mut self, now: Instant, len: usize, outbox: &mut Outbox) {
-        let mut reliable = self.readers.iter().filter(|reader| reader.proxy.reliable);
-        if reliable.clone().next().is_none() {
+    /// fragments, whose loss shows in nothing else. Where one such change follows the other, what comes
+    /// after the last heartbeat waits for the next, or for the timer a little.
+    fn after_change(&mut self, now: Instant, is_cut: bool, outbox: &mut Outbox) {
+        if !self.survey.has_reliable {
             return;
         }
         self.heartbeat.arm(now);
-        if self.composer.fragment_count(len) > 1
-            || self.unasked_len >= self.window.len() / 4
-            || reliable.any(|reader| reader.is_new(now))
-        {
+        let pause = self.config.heartbeat_period / FRAGMENTED_PER_PERIOD;
+        let is_soon = self.told_at.is_some_and(|at| now.since(at) < pause);
+        let is_many = self.unasked_len >= self.window.len() / 4;
+        if is_many || now < self.survey.new_until || is_cut && !is_soon {
+            self.told_at = Some(now);
             self.send_heartbeat_to_all(false, false, outbox);
+        } else if is_cut {
+            self.heartbeat.hasten(now);
         }
     }
 
@@ -176,9 +218,6 @@ impl Writer {
         self.composer.heartbeat(heartbeat, target, outbox);
     }
 
-    /// A header, INFO_DST and a HEARTBEAT.
-    pub const PROBE_LEN: usize = 20 + 16 + 32;
-
     pub(super) fn send_heartbeat(&mut self, index: usize, is_final: bool, outbox: &mut Outbox) {
         let heartbeat = self.next_heartbeat(is_final, false);
         let Some(reader) = self.readers.get(index) else {
@@ -237,6 +276,7 @@ impl Writer {
                 .iter()
                 .any(|reader| reader.proxy.expects_inline_qos);
         self.destinations.are_stale = true;
+        self.survey = Survey::of(&self.readers);
     }
 
     /// Chooses where new changes go, unless that is known: to the group that most readers share, if
@@ -247,7 +287,7 @@ impl Writer {
         }
         let group = self.shared_group();
         let listens = |reader: &MatchedReader| {
-            group.is_some_and(|group| reader.proxy.multicast.contains(&group))
+            group.is_some_and(|group| reader.proxy.groups().contains(&group))
         };
         self.destinations.reset(&self.readers);
         let all = &mut self.destinations.all;
@@ -256,16 +296,20 @@ impl Writer {
         all.extend(alone.flat_map(|reader| reader.proxy.locators()));
         all.sort_unstable();
         all.dedup();
+        self.destinations.sort_out();
+        let EntityId(name) = self.config.guid.entity;
+        // The end of a coherent set is laid down under the publisher's lock, and overtakes no change.
+        let may_be_log = !self.destinations.filters && !self.config.presents;
+        self.destinations.are_log = may_be_log && self.destinations.all[..] == [Locator::log(name)];
     }
 
-    /// The group with most listeners, if it spares a datagram.
+    /// The group with most listeners, if it spares a datagram and groups are used.
     fn shared_group(&self) -> Option<Locator> {
+        if !self.config.multicast {
+            return None;
+        }
         let mut listeners = BTreeMap::new();
-        for group in self
-            .readers
-            .iter()
-            .flat_map(|reader| &reader.proxy.multicast)
-        {
+        for group in self.readers.iter().flat_map(|reader| reader.proxy.groups()) {
             *listeners.entry(group).or_insert(0_usize) += 1;
         }
         let most = listeners.into_iter().max_by_key(|&(_, count)| count);
@@ -273,6 +317,11 @@ impl Writer {
             .map(|(group, _)| *group)
     }
 }
+
+/// How many heartbeats that follow changes sent in fragments a heartbeat period has.
+const FRAGMENTED_PER_PERIOD: u32 = 100;
+/// It is not worth asking more often whether fragments have arrived.
+const MIN_ASKED_LEN: usize = 4 << 10;
 
 fn everybody(locators: &[Locator]) -> Target<'_> {
     Target {

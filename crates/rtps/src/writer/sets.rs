@@ -7,7 +7,7 @@
 
 use tickwire_base::Instant;
 
-use super::{GroupPlace, Place, Writer};
+use super::{GroupPlace, Log, Place, Writer};
 use crate::outbox::Outbox;
 use crate::wire::{GroupDigest, SequenceNumber};
 
@@ -29,7 +29,7 @@ pub struct EndedSet {
     pub end: SequenceNumber,
 }
 
-impl Writer {
+impl<L: Log> Writer<L> {
     /// Begins a coherent set: what is written from here on belongs to it. `group_set` is the
     /// publisher's number for it, or [`SequenceNumber::ZERO`] where the set is this writer's alone.
     /// Nothing changes if a set has begun already, or if the writer does not

@@ -15,6 +15,7 @@ pub struct Sample {
     pub kind: ChangeKind,
     pub key_hash: Option<KeyHash>,
     pub source_timestamp: Option<Timestamp>,
+    pub kernel_timestamp: Option<Timestamp>,
     pub payload: Vec<u8>,
     pub place: Place,
 }
@@ -63,7 +64,7 @@ impl Cache {
 }
 
 impl Sink for Cache {
-    fn deliver(&mut self, change: ReceivedChange<'_>) -> Delivery {
+    fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery {
         if self.samples.len() >= self.room {
             return Delivery::Full;
         }
@@ -77,6 +78,7 @@ impl Sink for Cache {
             kind: change.kind,
             key_hash: change.key_hash,
             source_timestamp: change.source_timestamp,
+            kernel_timestamp: change.kernel_timestamp,
             payload: payload.to_vec(),
             place: change.place,
         });
@@ -100,7 +102,7 @@ impl Sink for Cache {
         }
         self.sets.push(set.len());
         for change in set.iter() {
-            assert_eq!(self.deliver(change), Delivery::Accepted);
+            assert_eq!(self.deliver(&change), Delivery::Accepted);
         }
         Delivery::Accepted
     }

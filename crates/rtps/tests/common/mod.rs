@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 
 use tickwire_base::{Duration, Instant, Locator};
 use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
-use tickwire_rtps::wire::{EntityId, GroupDigest, Guid, GuidPrefix, SequenceNumber};
+use tickwire_rtps::wire::{EntityId, GroupDigest, Guid, GuidPrefix, SequenceNumber, VendorId};
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
@@ -99,6 +99,7 @@ impl World {
         let locator = Locator::udp_v4(Ipv4Addr::LOCALHOST, self.nodes);
         self.network.listen(node, locator);
         let mut prefix = [7; 12];
+        prefix[..2].copy_from_slice(&VendorId::TICKWIRE.0);
         prefix[10..].copy_from_slice(&self.nodes.to_be_bytes());
         (node, locator, GuidPrefix(prefix))
     }

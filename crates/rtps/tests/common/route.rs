@@ -78,7 +78,7 @@ pub fn route_to_reader(
             reader.handle_heartbeat(now, context, heartbeat, sink, outbox);
         }
         Submessage::HeartbeatFrag(heartbeat) if mine(heartbeat.reader) => {
-            reader.handle_heartbeat_frag(now, context, heartbeat);
+            reader.handle_heartbeat_frag(now, context, heartbeat, outbox);
         }
         Submessage::Gap(gap) if mine(gap.reader) => {
             reader.handle_gap(context, gap, sink);

@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use tickwire_base::{Duration, Instant, Locator};
+use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
 use tickwire_rtps::wire::{
-    AckNack, Context, Data, DataFrag, EntityId, FragmentNumberSet, Gap, Guid, GuidPrefix,
+    AckNack, Arrival, Context, Data, DataFrag, EntityId, FragmentNumberSet, Gap, Guid, GuidPrefix,
     Heartbeat, HeartbeatFrag, InlineQos, MessageReader, MessageWriter, NackFrag, SequenceNumber,
     SequenceNumberSet, SerializedPayload, Submessage,
 };
@@ -124,6 +124,18 @@ impl WriterScript {
         self.hear(&Submessage::NackFrag(nack))
     }
 
+    /// Has every fragment below `base`.
+    pub fn ack_fragments(&mut self, number: i64, base: u32) -> Vec<Said> {
+        self.count += 1;
+        self.hear(&Submessage::NackFrag(NackFrag {
+            reader: READER.entity,
+            writer: WRITER.entity,
+            sequence_number: SequenceNumber(number),
+            state: FragmentNumberSet::empty(base),
+            count: self.count,
+        }))
+    }
+
     /// Lets time pass up to each deadline within `duration`.
     pub fn wait(&mut self, duration: Duration) -> Vec<Said> {
         let end = self.now + duration;
@@ -137,7 +149,7 @@ impl WriterScript {
 
     fn hear(&mut self, submessage: &Submessage<'_>) -> Vec<Said> {
         let (writer, now) = (&mut self.writer, self.now);
-        in_message_of(READER.prefix, |context| {
+        in_message_of(READER.prefix, now, |context| {
             super::route_to_writer(writer, now, context, submessage, &mut self.outbox);
         });
         heard(&mut self.outbox)
@@ -345,18 +357,29 @@ impl ReaderScript {
 
     fn hear(&mut self, submessage: &Submessage<'_>) -> Vec<Said> {
         let (reader, cache, now) = (&mut self.reader, &mut self.cache, self.now);
-        in_message_of(WRITER.prefix, |context| {
+        in_message_of(WRITER.prefix, now, |context| {
             super::route_to_reader(reader, cache, now, context, submessage, &mut self.outbox);
         });
         heard(&mut self.outbox)
     }
 }
 
+/// When the kernel receives what is said at that time.
+pub fn kernel_timestamp(now: Instant) -> Timestamp {
+    Timestamp::from_nanos(now.since(Instant::ZERO).as_nanos() as i64)
+}
+
 /// Scripts say things that no datagram can, so that machines need not trust the parser.
-fn in_message_of(source: GuidPrefix, say: impl FnOnce(&Context<'_>)) {
+fn in_message_of(source: GuidPrefix, now: Instant, say: impl FnOnce(&Context<'_>)) {
     let mut bytes = Vec::new();
     MessageWriter::new(&mut bytes, source);
-    say(MessageReader::new(&bytes).expect("a header").context());
+    let arrival = Arrival {
+        from: Ipv4Addr::LOCALHOST.into(),
+        by_multicast: false,
+        kernel_timestamp: Some(kernel_timestamp(now)),
+    };
+    let message = MessageReader::new(&bytes).expect("a header");
+    say(message.arrived(arrival).context());
 }
 
 /// Empties an outbox into what it says.

@@ -1,8 +1,9 @@
 //! Publishes quotes to whoever runs `subscribe`, in another process.
 //!
-//! `cargo run --release -p quotes --bin publish`
+//! `cargo run --release -p quotes --bin publish`; TICKWIRE_QOS_FILE may name a file of QoS profiles.
 use std::time::Duration;
-use tickwire::{DataWriterQos, Decimal, DomainParticipant, Topic};
+use tickwire::{DataWriterQos, Decimal, Topic};
+use tickwire_profiles::Profiles;
 
 #[derive(Topic, Debug)]
 struct Quote {
@@ -13,13 +14,14 @@ struct Quote {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let participant = DomainParticipant::new(0)?;
+    let profile = Profiles::from_env()?.default_profile();
+    let participant = profile.participant().build()?;
     let topic = participant.topic::<Quote>("Quotes")?;
     // Reliable and every sample kept until all readers have it: nothing is lost, writes wait.
     let qos = DataWriterQos::default()
         .reliable(Duration::from_secs(1))
         .keep_all();
-    let writer = participant.writer_with(&topic, qos)?;
+    let writer = participant.writer_with(&topic, profile.adjust_writer(qos, "Quotes"))?;
     writer.wait_for_matched(1, Duration::from_secs(60))?;
     for step in 0..5_000 {
         for symbol in ["TICK", "WIRE"] {

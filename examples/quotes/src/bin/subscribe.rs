@@ -1,9 +1,10 @@
 //! Prints the last quote of each symbol once `publish`, in another process, has ended.
 //!
-//! `cargo run --release -p quotes --bin subscribe`
+//! `cargo run --release -p quotes --bin subscribe`; TICKWIRE_QOS_FILE may name a file of QoS profiles.
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tickwire::{DataReaderQos, Decimal, DomainParticipant, Topic};
+use tickwire::{DataReaderQos, Decimal, Topic};
+use tickwire_profiles::Profiles;
 
 #[derive(Topic, Debug)]
 struct Quote {
@@ -13,10 +14,11 @@ struct Quote {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let participant = DomainParticipant::new(0)?;
+    let profile = Profiles::from_env()?.default_profile();
+    let participant = profile.participant().build()?;
     let topic = participant.topic::<Quote>("Quotes")?;
     let qos = DataReaderQos::default().reliable().keep_all();
-    let reader = participant.reader_with(&topic, qos)?;
+    let reader = participant.reader_with(&topic, profile.adjust_reader(qos, "Quotes"))?;
     reader.wait_for_matched(1, Duration::from_secs(60))?;
     let (mut count, mut last) = (0, BTreeMap::new());
     while reader.wait_for_data(Duration::from_secs(1)).is_ok() {

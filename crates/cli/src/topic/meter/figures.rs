@@ -231,6 +231,7 @@ mod tests {
             sample_state: SampleState::NotRead,
             view_state: ViewState::New,
             instance_state: InstanceState::Alive,
+            kernel_timestamp: None,
             source_timestamp: sent_ns.map(Timestamp::from_nanos),
             reception_timestamp: Timestamp::from_nanos(arrived_ns),
             instance: InstanceHandle::KEYLESS,

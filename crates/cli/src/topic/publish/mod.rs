@@ -4,6 +4,7 @@ mod input;
 mod offer;
 mod yaml;
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use clap::Args;
 use tickwire::cdr::dynamic::{self, Data, DataError, Omissions, Problem};
 use tickwire::cdr::{Representation, TypeDescription};
 use tickwire::qos::nearest_name;
+use tickwire::writer::ReaderStatus;
 use tickwire::{
     DataWriter, DiscoveryView, DomainParticipant, EndpointData, Role, Serialized, WaitSet,
 };
@@ -160,7 +162,7 @@ impl Arguments {
                 some => format!(", {some} of them best effort, without confirmation"),
             }
         ));
-        acknowledged.map_err(Failure::new)
+        acknowledged.map_err(|timeout| output.failure(timeout))
     }
 
     /// The samples of the command line, `None` for standard input.
@@ -232,7 +234,10 @@ impl Arguments {
         let names = all.iter().map(|data| data.topic_name.as_str());
         failure.hint(match nearest_name(name, names) {
             Some(near) => format!("there is a topic `{near}`"),
-            None => format!("`tickwire topic ls --domain {domain}` lists the topics"),
+            None => format!(
+                "`tickwire topic ls {}` lists the topics",
+                self.network.again()
+            ),
         })
     }
 
@@ -267,7 +272,10 @@ impl Arguments {
                 counted(matched as u64, "reader matches", "readers match"),
                 self.timeout
             ));
-            failure.hint("`tickwire qos check` says why a reader does not match")
+            let again = self.network.again();
+            failure.hint(format_args!(
+                "`tickwire qos check {again}` says why a reader does not match"
+            ))
         })
     }
 
@@ -347,9 +355,25 @@ impl Output {
             Act::Dispose => self.writer.dispose(&sample),
             Act::Unregister => self.writer.unregister(&sample),
         };
-        done.map_err(Failure::new)?;
+        done.map_err(|error| self.failure(error))?;
         self.written += 1;
         Ok(())
+    }
+
+    /// What went wrong, and which readers lag.
+    fn failure(&self, error: impl fmt::Display) -> Failure {
+        let readers = self.writer.matched_subscriptions().into_iter();
+        let lag = |reader: ReaderStatus| {
+            let lag = self.writer.lag_of(reader.guid)?;
+            let samples = counted(lag.samples as u64, "sample", "samples");
+            (lag.samples > 0)
+                .then(|| format!("{} lacks {samples}, {} bytes", reader.guid, lag.bytes))
+        };
+        let lags: Vec<_> = readers.filter_map(lag).collect();
+        match lags.is_empty() {
+            true => Failure::new(error),
+            false => Failure::new(error).hint(format_args!("reader {}", lags.join("; "))),
+        }
     }
 }
 

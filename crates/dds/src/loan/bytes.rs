@@ -1,0 +1,252 @@
+//! Samples that are bytes, wherever these lie.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use tickwire_cdr::{
+    DecodeError, EncodeError, Extensibility, KeyHash, Representation, Topic, TypeDescription,
+};
+use tickwire_transport::shm::Borrowed;
+
+use super::layout::{Layout, bound_of, find};
+use crate::type_support::{SampleError, TopicSupport};
+
+/// A sample of a type that is one sequence of bytes, read where its writer wrote it if that is possible, else a
+/// copy.
+///
+/// What lies in place stays as it is until this is dropped, or its [`Samples`](crate::Samples) are, whatever the writer
+/// does meanwhile. It takes one of its writer's loans that long: of a quarter of them, or 16, a participant holds
+/// samples in place, unread ones among them, and of what comes beyond it gets copies. Samples are in place
+/// for participants alone that [trust](crate::DomainParticipantBuilder::trusts_lenders) their writers.
+#[derive(Debug, Default)]
+pub struct BytesInPlace {
+    own: Vec<u8>,
+    lent: Option<LentBytes>,
+}
+
+impl BytesInPlace {
+    /// A sample of these bytes, to be written.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self {
+            own: bytes,
+            lent: None,
+        }
+    }
+
+    /// Whether the bytes lie where the writer wrote them.
+    pub fn is_in_place(&self) -> bool {
+        self.lent.is_some()
+    }
+}
+
+impl Deref for BytesInPlace {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.lent {
+            Some(lent) => lent,
+            None => &self.own,
+        }
+    }
+}
+
+/// The type of [`BytesInPlace`] samples: a struct with one member, a sequence of bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BytesType(Arc<Described>);
+
+#[derive(Debug, PartialEq)]
+struct Described {
+    description: TypeDescription,
+    bound: u32,
+    /// In XCDR1 and in XCDR2.
+    layouts: [Layout; 2],
+}
+
+/// A topic's type is not one sequence of bytes, or nothing is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotBytes;
+
+impl fmt::Display for NotBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the topic's type is not known to be one sequence of bytes: a struct, not a mutable one, \
+             whose only member is a sequence of octet or uint8",
+        )
+    }
+}
+
+impl std::error::Error for NotBytes {}
+
+impl BytesType {
+    /// That of samples that a program has as `T` elsewhere.
+    ///
+    /// # Errors
+    /// If `T` has other members than one sequence of bytes, or is mutable.
+    pub fn of<T: Topic>() -> Result<Self, NotBytes> {
+        Self::described(T::description().clone())
+    }
+
+    /// That which a description is of.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn described(description: TypeDescription) -> Result<Self, NotBytes> {
+        let bound = bound_of(&description).ok_or(NotBytes)?;
+        let layout = |representation| Layout::of(&description, representation).ok_or(NotBytes);
+        let layouts = [
+            layout(Representation::Xcdr1)?,
+            layout(Representation::Xcdr2)?,
+        ];
+        Ok(Self(Arc::new(Described {
+            description,
+            bound,
+            layouts,
+        })))
+    }
+}
+
+impl TopicSupport for BytesInPlace {
+    type Type = BytesType;
+
+    const BORROWS: bool = true;
+
+    fn type_name(ty: &BytesType) -> &str {
+        &ty.0.description.name
+    }
+
+    fn extensibility(ty: &BytesType) -> Extensibility {
+        ty.0.description.extensibility
+    }
+
+    fn has_key(_: &BytesType) -> bool {
+        false
+    }
+
+    fn description(ty: &BytesType) -> Option<&TypeDescription> {
+        Some(&ty.0.description)
+    }
+
+    fn initial(_: &BytesType) -> Self {
+        Self::default()
+    }
+
+    fn write_payload(
+        &self,
+        ty: &BytesType,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        let Described { layouts, bound, .. } = &*ty.0;
+        EncodeError::check_bound(self.len(), *bound)?;
+        let layout = match representation {
+            Representation::Xcdr1 => &layouts[0],
+            Representation::Xcdr2 => &layouts[1],
+        };
+        layout.write(self, buffer);
+        Ok(())
+    }
+
+    fn write_key_payload(
+        &self,
+        _: &BytesType,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        Ok(())
+    }
+
+    fn read_payload(&mut self, ty: &BytesType, payload: &[u8]) -> Result<(), DecodeError> {
+        let range = find(payload, ty.0.bound)?;
+        self.lent = None;
+        self.own.clear();
+        self.own
+            .extend_from_slice(payload.get(range).unwrap_or_default());
+        Ok(())
+    }
+
+    fn read_lent_payload(
+        &mut self,
+        ty: &BytesType,
+        payload: LentPayload<'_>,
+    ) -> Result<(), DecodeError> {
+        let range = find(payload.bytes, ty.0.bound)?;
+        self.lent = Some(payload.hold(range));
+        Ok(())
+    }
+
+    fn let_go(&mut self) {
+        self.lent = None;
+    }
+
+    fn read_key_payload(&mut self, _: &BytesType, _: &[u8]) -> Result<(), DecodeError> {
+        Ok(())
+    }
+
+    fn key_hash(
+        &self,
+        _: &BytesType,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<Option<KeyHash>, SampleError> {
+        Ok(None)
+    }
+}
+
+/// A payload that lies in memory that its writer lends, and can be held there.
+#[derive(Clone, Copy, Debug)]
+pub struct LentPayload<'a> {
+    bytes: &'a [u8],
+    borrowed: &'a Borrowed,
+    /// Where in what was borrowed it begins.
+    start: usize,
+}
+
+impl<'a> LentPayload<'a> {
+    /// `None` if it does not lie there, as it was kept elsewhere meanwhile.
+    pub(crate) fn of(payload: &'a [u8], borrowed: &'a Borrowed) -> Option<Self> {
+        let (outer, inner) = (
+            borrowed.trusted_bytes().as_ptr_range(),
+            payload.as_ptr_range(),
+        );
+        let is_within = outer.start <= inner.start && inner.end <= outer.end;
+        is_within.then(|| Self {
+            bytes: payload,
+            borrowed,
+            start: inner.start.addr() - outer.start.addr(),
+        })
+    }
+
+    /// The bytes, encapsulation header included.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Holds a part of it, which is empty if it lies outside. Costs the same for any length.
+    pub fn hold(&self, part: Range<usize>) -> LentBytes {
+        let part = match self.bytes.get(part.clone()) {
+            Some(_) => self.start + part.start..self.start + part.end,
+            None => 0..0,
+        };
+        LentBytes {
+            borrowed: self.borrowed.clone(),
+            part,
+        }
+    }
+}
+
+/// Bytes in memory that a writer lends, which it leaves as they are until this is dropped.
+#[derive(Clone, Debug)]
+pub struct LentBytes {
+    borrowed: Borrowed,
+    part: Range<usize>,
+}
+
+impl Deref for LentBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let bytes = self.borrowed.trusted_bytes();
+        bytes.get(self.part.clone()).unwrap_or_default()
+    }
+}

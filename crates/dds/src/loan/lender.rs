@@ -1,0 +1,167 @@
+//! Where a writer's loans come from: its pool, or memory of its own.
+
+use std::sync::{Mutex, OnceLock};
+
+use tickwire_cdr::{Representation, TypeDescription};
+use tickwire_rtps::writer::{LENT_HEAD_LEN, SAMPLE_OVERHEAD_LEN};
+use tickwire_transport::shm::{self, MAX_CHUNKS, MAX_POOL_BYTES, Pool};
+
+use super::layout::Layout;
+use super::{LentMessage, LoanError};
+use crate::qos::DataWriterQos;
+use crate::signal::lock;
+
+/// What a writer needs to lend.
+#[derive(Debug)]
+pub(crate) struct Lender {
+    layout: Layout,
+    /// Of the pool: the longest loan, and how many there are.
+    max_len: usize,
+    count: usize,
+    counted_len: u32,
+    pool: OnceLock<Pool>,
+    /// Memory of the writer's own, for the next loans.
+    spare: Mutex<Vec<Vec<u8>>>,
+}
+
+/// What is lent.
+#[derive(Debug)]
+pub(crate) enum Memory {
+    /// A chunk of the pool.
+    Lent(shm::Loan),
+    /// Memory of the writer's own.
+    Own(Vec<u8>),
+}
+
+impl Lender {
+    /// `None` unless the type is one sequence of bytes.
+    pub(crate) fn new(
+        description: Option<&TypeDescription>,
+        representation: Representation,
+        qos: &DataWriterQos,
+    ) -> Option<Self> {
+        let layout = Layout::of(description?, representation)?;
+        let max_len = qos.max_loan_bytes;
+        let count = qos.loan_count.clamp(2, MAX_CHUNKS);
+        // A KEEP_ALL writer waits when three quarters are not acknowledged, so that there is one to write to.
+        let kept = (count * 3 / 4).max(1);
+        let counted_len = qos.max_unacknowledged_bytes.div_ceil(kept);
+        let counted_len = counted_len.saturating_sub(SAMPLE_OVERHEAD_LEN);
+        Some(Self {
+            layout,
+            max_len,
+            count,
+            counted_len: u32::try_from(counted_len).unwrap_or(u32::MAX),
+            pool: OnceLock::new(),
+            spare: Mutex::default(),
+        })
+    }
+
+    /// The pool, for the writer's log: made for the first one, and the same for all. `None` if it is not to have
+    /// one, or there is no memory.
+    pub(crate) fn pool(&self) -> Option<&Pool> {
+        if self.pool.get().is_none() && self.max_len > 0 {
+            let chunk_len = self.room() + self.max_len.checked_next_multiple_of(4)?;
+            let fit = MAX_POOL_BYTES.checked_div(chunk_len.checked_next_multiple_of(64)? + 64)?;
+            let pool = Pool::new(chunk_len, self.count.min(fit)).ok()?;
+            // Logs are made by one thread.
+            let _ = self.pool.set(pool);
+        }
+        self.pool.get()
+    }
+
+    /// How often the pool had nothing to lend.
+    pub(crate) fn used_up(&self) -> u64 {
+        self.pool.get().map_or(0, Pool::used_up)
+    }
+
+    /// Room for a sample of `len` bytes.
+    pub(super) fn lend(&self, len: usize) -> Result<Memory, LoanError> {
+        let max = self.layout.max_len();
+        if len > max {
+            return Err(LoanError::TooLong { len, max });
+        }
+        if let Some(pool) = self.pool.get().filter(|_| len <= self.max_len)
+            && let Ok(loan) = pool.loan(self.room() + len.next_multiple_of(4))
+        {
+            return Ok(Memory::Lent(loan));
+        }
+        let mut own = lock(&self.spare).pop().unwrap_or_default();
+        if own.len() < len {
+            own.resize(len, 0);
+        }
+        Ok(Memory::Own(own))
+    }
+
+    /// From the beginning of what is to be written, as long as it was asked for or longer.
+    pub(super) fn bytes_mut<'m>(&self, memory: &'m mut Memory) -> &'m mut [u8] {
+        match memory {
+            Memory::Lent(loan) => loan.bytes_mut().get_mut(self.room()..).unwrap_or_default(),
+            Memory::Own(own) => own,
+        }
+    }
+
+    /// Keeps memory for the next loan, unless that would be much.
+    pub(super) fn take_back(&self, own: Vec<u8>) {
+        let mut spare = lock(&self.spare);
+        let kept = spare.iter().map(Vec::len).sum::<usize>();
+        if kept.saturating_add(own.len()) <= MAX_SPARE_BYTES && spare.len() < MAX_SPARE {
+            spare.push(own);
+        }
+    }
+
+    /// Appends the payload of a sample.
+    pub(crate) fn write(&self, bytes: &[u8], buffer: &mut Vec<u8>) {
+        self.layout.write(bytes, buffer);
+    }
+
+    /// How long the payload of a sample of `len` bytes is.
+    pub(crate) fn payload_len(&self, len: usize) -> usize {
+        self.layout.head_len() + len.next_multiple_of(4)
+    }
+
+    /// Lets readers find `len` bytes that were written, behind the heads of a message that are as long as
+    /// [`LENT_HEAD_LEN`] together.
+    pub(crate) fn publish(
+        &self,
+        mut loan: shm::Loan,
+        len: usize,
+        heads: [&[u8]; 2],
+    ) -> LentMessage {
+        let (head, padding) = self.layout.head(len);
+        let room = self.room();
+        let start = room - LENT_HEAD_LEN - head.bytes().len();
+        loan.truncate(room + len + padding);
+        let bytes = loan.bytes_mut();
+        let mut at = start;
+        for part in [heads[0], heads[1], head.bytes()] {
+            if let Some(place) = bytes.get_mut(at..at + part.len()) {
+                place.copy_from_slice(part);
+            }
+            at += part.len();
+        }
+        if let Some(zeros) = bytes.get_mut(room + len..) {
+            zeros.fill(0);
+        }
+        LentMessage {
+            lent: loan.publish(),
+            start: narrow(start),
+            payload: narrow(start + LENT_HEAD_LEN),
+            counted_len: self.counted_len,
+        }
+    }
+
+    /// What comes before the bytes in a chunk, so that they begin at a multiple of 64.
+    fn room(&self) -> usize {
+        (LENT_HEAD_LEN + self.layout.head_len()).next_multiple_of(64)
+    }
+}
+
+/// Of two cache lines at most.
+fn narrow(at: usize) -> u16 {
+    u16::try_from(at).unwrap_or(u16::MAX)
+}
+
+/// Memory of the writer's own that waits for the next loan.
+const MAX_SPARE: usize = 16;
+const MAX_SPARE_BYTES: usize = 32 << 20;

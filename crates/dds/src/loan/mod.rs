@@ -1,0 +1,181 @@
+//! Samples that are written and read where they lie, in memory that a writer lends its readers.
+//!
+//! This is for topics whose type is one sequence of bytes: what is lent is the payload as it travels, and of no
+//! other type is that what a program has in memory. Knows no RTPS but the room that its heads take.
+//!
+//! ```
+//! # use std::time::Duration;
+//! use tickwire::{BytesInPlace, BytesType, DataWriterQos, DomainParticipant, Topic};
+//!
+//! #[derive(Topic, Clone, Debug)]
+//! #[topic(name = "camera::Frame", final)]
+//! struct Frame {
+//!     pixels: Vec<u8>,
+//! }
+//!
+//! let participant = DomainParticipant::builder(0).trusts_lenders(true).build()?;
+//! let topic = participant.topic::<Frame>("Frames")?;
+//! let qos = DataWriterQos::default().max_loan_bytes(1 << 20);
+//! let writer = participant.writer_with(&topic, qos)?;
+//!
+//! let mut loan = writer.loan(640 * 480)?;
+//! loan.bytes_mut().fill(255);
+//! loan.write()?;
+//!
+//! // Usually in another process: the same topic, and a sample that does not copy.
+//! let ty = BytesType::of::<Frame>()?;
+//! # let participant = DomainParticipant::builder(0).trusts_lenders(true).build()?;
+//! let topic = participant.topic_of::<BytesInPlace>("Frames", ty)?;
+//! let reader = participant.reader(&topic)?;
+//! for pixels in reader.take().data() {
+//!     println!("{} bytes, {}", pixels.len(), pixels.is_in_place());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A loan of 1 MiB costs what one of 64 bytes does where all readers follow the writer's log in shared memory.
+//! Otherwise it is memory of the writer's own, and is copied as any sample is, and so is what a reader cannot
+//! hold; see `docs/shared-memory.md`.
+
+mod bytes;
+mod layout;
+mod lender;
+mod whereabouts;
+
+use std::fmt;
+
+use tickwire_base::{Instant, Timestamp};
+use tickwire_rtps::wire::SequenceNumber;
+
+pub use bytes::{BytesInPlace, BytesType, LentBytes, LentPayload, NotBytes};
+pub(crate) use lender::Lender;
+use lender::Memory;
+pub(crate) use whereabouts::{LentMessage, Whereabouts};
+
+use crate::clock;
+use crate::error::WriteError;
+use crate::type_support::TopicSupport;
+use crate::writer::DataWriter;
+
+/// Bytes of a sample that is being written in place; see [`DataWriter::loan`]. Dropped without being written, it
+/// leaves nothing.
+#[must_use = "what is not written is lost"]
+pub struct Loan<'w, T: TopicSupport> {
+    writer: &'w DataWriter<T>,
+    lender: &'w Lender,
+    /// There until it is written or dropped.
+    memory: Option<Memory>,
+    len: usize,
+}
+
+impl<'w, T: TopicSupport> Loan<'w, T> {
+    pub(crate) fn new(
+        writer: &'w DataWriter<T>,
+        lender: Option<&'w Lender>,
+        len: usize,
+    ) -> Result<Self, LoanError> {
+        let lender = lender.ok_or(LoanError::NotBytes)?;
+        Ok(Self {
+            writer,
+            lender,
+            memory: Some(lender.lend(len)?),
+            len,
+        })
+    }
+
+    /// The bytes, which begin at a multiple of 64 if they are [lent](Self::is_lent). Hold whatever was there before:
+    /// what is not written to is sent, too.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let bytes = self.memory.as_mut().map(|it| self.lender.bytes_mut(it));
+        bytes
+            .and_then(|it| it.get_mut(..self.len))
+            .unwrap_or_default()
+    }
+
+    /// Makes it shorter.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Whether readers that follow the writer's log will see this very memory; else they get copies.
+    pub fn is_lent(&self) -> bool {
+        matches!(self.memory, Some(Memory::Lent(_)))
+    }
+
+    /// Writes the sample, made now.
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`]. Then the loan is lost.
+    pub fn write(self) -> Result<SequenceNumber, WriteError> {
+        self.write_at(clock::both())
+    }
+
+    /// Writes the sample that was made at `timestamp`.
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`]. Then the loan is lost.
+    pub fn write_with_timestamp(self, timestamp: Timestamp) -> Result<SequenceNumber, WriteError> {
+        self.write_at((clock::now(), timestamp))
+    }
+
+    fn write_at(mut self, time: (Instant, Timestamp)) -> Result<SequenceNumber, WriteError> {
+        match self.memory.take() {
+            Some(Memory::Lent(loan)) => self.writer.write_lent(self.lender, loan, self.len, time),
+            Some(Memory::Own(own)) => {
+                let bytes = own.get(..self.len).unwrap_or_default();
+                let written = self.writer.write_bytes(self.lender, bytes, time);
+                self.lender.take_back(own);
+                written
+            }
+            // It is taken here and when it is dropped.
+            None => Err(WriteError::NotEnabled),
+        }
+    }
+}
+
+impl<T: TopicSupport> Drop for Loan<'_, T> {
+    fn drop(&mut self) {
+        if let Some(Memory::Own(own)) = self.memory.take() {
+            self.lender.take_back(own);
+        }
+    }
+}
+
+impl<T: TopicSupport> fmt::Debug for Loan<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loan")
+            .field("topic", &self.writer.topic().name())
+            .field("len", &self.len)
+            .field("is_lent", &self.is_lent())
+            .finish()
+    }
+}
+
+/// Why there is no loan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoanError {
+    /// The topic's type is not one sequence of bytes, or nothing is known of it.
+    NotBytes,
+    /// No sample of the topic's type is that long.
+    TooLong {
+        /// The length that was asked for, in bytes.
+        len: usize,
+        /// The longest, in bytes.
+        max: usize,
+    },
+}
+
+impl fmt::Display for LoanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotBytes => NotBytes.fmt(f),
+            Self::TooLong { len, max } => write!(
+                f,
+                "a loan of {len} bytes is longer than the {max} that the topic's type has at most"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LoanError {}

@@ -1,0 +1,295 @@
+//! What waits a little to be sent, since it leaves cheaper in company: samples that are written faster
+//! than the system takes datagrams, and samples whose LATENCY_BUDGET allows it (DDS 1.4 §2.2.3.8).
+//!
+//! Whoever writes sends what is due; the control thread looks after what is left when nobody writes any
+//! more. One thread at a time sends, without the lock; what comes meanwhile waits for its turn, so
+//! that nothing overtakes what a thread has written before.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tickwire_base::Instant;
+use tickwire_rtps::Outbox;
+
+use crate::clock;
+use crate::core::Core;
+use crate::signal::lock;
+
+/// The datagrams of one participant that wait.
+pub(crate) struct Pending {
+    /// Whether something waits or is being sent.
+    is_any: AtomicBool,
+    /// When the control thread looks here, in nanoseconds.
+    look_at: AtomicU64,
+    max_datagram_len: AtomicUsize,
+    state: Mutex<State>,
+    /// A thread has sent something, and others wait for that.
+    sent: Condvar,
+}
+
+/// What waits, and who sends.
+#[derive(Default)]
+struct State {
+    outbox: Outbox,
+    /// Memory in which to go on while the outbox is being sent.
+    spare: Outbox,
+    /// When the first of what waits has waited long enough.
+    due: Option<Instant>,
+    is_sending: bool,
+    /// How often something was sent.
+    rounds: u64,
+    /// Threads that wait for that.
+    waiters: usize,
+    /// Whether anything came since the control thread looked.
+    has_come: bool,
+}
+
+impl State {
+    /// Adds datagrams that may wait until `due`.
+    fn put(&mut self, outbox: &mut Outbox, due: Instant, max_datagram_len: usize) {
+        self.outbox.absorb(outbox, max_datagram_len);
+        outbox.clear();
+        self.due = Some(self.due.map_or(due, |first| first.min(due)));
+        self.has_come = true;
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.outbox.total_len() >= MAX_WAITING_BYTES || self.due.is_some_and(|due| due <= now)
+    }
+
+    /// The control thread looks: when it is to look again. As long as something comes it does so in
+    /// short intervals, which spares those who write waking it.
+    fn look(&mut self, now: Instant) -> Option<Instant> {
+        let has_come = std::mem::take(&mut self.has_come);
+        let again = self.due.map(|due| due.max(now + INTERVAL));
+        again.or_else(|| has_come.then_some(now + INTERVAL))
+    }
+}
+
+impl Pending {
+    pub(crate) fn new(max_datagram_len: usize) -> Self {
+        Self {
+            is_any: AtomicBool::new(false),
+            look_at: AtomicU64::new(u64::MAX),
+            max_datagram_len: AtomicUsize::new(max_datagram_len),
+            state: Mutex::default(),
+            sent: Condvar::new(),
+        }
+    }
+
+    /// Sends no longer datagrams from here on, unless they are so already.
+    pub(crate) fn set_max_datagram_len(&self, len: usize) {
+        self.max_datagram_len.store(len, Ordering::Relaxed);
+    }
+
+    /// When the control thread is to look.
+    pub(crate) fn look_at(&self) -> Instant {
+        Instant::from_nanos(self.look_at.load(Ordering::Acquire))
+    }
+
+    fn set_look_at(&self, at: Option<Instant>) {
+        let at = at.unwrap_or(Instant::MAX);
+        self.look_at.store(at.as_nanos(), Ordering::Release);
+    }
+
+    /// Whether something waits or is being sent that may not be overtaken.
+    fn is_any(&self) -> bool {
+        self.is_any.load(Ordering::Acquire)
+    }
+
+    /// Waits until a thread that is sending has done so once more.
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let before = state.rounds;
+        state.waiters += 1;
+        while state.is_sending && state.rounds == before {
+            let woken = self.sent.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiters -= 1;
+        state
+    }
+}
+
+impl Core {
+    /// Sends what a writer has left, or lets it wait for up to `patience` from `now` on; says whether
+    /// anything was sent. Empties the outbox.
+    pub(crate) fn send_samples(
+        &self,
+        now: Instant,
+        patience: Duration,
+        outbox: &mut Outbox,
+    ) -> bool {
+        if outbox.is_empty() {
+            return false;
+        }
+        // Large ones gain nothing by company, and would be copied.
+        let is_large = outbox.total_len() > MAX_JOINING_BYTES;
+        if is_large {
+            self.flush();
+        }
+        if is_large || patience.is_zero() && !self.pending.is_any() {
+            self.send_user(outbox);
+            return true;
+        }
+        self.leave(now, patience.min(MAX_PATIENCE), outbox)
+    }
+
+    /// Sends what a writer has left, behind what it has left before.
+    pub(crate) fn send_in_turn(&self, outbox: &mut Outbox) {
+        self.send_samples(clock::now(), Duration::ZERO, outbox);
+    }
+
+    fn leave(&self, now: Instant, patience: Duration, outbox: &mut Outbox) -> bool {
+        let pending = &self.pending;
+        let mut state = lock(&pending.state);
+        while state.is_sending && state.outbox.total_len() >= MAX_PENDING_BYTES {
+            state = pending.wait(state);
+        }
+        let max_len = pending.max_datagram_len.load(Ordering::Relaxed);
+        let due = now + patience;
+        state.put(outbox, due, max_len);
+        pending.is_any.store(true, Ordering::Release);
+        if state.is_sending {
+            // Who sends looks again.
+            return false;
+        }
+        if state.is_due(now) {
+            self.send_pending(state, now);
+            return true;
+        }
+        self.have_looked_after(state);
+        false
+    }
+
+    /// Has the control thread look in time, unless it is about to.
+    fn have_looked_after(&self, state: MutexGuard<'_, State>) {
+        if let Some(due) = state.due
+            && self.pending.look_at() > due + INTERVAL
+        {
+            self.pending.set_look_at(Some(due));
+            drop(state);
+            self.control.interrupt();
+        }
+    }
+
+    /// Sends all that waits, and what becomes due meanwhile.
+    fn send_pending<'a>(&'a self, mut state: MutexGuard<'a, State>, mut now: Instant) {
+        let pending = &self.pending;
+        state.is_sending = true;
+        while state.is_due(now) {
+            let spare = std::mem::take(&mut state.spare);
+            let mut outbox = std::mem::replace(&mut state.outbox, spare);
+            state.due = None;
+            drop(state);
+            self.send_user(&mut outbox);
+            now = clock::now();
+            state = lock(&pending.state);
+            state.spare = outbox;
+            state.rounds += 1;
+            if state.waiters > 0 {
+                pending.sent.notify_all();
+            }
+        }
+        state.is_sending = false;
+        let is_any = state.due.is_some();
+        pending.is_any.store(is_any, Ordering::Release);
+        self.have_looked_after(state);
+    }
+
+    /// Sends what waits, and returns when all is sent that was left before.
+    pub(crate) fn flush(&self) {
+        if !self.pending.is_any() {
+            return;
+        }
+        let mut state = lock(&self.pending.state);
+        let rounds = match state.is_sending {
+            true => 1 + u64::from(state.due.is_some()),
+            false => 0,
+        };
+        state.due = state.due.map(|_| Instant::ZERO);
+        let until = state.rounds + rounds;
+        while state.is_sending && state.rounds < until {
+            state = self.pending.wait(state);
+        }
+        if !state.is_sending && state.due.is_some() {
+            self.send_pending(state, Instant::ZERO);
+        }
+    }
+
+    /// Sends what has waited long enough and nobody has sent. For the control thread, at
+    /// [`look_at`](Pending::look_at).
+    pub(crate) fn look_after_pending(&self, now: Instant) {
+        if self.pending.look_at() > now {
+            return;
+        }
+        let mut state = lock(&self.pending.state);
+        let is_due = !state.is_sending && state.is_due(now);
+        if is_due {
+            self.send_pending(state, now);
+            state = lock(&self.pending.state);
+        }
+        let again = state.look(now);
+        self.pending.set_look_at(again);
+    }
+}
+
+/// How closely a thread's writes follow each other.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    /// When it was last in a write.
+    last: Instant,
+    /// Writes in a row to which the thread came straight from the one before.
+    streak: u32,
+}
+
+impl Pace {
+    /// The thread writes: how long the sample may wait because the thread does nothing but write. Who
+    /// waits for answers, or has a handful to write, never gets there.
+    pub(crate) fn patience(&mut self, now: Instant) -> Duration {
+        self.streak = match now.since(self.last) < STRAIGHT {
+            true => self.streak.saturating_add(1),
+            false => 0,
+        };
+        self.last = now;
+        match self.streak >= MIN_STREAK {
+            true => BUSY_PATIENCE,
+            false => Duration::ZERO,
+        }
+    }
+
+    /// The thread has to wait until there is room: it does write faster than anybody can take it.
+    pub(crate) fn had_to_wait(&mut self, now: Instant) {
+        *self = Self {
+            last: now,
+            streak: MIN_STREAK,
+        };
+    }
+
+    /// What it wrote has been sent, or left.
+    pub(crate) fn written(&mut self, now: Instant) {
+        self.last = now;
+    }
+}
+
+/// Who writes again within this time after a write has done nothing else: to look for an answer on the
+/// same machine takes longer.
+const STRAIGHT: Duration = Duration::from_nanos(1_500);
+/// So many samples of a burst are sent at once.
+const MIN_STREAK: u32 = 16;
+/// How long a sample of a longer one waits for others, unless the thread is held up.
+const BUSY_PATIENCE: Duration = Duration::from_micros(50);
+/// How often the control thread looks while samples come in long bursts.
+const INTERVAL: Duration = Duration::from_micros(100);
+/// The longest that a LATENCY_BUDGET holds samples back.
+const MAX_PATIENCE: Duration = Duration::from_millis(100);
+/// What waits is sent when it has so many bytes: about what one datagram takes on loopback.
+const MAX_WAITING_BYTES: usize = 60_000;
+/// While another thread sends, so many may wait before who writes has to.
+const MAX_PENDING_BYTES: usize = 256 << 10;
+/// Longer ones do not wait for company.
+const MAX_JOINING_BYTES: usize = 8 << 10;
+
+#[cfg(test)]
+#[path = "pending_tests.rs"]
+mod tests;

@@ -1,0 +1,205 @@
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::sync::Arc;
+
+use tickwire_base::Locator;
+use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, MessageReader, Submessage};
+use tickwire_rtps::writer::ReaderProxy;
+
+use super::*;
+use crate::clock::stopped::StoppedClock;
+use crate::{DataWriter, DataWriterQos, DomainParticipant, Driving, Publisher};
+
+#[derive(tickwire_derive::Topic, Debug)]
+#[topic(crate = tickwire_cdr)]
+struct Tick {
+    price: i64,
+    note: Vec<u8>,
+}
+
+const BUDGET: Duration = Duration::from_millis(10);
+
+/// A participant, and a socket as a best-effort reader of it.
+struct Stage {
+    participant: DomainParticipant,
+    publisher: Publisher,
+    socket: UdpSocket,
+}
+
+impl Stage {
+    fn new(domain: u32, driving: Driving) -> Self {
+        let builder = DomainParticipant::builder(domain).multicast(false);
+        let participant = builder.driving(driving).build().expect("a participant");
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        socket.set_nonblocking(true).expect("Linux can");
+        Self {
+            publisher: participant.publisher(Default::default()),
+            participant,
+            socket,
+        }
+    }
+
+    fn writer(&self, name: &str, budget: Duration) -> DataWriter<Tick> {
+        let topic = self.participant.topic::<Tick>(name).expect("a topic");
+        let qos = DataWriterQos::default().best_effort();
+        let qos = qos.latency_budget(budget);
+        let writer = self.publisher.writer(&topic, qos).expect("a writer");
+        let to = self.socket.local_addr().expect("it is bound");
+        let proxy = ReaderProxy {
+            guid: Guid::new(GuidPrefix([7; 12]), EntityId::user_reader(1, false)),
+            unicast: vec![Locator::udp(to)],
+            ..ReaderProxy::default()
+        };
+        let core = self.core();
+        let routes = core.directory.snapshot();
+        let endpoint = Arc::clone(&routes.writers[&writer.guid().entity]);
+        endpoint.match_reader(clock::now(), proxy, &mut Outbox::new());
+        writer
+    }
+
+    fn core(&self) -> &Core {
+        self.participant.core()
+    }
+
+    /// The numbers of the samples in each datagram that has come.
+    fn received(&self) -> Vec<Vec<i64>> {
+        let mut datagrams = Vec::new();
+        let mut bytes = vec![0; 1 << 16];
+        loop {
+            let len = match self.socket.recv(&mut bytes) {
+                Ok(len) => len,
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                    return datagrams;
+                }
+            };
+            let submessages = MessageReader::new(&bytes[..len]).expect("a message");
+            let numbers = submessages.filter_map(|submessage| match submessage {
+                Ok((_, Submessage::Data(data))) => Some(data.sequence_number.0),
+                _ => None,
+            });
+            datagrams.push(numbers.collect());
+        }
+    }
+}
+
+fn write(writer: &DataWriter<Tick>, note_len: usize) {
+    let note = vec![0; note_len];
+    writer.write(&Tick { price: 1, note }).expect("room");
+}
+
+#[test]
+fn samples_wait_for_company_as_long_as_their_latency_budget() {
+    let clock = StoppedClock::new();
+    let stage = Stage::new(180, Driving::Polled);
+    let writer = stage.writer("Ticks", BUDGET);
+    for _ in 0..3 {
+        write(&writer, 0);
+        clock.advance(Duration::from_millis(1));
+        stage.participant.poll(Duration::ZERO).expect("a turn");
+    }
+    assert!(stage.received().is_empty());
+    clock.advance(BUDGET - Duration::from_millis(3));
+    stage.participant.poll(Duration::ZERO).expect("a turn");
+    assert_eq!(stage.received(), [[1, 2, 3]]);
+}
+
+#[test]
+fn who_writes_sends_what_has_waited_long_enough_or_is_much() {
+    let clock = StoppedClock::new();
+    let stage = Stage::new(181, Driving::Polled);
+    let writer = stage.writer("Ticks", BUDGET);
+    write(&writer, 0);
+    clock.advance(BUDGET);
+    write(&writer, 0);
+    assert_eq!(stage.received(), [[1, 2]]);
+    while stage.received().is_empty() {
+        write(&writer, 1000);
+    }
+    assert_eq!(writer.counters().written, 2 + 57, "60,000 bytes");
+    write(&writer, MAX_JOINING_BYTES);
+    assert_eq!(stage.received(), [[60]], "a large sample does not wait");
+}
+
+#[test]
+fn nothing_overtakes_what_waits() {
+    let _clock = StoppedClock::new();
+    let stage = Stage::new(182, Driving::Polled);
+    let (patient, hasty) = (
+        stage.writer("Patient", BUDGET),
+        stage.writer("Hasty", Duration::ZERO),
+    );
+    write(&patient, 0);
+    write(&patient, 0);
+    write(&hasty, 0);
+    assert_eq!(stage.received(), [[1, 2, 1]]);
+    write(&patient, 0);
+    let suspended = stage.publisher.suspend_publications();
+    write(&hasty, 0);
+    write(&hasty, 0);
+    assert!(stage.received().is_empty());
+    drop(suspended);
+    assert_eq!(stage.received(), [[3, 2, 3]]);
+    write(&patient, 0);
+    write(&hasty, MAX_JOINING_BYTES);
+    assert_eq!(stage.received(), [[4], [4]]);
+}
+
+#[test]
+fn who_flushes_waits_or_ends_sends_what_waits() {
+    let _clock = StoppedClock::new();
+    let stage = Stage::new(183, Driving::Polled);
+    let writer = stage.writer("Ticks", Duration::MAX);
+    write(&writer, 0);
+    stage.publisher.flush();
+    assert_eq!(stage.received(), [[1]]);
+    write(&writer, 0);
+    let acknowledged = writer.wait_for_acknowledgments(Duration::ZERO);
+    assert!(acknowledged.is_ok(), "nobody has to");
+    assert_eq!(stage.received(), [[2]]);
+    write(&writer, 0);
+    drop(writer);
+    assert_eq!(stage.received(), [[3]]);
+}
+
+#[test]
+fn a_long_burst_keeps_its_order_and_is_sent_though_nobody_asks_for_it() {
+    const COUNT: i64 = 200;
+    let stage = Stage::new(185, Driving::Threaded);
+    let writer = stage.writer("Ticks", Duration::ZERO);
+    (0..COUNT).for_each(|_| write(&writer, 0));
+    let mut received = Vec::new();
+    let end = clock::now() + Duration::from_secs(20);
+    while received.len() < 200 && clock::now() < end {
+        received.extend(stage.received().into_iter().flatten());
+        std::thread::yield_now();
+    }
+    assert_eq!(received, (1..=COUNT).collect::<Vec<_>>());
+}
+
+#[test]
+fn only_long_bursts_wait() {
+    let (us, mut pace) = (Duration::from_micros(1), Pace::default());
+    let mut now = Instant::ZERO + us * 1_000;
+    let mut burst = |count: u32, pause: Duration| {
+        now = now + us * 1_000;
+        let mut waiting = 0;
+        for _ in 0..count {
+            waiting += u32::from(pace.patience(now) > Duration::ZERO);
+            now = now + us * 5;
+            pace.written(now);
+            now = now + pause;
+        }
+        waiting
+    };
+    assert_eq!(burst(16, us), 0);
+    assert_eq!(burst(100, us), 84);
+    assert_eq!(
+        burst(100, us * 3),
+        0,
+        "who looks for an answer takes longer"
+    );
+    let mut held_up = Pace::default();
+    held_up.had_to_wait(now);
+    assert_eq!(held_up.patience(now), BUSY_PATIENCE);
+}

@@ -1,0 +1,457 @@
+//! Shared memory: the logs of our writers, and others' that our readers follow.
+//!
+//! A log carries datagrams: a record is what would be sent by UDP, and is received in the same way. What
+//! is sent there is nothing but what goes to readers. Acknowledgements go by UDP, so that whoever misses
+//! something, at a change of ways or because it was overrun, has it repaired as after any loss.
+//!
+//! ```text
+//! participant with a reader                  participant with a writer
+//!   discovery: a writer matches, whose
+//!   participant is met in our machine
+//!   ask for that writer's log   ───────────►  makes it, gives a seat,
+//!   follow                      ◄───────────  reaches all our readers by it from here on
+//!   discovery: no reader is left
+//!   leave, or end in any way    ───────────►  reaches our readers by UDP again
+//! ```
+//!
+//! All talking is the control lane's: discovery only notes what it [wants](Want), as no system call is made
+//! under its lock.
+
+mod barrier;
+mod guest;
+mod host;
+mod own_log;
+mod way;
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+};
+use std::thread::{self, JoinHandle};
+
+use hashbrown::HashMap;
+use tickwire_base::Counter;
+use tickwire_rtps::discovery::SharedMemoryAddress;
+use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix};
+use tickwire_transport::Waker;
+use tickwire_transport::shm::meeting::{LogId, Meeting, MeetingEvent};
+use tickwire_transport::shm::{Ear, LogReader};
+
+use crate::clock;
+use crate::core::Core;
+use crate::lane::{Lane, LaneKind};
+use crate::participant::SharedMemoryCounters;
+use crate::participant::thread_cores::{ThreadKind, spawn};
+use crate::signal::lock;
+use barrier::Barrier;
+use guest::Guest;
+use host::Host;
+pub(crate) use own_log::{OwnLog, Published, SharedLog};
+pub use way::{Obstacle, Way};
+
+/// What a participant needs to use shared memory.
+pub(crate) struct SharedMemory {
+    address: SharedMemoryAddress,
+    /// Rung by the writers of the logs that are followed.
+    pub(crate) ear: Arc<Ear>,
+    /// Readable when somebody has said something.
+    meeting_fd: OwnedFd,
+    meets: Mutex<Meets>,
+    wants: Wants,
+    /// Of our writers that have one. Locked for writing only when one comes or goes.
+    logs: RwLock<Logs>,
+    notices: Notices,
+    /// Has logs wait for what came by UDP before.
+    pub(crate) barrier: Barrier,
+    /// Ends the sleep of the thread that follows logs.
+    pub(crate) waker: Waker,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    owner: OnceLock<Weak<Core>>,
+    pub(crate) counters: ShmCounters,
+    /// Whether samples are read where others have written them.
+    pub(crate) trusts_lenders: bool,
+}
+
+/// What has passed through shared memory.
+#[derive(Debug, Default)]
+pub(crate) struct ShmCounters {
+    pub(crate) records_sent: Counter,
+    pub(crate) record_bytes_sent: Counter,
+    pub(crate) records_unsent: Counter,
+    pub(crate) records_received: Counter,
+    pub(crate) record_bytes_received: Counter,
+    pub(crate) records_lost: Counter,
+    pub(crate) malformed: Counter,
+    pub(crate) refused: Counter,
+    pub(crate) loans_sent: Counter,
+    pub(crate) loan_bytes_sent: Counter,
+    pub(crate) loans_received: Counter,
+    pub(crate) loans_copied: Counter,
+}
+
+type Logs = HashMap<EntityId, SharedLog>;
+
+/// Who is met, on both sides.
+struct Meets {
+    meeting: Meeting,
+    guest: Guest,
+    host: Host,
+}
+
+/// What discovery wants of the control lane.
+#[derive(Default)]
+struct Wants {
+    are_any: AtomicBool,
+    queue: Mutex<Vec<Want>>,
+}
+
+/// Something that discovery has found out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Want {
+    /// A participant is there, which others of its machine may meet.
+    Known(GuidPrefix, Option<SharedMemoryAddress>),
+    /// It is gone.
+    Gone(GuidPrefix),
+    /// A reader of ours has matched this writer.
+    Follow(Guid),
+    /// None is left that does.
+    Leave(Guid),
+    /// The log of this writer does not hold what it should.
+    Malformed(Guid),
+}
+
+/// What the lane is told that follows logs.
+#[derive(Default)]
+struct Notices {
+    are_any: AtomicBool,
+    queue: Mutex<Vec<Notice>>,
+}
+
+/// Which logs there are to follow.
+pub(crate) enum Notice {
+    /// That one, of this writer.
+    Begin(Guid, LogReader),
+    /// No more of this writer's than it has now.
+    Finish(Guid),
+    /// Nothing more of this writer.
+    Stop(Guid),
+}
+
+impl SharedMemory {
+    /// Opens a place to meet others. Costs five descriptors and a page.
+    pub(crate) fn open(trusts_lenders: bool) -> Result<Self, Obstacle> {
+        let failed = |error: &dyn std::error::Error| Obstacle::Local(error.to_string());
+        let ear = Arc::new(Ear::new().map_err(|error| failed(&error))?);
+        let meeting = Meeting::new(Arc::clone(&ear)).map_err(|error| failed(&error))?;
+        let meeting_fd = meeting.as_fd().try_clone_to_owned();
+        let machine = machine().map_err(|error| failed(&error))?;
+        let name = meeting.name().0;
+        Ok(Self {
+            address: SharedMemoryAddress {
+                version: VERSION,
+                machine,
+                meeting: name,
+            },
+            ear,
+            meeting_fd: meeting_fd.map_err(|error| failed(&error))?,
+            meets: Mutex::new(Meets {
+                meeting,
+                guest: Guest::default(),
+                host: Host::default(),
+            }),
+            wants: Wants::default(),
+            logs: RwLock::default(),
+            notices: Notices::default(),
+            barrier: Barrier::new(name),
+            waker: Waker::new().map_err(|error| failed(&error))?,
+            thread: Mutex::default(),
+            owner: OnceLock::new(),
+            counters: ShmCounters::default(),
+            trusts_lenders,
+        })
+    }
+
+    /// What to announce.
+    pub(crate) fn address(&self) -> SharedMemoryAddress {
+        self.address
+    }
+
+    /// What has passed through.
+    pub(crate) fn counts(&self) -> SharedMemoryCounters {
+        let counters = &self.counters;
+        let logs = self.read_logs();
+        let (log_bytes, short_logs) = logs.values().fold((0, 0), |(bytes, short), log| {
+            let log = lock(log);
+            (bytes + log.backed(), short + u64::from(log.is_short()))
+        });
+        SharedMemoryCounters {
+            logs: logs.len() as u64,
+            log_bytes,
+            short_logs,
+            records_sent: counters.records_sent.count(),
+            bytes_sent: counters.record_bytes_sent.count(),
+            records_unsent: counters.records_unsent.count(),
+            records_received: counters.records_received.count(),
+            bytes_received: counters.record_bytes_received.count(),
+            records_lost: counters.records_lost.count(),
+            malformed: counters.malformed.count(),
+            refused: counters.refused.count(),
+            loans_sent: counters.loans_sent.count(),
+            loan_bytes_sent: counters.loan_bytes_sent.count(),
+            loans_received: counters.loans_received.count(),
+            loans_copied: counters.loans_copied.count(),
+        }
+    }
+
+    pub(crate) fn meeting_fd(&self) -> &OwnedFd {
+        &self.meeting_fd
+    }
+
+    /// Lets the thread that follows logs be started, for the participant's threads.
+    pub(crate) fn belongs_to(&self, core: &Arc<Core>) {
+        // Told once.
+        let _ = self.owner.set(Arc::downgrade(core));
+    }
+
+    /// Has the control lane see to something. To be followed by waking it.
+    fn want(&self, want: Want) {
+        lock(&self.wants.queue).push(want);
+        self.wants.are_any.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn has_wants(&self) -> bool {
+        self.wants.are_any.load(Ordering::Acquire)
+    }
+
+    /// Tells the lane that follows logs, and wakes it.
+    fn notify(&self, core: &Core, notice: Notice) {
+        lock(&self.notices.queue).push(notice);
+        self.notices.are_any.store(true, Ordering::Release);
+        match core.polled.is_some() {
+            true => core.data.waker().wake(),
+            false => self.waker.wake(),
+        }
+    }
+
+    /// What the lane that follows logs was told since. An atomic load if that is nothing.
+    pub(crate) fn take_notices(&self) -> Vec<Notice> {
+        match self.notices.are_any.load(Ordering::Acquire) {
+            false => Vec::new(),
+            true => {
+                self.notices.are_any.store(false, Ordering::Release);
+                std::mem::take(&mut *lock(&self.notices.queue))
+            }
+        }
+    }
+
+    /// Whether a datagram that is not RTPS is one that tells that all before it has been received.
+    pub(crate) fn is_marker(&self, datagram: &[u8]) -> bool {
+        let is_marker = self.barrier.pass_by_unicast(datagram);
+        if is_marker {
+            self.waker.wake();
+        }
+        is_marker
+    }
+
+    /// The group's socket has been asked since that barrier was raised.
+    pub(crate) fn pass_by_group(&self, number: u64) {
+        self.barrier.pass_by_group(number);
+        self.waker.wake();
+    }
+
+    /// Waits until the thread that follows logs has ended, unless it is the caller.
+    pub(crate) fn join(&self) {
+        if let Some(handle) = lock(&self.thread).take()
+            && handle.thread().id() != thread::current().id()
+        {
+            // One that panicked has told so on standard error.
+            let _ = handle.join();
+        }
+    }
+
+    /// Starts the thread that follows logs, unless it runs or the application drives the participant.
+    fn start(&self, core: &Core) -> io::Result<()> {
+        let mut thread = lock(&self.thread);
+        let owner = self.owner.get().and_then(Weak::upgrade);
+        let Some(owner) = owner.filter(|_| thread.is_none() && core.polled.is_none()) else {
+            return Ok(());
+        };
+        let run = move || Lane::new(LaneKind::Logs).run(&owner);
+        let cores = core.thread_cores.of(ThreadKind::Shm);
+        *thread = Some(spawn("tickwire-shm", cores, run)?);
+        Ok(())
+    }
+
+    fn read_logs(&self) -> RwLockReadGuard<'_, Logs> {
+        self.logs.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_logs(&self) -> RwLockWriteGuard<'_, Logs> {
+        self.logs.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a datagram to the log of a writer of ours. False if there is none, because nobody follows
+    /// it any more.
+    ///
+    /// Two locks, the writer's own among them, and no system call under either; one for each reader that
+    /// sleeps, after that.
+    pub(crate) fn send(&self, writer: EntityId, datagram: &[u8]) -> bool {
+        let logs = self.read_logs();
+        let Some(log) = logs.get(&writer) else {
+            return false;
+        };
+        let mut log = lock(log);
+        let published = log.publish(datagram);
+        let ringing = log.ringing();
+        drop(log);
+        drop(logs);
+        drop(ringing);
+        match published {
+            Ok(()) => {
+                self.counters.records_sent.add(1);
+                self.counters.record_bytes_sent.add(datagram.len() as u64);
+            }
+            Err(_) => self.counters.records_unsent.add(1),
+        }
+        published.is_ok()
+    }
+
+    /// Counts what a writer has written to its log, and wakes readers. To be called without its lock.
+    pub(crate) fn published(&self, published: Published) {
+        self.counters.records_sent.add(published.records);
+        self.counters.record_bytes_sent.add(published.bytes);
+        self.counters.records_unsent.add(published.unsent);
+        self.counters.loans_sent.add(published.loans);
+        self.counters.loan_bytes_sent.add(published.loan_bytes);
+        drop(published.ringing);
+    }
+
+    /// By which way what `writer` writes comes to a reader of `reader`, one of the two being ours.
+    pub(crate) fn way(
+        &self,
+        writer: Guid,
+        reader: Guid,
+        is_ours: bool,
+        other: Option<SharedMemoryAddress>,
+    ) -> Way {
+        if let Err(obstacle) = self.meets_at(other) {
+            return Way::Network(obstacle);
+        }
+        let meets = lock(&self.meets);
+        match is_ours {
+            true => meets.host.way(writer.entity, reader.prefix),
+            false => meets.guest.way(writer),
+        }
+    }
+
+    /// Whether somebody who announces this can be met.
+    fn meets_at(
+        &self,
+        other: Option<SharedMemoryAddress>,
+    ) -> Result<SharedMemoryAddress, Obstacle> {
+        match other {
+            None => Err(Obstacle::NotOffered),
+            Some(other) if other.machine != self.address.machine => Err(Obstacle::OtherMachine),
+            Some(other) if other.version != VERSION => Err(Obstacle::OtherVersion),
+            Some(other) => Ok(other),
+        }
+    }
+}
+
+impl Core {
+    /// Has the control lane see to something about shared memory, if it is used.
+    pub(crate) fn want(&self, want: Want) {
+        if let Some(shm) = &self.shm {
+            shm.want(want);
+            self.control.arm(clock::now());
+        }
+    }
+
+    /// Begins to wait for what is in the sockets of the threads that receive. Says what is waited for.
+    pub(crate) fn raise_barrier(&self, shm: &SharedMemory) -> u64 {
+        let (number, marker) = shm.barrier.raise();
+        match &self.network.user {
+            Some(user) => {
+                let mut to = user.local_address();
+                if to.ip().is_unspecified() {
+                    to.set_ip(Ipv4Addr::LOCALHOST.into());
+                }
+                if user.send_to(&marker, to).is_err() {
+                    self.counters.send_errors.add(1);
+                }
+            }
+            // Nothing comes there.
+            None => drop(shm.is_marker(&marker)),
+        }
+        self.data.interrupt();
+        number
+    }
+
+    /// Does what discovery wants, and what others have said. For the control lane.
+    pub(crate) fn meet(&self) {
+        let Some(shm) = &self.shm else {
+            return;
+        };
+        let mut meets = lock(&shm.meets);
+        let Meets {
+            meeting,
+            guest,
+            host,
+        } = &mut *meets;
+        shm.wants.are_any.store(false, Ordering::Release);
+        let wants = std::mem::take(&mut *lock(&shm.wants.queue));
+        for want in wants {
+            guest.want(self, shm, meeting, want);
+        }
+        if meeting.turn().is_err() {
+            self.counters.receive_errors.add(1);
+        }
+        while let Some(event) = meeting.next_event() {
+            match event {
+                MeetingEvent::Asked(asked) => host.asked(self, shm, meeting, &asked),
+                MeetingEvent::Left { log, seat } => host.left(self, shm, log, seat),
+                event => guest.heard(self, shm, meeting, event),
+            }
+        }
+        guest.ask_waiting(self, shm, meeting);
+        drop(meets);
+        self.signal.raise();
+    }
+}
+
+/// A log is asked for by the writer's entity id, and the participant that asks.
+fn log_id(writer: EntityId, reader: GuidPrefix) -> Option<LogId> {
+    LogId::new(&Guid::new(reader, writer).to_bytes())
+}
+
+fn parse_log_id(id: LogId) -> Option<(EntityId, GuidPrefix)> {
+    let bytes = id.as_bytes().try_into().ok()?;
+    let Guid { prefix, entity } = Guid::from_bytes(bytes);
+    Some((entity, prefix))
+}
+
+/// What tells this machine and network namespace from others, hashed: since the machine was started,
+/// it is the same for all processes in there.
+fn machine() -> io::Result<[u8; 16]> {
+    let boot = fs::read("/proc/sys/kernel/random/boot_id")?;
+    let namespace = fs::metadata("/proc/self/ns/net")?.ino();
+    Ok(hash(&[&boot, &namespace.to_le_bytes()]).to_le_bytes())
+}
+
+/// FNV-1a of 128 bits.
+fn hash(parts: &[&[u8]]) -> u128 {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let bytes = parts.iter().flat_map(|part| part.iter());
+    bytes.fold(OFFSET, |hash, &byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(PRIME)
+    })
+}
+
+/// Of what is said at meetings, of what logs hold, and of what their records do.
+const VERSION: u8 = 3;

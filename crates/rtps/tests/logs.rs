@@ -1,0 +1,294 @@
+//! What goes to all readers by a log goes there straight from the history, in messages of any length.
+
+use std::net::Ipv4Addr;
+
+use tickwire_base::{Instant, Locator, Timestamp};
+use tickwire_rtps::wire::{
+    EntityId, Guid, GuidPrefix, MessageReader, SerializedPayload, Submessage,
+};
+use tickwire_rtps::writer::{
+    HistoryKind, Lent, Log, ReaderProxy, WriteError, Writer, WriterConfig,
+};
+use tickwire_rtps::{Change, Outbox};
+
+const US: GuidPrefix = GuidPrefix([1; 12]);
+const NEIGHBOUR: GuidPrefix = GuidPrefix([2; 12]);
+const STRANGER: GuidPrefix = GuidPrefix([3; 12]);
+const WRITER: EntityId = EntityId::user_writer(1, true);
+const MAX_LEN: usize = 200_000;
+const TIME: Timestamp = Timestamp::from_nanos(1_700_000_000_000_000_001);
+
+/// Keeps what is published.
+#[derive(Default)]
+struct Kept {
+    messages: Vec<Vec<u8>>,
+    /// Of those that lay ready.
+    lent: Vec<Vec<u8>>,
+}
+
+/// A message of which as many bytes come before the payload.
+struct Ready(Vec<u8>, usize);
+
+impl Lent for Ready {
+    fn payload(&self) -> &[u8] {
+        &self.0[self.1..]
+    }
+
+    fn counted_len(&self) -> usize {
+        COUNTED_LEN
+    }
+}
+
+impl Log for Kept {
+    type Lent = Ready;
+
+    fn publish_lent(&mut self, lent: &Ready) {
+        self.lent.push(lent.0.clone());
+    }
+
+    fn max_len(&self) -> Option<usize> {
+        Some(MAX_LEN)
+    }
+
+    fn publish(&mut self, parts: [&[u8]; 4]) {
+        self.messages.push(parts.concat());
+    }
+}
+
+/// So that four of them are what may be unacknowledged.
+const COUNTED_LEN: usize = (16 << 10) / 4 - 256;
+
+/// When readers are not new any more.
+const LATER: Instant = Instant::from_nanos(10_000_000_000);
+
+/// A writer whose only reader follows its log.
+fn writer(config: WriterConfig) -> Writer<Kept> {
+    let config = WriterConfig {
+        guid: Guid::new(US, WRITER),
+        ..config
+    };
+    let mut writer = Writer::with_log(config, Kept::default());
+    writer.divert(NEIGHBOUR, Some(Locator::log(WRITER.0)));
+    match_reader(&mut writer, NEIGHBOUR);
+    writer
+}
+
+fn match_reader(writer: &mut Writer<Kept>, prefix: GuidPrefix) {
+    let proxy = ReaderProxy {
+        guid: Guid::new(prefix, EntityId::user_reader(1, true)),
+        unicast: vec![Locator::udp_v4(Ipv4Addr::LOCALHOST, 1)],
+        ..ReaderProxy::default()
+    };
+    writer.match_reader(Instant::ZERO, proxy, &mut Outbox::new());
+}
+
+fn change(key: Option<u8>) -> Change {
+    Change {
+        source_timestamp: Some(TIME),
+        key_hash: key.map(|key| [key; 16]),
+        ..Change::default()
+    }
+}
+
+fn write(writer: &mut Writer<Kept>, change: Change, len: usize, outbox: &mut Outbox) {
+    let payload = |buffer: &mut Vec<u8>| {
+        buffer.extend((0..len).map(|at| u8::try_from(at % 251).expect("below 251")));
+        Ok::<(), ()>(())
+    };
+    let written = writer.write(Instant::ZERO, change, payload, outbox);
+    written.expect("room");
+}
+
+fn lend(
+    writer: &mut Writer<Kept>,
+    change: Change,
+    payload: &[u8],
+    outbox: &mut Outbox,
+) -> Result<(), WriteError<()>> {
+    let lend = |head: [&[u8]; 2]| {
+        let head = head.concat();
+        Ok(Ready([&head, payload].concat(), head.len()))
+    };
+    let written = writer.write_lent(LATER, change, payload.len(), lend, outbox);
+    written.map(drop)
+}
+
+/// Its number, key hash and payload.
+type Sample<'a> = (i64, Option<[u8; 16]>, &'a [u8]);
+
+/// The samples, of which each message has one.
+fn samples(messages: &[Vec<u8>]) -> Vec<Sample<'_>> {
+    let sample = |message| {
+        let mut reader = MessageReader::new(message).expect("a header");
+        let Some(Ok(Submessage::Data(data))) = reader.next_submessage() else {
+            panic!("no sample");
+        };
+        assert_eq!(reader.context().source_timestamp, Some(TIME));
+        assert!(reader.next_submessage().is_none());
+        let SerializedPayload::Data(payload) = data.payload else {
+            panic!("no value");
+        };
+        (data.sequence_number.0, data.inline_qos.key_hash(), payload)
+    };
+    messages.iter().map(|message| sample(message)).collect()
+}
+
+#[test]
+fn samples_go_whole_however_long_and_keep_their_order() {
+    let mut writer = writer(WriterConfig::new(Guid::UNKNOWN));
+    let mut outbox = Outbox::new();
+    let lens = [64, 3, 65_100, 150_001, 20];
+    for len in lens {
+        for key in [None, Some(7)] {
+            write(&mut writer, change(key), len, &mut outbox);
+        }
+    }
+    assert!(outbox.is_empty());
+    let messages = std::mem::take(&mut writer.log().messages);
+    for (at, (number, key, payload)) in samples(&messages).into_iter().enumerate() {
+        let len = lens[at / 2];
+        assert_eq!((number, key.is_some()), (at as i64 + 1, at % 2 == 1));
+        assert_eq!(messages[at].len() % 4, 0);
+        assert_eq!(payload.len(), len.next_multiple_of(4), "padded");
+        assert!((0..len).all(|at| usize::from(payload[at]) == at % 251));
+    }
+    assert_eq!(messages.len(), 10);
+}
+
+#[test]
+fn what_no_message_takes_goes_in_fragments() {
+    let mut writer = writer(WriterConfig::new(Guid::UNKNOWN));
+    let mut outbox = Outbox::new();
+    write(&mut writer, change(Some(7)), 300_001, &mut outbox);
+    let mut sample = vec![0; 300_001];
+    let mut now = Instant::ZERO;
+    while let Some(at) = writer.poll_timeout() {
+        now = now.max(at);
+        writer.handle_timeout(now, &mut outbox);
+    }
+    assert!(outbox.is_empty());
+    for message in &writer.log().messages {
+        let mut reader = MessageReader::new(message).expect("a header");
+        let Some(Ok(Submessage::DataFrag(data))) = reader.next_submessage() else {
+            panic!("no fragment");
+        };
+        let start = (data.fragment_start as usize - 1) * usize::from(data.fragment_size);
+        sample[start..start + data.payload.len()].copy_from_slice(data.payload);
+        assert_eq!((data.sample_size, data.sequence_number.0), (300_001, 1));
+        assert!(data.inline_qos.key_hash().is_some());
+    }
+    assert!((0..300_001).all(|at| usize::from(sample[at]) == at % 251));
+}
+
+#[test]
+fn what_waits_for_others_or_goes_to_others_goes_by_the_outbox() {
+    let mut writer = writer(WriterConfig {
+        history: HistoryKind::KeepAll,
+        ..WriterConfig::new(Guid::UNKNOWN)
+    });
+    let mut held = Outbox::gathering();
+    for _ in 0..3 {
+        write(&mut writer, change(None), 64, &mut held);
+    }
+    assert_eq!(held.len(), 1, "one message");
+    held.clear();
+    match_reader(&mut writer, STRANGER);
+    let mut outbox = Outbox::new();
+    write(&mut writer, change(None), 64, &mut outbox);
+    write(&mut writer, change(None), 150_000, &mut outbox);
+    assert!(outbox.datagrams().all(|(_, to)| to.len() == 2));
+    assert!(outbox.len() > 2, "in datagrams");
+    assert!(writer.log().messages.is_empty());
+}
+
+#[test]
+fn of_what_lies_ready_readers_are_only_told() {
+    let mut writer = writer(WriterConfig::new(Guid::UNKNOWN));
+    let mut outbox = Outbox::new();
+    let payloads = [vec![1; 64], vec![2; MAX_LEN + 4], vec![3; 70_000]];
+    for payload in &payloads {
+        lend(&mut writer, change(None), payload, &mut outbox).expect("room");
+    }
+    assert!(outbox.is_empty() && writer.log().messages.is_empty());
+    let messages = std::mem::take(&mut writer.log().lent);
+    let expected = (1..).zip(&payloads);
+    let expected = expected.map(|(number, payload)| (number, None, payload.as_slice()));
+    assert_eq!(samples(&messages), expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_that_will_not_do_as_it_lies_is_laid_out_anew() {
+    let config = WriterConfig {
+        key_hash_with_data: true,
+        ..WriterConfig::new(Guid::UNKNOWN)
+    };
+    let mut writer = writer(config);
+    let mut outbox = Outbox::new();
+    let timeless = Change {
+        source_timestamp: None,
+        ..change(None)
+    };
+    for change in [change(Some(7)), timeless] {
+        lend(&mut writer, change, &[5; 40], &mut outbox).expect("room");
+    }
+    assert!(outbox.is_empty() && writer.log().lent.is_empty());
+    let messages = std::mem::take(&mut writer.log().messages);
+    assert_eq!(samples(&messages[..1]), [(1, Some([7; 16]), &[5; 40][..])]);
+    assert_eq!(messages.len(), 2);
+}
+
+#[test]
+fn who_does_not_follow_the_log_gets_copies_of_what_is_lent() {
+    let mut writer = writer(WriterConfig {
+        history: HistoryKind::KeepAll,
+        ..WriterConfig::new(Guid::UNKNOWN)
+    });
+    match_reader(&mut writer, STRANGER);
+    let mut outbox = Outbox::new();
+    lend(&mut writer, change(None), &[5; 64], &mut outbox).expect("room");
+    let datagrams: Vec<_> = outbox
+        .datagrams()
+        .map(|(bytes, _)| bytes.to_vec())
+        .collect();
+    assert_eq!(samples(&datagrams), [(1, None, &[5; 64][..])]);
+    outbox.clear();
+    lend(&mut writer, change(None), &[6; 100_000], &mut outbox).expect("room");
+    assert!(outbox.len() > 2, "in fragments");
+    assert!(writer.log().messages.is_empty() && writer.log().lent.is_empty());
+}
+
+/// However long it is: readers are asked at every quarter of what may be, and with all of it the writer waits.
+#[test]
+fn what_is_lent_counts_as_what_it_says() {
+    let mut writer = writer(WriterConfig {
+        history: HistoryKind::KeepAll,
+        max_unacknowledged_len: 16 << 10,
+        ..WriterConfig::new(Guid::UNKNOWN)
+    });
+    let reliable = ReaderProxy {
+        guid: Guid::new(NEIGHBOUR, EntityId::user_reader(2, true)),
+        reliable: true,
+        ..ReaderProxy::default()
+    };
+    writer.match_reader(Instant::ZERO, reliable, &mut Outbox::new());
+    let mut outbox = Outbox::new();
+    let payload = vec![9; 1 << 20];
+    for number in 1..=4 {
+        let heartbeats = writer.counters().heartbeats;
+        lend(&mut writer, change(None), &payload, &mut outbox).expect("room");
+        assert_eq!(writer.log().lent.len(), number);
+        assert_eq!(writer.counters().heartbeats, heartbeats + 1);
+    }
+    let not_called = |_: [&[u8]; 2]| -> Result<Ready, ()> { panic!("there is no room") };
+    let refused = writer.write_lent(
+        Instant::ZERO,
+        change(None),
+        payload.len(),
+        not_called,
+        &mut outbox,
+    );
+    assert_eq!(refused, Err(WriteError::WouldBlock));
+    writer.unmatch_reader(Guid::new(NEIGHBOUR, EntityId::user_reader(2, true)));
+    lend(&mut writer, change(None), &payload, &mut outbox).expect("room");
+    assert_eq!(writer.history_len(), 0);
+}

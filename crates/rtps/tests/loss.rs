@@ -1,0 +1,92 @@
+//! What losses cost a reliable stream, in virtual time: a link of 50 µs, and datagrams of an Ethernet frame of which each
+//! is lost for itself, in both directions.
+
+mod common;
+
+use common::{World, assert_samples, keep_all, reader_config};
+use tickwire_base::{Duration, Instant};
+use tickwire_rtps::writer::WriterConfig;
+use tickwire_simnet::Link;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A writer and a reader that have met.
+fn pair(seed: u64, per_mille: u32) -> World {
+    let link = Link {
+        loss: per_mille,
+        ..Link::PERFECT
+    };
+    let mut world = World::new(seed, link);
+    let writer = world.add_writer(WriterConfig {
+        max_message_len: 1472,
+        ..keep_all()
+    });
+    let reader = world.add_reader(reader_config(), false);
+    world.connect(writer, reader, true, false);
+    world.run(Duration::from_secs(1));
+    world
+}
+
+/// How long a free stream takes.
+fn stream(seed: u64, per_mille: u32, count: i64, len: usize) -> Duration {
+    let mut world = pair(seed, per_mille);
+    let begun = world.now();
+    for _ in 0..count {
+        world.write_blocking(0, len);
+    }
+    world.settle(LIMIT);
+    assert_samples(&world.readers[0].cache, 1..=count, |_| len, seed);
+    world.now().since(begun)
+}
+
+/// The time that 99 of 100 samples take at most if one is written each millisecond.
+fn p99(seed: u64, per_mille: u32) -> Duration {
+    let mut world = pair(seed, per_mille);
+    let count = 5_000;
+    let mut times = Vec::new();
+    let mut written: Vec<Instant> = Vec::new();
+    let mut next = world.now();
+    while times.len() < count {
+        if world.now() >= next && written.len() < count {
+            written.push(next);
+            world.write_blocking(0, 1024);
+            next = next + Duration::from_millis(1);
+        }
+        let end = if written.len() < count {
+            next
+        } else {
+            world.now() + LIMIT
+        };
+        world.step(end);
+        let arrived = &written[times.len()..world.readers[0].cache.samples.len()];
+        times.extend(arrived.iter().map(|&at| world.now().since(at)));
+    }
+    times.sort_unstable();
+    times[count * 99 / 100]
+}
+
+/// Without a clock on how long repairs take, what was lost twice would wait for 20 ms, and half of these.
+#[test]
+fn what_is_lost_comes_within_milliseconds() {
+    for (per_mille, limit) in [(10, 4), (50, 8), (200, 40)] {
+        for seed in 0..3 {
+            let time = p99(seed, per_mille);
+            let limit = Duration::from_millis(limit);
+            assert!(time < limit, "seed {seed}, {per_mille}: {time:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_goes_on_while_frames_get_lost() {
+    let sizes = [(64, 4_000), (1024, 2_000), (65_536, 40), (1 << 20, 4)];
+    // Of 50 and of 200 frames in a thousand; MB of payload in a second.
+    for ((len, count), least) in sizes.into_iter().zip([(5, 1), (40, 3), (40, 3), (40, 10)]) {
+        for (per_mille, least) in [(50, least.0), (200, least.1)] {
+            let time = stream(7, per_mille, count, len);
+            let bytes = len as u128 * count.unsigned_abs() as u128;
+            let rate = bytes / time.as_micros();
+            assert!(rate >= least, "{len} B, {per_mille}: {rate} MB/s");
+        }
+    }
+}

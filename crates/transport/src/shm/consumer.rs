@@ -1,0 +1,212 @@
+//! A reader's side of a log's memory: the next record, whether it is whole, what was lost. Believes nothing
+//! that it reads.
+
+use super::atomic::{Ordering, fence};
+use super::layout::{self, BELL, HEADER, Header, NEWEST, RESERVED, Ring, WANTED};
+use super::map::{CommonMap, ForeignMap};
+use super::producer::Start;
+use super::{Lost, NextError, Overrun};
+
+/// Follows a log.
+#[derive(Debug)]
+pub(crate) struct Consumer {
+    log: ForeignMap,
+    control: CommonMap,
+    ring: Ring,
+    seat: usize,
+    /// Where the next record begins.
+    cursor: u64,
+    /// When the cursor reaches this, the writer is told.
+    tell_at: u64,
+    /// The cursor that it was told.
+    told: u64,
+    /// The number of the next record; at least that, after records were lost.
+    sequence: u64,
+    has_lost: bool,
+    is_broken: bool,
+    lost: Lost,
+}
+
+/// A record whose payload may be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    position: u64,
+    pub(crate) len: usize,
+    pub(crate) sequence: u64,
+}
+
+impl Consumer {
+    /// The log's memory has the length that `ring` asks for.
+    pub(crate) fn new(log: ForeignMap, control: CommonMap, ring: Ring, start: Start) -> Self {
+        Self {
+            log,
+            control,
+            ring,
+            seat: start.seat,
+            cursor: start.position,
+            tell_at: ring.eighth_after(start.position + 1),
+            told: start.position,
+            sequence: start.sequence,
+            has_lost: false,
+            is_broken: false,
+            lost: Lost::default(),
+        }
+    }
+
+    /// Tells the writer how far this reader is, if that makes room: to be called once the record that
+    /// [`next`](Self::next) gave is done with. Whether the writer waits for that.
+    pub(crate) fn tell(&mut self) -> bool {
+        if self.cursor < self.tell_at {
+            return false;
+        }
+        self.tell_at = self.ring.eighth_after(self.cursor + 1);
+        self.tell_all()
+    }
+
+    /// Tells the writer exactly how far this reader is, unless it knows: to be called where there is no next
+    /// record, so that the writer can turn early. Whether the writer waits for that.
+    pub(crate) fn tell_all(&mut self) -> bool {
+        if self.told == self.cursor {
+            return false;
+        }
+        let at = layout::cursor(self.seat);
+        self.control.store(at, self.cursor, Ordering::Release);
+        self.told = self.cursor;
+        fence(Ordering::SeqCst);
+        self.control.load(WANTED, Ordering::Relaxed) != 0 && self.control.swap(WANTED, 0) != 0
+    }
+
+    /// The next record, if there is one.
+    pub(crate) fn next(&mut self) -> Result<Option<Found>, NextError> {
+        // After padding, which never follows padding, the record begins the ring.
+        for _ in 0..2 {
+            match self.header()? {
+                Header::Absent => return Ok(None),
+                Header::Padding(len) => self.cursor += u64::from(len),
+                Header::Record(len) => return self.record(len),
+            }
+        }
+        Err(self.malformed())
+    }
+
+    /// Copies the first bytes of a record's payload, as many as there are and as there is room for.
+    pub(crate) fn copy(&mut self, found: Found, into: &mut [u8]) -> Result<(), Overrun> {
+        let len = into.len().min(found.len);
+        let payload = self.ring.at(found.position + HEADER);
+        self.log
+            .copy(payload, into.get_mut(..len).unwrap_or_default());
+        match self.is_whole(found.position) {
+            true => Ok(()),
+            false => {
+                self.lost.records += 1;
+                self.lost.bytes += found.len as u64;
+                Err(Overrun {
+                    lost_bytes: found.len as u64,
+                })
+            }
+        }
+    }
+
+    /// Whether [`next`](Self::next) would give anything, be it an error.
+    pub(crate) fn has_next(&self) -> bool {
+        let word = self.log.load(self.ring.at(self.cursor));
+        self.is_broken
+            || match self.is_whole(self.cursor) {
+                true => word != Header::Absent.word(),
+                false => self.log.load(NEWEST) > self.cursor,
+            }
+    }
+
+    /// Has the writer look who sleeps when it next publishes. A fence must follow before the last look at
+    /// the log.
+    ///
+    /// This must not be spared where the word is 1 already: the writer may be about to reset it and to look
+    /// who sleeps, and not see yet that this reader does.
+    pub(crate) fn arm(&self) {
+        self.control.swap(BELL, 1);
+    }
+
+    pub(crate) fn lost(&self) -> Lost {
+        self.lost
+    }
+
+    /// What is said at the cursor, if that has not been overwritten.
+    fn header(&mut self) -> Result<Header, NextError> {
+        if self.is_broken {
+            return Err(NextError::Malformed);
+        }
+        let word = self.log.load(self.ring.at(self.cursor));
+        if !self.is_whole(self.cursor) {
+            return self.skip();
+        }
+        match Header::parse(word, self.cursor, self.ring) {
+            Some(header) => Ok(header),
+            None => Err(self.malformed()),
+        }
+    }
+
+    /// The record at the cursor, which goes behind it.
+    fn record(&mut self, len: u32) -> Result<Option<Found>, NextError> {
+        let position = self.cursor;
+        let sequence = self.log.load(self.ring.at(position) + 8);
+        if !self.is_whole(position) {
+            return self.skip().map(|_| None);
+        }
+        let missing = match sequence.checked_sub(self.sequence) {
+            Some(missing) if missing == 0 || self.has_lost => missing,
+            _ => return Err(self.malformed()),
+        };
+        self.lost.records += missing;
+        self.has_lost = false;
+        self.sequence = sequence.saturating_add(1);
+        self.cursor = position + layout::total(len);
+        Ok(Some(Found {
+            position,
+            len: len as usize,
+            sequence,
+        }))
+    }
+
+    /// Whether what was read from `position` up to now is what was published there.
+    fn is_whole(&self, position: u64) -> bool {
+        fence(Ordering::Acquire);
+        !self.ring.is_overrun(position, self.log.load(RESERVED))
+    }
+
+    /// What was at the cursor is overwritten, or about to be. If that was padding, all before which this reader had
+    /// read when the writer turned early, the next lap begins with the record that it expects: it has missed
+    /// nothing. Otherwise it goes on with the newest record, or waits for that.
+    #[cold]
+    fn skip(&mut self) -> Result<Header, NextError> {
+        fence(Ordering::Acquire);
+        let newest = self.log.load(NEWEST);
+        fence(Ordering::Acquire);
+        if newest <= self.cursor {
+            return Ok(Header::Absent);
+        }
+        let rest = self.ring.rest(self.cursor);
+        let begin = self.cursor.saturating_add(rest);
+        let number = self.log.load(self.ring.at(begin) + 8);
+        if let Ok(rest) = u32::try_from(rest)
+            && begin <= newest
+            && number == self.sequence
+            && self.is_whole(begin)
+        {
+            return Ok(Header::Padding(rest));
+        }
+        if !newest.is_multiple_of(HEADER) || newest > u64::MAX / 2 {
+            return Err(self.malformed());
+        }
+        let lost_bytes = newest - self.cursor;
+        self.cursor = newest;
+        self.has_lost = true;
+        self.lost.bytes += lost_bytes;
+        Err(NextError::Overrun(Overrun { lost_bytes }))
+    }
+
+    #[cold]
+    fn malformed(&mut self) -> NextError {
+        self.is_broken = true;
+        NextError::Malformed
+    }
+}

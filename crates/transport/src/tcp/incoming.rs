@@ -1,0 +1,215 @@
+//! The beginning of a frame of which the rest has not come. Reads from whatever it is given.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::frame::frame_len;
+
+/// What a connection keeps from one reception to the next.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// Of a short frame, or nothing: it goes before what comes next.
+    Short(Vec<u8>),
+    /// Of a long frame, to the end of which is read right behind it, lest what has come be copied again
+    /// and again.
+    Long(Long),
+}
+
+/// The memory of a long frame. It grows with what comes, not with what is announced.
+#[derive(Debug)]
+pub(super) struct Long {
+    bytes: Vec<u8>,
+    len: usize,
+    frame_len: usize,
+    room: Room,
+}
+
+/// Memory that frames which are not whole take together.
+#[derive(Debug)]
+struct Room {
+    bytes: usize,
+    in_all: Arc<AtomicUsize>,
+    max_in_all: usize,
+}
+
+/// What has come of reading a long frame.
+#[derive(Debug)]
+pub(super) enum Progress {
+    /// More is to come.
+    Begun(Long),
+    /// It is whole.
+    Whole(Vec<u8>),
+    /// The stream has ended.
+    End,
+    /// There is no memory for it.
+    NoRoom,
+}
+
+impl Default for Incoming {
+    fn default() -> Self {
+        Self::Short(Vec::new())
+    }
+}
+
+impl Long {
+    /// Whether these bytes begin a frame that is long.
+    pub(super) fn is_needed(beginning: &[u8]) -> bool {
+        frame_len(beginning).is_some_and(|len| len > SHORT_FRAME)
+    }
+
+    /// The beginning of a frame, if that is long; `spare` is the memory that it takes first. Without
+    /// room, nothing is taken.
+    pub(super) fn begin(
+        beginning: &[u8],
+        spare: &mut Vec<u8>,
+        in_all: &Arc<AtomicUsize>,
+        max_in_all: usize,
+    ) -> Option<Self> {
+        let frame_len = frame_len(beginning).filter(|_| Self::is_needed(beginning))?;
+        let mut long = Self {
+            bytes: Vec::new(),
+            len: beginning.len(),
+            frame_len,
+            room: Room {
+                bytes: 0,
+                in_all: Arc::clone(in_all),
+                max_in_all,
+            },
+        };
+        if !long.room.grow_to(beginning.len().max(spare.len())) {
+            return None;
+        }
+        long.bytes = std::mem::take(spare);
+        if long.bytes.len() < beginning.len() {
+            long.bytes.resize(beginning.len(), 0);
+        }
+        let (head, _) = long.bytes.split_at_mut_checked(beginning.len())?;
+        head.copy_from_slice(beginning);
+        Some(long)
+    }
+
+    /// Reads on by as many calls of `read` as fill what room there is.
+    pub(super) fn read_on(
+        mut self,
+        mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
+    ) -> (Progress, io::Result<()>) {
+        while self.len < self.frame_len {
+            if self.len == self.bytes.len() {
+                let room = self.len.saturating_mul(2).min(self.frame_len);
+                if !self.room.grow_to(room) {
+                    return (Progress::NoRoom, Ok(()));
+                }
+                self.bytes.resize(room, 0);
+            }
+            let end = self.bytes.len().min(self.frame_len);
+            let rest = self.bytes.get_mut(self.len..end).unwrap_or_default();
+            let asked = rest.len();
+            match read(rest) {
+                Ok(0) => return (Progress::End, Ok(())),
+                Ok(count) => {
+                    self.len += count;
+                    if count < asked {
+                        break;
+                    }
+                }
+                Err(error) => return (Progress::Begun(self), Err(error)),
+            }
+        }
+        match self.len < self.frame_len {
+            true => (Progress::Begun(self), Ok(())),
+            false => (Progress::Whole(self.bytes), Ok(())),
+        }
+    }
+
+    /// Its bytes, when it is whole.
+    pub(super) fn frame_len(&self) -> usize {
+        self.frame_len
+    }
+}
+
+impl Room {
+    fn grow_to(&mut self, bytes: usize) -> bool {
+        let more = bytes.saturating_sub(self.bytes);
+        let before = self.in_all.fetch_add(more, Ordering::Relaxed);
+        self.bytes += more;
+        before.saturating_add(more) <= self.max_in_all
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.in_all.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// The longest frame that is short: what is kept of it may be copied at each reception.
+const SHORT_FRAME: usize = 128 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(len: usize) -> Vec<u8> {
+        let mut bytes = u32::try_from(len)
+            .expect("a short message")
+            .to_be_bytes()
+            .to_vec();
+        bytes.extend((0..len).map(|at| at.to_le_bytes()[0]));
+        bytes
+    }
+
+    fn begun(frame: &[u8], len: usize, all: &Arc<AtomicUsize>, max: usize) -> Option<Long> {
+        Long::begin(&frame[..len], &mut Vec::new(), all, max)
+    }
+
+    #[test]
+    fn a_long_frame_comes_out_whole_and_takes_memory_only_as_it_comes() {
+        let all = Arc::new(AtomicUsize::new(0));
+        let frame = frame(1_000_000);
+        let mut long = begun(&frame, 1000, &all, 1 << 20).expect("it is long and there is room");
+        assert_eq!(all.load(Ordering::Relaxed), 1000);
+        let mut rest = &frame[1000..];
+        for piece in [1, 999, 70_000, 300_000, 628_005] {
+            let mut left = piece.min(rest.len());
+            let (progress, read) = long.read_on(|room| {
+                let count = room.len().min(left);
+                if count == 0 {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                room[..count].copy_from_slice(&rest[..count]);
+                (rest, left) = (&rest[count..], left - count);
+                Ok(count)
+            });
+            assert!(read.is_ok_and(|()| true) || left == 0);
+            let come = frame.len() - rest.len();
+            match progress {
+                Progress::Begun(begun) => long = begun,
+                Progress::Whole(bytes) => {
+                    assert!(rest.is_empty());
+                    assert_eq!(bytes, frame);
+                    assert_eq!(all.load(Ordering::Relaxed), 0);
+                    return;
+                }
+                other => panic!("{other:?}"),
+            }
+            let taken = all.load(Ordering::Relaxed);
+            assert!(taken <= 2 * come, "{taken} bytes for {come}");
+        }
+        panic!("it is not whole");
+    }
+
+    #[test]
+    fn what_is_short_is_left_alone_and_what_finds_no_room_ends() {
+        let all = Arc::new(AtomicUsize::new(0));
+        assert!(begun(&frame(1000), 100, &all, 1 << 20).is_none());
+        assert!(begun(&frame(SHORT_FRAME), 3, &all, 1 << 20).is_none());
+        let long = frame(1_000_000);
+        assert!(begun(&long, 5000, &all, 4999).is_none());
+        assert_eq!(all.load(Ordering::Relaxed), 0);
+        let begun = begun(&long, 5000, &all, 9999).expect("there is room for as much");
+        let (progress, _) = begun.read_on(|room| Ok(room.len()));
+        assert!(matches!(progress, Progress::NoRoom));
+        assert_eq!(all.load(Ordering::Relaxed), 0);
+    }
+}

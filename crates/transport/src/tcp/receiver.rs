@@ -1,0 +1,167 @@
+//! Reading whole messages from many connections into one buffer.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use nix::sys::epoll::{EpollEvent, EpollTimeout};
+
+use super::connection::{Connection, Read};
+use super::directory::Ended;
+use super::frame::{Frames, Whole};
+use super::net::TcpNet;
+use crate::WaitError;
+
+/// The memory with which one thread at a time reads: 320 KiB, and as much as the longest message that has
+/// come has, if that is long. Connections keep only the beginnings of messages whose rest has not come.
+pub struct TcpReceiver {
+    pub(super) events: [EpollEvent; EVENTS],
+    /// Connections that have something to read.
+    pub(super) ready: Vec<Arc<Connection>>,
+    /// The connection on which something came last.
+    last: Option<u64>,
+    /// How often in a row that one alone was looked at.
+    looks: u32,
+    buffer: Box<[u8]>,
+    /// A long message, or memory for the next one.
+    long: Vec<u8>,
+}
+
+/// What has come on one connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// Where the other side has its end of the connection.
+    pub from: IpAddr,
+    bytes: &'a [u8],
+}
+
+impl<'a> Received<'a> {
+    /// The messages, in order.
+    pub fn messages(&self) -> Frames<'a> {
+        Frames::of(self.bytes)
+    }
+
+    /// Whether there is none yet.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+impl TcpReceiver {
+    /// Allocates the room.
+    pub fn new() -> Self {
+        Self {
+            events: [EpollEvent::empty(); EVENTS],
+            ready: Vec::with_capacity(EVENTS),
+            last: None,
+            looks: 0,
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            long: Vec::new(),
+        }
+    }
+
+    /// Sleeps until data connections have something to read.
+    ///
+    /// # Errors
+    /// When the system cannot wait.
+    pub fn wait(&mut self, net: &TcpNet) -> Result<(), WaitError> {
+        net.wait_for_data(self, EpollTimeout::NONE)
+    }
+
+    /// Asks, without sleeping, which data connections have something to read.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn ask(&mut self, net: &TcpNet) -> Result<(), WaitError> {
+        net.wait_for_data(self, EpollTimeout::ZERO)
+    }
+
+    /// The same, for who looks again and again: mostly the one on which something came last is taken to
+    /// have something, which spares asking.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn look(&mut self, net: &TcpNet) -> Result<(), WaitError> {
+        self.looks += 1;
+        if self.looks < LOOKS
+            && let Some(last) = self.last.and_then(|last| net.connection(last))
+        {
+            self.ready.push(last);
+            return Ok(());
+        }
+        self.looks = 0;
+        self.ask(net)
+    }
+
+    /// What has come on the next connection that has something to read, by one system call; `None` if
+    /// no connection is left. The end of a connection is a reception of nothing.
+    pub fn next(&mut self, net: &TcpNet) -> Option<Received<'_>> {
+        let connection = self.ready.pop()?;
+        let (len, is_long) = self.read(&connection, net);
+        let memory = match is_long {
+            true => self.long.as_slice(),
+            false => &self.buffer,
+        };
+        Some(Received {
+            from: IpAddr::V4(*connection.from.ip()),
+            bytes: memory.get(..len).unwrap_or_default(),
+        })
+    }
+
+    /// Reads from a connection; how many bytes at the beginning of the buffer are whole messages, or of
+    /// the memory for a long one.
+    fn read(&mut self, connection: &Connection, net: &TcpNet) -> (usize, bool) {
+        let len = match connection.read(&mut self.buffer, &mut self.long) {
+            Ok(Read::Some(len)) => len,
+            Ok(Read::Long(len)) => {
+                self.last = Some(connection.id);
+                return (len, true);
+            }
+            Ok(Read::Nothing) => {
+                self.last = Some(connection.id);
+                return (0, false);
+            }
+            Ok(Read::End) => return self.end(connection, Ended::Eof, net),
+            Ok(Read::NoRoom) => {
+                net.count_oversized();
+                return self.end(connection, Ended::Broken, net);
+            }
+            Err(error) => {
+                let is_nothing = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
+                return match is_nothing.contains(&error.kind()) {
+                    true => (0, false),
+                    false => self.end(connection, Ended::Broken, net),
+                };
+            }
+        };
+        self.last = Some(connection.id);
+        let bytes = self.buffer.get(..len).unwrap_or_default();
+        let whole = Whole::of(bytes, net.max_message_len());
+        let rest = bytes.get(whole.len..).unwrap_or_default();
+        if whole.is_broken || !connection.keep(rest, &mut self.long, net.shared()) {
+            net.count_oversized();
+            self.end(connection, Ended::Broken, net);
+        }
+        (whole.len, false)
+    }
+
+    /// Nothing is read from a connection any more.
+    fn end(&mut self, connection: &Connection, how: Ended, net: &TcpNet) -> (usize, bool) {
+        self.last = None;
+        net.ended(connection, how);
+        (0, false)
+    }
+}
+
+impl Default for TcpReceiver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How often one connection is looked at before it is everybody's turn.
+const LOOKS: u32 = 8;
+/// Connections that one wait can tell of.
+const EVENTS: usize = 32;
+/// The beginning of the longest message that is short, and as much again.
+const BUFFER_BYTES: usize = 320 << 10;
