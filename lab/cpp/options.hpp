@@ -1,6 +1,7 @@
 /// The command line that all programs understand.
 #pragma once
 
+#include <arpa/inet.h>
 #include <sched.h>
 
 #include <cerrno>
@@ -52,6 +53,15 @@ public:
             const auto choice = choices.find(text);
             if (choice == choices.end()) throw bad(name, text);
             value = choice->second;
+        };
+    }
+
+    /// An IPv4 address in digits.
+    void address(const std::string& name, std::string& value) {
+        options_[name] = [=, &value](const std::string& text) {
+            in_addr address;
+            if (inet_pton(AF_INET, text.c_str(), &address) != 1) throw bad(name, text);
+            value = text;
         };
     }
 
@@ -174,8 +184,12 @@ struct Options {
     std::optional<uint32_t> core;
     /// The first of 20 free ports.
     uint16_t first_port = 17'000;
+    /// This process's own address, where it listens and which interface it uses, and that of the other side.
+    std::string here = "127.0.0.1", there = "127.0.0.1";
     /// An empty folder of this run.
     std::string dir = ".";
+    /// Longest datagram in bytes, with its IP header, that is lost as a whole or not at all.
+    std::optional<uint32_t> mtu;
     /// Seconds without a message after which the rest counts as lost.
     uint32_t idle_seconds = 2;
 
@@ -223,6 +237,9 @@ struct Options {
         if (at >= 20 || first_port + at > 65'535) throw BadOption("needs more than 20 ports");
         return static_cast<uint16_t>(first_port + at);
     }
+
+    /// Where the broker is: with the passive side.
+    const std::string& broker() const { return is_passive() || job == Job::broker ? here : there; }
 
     /// A DDS domain of this run, low enough that its ports are below those that the kernel gives away (32768).
     uint32_t domain() const { return first_port / 20 % 100; }
@@ -291,7 +308,10 @@ inline void Options::read(Parser& parser, int argc, char** argv) {
     parser.number<uint32_t>("threads", threads, 1);
     parser.number("core", core);
     parser.number("port", first_port);
+    parser.address("here", here);
+    parser.address("there", there);
     parser.text("dir", dir);
+    parser.number<uint32_t>("mtu", mtu, 576);
     parser.number("idle", idle_seconds);
     parser.parse(argc, argv, {"system", "job"});
 

@@ -34,6 +34,9 @@ fn main() -> ExitCode {
         "floor-memcpy" => return lab_program::finish(&options, || copy(&options)),
         other => return lab_program::misused(&options, &format!("there is no system {other:?}")),
     };
+    if let Some(refusal) = sockets::refusal(kind, &options) {
+        return lab_program::misused(&options, &refusal);
+    }
     lab_program::finish(&options, || {
         lab_program::converse(&options, VERSION, Sockets::open(kind, &options)?)
     })

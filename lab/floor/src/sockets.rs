@@ -1,7 +1,7 @@
 //! Sockets: connected ones, one for each pair of processes.
 
 use std::io::Error;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use lab_program::{Handler, Idle, Job, Options, Peer, Wait, fill, own_number};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::sockopt::{ReceiveTimeout, UdpGroSegment, UdpGsoSegment};
-use nix::sys::socket::{MsgFlags, recv, send, setsockopt};
+use nix::sys::socket::sockopt::{IpMtu, ReceiveTimeout, UdpGroSegment, UdpGsoSegment};
+use nix::sys::socket::{MsgFlags, getsockopt, recv, send, setsockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::credit::Credit;
@@ -43,6 +43,20 @@ impl Kind {
             Self::Tcp | Self::Unix | Self::Udp => 1,
         }
     }
+}
+
+/// Why messages of this length cannot go so, if they cannot: where several share a system call, each is one packet.
+pub(crate) fn refusal(kind: Kind, options: &Options) -> Option<String> {
+    if kind != Kind::BatchedUdp {
+        return None;
+    }
+    // Who cannot have such a socket says so when it is to be used.
+    let socket = UdpSocket::bind((options.here, 0)).ok()?;
+    socket.connect((options.there, options.port)).ok()?;
+    let mtu = usize::try_from(getsockopt(&socket, IpMtu).ok()?).ok()?;
+    let room = mtu.saturating_sub(HEADERS_LEN);
+    (options.payload_len() > room)
+        .then(|| format!("packets of an MTU of {mtu} have room for {room} bytes each"))
 }
 
 pub(crate) struct Sockets {
@@ -103,8 +117,14 @@ impl Sockets {
         Ok(sockets)
     }
 
-    fn address(&self, pair: u16) -> SocketAddrV4 {
-        SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.options.port + pair)
+    /// This side's, at the port of a pair.
+    fn here(&self, pair: u16) -> SocketAddrV4 {
+        SocketAddrV4::new(self.options.here, self.options.port + pair)
+    }
+
+    /// The other side's.
+    fn there(&self, pair: u16) -> SocketAddrV4 {
+        SocketAddrV4::new(self.options.there, self.options.port + pair)
     }
 
     fn path(&self, pair: u16) -> PathBuf {
@@ -114,16 +134,15 @@ impl Sockets {
     fn listener(&self, pair: u16) -> Result<Listener, Error> {
         match self.kind {
             Kind::Unix => UnixListener::bind(self.path(pair)).map(Listener::Unix),
-            _ => TcpListener::bind(self.address(pair)).map(Listener::Tcp),
+            _ => TcpListener::bind(self.here(pair)).map(Listener::Tcp),
         }
     }
 
     /// The socket of one side; the sides have ports that are ten apart.
     fn datagrams(&self, pair: u16) -> Result<OwnedFd, Error> {
-        let (passive, active) = (self.address(pair), self.address(pair + 10));
         let (own, other) = match self.options.job.is_passive() {
-            true => (passive, active),
-            false => (active, passive),
+            true => (self.here(pair), self.there(pair + 10)),
+            false => (self.here(pair + 10), self.there(pair)),
         };
         let socket = UdpSocket::bind(own)?;
         socket.connect(other)?;
@@ -140,7 +159,7 @@ impl Sockets {
     fn connect(&self, pair: u16) -> Result<OwnedFd, Error> {
         match self.kind {
             Kind::Unix => UnixStream::connect(self.path(pair)).map(OwnedFd::from),
-            _ => TcpStream::connect(self.address(pair)).and_then(without_delay),
+            _ => TcpStream::connect(self.there(pair)).and_then(without_delay),
         }
     }
 
@@ -395,6 +414,8 @@ impl Peer for Sockets {
     }
 }
 
+/// Of IPv4 and UDP.
+const HEADERS_LEN: usize = 28;
 /// What one system call takes of datagrams, in bytes and in number (UDP_MAX_SEGMENTS of older kernels).
 const MAX_DATAGRAMS_LEN: usize = 65_507;
 const MAX_SEGMENTS: usize = 64;

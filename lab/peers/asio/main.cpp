@@ -119,7 +119,7 @@ public:
     explicit Peer(const lab::Options& options) : options_(options), content_(options), acceptor_(context_) {
         options.refuse_threads();
         if (!options.is_passive()) return;
-        const tcp::endpoint here(asio::ip::address_v4::loopback(), options.port(options.index));
+        const tcp::endpoint here(asio::ip::make_address_v4(options.here), options.port(options.index));
         acceptor_.open(here.protocol());
         acceptor_.set_option(tcp::acceptor::reuse_address(true));
         acceptor_.bind(here);
@@ -134,7 +134,7 @@ public:
         } else {
             for (uint32_t each = 0; each < options_.subscribers; ++each) {
                 tcp::socket socket(context_);
-                socket.connect({asio::ip::address_v4::loopback(), options_.port(each)});
+                socket.connect({asio::ip::make_address_v4(options_.there), options_.port(each)});
                 add(std::move(socket));
             }
         }

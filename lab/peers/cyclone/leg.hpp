@@ -15,7 +15,7 @@ public:
         const bool is_passive = session.options.is_passive();
         spoken_ = topic(type, name + (is_passive ? "_back" : "_there"));
         const dds_entity_t heard = topic(type, name + (is_passive ? "_there" : "_back"));
-        reader_ = check(dds_create_reader(session.participant, heard, session.qos().get(), listener), "reader");
+        reader_ = check(dds_create_reader(session.participant, heard, session.reader_qos().get(), listener), "reader");
     }
 
     /// Waits for acknowledgements.
@@ -24,7 +24,7 @@ public:
     Leg& operator=(const Leg&) = delete;
 
     void open_writer() {
-        writer_ = check(dds_create_writer(session_.participant, spoken_, session_.qos().get(), nullptr), "writer");
+        writer_ = check(dds_create_writer(session_.participant, spoken_, session_.writer_qos().get(), nullptr), "writer");
     }
 
     /// Waits until all have found the writer, or the reader.

@@ -24,9 +24,9 @@ public:
         const dds_entity_t topic =
             check(dds_create_topic(session.participant, &type, name.c_str(), nullptr, nullptr), "topic");
         const dds_entity_t reader =
-            check(dds_create_reader(session.participant, topic, session.qos().get(), nullptr), "reader");
+            check(dds_create_reader(session.participant, topic, session.reader_qos().get(), nullptr), "reader");
         const dds_entity_t writer =
-            check(dds_create_writer(session.participant, topic, session.qos().get(), nullptr), "writer");
+            check(dds_create_writer(session.participant, topic, session.writer_qos().get(), nullptr), "writer");
         check(dds_write(writer, &sample), "write");
         dds_sample_info_t info;
         if (dds_takecdr(reader, &written_, 1, &info, DDS_ANY_STATE) != 1) throw std::runtime_error("nothing to take");

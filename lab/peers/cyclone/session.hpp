@@ -46,13 +46,13 @@ public:
     const Own& own;
     dds_entity_t participant;
 
-    /// KEEP_ALL where a write has to wait for room, else as many messages as there may be under way.
-    Qos qos() const {
-        Qos qos(dds_create_qos(), dds_delete_qos);
-        dds_qset_reliability(qos.get(), DDS_RELIABILITY_RELIABLE, DDS_SECS(lab::PATIENCE.count()));
-        dds_qset_history(qos.get(), streams() ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST, depth());
-        return qos;
-    }
+    /// KEEP_ALL of a stream, so that nothing is dropped; else as many messages as there may be under way.
+    Qos reader_qos() const { return qos(streams()); }
+
+    /// KEEP_ALL where a write has to wait for room. An answer is written in the listener, on the thread that
+    /// receives the acknowledgements which would make room: there a write must not wait, as it does with
+    /// KEEP_ALL alone.
+    Qos writer_qos() const { return qos(options.job == lab::Job::send); }
 
     /// Waits until an entity has so many on the other side.
     template <class Count>
@@ -68,11 +68,23 @@ public:
     lab::Settings settings() const {
         return {{"CycloneDDS/Domain", configuration()},
                 {"RELIABILITY", "RELIABLE"},
-                {"HISTORY", streams() ? "KEEP_ALL" : "KEEP_LAST " + std::to_string(depth())},
+                {"HISTORY of the writer", history(options.job == lab::Job::send)},
+                {"HISTORY of the reader", history(streams())},
                 {"delivery", options.wait == lab::Wait::poll ? "dds_take in a loop" : "data_available listener"}};
     }
 
 private:
+    Qos qos(bool keeps_all) const {
+        Qos qos(dds_create_qos(), dds_delete_qos);
+        dds_qset_reliability(qos.get(), DDS_RELIABILITY_RELIABLE, DDS_SECS(lab::PATIENCE.count()));
+        dds_qset_history(qos.get(), keeps_all ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST, depth());
+        return qos;
+    }
+
+    std::string history(bool keeps_all) const {
+        return keeps_all ? "KEEP_ALL" : "KEEP_LAST " + std::to_string(depth());
+    }
+
     bool streams() const { return options.job == lab::Job::send || options.job == lab::Job::receive; }
 
     /// Who does not answer may be far behind those that do.
@@ -82,11 +94,18 @@ private:
     }
 
     std::string configuration() const {
-        return "<General><Interfaces><NetworkInterface name=\"lo\" multicast=\"true\"/></Interfaces>"
-               "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize></General>"
+        return "<General><Interfaces><NetworkInterface address=\"" + options.here +
+               "\" multicast=\"true\"/></Interfaces>"
+               "<MaxMessageSize>" + bytes(65'500, 28) + "</MaxMessageSize><FragmentSize>" + bytes(65'000, 156) +
+               "</FragmentSize></General>"
                "<Discovery><ParticipantIndex>none</ParticipantIndex></Discovery>"
                "<Internal><SocketReceiveBufferSize max=\"10MB\"/><SocketSendBufferSize max=\"10MB\"/>" +
                std::string(own.is_batching ? "<WriteBatch>true</WriteBatch>" : "") + "</Internal>";
+    }
+
+    /// The most there is; or so much less than the MTU that nothing is cut on the way.
+    std::string bytes(uint32_t most, uint32_t headers) const {
+        return std::to_string(options.mtu ? *options.mtu - headers : most) + "B";
     }
 
     dds_entity_t domain_;

@@ -4,6 +4,7 @@ using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Linq;
+using System.Net;
 
 namespace Lab
 {
@@ -64,6 +65,8 @@ namespace Lab
         public int? Core;
         /// <summary>The first of 20 free ports.</summary>
         public int FirstPort = 17000;
+        /// <summary>This process's own address, where it listens, and that of the other side.</summary>
+        public IPAddress Here = IPAddress.Loopback, There = IPAddress.Loopback;
         /// <summary>An empty folder of this run.</summary>
         public string Dir = ".";
         /// <summary>Seconds without a message after which the rest counts as lost.</summary>
@@ -193,6 +196,8 @@ namespace Lab
                 { "threads", text => Threads = (int)Number(text, 1, 1024) },
                 { "core", text => Core = (int)Number(text, 0, 1023) },
                 { "port", text => FirstPort = (int)Number(text, 0, 65535) },
+                { "here", text => Here = IPAddress.Parse(text) },
+                { "there", text => There = IPAddress.Parse(text) },
                 { "dir", text => Dir = text },
                 { "idle", text => IdleSeconds = (int)Number(text, 0, 1000000) },
                 { "transport", text => Transport = Choice<Transport>(text) },

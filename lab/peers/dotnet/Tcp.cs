@@ -46,7 +46,7 @@ namespace Lab
             if (!options.IsPassive) return;
             listener = NewSocket();
             listener.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
-            listener.Bind(new IPEndPoint(IPAddress.Loopback, options.Port(options.Index)));
+            listener.Bind(new IPEndPoint(options.Here, options.Port(options.Index)));
             listener.Listen(255);
         }
 
@@ -63,7 +63,7 @@ namespace Lab
             for (int each = 0; !options.IsPassive && each < options.Subscribers; ++each)
             {
                 Socket socket = NewSocket();
-                socket.Connect(new IPEndPoint(IPAddress.Loopback, options.Port(each)));
+                socket.Connect(new IPEndPoint(options.There, options.Port(each)));
                 links.Add(new Link(socket));
             }
         }

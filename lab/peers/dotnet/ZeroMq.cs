@@ -156,7 +156,8 @@ namespace Lab
 
         byte[] Endpoint(int at)
         {
-            return Encoding.ASCII.GetBytes("tcp://127.0.0.1:" + options.Port(at) + '\0');
+            var address = options.IsPassive ? options.Here : options.There;
+            return Encoding.ASCII.GetBytes("tcp://" + address + ":" + options.Port(at) + '\0');
         }
 
         void Begin(string topic)

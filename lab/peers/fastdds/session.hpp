@@ -73,7 +73,7 @@ public:
         set_common(qos);
         qos.reliability().max_blocking_time = {lab::PATIENCE.count(), 0};
         if (profile != Profile::out_of_the_box) {
-            qos.reliable_writer_qos().times.heartbeatPeriod = {0, 1'000'000};
+            if (streams()) qos.reliable_writer_qos().times.heartbeatPeriod = {0, 1'000'000};
             // A history that keeps what is acknowledged is always full, and asks for an answer to each sample.
             qos.durability().kind = fast::VOLATILE_DURABILITY_QOS;
             qos.resource_limits().extra_samples = EXTRA_SAMPLES;
@@ -103,13 +103,14 @@ public:
                                {"HISTORY", streams() ? "KEEP_ALL" : "KEEP_LAST " + std::to_string(depth())},
                                {"delivery", options.wait == lab::Wait::poll ? "take in a loop" : "on_data_available"}};
         if (profile == Profile::out_of_the_box) return settings;
-        settings["heartbeatPeriod"] = "1 ms";
+        settings["heartbeatPeriod"] = streams() ? "1 ms" : "3 s";
         settings["DURABILITY"] = "VOLATILE";
         settings["RESOURCE_LIMITS"] = "max_samples " + std::to_string(max_samples()) + ", max_instances 1, extra_samples " +
                                       std::to_string(EXTRA_SAMPLES);
         settings["DATA_SHARING"] = shares_data() ? "auto" : "off";
         settings["use_builtin_transports"] = "false";
         if (profile == Profile::udp) {
+            if (options.mtu) settings["UDPv4 maxMessageSize"] = std::to_string(*options.mtu - 28);
             settings["UDPv4 sendBufferSize, receiveBufferSize"] = std::to_string(BUFFER_LEN);
         } else {
             settings["SHM segment_size"] = std::to_string(SEGMENT_LEN);
@@ -158,7 +159,9 @@ private:
         if (profile == Profile::udp) {
             auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
             udp->sendBufferSize = udp->receiveBufferSize = BUFFER_LEN;
-            udp->interfaceWhiteList.push_back("127.0.0.1");
+            // A datagram that is cut on the way is lost with any of its pieces.
+            if (options.mtu) udp->maxMessageSize = *options.mtu - 28;
+            udp->interfaceWhiteList.push_back(options.here);
             qos.transport().user_transports.push_back(udp);
         } else {
             auto shm = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();

@@ -15,7 +15,7 @@
 
 /// Where the broker's topic manager listens.
 inline std::string manager_endpoint(const lab::Options& options) {
-    return "tcp -h 127.0.0.1 -p " + std::to_string(options.port(0));
+    return "tcp -h " + options.broker() + " -p " + std::to_string(options.port(0));
 }
 
 /// Writes the broker's configuration; returns its name.
@@ -28,7 +28,7 @@ inline std::string configure_broker(const lab::Options& options) {
            << "IceBox.PrintServicesReady=IceStorm\n"
            << "IceStorm.Transient=1\n"
            << "IceStorm.TopicManager.Endpoints=" << manager_endpoint(options) << '\n'
-           << "IceStorm.Publish.Endpoints=tcp -h 127.0.0.1 -p " << options.port(1) << '\n'
+           << "IceStorm.Publish.Endpoints=tcp -h " << options.here << " -p " << options.port(1) << '\n'
            << "Ice.MessageSizeMax=0\n"
            << "Ice.ThreadPool.Server.Size=" << threads << '\n'
            << "Ice.ThreadPool.Server.SizeMax=" << threads << '\n'

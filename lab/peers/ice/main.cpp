@@ -60,7 +60,7 @@ public:
         const auto publisher = spoken_->getPublisher()->ice_oneway();
         publisher_ = std::make_unique<Publisher>(options, Ice::uncheckedCast<Feeds::FeedPrx>(publisher));
 
-        const auto adapter = communicator_->createObjectAdapterWithEndpoints("Feed", "tcp -h 127.0.0.1");
+        const auto adapter = communicator_->createObjectAdapterWithEndpoints("Feed", "tcp -h " + options.here);
         const auto subscriber = adapter->addWithUUID(std::make_shared<Subscriber>(listener_));
         adapter->activate();
         if (options.is_passive() || options.has_answers()) {

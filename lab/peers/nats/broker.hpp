@@ -19,7 +19,7 @@
 inline std::string configure_broker(const lab::Options& options) {
     const std::string name = options.dir + "/nats.conf";
     std::ofstream config(name);
-    config << "listen: \"127.0.0.1:" << options.port(0) << "\"\n"
+    config << "listen: \"" << options.here << ':' << options.port(0) << "\"\n"
            << "log_file: \"" << options.dir << "/nats.log\"\n"
            << "max_payload: " << MAX_PAYLOAD << '\n'
            << "max_pending: " << MAX_PENDING << '\n';

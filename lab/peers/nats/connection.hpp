@@ -29,7 +29,7 @@ constexpr uint64_t MAX_PAYLOAD = 64 << 20, MAX_PENDING = 1 << 30;
 class Connection {
 public:
     explicit Connection(const lab::Options& options) {
-        connect(options.port(0));
+        connect(options.broker(), options.port(0));
         put(R"(CONNECT {"verbose":false,"pedantic":false,"echo":false})"
             "\r\n");
     }
@@ -94,11 +94,11 @@ private:
     }
 
     /// Connects as soon as the server is there.
-    void connect(uint16_t port) {
+    void connect(const std::string& broker, uint16_t port) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_port = htons(port);
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        inet_pton(AF_INET, broker.c_str(), &address.sin_addr);
         const auto deadline = std::chrono::steady_clock::now() + lab::PATIENCE;
         for (;;) {
             socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -150,7 +150,8 @@ public:
 private:
     std::string endpoint(uint32_t at) const {
         if (transport_ == "ipc") return "ipc://" + options_.dir + "/nng." + std::to_string(at);
-        return "tcp://127.0.0.1:" + std::to_string(options_.port(at));
+        const std::string& address = options_.is_passive() ? options_.here : options_.there;
+        return "tcp://" + address + ':' + std::to_string(options_.port(at));
     }
 
     /// Sends what the content has prepared.

@@ -134,7 +134,8 @@ private:
 
     std::string endpoint(uint32_t at) const {
         if (own_.transport == Transport::ipc) return "ipc://" + options_.dir + "/zmq." + std::to_string(at);
-        return "tcp://127.0.0.1:" + std::to_string(options_.port(at));
+        const std::string& address = options_.is_passive() ? options_.here : options_.there;
+        return "tcp://" + address + ':' + std::to_string(options_.port(at));
     }
 
     void send(zmq::message_t& message) {

@@ -1,5 +1,6 @@
 //! The command line that all programs understand.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -78,9 +79,18 @@ pub struct Options {
     /// The first of 20 free ports
     #[arg(long, default_value_t = 17_000)]
     pub port: u16,
+    /// This process's own address: it listens there, and uses that interface alone
+    #[arg(long, default_value_t = Ipv4Addr::LOCALHOST)]
+    pub here: Ipv4Addr,
+    /// The address of the other side
+    #[arg(long, default_value_t = Ipv4Addr::LOCALHOST)]
+    pub there: Ipv4Addr,
     /// An empty folder of this run
     #[arg(long, default_value = ".")]
     pub dir: PathBuf,
+    /// Longest datagram in bytes, with its IP header, that is lost as a whole or not at all
+    #[arg(long)]
+    pub mtu: Option<u32>,
     /// Seconds without a message after which the rest counts as lost
     #[arg(long, default_value_t = 2)]
     pub idle: u64,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::compared::Compared;
 use crate::measure;
 use crate::record::{Cell, Results};
+use crate::said::{Said, said};
 use crate::scenario::{
     Claim, Part, Quantity, Relation, Right, Scenario, Subject, Wait, begins_with_any,
 };
@@ -21,12 +22,14 @@ pub(crate) struct Finding {
     pub(crate) numbers: String,
 }
 
-/// Whether it holds.
+/// Whether it holds, by the rule of [`crate::said`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Confirmed,
+    LeansConfirmed,
+    LeansNot,
     NotConfirmed,
-    /// All say the same, but there are fewer than three.
+    /// There are fewer than three.
     TooFew,
     /// Some rounds say so, some the opposite.
     Undecided,
@@ -200,23 +203,22 @@ fn finding(claim: &Claim, left: &Series, right: &Series) -> Finding {
             numbers: "they have no round in common".to_owned(),
         };
     };
-    let (deviation, verdict) = match claim.relation {
-        Relation::AboveBy(least) => {
-            let spread = Spread::of(pairs.iter().map(|(left, right)| left - right));
-            let verdict = spread.map_or(Verdict::NotMeasured, |it| above(it, least));
-            let text = spread.map(|it| with_spread(it.scaled(1e-3), " us more"));
-            (text, verdict)
-        }
-        relation => {
-            let spread = Spread::of(pairs.iter().map(|(left, right)| left / right));
-            let verdict = spread.map_or(Verdict::NotMeasured, |it| judge(relation, it));
-            (spread.map(|it| with_spread(it, " times")), verdict)
-        }
+    let (values, scale, unit) = match claim.relation {
+        Relation::AboveBy(_) => (
+            Spread::of(pairs.iter().map(|(left, right)| left - right)),
+            1e-3,
+            " us more",
+        ),
+        _ => (
+            Spread::of(pairs.iter().map(|(left, right)| left / right)),
+            1.0,
+            " times",
+        ),
     };
-    let verdict = match verdict {
-        Verdict::Confirmed | Verdict::NotConfirmed if pairs.len() < ROUNDS => Verdict::TooFew,
-        verdict => verdict,
-    };
+    let verdict = values.map_or(Verdict::NotMeasured, |it| {
+        judge(claim.relation, it, pairs.len())
+    });
+    let deviation = values.map(|it| with_spread(it.scaled(scale), unit));
     let deviation = deviation.unwrap_or_default();
     let (ours, theirs) = (left.unit.text(ours.median), right.unit.text(theirs.median));
     Finding {
@@ -226,31 +228,27 @@ fn finding(claim: &Claim, left: &Series, right: &Series) -> Finding {
     }
 }
 
-/// Fewer decide nothing.
-pub(crate) const ROUNDS: usize = 3;
-
-/// Judges ratios of left to right.
-fn judge(relation: Relation, ratios: Spread) -> Verdict {
+/// Judges ratios of left to right, or differences.
+fn judge(relation: Relation, values: Spread, rounds: usize) -> Verdict {
+    let above = |limit| said(values, rounds, limit);
     match relation {
-        Relation::Above(factor) | Relation::AboveBy(factor) => above(ratios, factor),
-        Relation::Below(factor) => match above(ratios, factor) {
-            Verdict::Confirmed => Verdict::NotConfirmed,
-            Verdict::NotConfirmed => Verdict::Confirmed,
-            other => other,
-        },
-        Relation::Near(factor) => match (above(ratios, 1.0 / factor), above(ratios, factor)) {
-            (Verdict::Confirmed, Verdict::NotConfirmed) => Verdict::Confirmed,
-            (Verdict::NotConfirmed, _) | (_, Verdict::Confirmed) => Verdict::NotConfirmed,
-            _ => Verdict::Undecided,
-        },
-    }
-}
-
-fn above(values: Spread, limit: f64) -> Verdict {
-    match (values.min > limit, values.max > limit) {
-        (true, _) => Verdict::Confirmed,
-        (_, false) => Verdict::NotConfirmed,
-        _ => Verdict::Undecided,
+        Relation::Above(limit) | Relation::AboveBy(limit) => Verdict::that_it_is(above(limit)),
+        Relation::Below(limit) => Verdict::that_it_is(above(limit).reversed()),
+        // It holds as surely as the less sure of two things does: that they are above the lower end, and below the upper.
+        Relation::Near(factor) => {
+            let is_within = [above(1.0 / factor), above(factor).reversed()];
+            let verdicts = is_within.map(Verdict::that_it_is);
+            let least_sure = [
+                Verdict::TooFew,
+                Verdict::NotConfirmed,
+                Verdict::LeansNot,
+                Verdict::Undecided,
+                Verdict::LeansConfirmed,
+            ];
+            let is_one = |it: &Verdict| verdicts.contains(it);
+            let found = least_sure.into_iter().find(is_one);
+            found.unwrap_or(Verdict::Confirmed)
+        }
     }
 }
 
@@ -273,10 +271,24 @@ impl Unit {
 }
 
 impl Verdict {
+    /// On the claim that values are above a limit.
+    fn that_it_is(said: Said) -> Self {
+        match said {
+            Said::Above => Self::Confirmed,
+            Said::LeansAbove => Self::LeansConfirmed,
+            Said::Both => Self::Undecided,
+            Said::LeansBelow => Self::LeansNot,
+            Said::Below => Self::NotConfirmed,
+            Said::Nothing => Self::TooFew,
+        }
+    }
+
     /// As the report has it.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Confirmed => "yes",
+            Self::LeansConfirmed => "leaning to yes",
+            Self::LeansNot => "leaning to no",
             Self::NotConfirmed => "no",
             Self::Undecided => "cannot be told: rounds disagree",
             Self::TooFew => "too few rounds",
@@ -342,6 +354,7 @@ mod tests {
     #[test]
     fn relations_hold_where_they_should() {
         let ratios = |min, max| Spread::of([min, max]).unwrap();
+        let few = |relation, spread| judge(relation, spread, 3);
         for (relation, spread, verdict) in [
             (Relation::Below(1.0), ratios(0.5, 0.9), Verdict::Confirmed),
             (Relation::Below(1.0), ratios(0.5, 1.1), Verdict::Undecided),
@@ -363,7 +376,37 @@ mod tests {
             ),
             (Relation::Near(1.25), ratios(1.1, 1.4), Verdict::Undecided),
         ] {
-            assert_eq!(judge(relation, spread), verdict, "{relation:?} {spread:?}");
+            assert_eq!(
+                judge(relation, spread, 5),
+                verdict,
+                "{relation:?} {spread:?}"
+            );
         }
+        for (relation, spread, verdict) in [
+            (
+                Relation::Below(1.0),
+                ratios(0.5, 0.95),
+                Verdict::LeansConfirmed,
+            ),
+            (Relation::Above(1.0), ratios(0.5, 0.95), Verdict::LeansNot),
+            (Relation::Near(1.25), ratios(0.9, 1.1), Verdict::Confirmed),
+            (
+                Relation::Near(1.25),
+                ratios(0.9, 1.2),
+                Verdict::LeansConfirmed,
+            ),
+            (Relation::Near(1.25), ratios(1.3, 1.4), Verdict::LeansNot),
+            (
+                Relation::Near(1.25),
+                ratios(1.4, 1.5),
+                Verdict::NotConfirmed,
+            ),
+        ] {
+            assert_eq!(few(relation, spread), verdict, "{relation:?} {spread:?}");
+        }
+        assert_eq!(
+            judge(Relation::Above(1.0), ratios(2.0, 3.0), 2),
+            Verdict::TooFew
+        );
     }
 }

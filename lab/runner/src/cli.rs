@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,14 +10,16 @@ use std::time::{Duration, Instant};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::environment::{self, Environment};
+use crate::hosts::{Hosts, Span, Split, over_words};
 use crate::progress::Progress;
 use crate::record::{Results, SystemRecord};
 use crate::rounds::{Lab, Limits};
 use crate::run::Starter;
 use crate::scenario::{Scenario, begins_with_any};
 use crate::scenarios::{SCENARIOS, scenario};
-use crate::systems::{self, Folders, Peer, System};
-use crate::{compare, counted, folder, log, prepare, report, rounds};
+use crate::second::Sheet;
+use crate::systems::{self, Folders, Peer, Place, System};
+use crate::{attend, compare, counted, folder, log, prepare, report, rounds};
 
 /// Tickwire's lab: the comparisons of the articles, on this machine.
 #[derive(Parser)]
@@ -33,6 +36,25 @@ struct Cli {
 enum Command {
     Run(RunArguments),
     Prepare(PrepareArguments),
+    /// Run a program until stdin closes, as those are that another machine is asked for
+    #[command(hide = true)]
+    Attend {
+        /// Let it end by itself when stdin closes, for a second
+        #[arg(long)]
+        grace: bool,
+        /// The program, and its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        words: Vec<OsString>,
+    },
+    /// Print what this machine is, and hashes of programs, as another one asks
+    #[command(hide = true)]
+    Facts {
+        /// Wait until the machine has calmed down
+        #[arg(long)]
+        calm: bool,
+        /// Programs
+        programs: Vec<PathBuf>,
+    },
     /// Compare two folders of results, cell by cell
     Compare {
         /// What was before
@@ -54,7 +76,7 @@ enum Command {
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 struct RunArguments {
-    /// Scenarios; `seeds` are all of them
+    /// Scenarios; `seeds` are those of articles
     scenarios: Vec<String>,
     /// Print scenarios and systems, and which of them can run here
     #[arg(long)]
@@ -68,12 +90,23 @@ struct RunArguments {
     /// How many rounds, whatever time they take
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 27
+    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 22
     #[arg(long)]
     quick: bool,
     /// How long a measured run should last, in milliseconds, instead of 200, or 120 with --quick
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     length: Option<u64>,
+    /// Split over two hosts, publishers on the first, subscribers and brokers on the second: `cable` for two network
+    /// namespaces that a virtual cable joins, or addresses of this machine and of another, as 10.0.0.1,10.0.0.2
+    #[arg(long, value_name = "HOSTS")]
+    hosts: Option<Split>,
+    /// The words that start a program on the other machine, as `ssh second`, split at spaces alone: quotation marks
+    /// within are not understood. Paths are the same there
+    #[arg(long, value_name = "WORDS", requires = "hosts", requires = "scratch")]
+    over: Option<String>,
+    /// Where folders of runs are made, instead of /tmp; with --over, a folder that both machines see
+    #[arg(long)]
+    scratch: Option<PathBuf>,
     /// What the results are filed under, instead of the name of this machine
     #[arg(long)]
     machine: Option<String>,
@@ -109,23 +142,31 @@ struct PrepareArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  lab/run seeds                            everything, about 27 minutes
+  lab/run seeds                            everything, about 22 minutes
   lab/run seeds --quick                    the same in about 4
   lab/run --list                           what there is
   lab/run raw --peers tickwire,zeromq      one scenario, two peers and the floor
   lab/run latency --sizes 64,1024 --rounds 9
   lab/run typed -o json > typed.json
+  lab/run raw --hosts cable                over two network namespaces of this machine
+  lab/run loss                             the same, with frames lost on the way, about 15 minutes
+  lab/run raw --hosts 10.0.0.1,10.0.0.2 --over 'ssh second' --scratch /shared
   lab/compare lab/results/here/A lab/results/here/B";
 
 /// Does what the command line says.
 pub(crate) fn main() -> Result<ExitCode, String> {
     let cli = Cli::parse();
+    if let Command::Attend { grace, words } = &cli.command {
+        return attend::attend(words, *grace);
+    }
     let lab =
         fs::canonicalize(&cli.lab).map_err(|error| format!("{}: {error}", cli.lab.display()))?;
     let folders = Folders::of(&lab);
     match cli.command {
         Command::Run(arguments) if arguments.list => list(&folders),
         Command::Run(arguments) => return run(&folders, &arguments),
+        Command::Attend { .. } => Ok(()),
+        Command::Facts { calm, programs } => facts(&folders, calm, &programs),
         Command::Prepare(arguments) => prepare::prepare(&folders, &arguments.peers),
         Command::Compare { before, after } => {
             let (before, after) = (folder::read(&before)?, folder::read(&after)?);
@@ -150,6 +191,10 @@ fn run(folders: &Folders, arguments: &RunArguments) -> Result<ExitCode, String> 
             return Ok(ExitCode::from(2));
         }
     };
+    if let Some(error) = arguments.contradiction(&scenarios) {
+        eprintln!("lab: {error}");
+        return Ok(ExitCode::from(2));
+    }
     let peers = systems::read_peers(folders)?;
     let (mut systems, mut absent) = systems::present(&peers, folders);
     if !arguments.peers.is_empty() {
@@ -168,22 +213,33 @@ fn run(folders: &Folders, arguments: &RunArguments) -> Result<ExitCode, String> 
     let kept = arguments.results.clone();
     let kept = kept.unwrap_or_else(|| folders.lab.join("results"));
     let set = arguments.scenarios.join("+");
-    if !arguments.quick && arguments.rounds.is_none() {
+    let hosts = arguments.hosts(&scenarios)?;
+    if arguments.is_full() {
         environment::wait_until_calm(|what| eprintln!("{what}"));
     }
-    let environment = Environment::capture(machine, &prepare::versions(folders, &peers));
+    let versions = prepare::versions(folders, &peers);
+    let environment = Environment::capture(machine, &versions);
+    let second = match &arguments.over {
+        None => None,
+        Some(over) => {
+            let here = Sheet::of_this(environment.clone(), versions, &on_both(&systems));
+            Some(second_machine(&here, over, folders, arguments.is_full())?)
+        }
+    };
     let to = folder::create(&kept, &environment, &set)?;
     let mut results = Results {
         schema: 1,
         scenarios: scenarios.iter().map(|it| it.name.to_owned()).collect(),
         is_quick: arguments.quick,
+        hosts: hosts.record(),
         environment,
+        second,
         systems: systems.iter().map(record).collect(),
         absent,
         left_out: Vec::new(),
         cells: Vec::new(),
     };
-    measure(&systems, &scenarios, arguments, &mut results, &to)?;
+    measure(&systems, &scenarios, arguments, hosts, &mut results, &to)?;
     report::write(&results, &to)?;
     match arguments.output {
         Output::Json => print(&folder::json(&results)?)?,
@@ -193,10 +249,51 @@ fn run(folders: &Folders, arguments: &RunArguments) -> Result<ExitCode, String> 
     Ok(ExitCode::SUCCESS)
 }
 
+/// The programs that run on a second machine, too.
+fn on_both(systems: &[System]) -> Vec<PathBuf> {
+    let reach = |it: &&System| systems::REACH_HOSTS.contains(&it.transport.as_str());
+    let programs = systems.iter().filter(reach);
+    programs.map(|it| it.program.clone()).collect()
+}
+
+/// What the second machine is: an error if it is not prepared as this one.
+fn second_machine(
+    here: &Sheet,
+    over: &str,
+    folders: &Folders,
+    is_calm: bool,
+) -> Result<Environment, String> {
+    let there = Sheet::over(&over_words(over), folders, here.programs(), is_calm)?;
+    let unlike = here.unlike(&there);
+    match unlike.is_empty() {
+        true => Ok(there.environment),
+        false => Err(format!(
+            "the second machine is not prepared as this one: {}. \
+             `lab prepare` on one of them, and a copy of lab/ on the other, make them alike",
+            unlike.join("; ")
+        )),
+    }
+}
+
+/// What another machine is told of this one.
+fn facts(folders: &Folders, is_calm: bool, programs: &[PathBuf]) -> Result<(), String> {
+    if is_calm {
+        environment::wait_until_calm(|what| eprintln!("the second machine: {what}"));
+    }
+    // What is asked of the sources is asked where they are.
+    std::env::set_current_dir(&folders.lab).map_err(|error| error.to_string())?;
+    let versions = prepare::versions(folders, &systems::read_peers(folders)?);
+    let environment = Environment::capture(environment::host_name(), &versions);
+    let sheet = Sheet::of_this(environment, versions, programs);
+    let text = serde_json::to_string(&sheet).map_err(|error| error.to_string())?;
+    print(&(text + "\n"))
+}
+
 fn measure(
     systems: &[System],
     scenarios: &[&'static Scenario],
     arguments: &RunArguments,
+    hosts: Hosts,
     results: &mut Results,
     to: &Path,
 ) -> Result<(), String> {
@@ -211,6 +308,10 @@ fn measure(
         (None, true) => (2, 3),
         (None, false) => (3, 9),
     };
+    let scratch = arguments.scratch.clone();
+    let scratch = scratch.unwrap_or_else(std::env::temp_dir);
+    // Programs on another machine begin in another folder.
+    let scratch = std::path::absolute(scratch).map_err(|error| error.to_string())?;
     let mut lab = Lab {
         systems,
         limits: Limits {
@@ -222,10 +323,13 @@ fn measure(
             least,
             most,
             is_quick: arguments.quick,
-            cores: results.environment.cores,
+            place: Place {
+                cores: results.environment.cores,
+                span: hosts.span,
+            },
             sizes: arguments.sizes.clone(),
         },
-        starter: Starter::new()?,
+        starter: Starter::new(&scratch, hosts)?,
         strace: counted::strace_works(),
         progress: Progress::new(scenarios.iter().map(|it| budget(it)).sum()),
     };
@@ -243,6 +347,50 @@ fn measure(
     Ok(())
 }
 
+impl RunArguments {
+    /// Whether it takes all the time there is for it.
+    fn is_full(&self) -> bool {
+        !self.quick && self.rounds.is_none()
+    }
+
+    /// Why the options about hosts do not go together.
+    fn contradiction(&self, scenarios: &[&Scenario]) -> Option<&'static str> {
+        let (mut lossy, mut others) = (false, false);
+        for scenario in scenarios {
+            lossy |= scenario.is_lossy();
+            others |= !scenario.is_lossy();
+        }
+        match (self.hosts, &self.over) {
+            (Some(Split::Machines(..)), _) if lossy => {
+                Some("frames are lost on the cable alone, not between two machines")
+            }
+            (None, _) if lossy && others => Some(
+                "frames are lost on the cable alone: `loss` by itself, or all with --hosts cable",
+            ),
+            (Some(Split::Machines(..)), None) => Some(
+                "how are programs started on the second machine? --over 'ssh second' --scratch DIR",
+            ),
+            (Some(Split::Cable), Some(_)) => {
+                Some("the cable is on this machine: --over has nothing to do")
+            }
+            (_, Some(over)) if over.trim().is_empty() => Some("--over has no words"),
+            _ => None,
+        }
+    }
+
+    fn hosts(&self, scenarios: &[&Scenario]) -> Result<Hosts, String> {
+        let lossy = scenarios.iter().any(|it| it.is_lossy());
+        match (self.hosts, &self.over) {
+            (Some(Split::Cable), _) => Hosts::cable(),
+            (None, _) if lossy => Hosts::cable(),
+            (Some(Split::Machines(first, second)), Some(over)) => {
+                Hosts::machines(first, second, over)
+            }
+            _ => Ok(Hosts::one()),
+        }
+    }
+}
+
 /// The scenarios of these names.
 fn chosen(names: &[String]) -> Result<Vec<&'static Scenario>, String> {
     let all = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>();
@@ -253,12 +401,15 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Scenario>, String> {
         ));
     }
     if names.iter().any(|name| name == "seeds") {
-        return Ok(SCENARIOS.to_vec());
+        let seeds = SCENARIOS.iter().copied();
+        return Ok(seeds.filter(|it| it.article.is_some()).collect());
     }
     let find = |name: &String| {
         scenario(name).ok_or_else(|| {
             let all = all().join(", ");
-            format!("there is no scenario `{name}`; there are {all}, and `seeds` for all of them")
+            format!(
+                "there is no scenario `{name}`; there are {all}, and `seeds` for those of articles"
+            )
         })
     };
     names.iter().map(find).collect()
@@ -284,8 +435,13 @@ fn complete_systems(results: &mut Results) {
         let own = cells.filter(|it| it.key.system == system.id);
         let rounds = own.flat_map(|it| &mut it.rounds);
         for answer in rounds.flat_map(|it| &mut it.answers) {
-            if !answer.version.is_empty() {
-                system.version = std::mem::take(&mut answer.version);
+            let version = std::mem::take(&mut answer.version);
+            if system.version.is_empty() {
+                system.version = version;
+            } else if !version.is_empty() && !system.version.split(" and ").any(|it| it == version)
+            {
+                // Two machines, or what was built anew meanwhile.
+                system.version = format!("{} and {version}", system.version);
             }
             for (name, value) in std::mem::take(&mut answer.settings) {
                 // Latency and throughput are set up differently.
@@ -302,13 +458,20 @@ fn complete_systems(results: &mut Results) {
 fn list(folders: &Folders) -> Result<(), String> {
     let peers = systems::read_peers(folders)?;
     let (systems, absent) = systems::present(&peers, folders);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let place = Place {
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        span: Span::OneHost,
+    };
     let mut text = String::from("Scenarios\n");
     for scenario in SCENARIOS {
         let (name, title) = (scenario.name, scenario.title);
+        let article = scenario.article.map_or_else(
+            || format!("about {} minutes, not of the seeds", scenario.minutes),
+            |(number, _)| format!("article {number}"),
+        );
         let parts: Vec<_> = scenario.parts.iter().map(|part| part.name).collect();
-        let cells = rounds::cells(scenario, &systems, cores);
-        text += &format!("  {name:12} {title} (article {}, ", scenario.article.0);
+        let cells = rounds::cells(scenario, &systems, place);
+        text += &format!("  {name:12} {title} ({article}, ");
         text += &format!("{cells} cells): {}\n", parts.join(", "));
     }
     text += "\nSystems that can run here\n";
@@ -324,6 +487,8 @@ fn list(folders: &Folders) -> Result<(), String> {
             names.join(", ")
         );
     }
+    let reach = systems::REACH_HOSTS.join(" and ");
+    text += &format!("Those of {reach} run over two hosts, too: --hosts\n");
     text += "\nAbsent\n";
     for absent in &absent {
         text += &format!("  {:24} {}\n", absent.name, absent.reason);
@@ -347,4 +512,4 @@ fn print(text: &str) -> Result<(), String> {
 const RUN: Duration = Duration::from_millis(200);
 const QUICK_RUN: Duration = Duration::from_millis(120);
 /// Of the time of a full run.
-const QUICK_SHARE: f64 = 0.17;
+const QUICK_SHARE: f64 = 0.19;

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compared::Compared;
+use crate::hosts::HostsRecord;
 use crate::measure;
 use crate::record::{Cell, Results};
 use crate::report::text::{Align, Table, figure_text, times_text};
+use crate::said::{self, Said, said};
 use crate::scenarios;
 use crate::statistics::Spread;
 
@@ -23,7 +25,7 @@ pub(crate) fn table(before: &Results, after: &Results) -> String {
         ("us, or messages/s before", Align::Right),
         ("after", Align::Right),
     ]);
-    let mut beyond = 0;
+    let (mut beyond, mut hints) = (0, 0);
     for new in &after.cells {
         let Some((old, was, is)) = pair(before, after, new) else {
             continue;
@@ -34,12 +36,19 @@ pub(crate) fn table(before: &Results, after: &Results) -> String {
             continue;
         };
         // The machine drifts; what it does to the floor in a round it does to all.
-        let to_floor = was.times_floor(old).zip(is.times_floor(new));
-        let (times, mark) = match to_floor {
-            Some((was, is)) => change(false, was, is),
-            None => change(part.is_rate(), old_figure, new_figure),
+        let ratios = (was.rounds_to_floor(old), is.rounds_to_floor(new));
+        let rounds_to_floor = ratios.0.len().min(ratios.1.len());
+        let to_floor = Spread::of(ratios.0).zip(Spread::of(ratios.1));
+        let (times, rounds) = match to_floor {
+            Some((was, is)) => (change(false, was, is), rounds_to_floor),
+            None => (
+                change(part.is_rate(), old_figure, new_figure),
+                old.good().count().min(new.good().count()),
+            ),
         };
-        beyond += u32::from(!mark.is_empty());
+        let mark = mark(times, rounds);
+        beyond += u32::from(!mark.is_empty() && !mark.ends_with('?'));
+        hints += u32::from(mark.ends_with('?'));
         let ratio = |it: Option<Spread>| it.map_or_else(|| "no floor".to_owned(), times_text);
         table.row(vec![
             format!("{} {}", key.scenario, key.part),
@@ -55,11 +64,22 @@ pub(crate) fn table(before: &Results, after: &Results) -> String {
         ]);
     }
     let cells = table.len();
-    let mut text = format!(
+    let mut text = unlike_hosts(before, after).unwrap_or_default();
+    text += &format!(
         "{}\n{cells} cells, {beyond} of them changed beyond the spread of their rounds, \
          by what they are to the floor where there is one.\n",
         table.markdown()
     );
+    if hints > 0 {
+        text += &format!(
+            "better? or worse? marks {hints} more, whose rounds do not overlap, but are fewer than {} in one of \
+             the runs, with less than {:.0} % between, or fewer than {}. Of two runs of equals, three rounds and three do not \
+             overlap in one of 10 cases, five and five in one of 126.\n",
+            said::MANY,
+            (said::MARGIN - 1.0) * 100.0,
+            said::FEW,
+        );
+    }
     let fails = |cell: &Cell| cell.failures().1 > 0 || cell.refusal.is_some();
     let is_in = |all: &Results, cell: &Cell| all.cells.iter().any(|it| it.key == cell.key);
     let failed = |all: &Results, cell: &Cell| {
@@ -85,6 +105,22 @@ pub(crate) fn table(before: &Results, after: &Results) -> String {
         }
     }
     text
+}
+
+/// Says so if one of them ran on one host, and the other on two, or they were joined in another way.
+fn unlike_hosts(before: &Results, after: &Results) -> Option<String> {
+    let same = before.hosts == after.hosts;
+    (!same).then(|| {
+        let text = |results: &Results| {
+            let hosts = results.hosts.as_ref();
+            hosts.map_or_else(|| "on one host".to_owned(), HostsRecord::text)
+        };
+        format!(
+            "Not of the same hosts, so that figures differ for that reason alone. Before: {}. After: {}.\n\n",
+            text(before),
+            text(after)
+        )
+    })
 }
 
 /// The cell of the same name before, and the two parts that they belong to.
@@ -144,22 +180,29 @@ fn environments(before: &Results, after: &Results) -> Vec<String> {
         .collect()
 }
 
-/// How many times as good it has become, and whether that is more than rounds differ by.
-fn change(is_rate: bool, was: Spread, is: Spread) -> (Spread, &'static str) {
+/// How many times as good it has become: of the rounds that are nearest to each other at least, of those that are furthest
+/// at most.
+fn change(is_rate: bool, was: Spread, is: Spread) -> Spread {
     let ratio = |was: f64, is: f64| if is_rate { is / was } else { was / is };
-    let median = ratio(was.median, is.median);
     let ends = [ratio(was.min, is.max), ratio(was.max, is.min)];
-    let times = Spread {
-        median,
+    Spread {
+        median: ratio(was.median, is.median),
         min: ends[0].min(ends[1]),
         max: ends[0].max(ends[1]),
-    };
-    let mark = match (was.overlaps(&is), median > 1.0) {
-        (true, _) => "",
-        (false, true) => "better",
-        (false, false) => "worse",
-    };
-    (times, mark)
+    }
+}
+
+/// Whether that is more than rounds differ by, when there are so many in each run.
+fn mark(times: Spread, rounds: usize) -> &'static str {
+    match said(times, rounds, 1.0) {
+        Said::Above => "better",
+        Said::LeansAbove => "better?",
+        Said::LeansBelow => "worse?",
+        Said::Below => "worse",
+        Said::Nothing if times.min > 1.0 => "better?",
+        Said::Nothing if times.max < 1.0 => "worse?",
+        Said::Nothing | Said::Both => "",
+    }
 }
 
 #[cfg(test)]
@@ -171,17 +214,17 @@ mod tests {
     #[test]
     fn ratios_to_the_floor_are_judged() {
         let before = sample::raw(&[
-            ("floor-tcp", "tcp", &[10_000, 20_000]),
-            ("asio-tcp", "tcp", &[20_000, 40_000]),
-            ("zeromq-tcp", "tcp", &[60_000, 120_000]),
+            ("floor-tcp", "tcp", &[10_000, 20_000, 15_000]),
+            ("asio-tcp", "tcp", &[20_000, 40_000, 30_000]),
+            ("zeromq-tcp", "tcp", &[60_000, 120_000, 90_000]),
             ("gone-tcp", "tcp", &[60_000]),
             ("iceoryx2", "shm", &[2_000]),
         ]);
         // The machine is half as fast; Asio is as it was, ZeroMQ is not.
         let mut after = sample::raw(&[
-            ("floor-tcp", "tcp", &[20_000, 40_000]),
-            ("asio-tcp", "tcp", &[40_000, 80_000]),
-            ("zeromq-tcp", "tcp", &[60_000, 120_000]),
+            ("floor-tcp", "tcp", &[20_000, 40_000, 30_000]),
+            ("asio-tcp", "tcp", &[40_000, 80_000, 60_000]),
+            ("zeromq-tcp", "tcp", &[60_000, 120_000, 90_000]),
             ("young-tcp", "tcp", &[60_000]),
             ("iceoryx2", "shm", &[1_000]),
         ]);
@@ -191,11 +234,19 @@ mod tests {
         });
         after.environment.load.0 = "1.00".to_owned();
         let text = table(&before, &after);
-        let (table, lists) = text.split_once("4 cells, 2 of them changed").unwrap();
+        let (table, lists) = text.split_once("4 cells, 1 of them changed").unwrap();
         let line = |id: &str| table.lines().find(|line| line.contains(id)).unwrap();
         assert!(!line("asio").contains("worse"), "{text}");
         assert!(line("zeromq").contains("better") && line("zeromq").contains("2.00"));
-        assert!(line("iceoryx2").contains("better") && line("iceoryx2").contains("no floor"));
+        assert!(
+            !line("zeromq").contains("better?"),
+            "three rounds decide by so much"
+        );
+        assert!(line("iceoryx2").contains("better?") && line("iceoryx2").contains("no floor"));
+        assert!(
+            lists.contains("\nbetter? or worse? marks 1 more"),
+            "{lists}"
+        );
         let place = "raw one-to-one";
         for list in [
             format!("Gone:\n\n- {place} gone-tcp, block: 1000 B\n"),
@@ -208,9 +259,45 @@ mod tests {
     }
 
     #[test]
+    fn a_run_over_two_hosts_and_one_on_one_are_not_compared_in_silence() {
+        let before = sample::raw(&[("asio-tcp", "tcp", &[20_000, 40_000])]);
+        let mut after = sample::raw(&[("asio-tcp", "tcp", &[20_000, 40_000])]);
+        assert!(!table(&before, &after).contains("same hosts"));
+        after.hosts = Some(HostsRecord {
+            first: std::net::Ipv4Addr::new(10, 0, 0, 1),
+            second: std::net::Ipv4Addr::new(10, 0, 0, 2),
+            joined: "a wire".to_owned(),
+            mtu: Some(9000),
+            has_two_clocks: true,
+        });
+        let text = table(&before, &after);
+        let first = text.lines().next().unwrap();
+        assert!(
+            first.contains("Before: on one host. After: split over two hosts"),
+            "{first}"
+        );
+        assert!(first.contains("a wire; MTU 9000"), "{first}");
+        assert!(!table(&after, &after).contains("same hosts"));
+    }
+
+    #[test]
     fn more_messages_a_second_are_better() {
         let spread = |value| Spread::of([value]).unwrap();
-        assert_eq!(change(true, spread(10.0), spread(20.0)).1, "better");
-        assert_eq!(change(false, spread(10.0), spread(20.0)).1, "worse");
+        let marked = |is_rate, rounds| mark(change(is_rate, spread(10.0), spread(20.0)), rounds);
+        assert_eq!((marked(true, 3), marked(false, 3)), ("better", "worse"));
+        assert_eq!((marked(true, 2), marked(false, 2)), ("better?", "worse?"));
+    }
+
+    #[test]
+    fn little_between_few_rounds_is_a_hint() {
+        let (was, is) = ([10.0, 11.0], [11.5, 12.0]);
+        let times = change(false, Spread::of(was).unwrap(), Spread::of(is).unwrap());
+        assert_eq!((mark(times, 4), mark(times, 5)), ("worse?", "worse"));
+        let touching = change(
+            false,
+            Spread::of(was).unwrap(),
+            Spread::of([11.0, 12.0]).unwrap(),
+        );
+        assert_eq!(mark(touching, 9), "");
     }
 }

@@ -54,6 +54,11 @@ impl<'a> Compared<'a> {
 
     /// How many times worse than the best floor of the same transport and wait.
     pub(crate) fn times_floor(&self, cell: &Cell) -> Option<Spread> {
+        Spread::of(self.rounds_to_floor(cell))
+    }
+
+    /// The same for each round that went through for both.
+    pub(crate) fn rounds_to_floor(&self, cell: &Cell) -> Vec<f64> {
         let transport = self.transport(cell);
         self.times_best(cell, |other| {
             self.kind(other) == Kind::Floor && self.transport(other) == transport
@@ -63,10 +68,15 @@ impl<'a> Compared<'a> {
     /// How many times worse than the best peer of the same reach and wait. Tickwire is not one of
     /// them; a peer is.
     pub(crate) fn times_peer(&self, cell: &Cell) -> Option<Spread> {
-        if self.kind(cell) == Kind::Floor {
-            return None;
+        Spread::of(self.rounds_to_peer(cell))
+    }
+
+    /// The same for each round that went through for both.
+    pub(crate) fn rounds_to_peer(&self, cell: &Cell) -> Vec<f64> {
+        match self.kind(cell) {
+            Kind::Floor => Vec::new(),
+            _ => self.times_best(cell, |other| self.is_rival(cell, other)),
         }
-        self.times_best(cell, |other| self.is_rival(cell, other))
     }
 
     /// Whether `other` is a peer of the same reach.
@@ -151,7 +161,7 @@ impl<'a> Compared<'a> {
         Some(&system.transport)
     }
 
-    fn times_best(&self, cell: &Cell, is_wanted: impl Fn(&Cell) -> bool) -> Option<Spread> {
+    fn times_best(&self, cell: &Cell, is_wanted: impl Fn(&Cell) -> bool) -> Vec<f64> {
         let others: Vec<_> = self.beside(cell).filter(|other| is_wanted(other)).collect();
         let times = cell.good().filter_map(|round| {
             let own = measure::figure(self.part, round)?;
@@ -163,7 +173,7 @@ impl<'a> Compared<'a> {
                 .map(|reference| self.part.times(own, reference))
                 .reduce(f64::max)
         });
-        Spread::of(times)
+        times.collect()
     }
 }
 

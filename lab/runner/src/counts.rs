@@ -54,10 +54,12 @@ impl Counts {
 /// short, and it is repeated.
 pub(crate) fn first_guess(part: &Part, size: u32, wait: Wait) -> f64 {
     let size = f64::from(size) * f64::from(part.publishers) * f64::from(part.subscribers);
+    // What is lost is waited for.
+    let lossy = 1.0 + 10.0 * f64::from(part.loss.unwrap_or(0));
     match (part.task, wait) {
         (Task::Echo, Wait::Block) => 100_000.0 + 4.0 * size,
         (Task::Echo, Wait::Poll) => 15_000.0 + 4.0 * size,
-        (Task::Stream | Task::Demand, _) => 10_000.0 + 2.0 * size,
+        (Task::Stream | Task::Demand, _) => (10_000.0 + 2.0 * size) * lossy,
         (Task::OpenLoop(rate), _) => 1e9 / f64::from(rate),
         (Task::Codec, _) => 5_000.0,
     }

@@ -21,6 +21,45 @@ pub(crate) struct Environment {
     pub(crate) facts: Vec<(String, String)>,
     /// Load averages before and after.
     pub(crate) load: (String, String),
+    /// Of the time in which cores had work, what the host of a virtual machine gave to others, in percent;
+    /// `None` in results that do not say.
+    #[serde(default)]
+    pub(crate) stolen_percent: Option<f64>,
+    #[serde(skip)]
+    pub(crate) before: CpuTime,
+}
+
+/// What all cores have done since the machine was started, in ticks of the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CpuTime {
+    busy: u64,
+    stolen: u64,
+}
+
+impl CpuTime {
+    fn now() -> Self {
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        Self::parse(&stat).unwrap_or_default()
+    }
+
+    /// Of the first line: user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)).
+    fn parse(stat: &str) -> Option<Self> {
+        let numbers = stat.lines().next()?.strip_prefix("cpu ")?;
+        let numbers = numbers.split_whitespace().map(str::parse);
+        let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
+        let [user, nice, system, _, _, irq, softirq, stolen, ..] = *numbers.as_slice() else {
+            return None;
+        };
+        let busy = user + nice + system + irq + softirq;
+        Some(Self { busy, stolen })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "few ticks")]
+    fn stolen_percent_since(self, before: Self) -> Option<f64> {
+        let stolen = self.stolen.checked_sub(before.stolen)? as f64;
+        let busy = self.busy.checked_sub(before.busy)? as f64;
+        (busy > 0.0).then(|| 100.0 * stolen / (busy + stolen))
+    }
 }
 
 impl Environment {
@@ -64,6 +103,8 @@ impl Environment {
             took_s: 0,
             facts,
             load: (load(), String::new()),
+            stolen_percent: None,
+            before: CpuTime::now(),
         }
     }
 
@@ -71,6 +112,7 @@ impl Environment {
     pub(crate) fn finish(&mut self, took_s: u64) {
         self.took_s = took_s;
         self.load.1 = load();
+        self.stolen_percent = CpuTime::now().stolen_percent_since(self.before);
     }
 }
 
@@ -229,6 +271,18 @@ mod tests {
         ] {
             assert_eq!(timestamp(seconds), text);
         }
+    }
+
+    #[test]
+    fn what_the_host_took_is_a_part_of_the_time_with_work() {
+        let before = CpuTime::parse("cpu  100 0 50 900 7 0 10 20 0 0\ncpu0 1");
+        let after = CpuTime::parse("cpu  160 5 60 990 9 2 13 40 0 0\ncpu0 2");
+        let (before, after) = (before.expect("eight numbers"), after.expect("the same"));
+        assert_eq!(after.stolen_percent_since(before), Some(20.0));
+        assert_eq!(before.stolen_percent_since(after), None);
+        assert_eq!(CpuTime::parse("cpu  1 2 3"), None);
+        assert_eq!(CpuTime::parse("intr 1"), None);
+        assert!(CpuTime::now().busy > 0);
     }
 
     #[test]

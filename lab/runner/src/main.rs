@@ -4,6 +4,8 @@
 //! [`scenarios`] is the table of what is compared; `lab/peers/*/peer.toml` say with what. A scenario's
 //! [`rounds`] make [`record`]s, and everything in [`report`] is made from those.
 
+mod attend;
+mod cable;
 mod claims;
 mod cli;
 mod compare;
@@ -13,6 +15,7 @@ mod counts;
 mod demand;
 mod environment;
 mod folder;
+mod hosts;
 mod log;
 mod measure;
 mod prepare;
@@ -23,10 +26,12 @@ mod record;
 mod report;
 mod rounds;
 mod run;
+mod said;
 #[cfg(test)]
 mod sample;
 mod scenario;
 mod scenarios;
+mod second;
 mod statistics;
 mod systems;
 mod verify;

@@ -208,8 +208,8 @@ fn newest(folder: &Path) -> Option<SystemTime> {
     times.max().flatten()
 }
 
-/// Packages that the runner itself uses: for system calls, and for the network namespace.
-const TOOLS: &[&str] = &["strace", "iproute2"];
+/// Packages that the runner itself uses: for system calls, for the network namespace, and for frames that get lost.
+const TOOLS: &[&str] = &["strace", "iproute2", "nftables"];
 
 #[cfg(test)]
 mod tests {

@@ -1,20 +1,26 @@
-//! What the kernel tells: of the loopback interface, and of processes that do not tell themselves.
+//! What the kernel tells: of interfaces, and of processes that do not tell themselves.
 
 use std::fs;
 
 use nix::unistd::Pid;
 
-/// Bytes that came over `lo` of this network namespace since it exists.
-pub(crate) fn loopback_bytes() -> Option<u64> {
-    received_by("lo", &fs::read_to_string("/proc/net/dev").ok()?)
+/// Bytes that went over an interface of this network namespace since it exists, either way.
+pub(crate) fn interface_bytes(interface: &str) -> Option<u64> {
+    bytes_of(interface, &fs::read_to_string("/proc/net/dev").ok()?)
 }
 
-fn received_by(interface: &str, table: &str) -> Option<u64> {
+fn bytes_of(interface: &str, table: &str) -> Option<u64> {
     let fields = table.lines().find_map(|line| {
         let (name, fields) = line.split_once(':')?;
         (name.trim() == interface).then_some(fields)
     })?;
-    fields.split_whitespace().next()?.parse().ok()
+    let field = |at| fields.split_whitespace().nth(at)?.parse().ok();
+    let received: u64 = field(0)?;
+    match interface {
+        // What it sends is what it receives.
+        "lo" => Some(received),
+        _ => Some(received + field(8)?),
+    }
 }
 
 /// What the processes of a group have used.
@@ -80,11 +86,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn received_bytes_are_the_first_column() {
-        let table = "Inter-|   Receive\n face |bytes    packets\n    lo: 1234 5 0\n  eth0:99 1 0\n";
-        assert_eq!(received_by("lo", table), Some(1234));
-        assert_eq!(received_by("eth0", table), Some(99));
-        assert_eq!(received_by("eth1", table), None);
+    fn bytes_of_both_ways_are_the_first_column_and_the_ninth() {
+        let table = "Inter-|   Receive\n face |bytes    packets\n    lo: 1234 5 0 0 0 0 0 0 1234 5\n  \
+                     eth0:99 1 0 0 0 0 0 0 1 7\n";
+        assert_eq!(bytes_of("lo", table), Some(1234));
+        assert_eq!(bytes_of("eth0", table), Some(100));
+        assert_eq!(bytes_of("eth1", table), None);
     }
 
     #[test]

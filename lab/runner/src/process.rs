@@ -15,6 +15,8 @@ pub(crate) struct Process {
     pub(crate) name: String,
     /// Whether it may still write.
     pub(crate) is_open: bool,
+    /// Whether something attends it on another machine.
+    is_attended: bool,
     child: Child,
     stdin: Option<ChildStdin>,
     stderr: Option<thread::JoinHandle<String>>,
@@ -77,12 +79,19 @@ impl Process {
         Ok(Self {
             name,
             is_open: true,
+            is_attended: false,
             child,
             stdin,
             stderr,
             last_line: None,
             status: None,
         })
+    }
+
+    /// Something attends it, on another machine perhaps: `lab attend`, which ends it when its stdin closes, and then ends.
+    pub(crate) fn attended(mut self) -> Self {
+        self.is_attended = true;
+        self
     }
 
     /// It wrote a line.
@@ -109,18 +118,7 @@ impl Process {
 
     /// Waits for its end, at most so long, and ends it then.
     pub(crate) fn end(mut self, patience: Duration) -> Ended {
-        let deadline = Instant::now() + patience;
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a child's end comes as no event, and its stdout is closed already"
-        )]
-        while self.status.is_none() && Instant::now() < deadline {
-            match self.child.try_wait() {
-                Ok(Some(status)) => self.status = Some(status),
-                Ok(None) => thread::sleep(Duration::from_millis(1)),
-                Err(_) => break,
-            }
-        }
+        self.wait(patience);
         let status = self.status;
         self.kill();
         let said = self.stderr.take().and_then(|stderr| stderr.join().ok());
@@ -138,8 +136,29 @@ impl Process {
         }
     }
 
+    /// Waits for its end, at most so long.
+    fn wait(&mut self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a child's end comes as no event, and its stdout is closed already"
+        )]
+        while self.status.is_none() && Instant::now() < deadline {
+            match self.child.try_wait() {
+                Ok(Some(status)) => self.status = Some(status),
+                Ok(None) => thread::sleep(Duration::from_millis(1)),
+                Err(_) => break,
+            }
+        }
+    }
+
     /// Ends the process and those that it started.
     fn kill(&mut self) {
+        if self.is_attended {
+            // To kill what started it would leave it on the other machine, where the next is measured.
+            self.stdin = None;
+            self.wait(FAR_END);
+        }
         if let Ok(pid) = i32::try_from(self.child.id()) {
             // The group exists as long as the child is not waited for, or somebody is left in it.
             let _gone = killpg(Pid::from_raw(pid), Signal::SIGKILL);
@@ -177,6 +196,8 @@ fn end_of(mut from: impl Read) -> String {
     String::from_utf8_lossy(&kept[begin..]).into_owned()
 }
 
+/// How long it may take until a program on another machine is gone. If the connection is broken, it does not help to wait.
+const FAR_END: Duration = Duration::from_secs(3);
 /// How much of stderr is kept, in bytes.
 const KEPT_LEN: usize = 1000;
 
@@ -225,5 +246,16 @@ mod tests {
             is_closed(next(&events, deadline)),
             "{pid} holds the other end no more"
         );
+    }
+
+    #[test]
+    fn who_is_attended_is_told_by_its_stdin_and_waited_for() {
+        let (sender, events) = mpsc::channel();
+        let process = shell("read end; echo gone", &sender).attended();
+        let ended = process.end(Duration::ZERO);
+        assert!(ended.complaint.contains("did not end"), "by itself");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let is_gone = |event| matches!(event, Some(Event::Line(7, line)) if line == "gone");
+        assert!(is_gone(next(&events, deadline)), "it was not killed before");
     }
 }

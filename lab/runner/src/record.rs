@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
+use crate::hosts::HostsRecord;
 use crate::scenario::Wait;
 
 /// Everything.
@@ -15,7 +16,13 @@ pub(crate) struct Results {
     /// The scenarios that ran.
     pub(crate) scenarios: Vec<String>,
     pub(crate) is_quick: bool,
+    /// If there were two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hosts: Option<HostsRecord>,
     pub(crate) environment: Environment,
+    /// That of the second machine, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) second: Option<Environment>,
     pub(crate) systems: Vec<SystemRecord>,
     /// Those that could not run.
     pub(crate) absent: Vec<Absent>,
@@ -116,6 +123,9 @@ pub(crate) struct Round {
 pub(crate) struct Percentiles {
     pub(crate) count: u64,
     pub(crate) mean: f64,
+    /// Standard deviation; runs of old do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) std_dev: Option<f64>,
     pub(crate) p50: u64,
     pub(crate) p90: u64,
     pub(crate) p99: u64,
@@ -144,8 +154,8 @@ pub(crate) struct Totals {
     pub(crate) resident_kb: u64,
     /// Of the side that has more.
     pub(crate) threads: u64,
-    /// Bytes over the loopback interface for each unit, the beginning of the conversation and the
-    /// warm-up in them.
+    /// Bytes over the interface by which the sides reach each other for each unit, the beginning of the conversation
+    /// and the warm-up in them.
     pub(crate) wire_bytes: Option<f64>,
     /// Mean length of an encoded payload.
     pub(crate) encoded_bytes: Option<u64>,
@@ -167,7 +177,13 @@ pub(crate) struct Tried {
 pub(crate) struct Counted {
     /// System calls of both sides.
     pub(crate) system_calls: Option<f64>,
-    /// Bytes over the loopback interface, with all headers.
+    /// N of the system calls; runs of old do not have it, whose N was 500.
+    #[serde(default)]
+    pub(crate) messages: u64,
+    /// How many system calls a message it takes to be more than what two equal runs may differ by.
+    #[serde(default)]
+    pub(crate) resolution: f64,
+    /// Bytes over that interface, with all headers.
     pub(crate) wire_bytes: Option<f64>,
     /// Why one of them is missing.
     pub(crate) missing: Option<String>,
@@ -237,6 +253,11 @@ impl Results {
 }
 
 impl Percentiles {
+    /// All samples together, in nanoseconds.
+    pub(crate) fn sum(&self) -> f64 {
+        self.mean * crate::measure::float(self.count)
+    }
+
     /// Whether ten samples lie beyond a percentile; it says little otherwise.
     pub(crate) fn reaches(&self, percentile: f64) -> bool {
         crate::measure::float(self.count) * (100.0 - percentile) >= 999.999

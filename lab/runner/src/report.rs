@@ -86,11 +86,11 @@ fn parts(results: &Results) -> impl Iterator<Item = Compared<'_>> {
 }
 
 fn chapter(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
-    let (number, article) = scenario.article;
-    let mut blocks = vec![
-        Block::heading(2, scenario.title),
-        Block::Paragraph(format!("Article {number}, {article}. {}", scenario.about)),
-    ];
+    let about = match scenario.article {
+        Some((number, article)) => format!("Article {number}, {article}. {}", scenario.about),
+        None => scenario.about.to_owned(),
+    };
+    let mut blocks = vec![Block::heading(2, scenario.title), Block::Paragraph(about)];
     for part in scenario.parts {
         let compared = Compared {
             results,
@@ -123,7 +123,9 @@ fn chapter(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
         blocks.extend(tables::searches(&compared));
         blocks.extend(cost::table(&compared));
     }
-    blocks.extend(claims_table(results, scenario));
+    if !scenario.claims.is_empty() {
+        blocks.extend(claims_table(results, scenario));
+    }
     blocks
 }
 
@@ -147,7 +149,7 @@ fn claims_table(results: &Results, scenario: &'static Scenario) -> Vec<Block> {
     vec![
         Block::heading(3, "What the article claims"),
         Block::Paragraph(
-            "Yes and no mean that all rounds say so, three at least; where they disagree it cannot be told. \
+            "Yes and no are by the rule in \"How to read it\": five rounds that agree, or three by more than 10 %. \
              The blocking wait is compared."
                 .to_owned(),
         ),

@@ -14,7 +14,7 @@ use crate::record::{Cell, Key, LeftOut, Round, Tried};
 use crate::run::{Run, Starter};
 use crate::scenario::{Part, Scenario, Task, Wait};
 use crate::statistics;
-use crate::systems::System;
+use crate::systems::{Place, System};
 
 /// How long runs are, and how many.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Limits {
     pub(crate) least: u32,
     pub(crate) most: u32,
     pub(crate) is_quick: bool,
-    pub(crate) cores: usize,
+    pub(crate) place: Place,
     /// These sizes alone, if there are any.
     pub(crate) sizes: Vec<u32>,
 }
@@ -66,6 +66,7 @@ impl Lab<'_> {
         let mut planned = plan(scenario, self.systems, &self.limits);
         let runs = planned.len();
         let mut longest = Duration::ZERO;
+        let mut done = 0;
         for round in 0..self.limits.most {
             let round_begun = Instant::now();
             for at in 0..runs {
@@ -76,6 +77,7 @@ impl Lab<'_> {
             }
             // The first round searches and repeats; those that follow are shorter.
             longest = round_begun.elapsed();
+            done = round + 1;
             let left = self.left(budget, begun, longest, round + 1, 0, runs);
             self.progress.round(scenario.name, round, runs, left);
             let is_enough = round + 1 >= self.limits.least;
@@ -83,10 +85,23 @@ impl Lab<'_> {
                 break;
             }
         }
+        self.make_up(&mut planned, done, log);
         for planned in &mut planned {
             self.count_calls(planned);
         }
         planned.into_iter().map(Planned::into_cell).collect()
+    }
+
+    /// Some more rounds, of those cells alone that lack one for a run that failed, and of all that are compared with
+    /// them: a ratio is of one round.
+    fn make_up(&mut self, planned: &mut [Planned<'_>], done: u32, log: &mut Log) {
+        for round in done..done + MORE_ROUNDS {
+            for at in lacking(planned, self.limits.least) {
+                self.progress.at(&planned[at].name(), Duration::ZERO);
+                let neighbour = neighbour_pace(planned, at);
+                self.run_cell(&mut planned[at], round, neighbour, log);
+            }
+        }
     }
 
     /// Who takes no part in something of a scenario, and why.
@@ -128,7 +143,7 @@ impl Lab<'_> {
         }
         let is_first = planned.pace.is_none();
         let pace = planned.pace.unwrap_or(neighbour);
-        let length = self.limits.length;
+        let length = self.limits.length * planned.part.stretch;
         // What is only guessed is tried with few messages.
         let first = if is_first { length / 4 } else { length };
         let (mut measured, mut stages) = self.run_once(planned, round, pace, first);
@@ -251,6 +266,14 @@ impl<'a> Planned<'a> {
         self.late >= PATIENT_RUNS || self.cell.refusal.is_some()
     }
 
+    /// Whether runs that failed have left it with fewer good rounds than there should be at least. Who has none has
+    /// shown enough.
+    fn lacks(&self, least: u32) -> bool {
+        let good = self.cell.good().count();
+        let least = usize::try_from(least).unwrap_or(usize::MAX);
+        self.cell.failures().1 > 0 && (1..least).contains(&good) && !self.is_given_up()
+    }
+
     fn merge(&mut self, stages: measure::Stages) {
         for (name, times) in stages {
             let all = self.merged.entry(name).or_insert_with(statistics::merged);
@@ -294,7 +317,7 @@ fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> V
         for &size in sizes(part, limits) {
             for &wait in part.waits {
                 let takes_part =
-                    |system: &&System| system.is_left_out(part, size, wait, limits.cores).is_none();
+                    |system: &&System| system.is_left_out(part, size, wait, limits.place).is_none();
                 let part_of = |system: &'a System| Planned {
                     part,
                     system,
@@ -317,14 +340,24 @@ fn plan<'a>(scenario: &'a Scenario, systems: &'a [System], limits: &Limits) -> V
     planned
 }
 
+/// The cells that lack a round, and all that are compared with one of them.
+fn lacking(planned: &[Planned<'_>], least: u32) -> Vec<usize> {
+    let place = |it: &Planned<'_>| (it.part.name, it.cell.key.size, it.cell.key.wait);
+    let lack = planned.iter().filter(|it| it.lacks(least)).map(place);
+    let places: BTreeSet<_> = lack.collect();
+    let all = 0..planned.len();
+    all.filter(|&at| places.contains(&place(&planned[at])))
+        .collect()
+}
+
 /// How many cells of a scenario a full run has.
-pub(crate) fn cells(scenario: &Scenario, systems: &[System], cores: usize) -> usize {
+pub(crate) fn cells(scenario: &Scenario, systems: &[System], place: Place) -> usize {
     let limits = Limits {
         length: Duration::ZERO,
         least: 0,
         most: 0,
         is_quick: false,
-        cores,
+        place,
         sizes: Vec::new(),
     };
     plan(scenario, systems, &limits).len()
@@ -340,7 +373,7 @@ fn left_out(scenario: &Scenario, systems: &[System], limits: &Limits) -> BTreeSe
                     Some(LeftOut {
                         scenario: scenario.name.to_owned(),
                         part: part.name.to_owned(),
-                        reason: system.is_left_out(part, size, wait, limits.cores)?,
+                        reason: system.is_left_out(part, size, wait, limits.place)?,
                         system: system.id.clone(),
                     })
                 });
@@ -383,6 +416,8 @@ fn neighbour_pace(planned: &[Planned<'_>], at: usize) -> f64 {
     seen.unwrap_or_else(|| guess(key.size, key.wait))
 }
 
+/// So many rounds more at most where runs failed.
+const MORE_ROUNDS: u32 = 2;
 /// A cell that was late so often is not run again.
 const PATIENT_RUNS: u32 = 2;
 /// How many times as long a message is thought to take when a run was late.
@@ -401,6 +436,7 @@ const SEARCH_LENGTH: Duration = Duration::from_millis(100);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hosts::Span;
     use crate::sample::system;
     use crate::scenarios::scenario;
 
@@ -410,7 +446,10 @@ mod tests {
             least: 1,
             most: 1,
             is_quick,
-            cores: 2,
+            place: Place {
+                cores: 2,
+                span: Span::OneHost,
+            },
             sizes: sizes.to_vec(),
         }
     }
@@ -445,10 +484,8 @@ mod tests {
         let systems = [system];
         let raw = scenario("raw").unwrap();
         let polls = |cores| {
-            let limits = Limits {
-                cores,
-                ..limits(false, &[8])
-            };
+            let mut limits = limits(false, &[8]);
+            limits.place.cores = cores;
             let planned = plan(raw, &systems, &limits);
             planned
                 .iter()
@@ -475,6 +512,28 @@ mod tests {
             ("thr", "tickwire-udp", "cannot do `stream`"),
         ];
         assert_eq!(left_out, expected);
+    }
+
+    #[test]
+    fn who_lacks_a_round_runs_once_more_with_those_it_is_compared_with() {
+        let systems = [system("a", &["echo"]), system("b", &["echo"])];
+        let mut planned = plan(scenario("raw").unwrap(), &systems, &limits(false, &[8, 9]));
+        let failed = Round {
+            failure: Some("1 lost".to_owned()),
+            ..Round::default()
+        };
+        let good = Round::default();
+        for it in &mut planned {
+            it.cell.rounds = vec![good.clone(), good.clone(), good.clone()];
+        }
+        assert!(lacking(&planned, 3).is_empty());
+        planned[3].cell.rounds[1] = failed.clone();
+        assert_eq!(lacking(&planned, 3), [2, 3]);
+        assert!(lacking(&planned, 2).is_empty(), "it has two");
+        planned[3].cell.rounds.push(good);
+        assert!(lacking(&planned, 3).is_empty(), "it has three");
+        planned[3].cell.rounds = vec![failed.clone(), failed.clone(), failed];
+        assert!(lacking(&planned, 3).is_empty(), "it always fails");
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! One run of one cell: its processes are started by the contract, and their answers collected.
 
+use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use crate::environment::seconds_now;
-use crate::proc::{Usage, loopback_bytes};
+use crate::hosts::{Hosts, Side, Span, survives_a_shell};
+use crate::proc::{Usage, interface_bytes};
 use crate::process::{Event, Process, next};
 use crate::record::Answer;
 use crate::scenario::{Part, Task, Wait};
@@ -41,7 +43,7 @@ pub(crate) struct Outcome {
     pub(crate) is_refused: bool,
     /// What a broker used.
     pub(crate) broker: Option<Usage>,
-    /// Bytes over the loopback interface from the first process to the last.
+    /// Bytes over the interface by which the sides reach each other, from the first process to the last.
     pub(crate) wire_bytes: Option<u64>,
     /// Where the samples are; removed with this value.
     pub(crate) folder: Folder,
@@ -57,20 +59,22 @@ pub(crate) struct Starter {
     scratch: Folder,
     runs: u64,
     cores: usize,
+    hosts: Hosts,
 }
 
 impl Starter {
-    /// Makes the folder in which runs have theirs.
-    pub(crate) fn new() -> Result<Self, String> {
+    /// Makes the folder in which runs have theirs, in this one.
+    pub(crate) fn new(within: &Path, hosts: Hosts) -> Result<Self, String> {
         // Processes of two namespaces may have the same number.
         let (id, now) = (std::process::id(), seconds_now());
-        let scratch = std::env::temp_dir().join(format!("tickwire-lab-{now}-{id}"));
+        let scratch = within.join(format!("tickwire-lab-{now}-{id}"));
         fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             scratch: Folder(scratch),
             runs: 0,
             cores,
+            hosts,
         })
     }
 
@@ -83,10 +87,17 @@ impl Starter {
         if let Err(error) = fs::create_dir_all(&folder.0) {
             return Outcome::failed(format!("{}: {error}", folder.0.display()));
         }
-        let before = loopback_bytes();
+        if let Some(percent) = run.part.loss
+            && let Err(error) = self.hosts.lose(percent)
+        {
+            return Outcome::failed(error);
+        }
+        let interface = self.hosts.interface();
+        let before = interface_bytes(interface);
         let (sender, events) = mpsc::channel();
         let mut conversation = Conversation {
             run,
+            hosts: &self.hosts,
             wrapper,
             folder: &folder.0,
             port: FIRST_PORT + PORTS * u16::try_from(number % RUNS_BEFORE_REUSE).unwrap_or(0),
@@ -102,9 +113,14 @@ impl Starter {
         let (is_late, broker) = (conversation.is_late, conversation.broker);
         let is_refused = conversation.is_refused;
         drop(conversation);
-        let wire_bytes = before.zip(loopback_bytes()).map(|(from, to)| to - from);
+        let wire_bytes = before
+            .zip(interface_bytes(interface))
+            .map(|(from, to)| to - from);
         let (answers, failure) = match result {
-            Ok(answers) => {
+            Ok(mut answers) => {
+                if self.hosts.span == Span::TwoClocks {
+                    forget_the_start(&mut answers);
+                }
                 let failure = verify::failure(run.part, run.count, &answers);
                 (answers, failure)
             }
@@ -125,6 +141,7 @@ impl Starter {
 /// The processes of a run. Dropped, it ends those that are left.
 struct Conversation<'a> {
     run: &'a Run<'a>,
+    hosts: &'a Hosts,
     wrapper: &'a [String],
     folder: &'a PathBuf,
     port: u16,
@@ -154,7 +171,9 @@ impl Conversation<'_> {
             }
         }
         self.wait_ready(&listening)?;
+        // Of a process on another machine only what started it is known here.
         let leader = broker
+            .filter(|_| self.hosts.span != Span::TwoClocks)
             .and_then(|it| self.processes[it].as_ref())
             .map(Process::id);
         let before = leader.map(Usage::of_group);
@@ -162,7 +181,11 @@ impl Conversation<'_> {
         for index in 0..part.publishers {
             speaking.push(self.start(active, index, 0)?);
         }
-        let deadline = Instant::now() + PATIENCE + 4 * self.run.expected;
+        let patience = match part.loss {
+            Some(_) => LOSSY_PATIENCE,
+            None => PATIENCE,
+        };
+        let deadline = Instant::now() + patience + 4 * self.run.expected;
         let mut answers = self.answers_of(&speaking, deadline)?;
         // Who receives may wait for as long as `--idle` before it gives up.
         let deadline = Instant::now() + PATIENCE;
@@ -179,23 +202,43 @@ impl Conversation<'_> {
     }
 
     fn start(&mut self, job: &str, index: u8, core: usize) -> Result<usize, String> {
-        let run = self.run;
         let number = self.processes.len();
-        let program = run.system.program.as_os_str();
-        let mut command = match self.wrapper.split_first() {
-            None => Command::new(program),
-            Some((wrapper, rest)) => {
-                let log = self.folder.join(format!("{job}.{index}.calls"));
-                let mut command = Command::new(wrapper);
-                command.args(rest).arg("-o").arg(log).arg(program);
-                command
-            }
-        };
-        command.args(self.arguments(job, index, core));
+        let words = self.words(job, index, core)?;
+        let (first, rest) = words.split_first().ok_or("nothing is started")?;
+        let mut command = Command::new(first);
+        command.args(rest);
         let name = format!("{job} {index}");
         let process = Process::start(name, &mut command, number, &self.sender)?;
+        let process = match self.hosts.span {
+            Span::TwoClocks => process.attended(),
+            Span::OneHost | Span::OneClock => process,
+        };
         self.processes.push(Some(process));
         Ok(number)
+    }
+
+    /// What starts a program: the words of its host, the wrapper, the program, its arguments.
+    fn words(&self, job: &str, index: u8, core: usize) -> Result<Vec<OsString>, String> {
+        let mut words: Vec<OsString> = self.wrapper.iter().map(OsString::from).collect();
+        if !words.is_empty() {
+            let log = self.folder.join(format!("{job}.{index}.calls"));
+            words.extend(["-o".into(), log.into()]);
+        }
+        words.push(self.run.system.program.clone().into());
+        words.extend(
+            self.arguments(job, index, core)
+                .into_iter()
+                .map(OsString::from),
+        );
+        let is_plain = |it: &&OsString| it.to_str().is_some_and(survives_a_shell);
+        let twisted = words.iter().find(|it| !is_plain(it));
+        match twisted.filter(|_| self.hosts.span == Span::TwoClocks) {
+            Some(word) => Err(format!(
+                "{} may not come to another machine as it is: it has other signs than letters, digits and -_./,:=+@%",
+                word.display()
+            )),
+            None => Ok([&self.hosts.words(job)[..], &words].concat()),
+        }
     }
 
     fn arguments(&self, job: &str, index: u8, core: usize) -> Vec<String> {
@@ -229,6 +272,15 @@ impl Conversation<'_> {
         }
         option("core", core.to_string());
         option("port", self.port.to_string());
+        if part.loss.is_some() {
+            option("idle", LOSSY_IDLE.as_secs().to_string());
+            if let Some(mtu) = self.hosts.mtu() {
+                option("mtu", mtu.to_string());
+            }
+        }
+        let (here, there) = self.hosts.addresses(Side::of_job(job));
+        option("here", here.to_string());
+        option("there", there.to_string());
         option("dir", self.folder.display().to_string());
         all.extend(run.system.arguments.iter().cloned());
         all
@@ -339,6 +391,14 @@ impl Conversation<'_> {
     }
 }
 
+/// The publishers' start is of another clock than the time at which messages came: what is left is the receiver's own,
+/// from the first measured message to the last.
+fn forget_the_start(answers: &mut [Answer]) {
+    for answer in answers {
+        (answer.taken, answer.taken_ns) = (0, 0);
+    }
+}
+
 impl Outcome {
     fn failed(error: String) -> Self {
         Self {
@@ -363,5 +423,8 @@ const PORTS: u16 = 20;
 const RUNS_BEFORE_REUSE: u64 = 600;
 /// How long a process may take to be ready, and beyond its work.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// The same where announcements get lost, too, and how long a sample may take that is sent again and again.
+const LOSSY_PATIENCE: Duration = Duration::from_secs(15);
+const LOSSY_IDLE: Duration = Duration::from_secs(5);
 /// How long a process that has answered may take to end.
 const GRACE: Duration = Duration::from_secs(2);

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Scenario {
     /// What it is called on the command line.
     pub(crate) name: &'static str,
-    /// The article's number, and its title.
-    pub(crate) article: (&'static str, &'static str),
+    /// The number of the article that made the comparison, and its title. What none has made is not of the `seeds`.
+    pub(crate) article: Option<(&'static str, &'static str)>,
     pub(crate) title: &'static str,
     /// What is compared and how, a paragraph of the report.
     pub(crate) about: &'static str,
@@ -17,6 +17,13 @@ pub(crate) struct Scenario {
     pub(crate) minutes: f64,
     pub(crate) parts: &'static [Part],
     pub(crate) claims: &'static [Claim],
+}
+
+impl Scenario {
+    /// Whether some of its frames get lost, or could.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.parts.iter().any(|part| part.loss.is_some())
+    }
 }
 
 /// One table of a scenario: everything that is run with the same options but size and wait.
@@ -33,6 +40,11 @@ pub(crate) struct Part {
     pub(crate) quick: &'static [u32],
     pub(crate) publishers: u8,
     pub(crate) subscribers: u8,
+    /// Of a hundred frames, how many are lost on the way, each for itself, in either direction; with `Some(0)` the way is
+    /// the same and loses none. Only a [`Cable`](crate::cable::Cable) loses frames.
+    pub(crate) loss: Option<u8>,
+    /// How many times as long as others its runs are.
+    pub(crate) stretch: u32,
     /// Whether subscriber 0 alone echoes.
     pub(crate) one_responder: bool,
     pub(crate) threads: Option<u32>,
@@ -41,6 +53,8 @@ pub(crate) struct Part {
     pub(crate) needs: &'static [&'static str],
     /// The systems that take part, if not all do. Floors always do.
     pub(crate) only: Option<Group>,
+    /// Systems that take no part although they could.
+    pub(crate) except: Option<Group>,
     /// Systems that are not what the article compared: they win nothing here.
     pub(crate) unlike: Option<Group>,
     /// Whether latency is drawn against size, with its linear fit.
@@ -169,11 +183,14 @@ impl Part {
         quick: &[],
         publishers: 1,
         subscribers: 1,
+        loss: None,
+        stretch: 1,
         one_responder: false,
         threads: None,
         waits: &[Wait::Block, Wait::Poll],
         needs: &[],
         only: None,
+        except: None,
         unlike: None,
         is_line: false,
         count_calls_at: None,
@@ -244,10 +261,9 @@ impl Part {
 
     /// Why a system of this id is not wanted.
     pub(crate) fn refuses(&self, id: &str) -> Option<&'static str> {
-        let only = self
-            .only
-            .filter(|only| !begins_with_any(id, only.systems))?;
-        Some(only.because)
+        let only = self.only.filter(|it| !begins_with_any(id, it.systems));
+        let except = self.except.filter(|it| begins_with_any(id, it.systems));
+        only.or(except).map(|it| it.because)
     }
 }
 

@@ -7,6 +7,7 @@ mod broker;
 mod c_extension;
 mod dotnet;
 mod latency;
+mod loss;
 mod pipeline;
 mod raw;
 mod throughput;
@@ -14,7 +15,7 @@ mod typed;
 
 use crate::scenario::{Part, Scenario};
 
-/// All of them.
+/// All of them; those of an article are the seeds.
 pub(crate) static SCENARIOS: &[&Scenario] = &[
     &raw::RAW,
     &typed::TYPED,
@@ -24,6 +25,7 @@ pub(crate) static SCENARIOS: &[&Scenario] = &[
     &broker::BROKER,
     &pipeline::PIPELINE,
     &c_extension::C_EXTENSION,
+    &loss::LOSS,
 ];
 
 /// The scenario of that name.

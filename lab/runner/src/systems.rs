@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::hosts::Span;
 use crate::record::Absent;
-use crate::scenario::{Part, Wait};
+use crate::scenario::{Part, Task, Wait};
 use crate::scenarios::SCENARIOS;
 
 /// One folder.
@@ -177,26 +178,59 @@ pub(crate) fn present(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Ab
     (systems, absent)
 }
 
+/// On what it runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Of each host.
+    pub(crate) cores: usize,
+    pub(crate) span: Span,
+}
+
 impl System {
-    /// Why it takes no part in a part at this size and wait, on a machine of so many cores.
+    /// Why it takes no part in a part at this size and wait, in such a place.
     pub(crate) fn is_left_out(
         &self,
         part: &Part,
         size: u32,
         wait: Wait,
-        cores: usize,
+        place: Place,
     ) -> Option<String> {
+        let cores = place.cores;
         let unwanted = part.refuses(&self.id).filter(|_| !self.is_floor);
         let unwanted = unwanted.map(|because| format!("because {because}"));
         let processes = part.processes() + usize::from(self.has_broker());
         let has_cores = wait == Wait::Block || processes <= cores;
-        self.cannot(part, size, wait).or(unwanted).or_else(|| {
-            (!has_cores).then(|| {
+        let cannot = self.cannot(part, size, wait).or(unwanted);
+        let cannot = cannot.or_else(|| self.repeats_nothing(part));
+        cannot
+            .or_else(|| self.stays_apart(part, place.span))
+            .or_else(|| {
+                (!has_cores).then(|| {
                 format!(
                     "polling takes a core for each of {processes} processes, and there are {cores}"
                 )
             })
-        })
+            })
+    }
+
+    /// Why its sides cannot be on two hosts, or say nothing then.
+    fn stays_apart(&self, part: &Part, span: Span) -> Option<String> {
+        let reaches = REACH_HOSTS.contains(&self.transport.as_str());
+        let reason = match (span, part.task) {
+            (Span::OneHost, _) | (_, Task::Codec) => return None,
+            _ if !reaches => "reaches no further than its host",
+            (Span::TwoClocks, Task::OpenLoop(_)) => {
+                "one-way times take one clock, and two machines have two"
+            }
+            _ => return None,
+        };
+        Some(reason.to_owned())
+    }
+
+    /// Why it takes no part where frames get lost.
+    fn repeats_nothing(&self, part: &Part) -> Option<String> {
+        let is_lost = part.loss.is_some_and(|percent| percent > 0);
+        (is_lost && self.is_floor).then(|| "sends nothing again that was lost".to_owned())
     }
 
     /// What it cannot do of a part at this size and wait.
@@ -238,7 +272,11 @@ impl System {
     /// Whether it has a row in the table of a part.
     pub(crate) fn takes_part(&self, part: &Part) -> bool {
         let is_in = |&wait: &Wait| {
-            self.is_left_out(part, part.sizes[0], wait, usize::MAX)
+            let anywhere = Place {
+                cores: usize::MAX,
+                span: Span::OneHost,
+            };
+            self.is_left_out(part, part.sizes[0], wait, anywhere)
                 .is_none()
         };
         part.waits.iter().any(is_in)
@@ -250,6 +288,8 @@ impl System {
     }
 }
 
+/// Transports that reach another host.
+pub(crate) const REACH_HOSTS: &[&str] = &["tcp", "udp"];
 /// The capability of a program of .NET.
 pub(crate) const DOTNET: &str = "dotnet";
 
@@ -287,7 +327,7 @@ struct Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Right, Task, begins_with_any};
+    use crate::scenario::{Right, begins_with_any};
 
     fn example() -> Peer {
         let text = r#"
@@ -355,6 +395,32 @@ mod tests {
     }
 
     #[test]
+    fn who_reaches_no_other_host_is_named_and_so_is_what_takes_one_clock() {
+        let mut system = example().systems.remove(0);
+        let open_loop = Part {
+            task: Task::OpenLoop(1_000),
+            ..Part::ECHO
+        };
+        let codec = Part {
+            task: Task::Codec,
+            ..Part::ECHO
+        };
+        let of = |system: &System| {
+            [Span::OneHost, Span::OneClock, Span::TwoClocks].map(|span| {
+                let parts = [&Part::ECHO, &open_loop, &codec];
+                parts.map(|part| system.stays_apart(part, span).is_some())
+            })
+        };
+        let one_clock = [[false; 3], [false; 3], [false, true, false]];
+        assert_eq!(of(&system), one_clock);
+        system.transport = "unix".to_owned();
+        let network = [[false; 3], [true, true, false], [true, true, false]];
+        assert_eq!(of(&system), network);
+        let reason = system.stays_apart(&Part::ECHO, Span::OneClock);
+        assert_eq!(reason.unwrap(), "reaches no further than its host");
+    }
+
+    #[test]
     fn programs_of_dotnet_stand_beside_their_like_alone() {
         let mut system = example().systems.remove(0);
         system.can.insert(DOTNET.to_owned());
@@ -377,8 +443,12 @@ mod tests {
             ids.extend(peer.absent.is_some().then(|| folder.into_owned()));
             ids.extend(peer.systems.iter().map(|it| it.id.clone()));
             for missed in &peer.missed {
-                let scenario = missed.split(' ').next().unwrap();
-                assert!(crate::scenarios::scenario(scenario).is_some(), "{missed}");
+                let (scenario, part) = missed.split_once(' ').unwrap_or((missed, ""));
+                let parts = crate::scenarios::scenario(scenario).expect(missed).parts;
+                let mut parts = parts.iter().filter(|it| part.is_empty() || it.name == part);
+                // Who brings a transport misses nothing where nothing is sent.
+                assert!(parts.clone().next().is_some(), "{missed}");
+                assert!(parts.all(|it| it.task != Task::Codec), "{missed}");
             }
         }
         let exists = |name: &&str| ids.iter().any(|id| begins_with_any(id, &[name]));

@@ -64,7 +64,11 @@ impl<C: Content> Peer for Array<C> {
             true => self
                 .session
                 .write_held(number, || self.writer.write(sample)),
-            false => self.writer.write(sample),
+            false => {
+                let written = self.writer.write(sample);
+                self.session.flush_after(number);
+                written
+            }
         }
         .map(drop)
         .map_err(told)

@@ -4,6 +4,7 @@ mod array;
 mod codec;
 mod content;
 mod inlet;
+mod lent;
 mod pipeline;
 mod session;
 mod typed;
@@ -14,6 +15,7 @@ use lab_program::{Job, Options, Payload};
 
 use array::Array;
 use content::{Bytes, Content, Floats, Structs};
+use lent::Lent;
 use typed::Typed;
 
 /// There are no options of its own.
@@ -23,7 +25,7 @@ struct Own {}
 fn main() -> ExitCode {
     let (options, Own {}) = lab_program::parse();
     match (options.system.as_str(), options.job, options.rate) {
-        ("tickwire-udp", ..) => {}
+        ("tickwire-udp" | "tickwire-tcp" | "tickwire-shm", ..) => {}
         ("tickwire-udp-batched", Job::Send | Job::Receive, None) => {}
         ("tickwire-udp-batched", ..) => {
             return lab_program::misused(
@@ -48,6 +50,13 @@ fn main() -> ExitCode {
         },
         (Job::Codec, Payload::Typed) => lab_program::finish(&options, || codec::measure(&options)),
         (Job::Codec, _) => lab_program::misused(&options, "bytes have no encoding"),
+        (_, Payload::Bytes)
+            if options.system == "tickwire-shm" && options.payload_len() >= MIN_LENT_LEN =>
+        {
+            lab_program::finish(&options, || {
+                lab_program::converse(&options, VERSION, Lent::open(&options)?)
+            })
+        }
         (_, Payload::Bytes) => converse::<Bytes>(&options),
         (_, Payload::Floats) => converse::<Floats>(&options),
         (_, Payload::Structs) => converse::<Structs>(&options),
@@ -67,4 +76,6 @@ fn told(error: impl std::error::Error) -> String {
     error.to_string()
 }
 
+/// Below that a loan costs more than the copies that it saves.
+const MIN_LENT_LEN: usize = 16 << 10;
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lab_program::{Handler, Idle, Job, Options, Responders, Wait, own_number};
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Publisher,
-    PublisherQos, SuspendedPublications, TopicSupport,
+    PublisherQos, SuspendedPublications, TopicSupport, Transport,
 };
 
 use crate::inlet::Inlet;
@@ -25,10 +25,18 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open(options: &Options) -> Result<Self, String> {
-        let builder = DomainParticipant::builder(options.domain()).name("lab");
+        let builder = DomainParticipant::builder(options.domain())
+            .name("lab")
+            .interface(&options.here.to_string())
+            .shared_memory(options.system == "tickwire-shm")
+            .trusts_lenders(true);
         let builder = match options.wait {
             Wait::Block => builder,
             Wait::Poll => builder.driving(Driving::Polled).busy_poll(LOOK),
+        };
+        let builder = match options.system.as_str() {
+            "tickwire-tcp" => builder.transports([Transport::Tcp]).peer(options.there),
+            _ => builder,
         };
         let participant = builder.build().map_err(told)?;
         Ok(Self {
@@ -73,10 +81,10 @@ impl Session {
     }
 
     /// Waits until all of the other side are matched.
-    pub(crate) fn meet<T: TopicSupport>(
+    pub(crate) fn meet<W: TopicSupport, R: TopicSupport>(
         &self,
-        writer: &DataWriter<T>,
-        reader: &DataReader<T>,
+        writer: &DataWriter<W>,
+        reader: &DataReader<R>,
     ) -> Result<(), String> {
         let count = match self.options.job.is_passive() {
             true => self.options.publishers,
@@ -100,12 +108,34 @@ impl Session {
         }
     }
 
+    /// Whether the participant has no threads.
+    pub(crate) fn is_driven(&self) -> bool {
+        matches!(self.options.wait, Wait::Poll)
+    }
+
+    /// Drives the participant until so it is; false if that takes too long.
+    pub(crate) fn drive_until(&self, patience: Duration, is_so: impl Fn() -> bool) -> bool {
+        let begin = Instant::now();
+        while !is_so() {
+            if begin.elapsed() > patience {
+                return false;
+            }
+            let _waits_no_longer = self.participant.poll(LOOK);
+        }
+        true
+    }
+
     /// As the pipeline has it, which keeps all samples.
     pub(crate) fn settings_of_all(&self) -> BTreeMap<String, String> {
+        let driving = if self.is_driven() {
+            "polled"
+        } else {
+            "threads"
+        };
         let settings = [
             ("RELIABILITY", "RELIABLE"),
             ("HISTORY", "KEEP_ALL"),
-            ("driving", "threads"),
+            ("driving", driving),
         ];
         settings
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -122,15 +152,25 @@ impl Session {
         HELD.with_borrow_mut(|held| {
             held.get_or_insert_with(|| self.publisher.suspend_publications());
             let written = write();
-            let next = own_number(number) + 1;
-            let demand = self.options.demand;
-            let ends =
-                demand.is_some_and(|it| next.is_multiple_of(it)) || next == self.options.total();
-            if ends {
+            if self.ends_burst(number) {
                 held.take();
             }
             written
         })
+    }
+
+    /// Has what waits for company leave after the last of a burst and of all.
+    pub(crate) fn flush_after(&self, number: u64) {
+        if self.streams() && self.ends_burst(number) {
+            self.publisher.flush();
+        }
+    }
+
+    /// Whether nothing follows message `number` for now.
+    fn ends_burst(&self, number: u64) -> bool {
+        let next = own_number(number) + 1;
+        let demand = self.options.demand;
+        demand.is_some_and(|it| next.is_multiple_of(it)) || next == self.options.total()
     }
 
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
@@ -144,7 +184,7 @@ impl Session {
         };
         let publications = match self.is_batched() {
             true => "suspended in bursts and streams",
-            false => "sent at once",
+            false => "not suspended, flushed after bursts",
         };
         vec![
             ("RELIABILITY", "RELIABLE".into()),

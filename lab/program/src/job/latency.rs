@@ -65,11 +65,17 @@ impl<P: Peer> Pinger<P> {
 impl<P: Peer> Handler<P::Message> for Pinger<P> {
     fn take(&mut self, echo: &P::Message) -> ControlFlow<()> {
         let at = now();
-        if echo.number(self.number) != self.number || !echo.is_intact(self.number) {
+        let mut is_right = echo.number(self.number) == self.number;
+        self.echoes += 1;
+        let is_last = self.echoes >= self.options.echoes();
+        if is_last {
+            // Not before the time of the last has been taken.
+            is_right &= echo.is_intact(self.number);
+        }
+        if !is_right {
             self.findings.corrupt(self.number);
         }
-        self.echoes += 1;
-        if self.echoes < self.options.echoes() {
+        if !is_last {
             return ControlFlow::Continue(());
         }
         if self.number >= self.options.warmup {

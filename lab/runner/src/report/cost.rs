@@ -4,7 +4,7 @@ use super::document::Block;
 use super::tables::{class, size};
 use super::text::{Align, Table, number};
 use crate::compared::Compared;
-use crate::record::{Cell, Totals};
+use crate::record::{Cell, Counted, Totals};
 use crate::scenario::Task;
 use crate::statistics::Spread;
 
@@ -59,7 +59,10 @@ pub(super) fn table(compared: &Compared<'_>) -> Vec<Block> {
                 })
                 .unwrap_or_default(),
                 text(median(|it| it.switches).map(|it| it.median)),
-                text(counted.system_calls),
+                counted
+                    .system_calls
+                    .map(|it| calls(it, counted))
+                    .unwrap_or_default(),
                 wire.unwrap_or_default(),
                 encoded.map(|it| it.to_string()).unwrap_or_default(),
                 number(crate::measure::float(last.totals.resident_kb) / 1024.0),
@@ -71,18 +74,56 @@ pub(super) fn table(compared: &Compared<'_>) -> Vec<Block> {
     if table.is_empty() {
         return Vec::new();
     }
+    let hosts = compared.results.hosts.as_ref();
     let sides = match part.task {
         Task::Codec => "",
+        _ if hosts.is_some_and(|it| it.has_two_clocks) => {
+            ", of all processes together, without a broker"
+        }
         _ => ", of all processes together, a broker too",
     };
     let unit = part.unit();
     let caption = format!(
         "What a {unit} costs{sides}. Memory and threads are those of the process that has most. \
-         System calls (of those that block, without a broker) and bytes on the wire are the difference between runs of 500 and 1000; `about` is what \
-         a whole run moved over the loopback interface, its beginning too, divided by its messages."
+         System calls (of those that block, without a broker) and bytes on the wire are the difference between runs of N and 2 N, \
+         divided by N. N is 500; of streams 50 000, of their system calls 500 to 50 000, as many as take two seconds under strace, \
+         and `below` is said where the difference is no larger than that of two runs of N. `about` is what \
+         a whole run moved over the interface between its sides, its beginning too, divided by its messages."
     );
     vec![
         Block::Paragraph(caption),
         Block::Table(table.without_empty_columns()),
     ]
+}
+
+/// System calls a message, or what they are fewer than.
+fn calls(calls: f64, counted: &Counted) -> String {
+    let messages = counted.messages.max(MESSAGES_OF_OLD);
+    let least = counted
+        .resolution
+        .max(1.0 / crate::measure::float(messages));
+    match calls > least {
+        true => number(calls),
+        false => format!("below resolution ({})", number(least)),
+    }
+}
+
+/// N of runs that do not tell it.
+const MESSAGES_OF_OLD: u64 = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_equal_runs_may_differ_by_is_no_figure() {
+        let counted = |messages, resolution| Counted {
+            messages,
+            resolution,
+            ..Counted::default()
+        };
+        assert_eq!(calls(0.5, &counted(50_000, 0.01)), number(0.5));
+        assert!(calls(0.01, &counted(50_000, 0.01)).starts_with("below"));
+        assert!(calls(0.0, &counted(0, 0.0)).starts_with("below resolution (0.002"));
+    }
 }

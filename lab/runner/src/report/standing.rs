@@ -8,6 +8,7 @@ use super::text::{Align, Table, figure_text, times_text};
 use crate::compared::{Compared, Kind, is_tickwire};
 use crate::measure;
 use crate::record::{Cell, Results};
+use crate::said::{Said, said};
 use crate::statistics::Spread;
 
 /// The page.
@@ -20,32 +21,26 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         blocks.push(Block::Paragraph(text.to_owned()));
     } else {
         let count = |wanted| duels.iter().filter(|it| it.place() == wanted).count();
-        let (ahead, level, behind) = (
-            count(Place::Ahead),
-            count(Place::Level),
-            count(Place::Behind),
-        );
         blocks.push(Block::Paragraph(format!(
             "The best of Tickwire against the best peer of the same reach (network, or one machine), of the same wait \
-             and size, round by round: ahead in {ahead}, behind in {behind}, in {level} rounds disagree, and {missing} \
-             are not entered, since Tickwire does not have yet what they take. Ahead and behind mean all rounds, by the figure that each table is about."
+             and size, round by round: ahead in {}, leaning ahead in {}, level in {}, leaning behind in {}, behind in {}; \
+             {missing} are not entered, since Tickwire does not have yet what they take. By the figure that each table is \
+             about, and the rule in \"How to read it\".",
+            count(Place::Ahead),
+            count(Place::LeaningAhead),
+            count(Place::Level),
+            count(Place::LeaningBehind),
+            count(Place::Behind),
         )));
     }
-    for (place, title) in [
-        (Place::Ahead, "Ahead of the best peer"),
-        (Place::Behind, "Behind the best peer"),
-        (
-            Place::Level,
-            "Neither: rounds disagree, or some of Tickwire's failed",
-        ),
-    ] {
-        let mut of_place: Vec<_> = duels.iter().filter(|it| it.place() == place).collect();
+    for (place, title) in PLACES {
+        let mut of_place: Vec<_> = duels.iter().filter(|it| it.place() == *place).collect();
         of_place.sort_by(|a, b| a.times.median.total_cmp(&b.times.median));
-        if place == Place::Behind {
+        if matches!(place, Place::Behind | Place::LeaningBehind) {
             of_place.reverse();
         }
         if !of_place.is_empty() {
-            blocks.push(Block::heading(3, title));
+            blocks.push(Block::heading(3, *title));
             blocks.push(Block::Table(table(&of_place)));
         }
     }
@@ -63,25 +58,44 @@ struct Duel<'a> {
     theirs: &'a Cell,
     /// How many times worse ours is.
     times: Spread,
+    /// In so many rounds that went through for both.
+    rounds: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Ahead,
+    LeaningAhead,
     Level,
+    LeaningBehind,
     Behind,
 }
 
 impl Duel<'_> {
     fn place(&self) -> Place {
-        match (self.times.max < 1.0, self.times.min > 1.0) {
-            // Who fails is not ahead, however fast the other runs were.
-            (true, _) if self.ours.failures().1 == 0 => Place::Ahead,
-            (_, true) => Place::Behind,
-            _ => Place::Level,
+        // Who fails is not ahead, however fast the other runs were.
+        let fails = self.ours.failures().1 > 0;
+        match said(self.times, self.rounds, 1.0) {
+            Said::Below | Said::LeansBelow if fails => Place::Level,
+            Said::Below => Place::Ahead,
+            Said::LeansBelow => Place::LeaningAhead,
+            Said::Nothing | Said::Both => Place::Level,
+            Said::LeansAbove => Place::LeaningBehind,
+            Said::Above => Place::Behind,
         }
     }
 }
+
+const PLACES: &[(Place, &str)] = &[
+    (Place::Ahead, "Ahead of the best peer"),
+    (Place::Behind, "Behind the best peer"),
+    (Place::LeaningAhead, "Leaning ahead"),
+    (Place::LeaningBehind, "Leaning behind"),
+    (
+        Place::Level,
+        "Level: rounds disagree, or are fewer than three, or some of Tickwire's failed",
+    ),
+];
 
 fn duels(compared: Compared<'_>) -> Vec<Duel<'_>> {
     let ours: Vec<&Cell> = compared
@@ -103,11 +117,13 @@ fn duels(compared: Compared<'_>) -> Vec<Duel<'_>> {
             .copied()
             .filter(|other| is_same_place(other, cell));
         let duel = compared.best_of(group).and_then(|ours| {
+            let rounds = compared.rounds_to_peer(ours);
             Some(Duel {
                 compared,
                 ours,
                 theirs: compared.best_rival(ours)?,
-                times: compared.times_peer(ours)?,
+                rounds: rounds.len(),
+                times: Spread::of(rounds)?,
             })
         });
         duels.extend(duel);
@@ -307,14 +323,15 @@ mod tests {
     #[test]
     fn each_reach_has_its_own_best_peer() {
         let page = page(&[
-            ("floor-tcp", "tcp", &[10_000, 11_000]),
-            ("zeromq-tcp", "tcp", &[40_000, 44_000]),
-            ("tickwire-udp", "udp", &[20_000, 22_000]),
-            ("tickwire-tcp", "tcp", &[30_000, 33_000]),
-            ("iceoryx2", "shm", &[1_000, 1_100]),
-            ("tickwire-shm", "shm", &[3_000, 3_300]),
+            ("floor-tcp", "tcp", &[10_000, 11_000, 10_000]),
+            ("zeromq-tcp", "tcp", &[40_000, 44_000, 40_000]),
+            ("tickwire-udp", "udp", &[20_000, 22_000, 20_000]),
+            ("tickwire-tcp", "tcp", &[30_000, 33_000, 30_000]),
+            ("iceoryx2", "shm", &[1_000, 1_100, 1_000]),
+            ("tickwire-shm", "shm", &[3_000, 3_300, 3_000]),
         ]);
-        assert!(page.contains("ahead in 1, behind in 1, in 0"), "{page}");
+        let counts = "ahead in 1, leaning ahead in 0, level in 0, leaning behind in 0, behind in 1";
+        assert!(page.contains(counts), "{page}");
         let (ahead, behind) = page.split_once("### Behind").unwrap();
         assert!(ahead.contains("tickwire-udp") && ahead.contains("2.00 (2.00..2.00) better"));
         assert!(
@@ -350,7 +367,7 @@ mod tests {
         let mut document = Document::new(String::new());
         document.extend(blocks(&results));
         let page = markdown::write(&document);
-        assert!(page.contains("and 2 are not entered"), "{page}");
+        assert!(page.contains("; 2 are not entered"), "{page}");
         let table = page.split_once("### Not entered").unwrap().1;
         let line = |id: &str| table.lines().find(|line| line.contains(id));
         let shm = line("tickwire-shm").unwrap();
@@ -378,17 +395,47 @@ mod tests {
     #[test]
     fn who_fails_is_not_ahead() {
         let mut results = sample::raw(&[
-            ("zeromq-tcp", "tcp", &[40_000, 44_000]),
-            ("tickwire-udp", "udp", &[20_000, 22_000]),
+            ("zeromq-tcp", "tcp", &[40_000, 44_000, 40_000, 40_000]),
+            ("tickwire-udp", "udp", &[20_000, 22_000, 20_000, 20_000]),
         ]);
-        let is_ahead = |results: &Results| {
-            parts(results)
-                .flat_map(duels)
-                .any(|duel| duel.place() == Place::Ahead)
-        };
-        assert!(is_ahead(&results));
+        assert_eq!(place(&results), Place::Ahead);
         results.cells[1].rounds[1].failure = Some("1 lost".to_owned());
-        assert!(!is_ahead(&results));
+        assert_eq!(place(&results), Place::Level);
+    }
+
+    #[test]
+    fn fewer_than_three_common_rounds_are_level() {
+        let mut results = sample::raw(&[
+            ("zeromq-tcp", "tcp", &[40_000, 40_000, 40_000]),
+            ("tickwire-udp", "udp", &[20_000, 20_000, 20_000]),
+        ]);
+        assert_eq!(place(&results), Place::Ahead);
+        results.cells[0].rounds[2].failure = Some("1 lost".to_owned());
+        assert_eq!(place(&results), Place::Level);
+    }
+
+    #[test]
+    fn three_rounds_with_little_between_lean() {
+        let of = |ours: &[u64]| {
+            let theirs = vec![40_000; ours.len()];
+            let systems: &[(&str, &str, &[u64])] = &[
+                ("zeromq-tcp", "tcp", &theirs),
+                ("tickwire-udp", "udp", ours),
+            ];
+            place(&sample::raw(systems))
+        };
+        assert_eq!(of(&[38_000; 3]), Place::LeaningAhead);
+        assert_eq!(of(&[38_000; 5]), Place::Ahead);
+        assert_eq!(of(&[42_000; 4]), Place::LeaningBehind);
+        assert_eq!(of(&[42_000; 5]), Place::Behind);
+        assert_eq!(of(&[42_000, 38_000, 38_000, 38_000, 38_000]), Place::Level);
+    }
+
+    /// Of the one duel.
+    fn place(results: &Results) -> Place {
+        let duels: Vec<Duel<'_>> = parts(results).flat_map(duels).collect();
+        assert_eq!(duels.len(), 1);
+        duels[0].place()
     }
 
     #[test]

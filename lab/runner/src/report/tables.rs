@@ -33,7 +33,15 @@ const WIDE: usize = 200;
 const KEYS: &[&str] = &["size", "system", "wait"];
 /// Columns that come in a table of their own.
 const DETAILS: &[&str] = &[
-    "p90", "p99", "p99.9", "max", "n", "encode", "decode", "seed us",
+    "p90",
+    "p99",
+    "p99 of rounds",
+    "p99.9",
+    "max",
+    "n",
+    "encode",
+    "decode",
+    "seed us",
 ];
 
 /// The figures of all systems, sizes one after the other.
@@ -52,6 +60,7 @@ fn figures(compared: &Compared<'_>) -> Table {
         (figure, Align::Right),
         ("p90", Align::Right),
         ("p99", Align::Right),
+        ("p99 of rounds", Align::Right),
         ("p99.9", Align::Right),
         ("max", Align::Right),
         ("n", Align::Right),
@@ -133,6 +142,7 @@ fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
             .unwrap_or_default(),
         percentile(90.0, |it| it.p90),
         percentile(99.0, |it| it.p99),
+        p99_of_rounds(compared, cell).unwrap_or_default(),
         percentile(99.9, |it| it.p99_9),
         most.unwrap_or_default(),
         latencies
@@ -161,6 +171,17 @@ fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
         article(compared, cell),
         remarks(compared, cell),
     ]
+}
+
+/// The least and the largest of the rounds' own, of an open loop: its tails are what it is about, and a single round may
+/// have made the one of all messages.
+fn p99_of_rounds(compared: &Compared<'_>, cell: &Cell) -> Option<String> {
+    let is_open_loop = matches!(compared.part.task, Task::OpenLoop(_));
+    let rounds = cell.good().filter(|_| is_open_loop);
+    let times = rounds.filter_map(|round| round.stages.get(measure::ONE_WAY));
+    let known = times.filter(|times| times.reaches(99.0));
+    let spread = Spread::of(known.map(|times| measure::float(times.p99) / 1e3))?;
+    Some(format!("{}..{}", number(spread.min), number(spread.max)))
 }
 
 /// Why there is no table.
@@ -197,8 +218,17 @@ pub(super) fn left_out(compared: &Compared<'_>) -> Option<Block> {
 pub(super) fn refusals(compared: &Compared<'_>) -> Option<Block> {
     let refused = compared
         .cells()
-        .filter_map(|cell| Some((&cell.key.system, cell.refusal.as_ref()?)));
+        .filter_map(|cell| Some((cell.key.system.as_str(), cell.refusal.as_deref()?)));
     let reasons: BTreeMap<_, _> = refused.collect();
+    if let Some(threads) = compared.part.threads.filter(|_| !reasons.is_empty()) {
+        let systems: Vec<_> = reasons.into_keys().collect();
+        let is_tickwire = systems.iter().any(|id| begins_with_any(id, &["tickwire"]));
+        return Some(Block::Paragraph(format!(
+            "Not run with {threads} threads, since how many they have is no option of theirs: {}.{}",
+            systems.join(", "),
+            if is_tickwire { TICKWIRE_THREADS } else { "" },
+        )));
+    }
     let texts: Vec<_> = reasons
         .iter()
         .map(|(system, reason)| format!("{system} ({reason})"))
@@ -208,6 +238,10 @@ pub(super) fn refusals(compared: &Compared<'_>) -> Option<Block> {
         Block::Paragraph(format!("Cannot take part, as their programs say: {texts}."))
     })
 }
+
+/// Why Tickwire has no such option.
+const TICKWIRE_THREADS: &str = " Tickwire needs none: each participant has three of its own, for samples, for what \
+     comes by multicast and for acknowledgements; there is no pool and no broker that more of them could speed up.";
 
 /// The article's figures that stand beside no row.
 pub(super) fn published_alone(compared: &Compared<'_>) -> Option<Block> {
@@ -260,12 +294,16 @@ pub(super) fn lines(compared: &Compared<'_>) -> Option<Block> {
 /// Stages that programs name besides the part's own.
 pub(super) fn stages(compared: &Compared<'_>) -> Option<Block> {
     let mut table = Table::new(&[
+        ("size", Align::Right),
         ("system", Align::Left),
+        ("wait", Align::Left),
         ("stage", Align::Left),
         ("p50 us (min..max)", Align::Right),
         ("mean", Align::Right),
+        ("std dev", Align::Right),
         ("p99", Align::Right),
         ("n", Align::Right),
+        ("sum", Align::Right),
     ]);
     for cell in compared.cells() {
         let own = [measure::ROUND_TRIP, measure::ONE_WAY, measure::ENCODE];
@@ -275,18 +313,23 @@ pub(super) fn stages(compared: &Compared<'_>) -> Option<Block> {
                 continue;
             }
             let spread = stage(cell, name);
+            let std_dev = times.std_dev.map(|ns| ns / 1e3);
             let p99 = times.reaches(99.0).then(|| measure::float(times.p99) / 1e3);
             table.row(vec![
+                size(compared, cell),
                 cell.key.system.clone(),
+                cell.key.wait.name().to_owned(),
                 name.clone(),
                 spread.map(microseconds).unwrap_or_default(),
                 number(times.mean / 1e3),
+                std_dev.map(number).unwrap_or_default(),
                 p99.map(number).unwrap_or_default(),
                 times.count.to_string(),
+                grouped(times.sum() / 1e3),
             ]);
         }
     }
-    (!table.is_empty()).then_some(Block::Table(table))
+    (!table.is_empty()).then(|| Block::Table(table.without_empty_columns()))
 }
 
 /// What came of the search for the demand.
@@ -384,4 +427,77 @@ fn remarks(compared: &Compared<'_>, cell: &Cell) -> String {
         "{unlike}failed {failed} of {runs}: {failure}{}",
         figure.unwrap_or_default()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Results;
+    use crate::sample;
+    use crate::scenarios;
+
+    /// What [`p99_of_rounds`] says of rounds with so many messages each.
+    fn p99s(part: &'static str, count: u64) -> Option<String> {
+        let mut results = sample::raw(&[("asio-tcp", "tcp", &[10_000, 30_000, 20_000])]);
+        let cell = &mut results.cells[0];
+        for round in &mut cell.rounds {
+            let mut times = round.stages.remove(measure::ROUND_TRIP).unwrap();
+            times.count = count;
+            round.stages.insert(measure::ONE_WAY.to_owned(), times);
+        }
+        let compared = Compared {
+            part: scenarios::part("raw", part).unwrap(),
+            ..sample::compared(&results)
+        };
+        p99_of_rounds(&compared, &results.cells[0])
+    }
+
+    #[test]
+    fn tails_of_open_loops_have_a_spread_where_a_round_has_messages_enough() {
+        let spread = p99s("open-loop-1000", 1_000);
+        assert_eq!(spread.as_deref(), Some("30.00..90.00"));
+        assert_eq!(p99s("open-loop-1000", 999), None);
+        assert_eq!(p99s("one-to-one", 1_000), None);
+    }
+
+    #[test]
+    fn stages_say_of_which_wait_and_size_they_are() {
+        let mut results = sample::raw(&[("tickwire-udp", "udp", &[10_000])]);
+        let cell = &mut results.cells[0];
+        let times = cell.all_rounds[measure::ROUND_TRIP].clone();
+        cell.all_rounds.insert("sender late".to_owned(), times);
+        let Some(Block::Table(table)) = stages(&sample::compared(&results)) else {
+            panic!("a table");
+        };
+        let row = &table.rows[0].cells;
+        assert_eq!(row[..4], ["1000", "tickwire-udp", "block", "sender late"]);
+    }
+
+    #[test]
+    fn who_has_no_option_of_threads_is_named_in_one_line() {
+        let mut results = sample::raw(&[("asio-tcp", "tcp", &[]), ("tickwire-udp", "udp", &[])]);
+        for cell in &mut results.cells {
+            "broker".clone_into(&mut cell.key.scenario);
+            "bytes-2-threads".clone_into(&mut cell.key.part);
+            cell.refusal = Some("exit status: 2: it has no such option".to_owned());
+        }
+        let text = |results: &Results| {
+            let compared = Compared {
+                results,
+                scenario: scenarios::scenario("broker").unwrap(),
+                part: scenarios::part("broker", "bytes-2-threads").unwrap(),
+            };
+            match refusals(&compared) {
+                Some(Block::Paragraph(text)) => text,
+                _ => String::new(),
+            }
+        };
+        let both = text(&results);
+        assert!(
+            both.contains("theirs: asio-tcp, tickwire-udp. Tickwire needs none"),
+            "{both}"
+        );
+        results.cells.pop();
+        assert!(text(&results).ends_with("theirs: asio-tcp."));
+    }
 }

@@ -6,7 +6,7 @@ use crate::scenario::{
 
 pub(super) static BROKER: Scenario = Scenario {
     name: "broker",
-    article: ("002", "Publish-subscribe with IceStorm"),
+    article: Some(("002", "Publish-subscribe with IceStorm")),
     title: "Four publishers, one subscriber",
     about: "Four publishers send as fast as they can to one subscriber, through a broker where the system \
             has one. Throughput is the sum of what the subscriber received (1 MB = 1e6 B), the cycle time in \

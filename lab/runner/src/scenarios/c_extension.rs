@@ -6,14 +6,14 @@ use crate::scenario::{
 
 pub(super) static C_EXTENSION: Scenario = Scenario {
     name: "c-extension",
-    article: ("004", "C extension for 0MQ"),
+    article: Some(("004", "C extension for 0MQ")),
     title: "Latency and throughput from C",
     about: "local_lat with remote_lat, and local_thr with remote_thr: round trips and a free stream, from C \
             and from the language that the system is written in. ZeroMQ's own interface is C. The article had two \
             machines with a Gbit link, where 256 bytes and more were limited by it, and 0MQ 0.3, whose \
             figures stand beside ZeroMQ and what is to be called from C. Its extension had one I/O thread and one \
             application thread; neither ZeroMQ nor Tickwire is so limited today.",
-    minutes: 1.7,
+    minutes: 1.5,
     parts: &[
         Part {
             name: "lat",
@@ -33,6 +33,10 @@ pub(super) static C_EXTENSION: Scenario = Scenario {
             title: "local_thr, remote_thr",
             task: Task::Stream,
             quick: &[1],
+            except: Some(Group {
+                systems: &["zeromq-tcp-hwm1000"],
+                because: "it loses messages at each of these sizes, as `throughput` and `broker` show",
+            }),
             published: &[
                 figure(1, "C 1,624,139/s, C++ 2,435,820/s"),
                 figure(16, "C 1,428,036/s, C++ 2,976,623/s"),

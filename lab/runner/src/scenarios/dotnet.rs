@@ -6,7 +6,7 @@ use crate::systems;
 
 pub(super) static DOTNET: Scenario = Scenario {
     name: "dotnet",
-    article: ARTICLE,
+    article: Some(ARTICLE),
     title: "Objects of .NET",
     about: "C# programs turn MarketData and QuoteRequest objects into bytes, with BinaryFormatter as in \
             the article or otherwise, and send them through whatever they are bound to. Raw buffers of \

@@ -6,7 +6,7 @@ use crate::scenario::{Claim, Part, Quantity, Relation, Right, Scenario, Subject,
 
 pub(super) static THROUGHPUT: Scenario = Scenario {
     name: "throughput",
-    article: ARTICLE,
+    article: Some(ARTICLE),
     title: "Throughput by size",
     about: "Messages go in bursts of D, the demand; after each the publisher waits for one answer. In the first \
             round D is searched for: it grows until messages are lost, and the demand without loss that was \

@@ -8,14 +8,14 @@ use crate::scenario::{
 
 pub(super) static TYPED: Scenario = Scenario {
     name: "typed",
-    article: ARTICLE,
+    article: Some(ARTICLE),
     title: "Typed data",
     about: "MarketData (3 entries) and QuoteRequest (3 symbols) with the article's fields and values are \
             encoded, sent, decoded, encoded again, echoed and decoded. The article's programs did not send \
             the same mix: OpenDDS had 20 % MarketData, all others 90 %, which are 44 % more bytes. Both are \
             here: as published, and the same 9 to 1 for all. Raw buffers run in the same rounds, so that what \
             types cost can be told from what the way costs.",
-    minutes: 1.5,
+    minutes: 1.2,
     parts: &[
         Part {
             name: "equal",

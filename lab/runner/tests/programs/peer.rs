@@ -1,7 +1,7 @@
 //! A program by the contract that sends over TCP, and errs as it is told to.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -38,7 +38,7 @@ fn open(options: &Options, own: &Own) -> Result<Tcp, String> {
         std::thread::park();
     }
     let listener = is_passive
-        .then(|| TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)))
+        .then(|| TcpListener::bind((options.here, options.port)))
         .transpose()
         .map_err(|error| error.to_string())?;
     Ok(Tcp {
@@ -63,7 +63,7 @@ impl Peer for Tcp {
     fn meet(&self) -> Result<(), String> {
         let stream = match &self.listener {
             Some(listener) => listener.accept().map(|(stream, _)| stream),
-            None => TcpStream::connect((Ipv4Addr::LOCALHOST, self.options.port)),
+            None => TcpStream::connect((self.options.there, self.options.port)),
         };
         let stream = stream.map_err(|error| error.to_string())?;
         stream

@@ -38,11 +38,12 @@ pub(crate) fn ping(options: &Options) -> Result<Answer, String> {
     }
     let patience = options.idle().between;
     let mut pass = Pass::default();
-    desk.handle(&feed, &mut pass, options.warmup, patience)?;
+    let wait = || under_way.wait_for_all(&session, patience);
+    desk.handle(&feed, &mut pass, options.warmup, wait)?;
     pass.forget_times();
     let mut meter = Meter::default();
     meter.begin();
-    desk.handle(&feed, &mut pass, options.total(), patience)?;
+    desk.handle(&feed, &mut pass, options.total(), wait)?;
     let State {
         round_trips,
         wrong,
@@ -156,9 +157,8 @@ impl Desk {
         feed: &Feed,
         pass: &mut Pass,
         until: u64,
-        patience: Duration,
+        wait_for_all: impl Fn() -> bool,
     ) -> Result<(), String> {
-        let under_way = Arc::clone(&self.under_way);
         let options = HandlerOptions::default();
         let mut handler = FeedHandler::new(&feed.templates, options, Some(feed.mapper()), self);
         while handler.publish().sent < until
@@ -168,7 +168,7 @@ impl Desk {
             let begin = now();
             handler.handle_packet(Line::A, packet).map_err(told)?;
             pass.publish.push(now() - begin);
-            if !under_way.wait_for_all(patience) {
+            if !wait_for_all() {
                 break;
             }
         }
@@ -288,7 +288,10 @@ impl UnderWay {
     }
 
     /// Waits until all are back; false if that takes too long.
-    fn wait_for_all(&self, patience: Duration) -> bool {
+    fn wait_for_all(&self, session: &Session, patience: Duration) -> bool {
+        if session.is_driven() {
+            return session.drive_until(patience, || self.lock().awaited.is_empty());
+        }
         let waited = self
             .empty
             .wait_timeout_while(self.lock(), patience, |state| !state.awaited.is_empty());

@@ -43,7 +43,7 @@ pub(crate) fn pong(options: &Options) -> Result<Answer, String> {
         endpoints.push((reader, echo));
     }
     say_ready()?;
-    inlet.wait(options.idle());
+    session.wait(options.idle(), &inlet);
     for (reader, echo) in &endpoints {
         reader.remove_listener();
         echo.wait_for_acknowledgments(PATIENCE).map_err(told)?;

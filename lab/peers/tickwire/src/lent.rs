@@ -1,0 +1,92 @@
+//! A topic of bytes that are written into loans and read in place, by shared memory.
+
+use std::sync::{Arc, Mutex};
+
+use lab_program::{Handler, Idle, Options, Peer, fill};
+use tickwire::{BytesInPlace, BytesType, DataReader, DataWriter};
+
+use crate::content::Bytes;
+use crate::inlet::Inlet;
+use crate::session::{Session, deliver};
+use crate::told;
+
+pub(crate) struct Lent {
+    writer: DataWriter<Bytes>,
+    reader: DataReader<BytesInPlace>,
+    outgoing: Mutex<Vec<u8>>,
+    count: usize,
+    session: Session,
+}
+
+impl Lent {
+    pub(crate) fn open(options: &Options) -> Result<Self, String> {
+        let session = Session::open(options)?;
+        let participant = &session.participant;
+        let (len, count) = (options.payload_len(), count(options));
+        let qos = session.writer_qos().max_loan_bytes(len).loan_count(count);
+        let topic = participant.topic(&session.topic("array", true));
+        let writer = participant.writer_with(&topic.map_err(told)?, qos);
+        let ty = BytesType::of::<Bytes>().map_err(told)?;
+        let topic = participant.topic_of(&session.topic("array", false), ty);
+        let reader = participant.reader_with(&topic.map_err(told)?, session.reader_qos());
+        Ok(Self {
+            writer: writer.map_err(told)?,
+            reader: reader.map_err(told)?,
+            outgoing: Mutex::new(vec![0; len]),
+            count,
+            session,
+        })
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), String> {
+        let mut loan = self.writer.loan(bytes.len()).map_err(told)?;
+        loan.bytes_mut().copy_from_slice(bytes);
+        loan.write().map(drop).map_err(told)
+    }
+}
+
+impl Peer for Lent {
+    type Message = [u8];
+
+    fn meet(&self) -> Result<(), String> {
+        self.session.meet(&self.writer, &self.reader)
+    }
+
+    fn send(&self, number: u64, time: u64) -> Result<(), String> {
+        let mut outgoing = self.outgoing.lock().expect("no panic");
+        fill(&mut outgoing, number, time);
+        let written = self.write(&outgoing);
+        self.session.flush_after(number);
+        written
+    }
+
+    fn echo(&self, message: &[u8]) -> Result<(), String> {
+        self.write(message)
+    }
+
+    fn run<H: Handler<[u8]>>(&self, idle: Idle, handler: H) -> H {
+        let inlet = Arc::new(Inlet::new(handler));
+        let taking = Arc::clone(&inlet);
+        self.reader
+            .set_listener(move |reader: &DataReader<BytesInPlace>| {
+                deliver(reader, &taking, |sample| &**sample);
+            });
+        self.session.wait(idle, &inlet);
+        self.reader.remove_listener();
+        inlet.end()
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let mut settings = self.session.settings();
+        settings.push(("loan_count", self.count.to_string()));
+        settings.push(("trusts_lenders", "true".into()));
+        settings
+    }
+}
+
+/// Loans of a writer: 64, fewer if that were more than 64 MB.
+fn count(options: &Options) -> usize {
+    (MEMORY / options.payload_len()).clamp(8, 64)
+}
+
+const MEMORY: usize = 64 << 20;
