@@ -61,7 +61,7 @@ fuzz_target!(|input: &[u8]| {
             Ok::<_, ()>(())
         };
         writer
-            .write(now, change, write, &mut outbox)
+            .write(now, &change, write, &mut outbox)
             .expect("the history takes five");
     }
     writer.match_reader(now, peer_reader, &mut outbox);

@@ -66,6 +66,9 @@ pub(crate) fn publish<R>(
     Scratch::lend(|scratch| {
         let result = fill(&mut scratch.outbox);
         let Scratch { outbox, pace, .. } = scratch;
+        if outbox.is_empty() {
+            return result;
+        }
         if core.goes_by_logs(outbox) {
             // Nothing is gained by company.
             core.send_user(outbox);

@@ -310,6 +310,12 @@ impl<B: Lent> History<B> {
         self.ring.front().map(|change| change.sequence_number)
     }
 
+    /// Whether the payload of the oldest change is lent.
+    pub(crate) fn begins_lent(&self) -> bool {
+        let oldest = self.ring.front();
+        oldest.is_some_and(|oldest| matches!(oldest.payload, Payload::Lent(_)))
+    }
+
     /// The oldest change that is not the end of a set.
     pub(crate) fn oldest(&mut self) -> Option<SequenceNumber> {
         let mut slot = 0;
@@ -394,10 +400,12 @@ impl<B: Lent> History<B> {
     /// counted.
     pub(crate) fn remove_through(&mut self, end: SequenceNumber, mut tell: impl FnMut(usize)) {
         let (mut keyless, mut next_keyless) = (0, None);
-        while let Some(oldest) = self.ring.front_mut()
+        let mut passed = 0;
+        while let Some(oldest) = self.ring.get_mut(passed)
             && oldest.sequence_number <= end
             && !oldest.is_end
         {
+            passed += 1;
             if oldest.is_here() {
                 let payload = core::mem::replace(&mut oldest.payload, Payload::NONE);
                 let (number, newer) = (oldest.sequence_number, oldest.newer);
@@ -412,8 +420,8 @@ impl<B: Lent> History<B> {
                     self.pool.give(bytes);
                 }
             }
-            self.ring.pop_front();
         }
+        self.ring.drain(..passed);
         self.compact();
         // One chain, one look.
         if let Some(chain) = self.instances.keyless.as_mut().filter(|_| keyless > 0) {

@@ -118,7 +118,7 @@ impl Pair {
         };
         while self
             .writer
-            .write(self.now, change, fill, &mut self.to_reader)
+            .write(self.now, &change, fill, &mut self.to_reader)
             .is_err()
         {
             self.exchange();

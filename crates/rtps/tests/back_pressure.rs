@@ -196,7 +196,7 @@ fn a_payload_that_fails_takes_no_number() {
     let failed =
         world.writers[writer]
             .writer
-            .write(now, Change::default(), |_| Err("no"), &mut outbox);
+            .write(now, &Change::default(), |_| Err("no"), &mut outbox);
     assert_eq!(failed, Err(WriteError::Payload("no")));
     assert_eq!(world.write(writer, 8), Ok(1));
 }

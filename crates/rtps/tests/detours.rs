@@ -30,7 +30,7 @@ fn sent_to(writer: &mut Writer) -> Vec<Locator> {
         buffer.resize(20, 1);
         Ok::<(), ()>(())
     };
-    let written = writer.write(Instant::ZERO, Change::default(), payload, &mut outbox);
+    let written = writer.write(Instant::ZERO, &Change::default(), payload, &mut outbox);
     written.expect("room");
     let datagrams: Vec<_> = outbox.datagrams().collect();
     assert_eq!(datagrams.len(), 1, "one datagram for all destinations");

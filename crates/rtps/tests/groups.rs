@@ -45,7 +45,7 @@ fn destinations(multicast: bool, len: usize) -> (usize, Vec<Locator>) {
         Ok(())
     };
     let (writer, outbox) = (&mut script.writer, &mut script.outbox);
-    let written = writer.write(script.now, Change::default(), fill, outbox);
+    let written = writer.write(script.now, &Change::default(), fill, outbox);
     written.expect("room");
     let by_group = writer.counters().sent_by_group;
     assert_eq!(by_group, u64::from(multicast));

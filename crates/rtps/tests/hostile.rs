@@ -266,7 +266,7 @@ fn filtering_writer(burst_len: usize, number: impl Fn(u32) -> u32) -> WriterScri
             payload.extend_from_slice(&number(n).to_le_bytes());
             Ok::<_, ()>(())
         };
-        let written = script.writer.write(now, Change::default(), fill, outbox);
+        let written = script.writer.write(now, &Change::default(), fill, outbox);
         written.expect("room for it");
     }
     common::script::heard(outbox);

@@ -7,7 +7,7 @@ use tickwire_rtps::wire::{
     EntityId, Guid, GuidPrefix, MessageReader, SerializedPayload, Submessage,
 };
 use tickwire_rtps::writer::{
-    HistoryKind, Lent, Log, ReaderProxy, WriteError, Writer, WriterConfig,
+    HistoryKind, LENT_HEAD_LEN, Lent, Log, ReaderProxy, WriteError, Writer, WriterConfig,
 };
 use tickwire_rtps::{Change, Outbox};
 
@@ -50,8 +50,10 @@ impl Log for Kept {
         Some(MAX_LEN)
     }
 
-    fn publish(&mut self, parts: [&[u8]; 4]) {
-        self.messages.push(parts.concat());
+    fn publish(&mut self, head: &[u8], payload: &[u8]) {
+        let mut message = [head, payload].concat();
+        message.resize(message.len().next_multiple_of(4), 0);
+        self.messages.push(message);
     }
 }
 
@@ -95,7 +97,7 @@ fn write(writer: &mut Writer<Kept>, change: Change, len: usize, outbox: &mut Out
         buffer.extend((0..len).map(|at| u8::try_from(at % 251).expect("below 251")));
         Ok::<(), ()>(())
     };
-    let written = writer.write(Instant::ZERO, change, payload, outbox);
+    let written = writer.write(Instant::ZERO, &change, payload, outbox);
     written.expect("room");
 }
 
@@ -105,11 +107,8 @@ fn lend(
     payload: &[u8],
     outbox: &mut Outbox,
 ) -> Result<(), WriteError<()>> {
-    let lend = |head: [&[u8]; 2]| {
-        let head = head.concat();
-        Ok(Ready([&head, payload].concat(), head.len()))
-    };
-    let written = writer.write_lent(LATER, change, payload.len(), lend, outbox);
+    let lend = |head: &[u8; LENT_HEAD_LEN]| Ok(Ready([&head[..], payload].concat(), head.len()));
+    let written = writer.write_lent(LATER, &change, payload.len(), lend, outbox);
     written.map(drop)
 }
 
@@ -279,10 +278,10 @@ fn what_is_lent_counts_as_what_it_says() {
         assert_eq!(writer.log().lent.len(), number);
         assert_eq!(writer.counters().heartbeats, heartbeats + 1);
     }
-    let not_called = |_: [&[u8]; 2]| -> Result<Ready, ()> { panic!("there is no room") };
+    let not_called = |_: &[u8; LENT_HEAD_LEN]| -> Result<Ready, ()> { panic!("there is no room") };
     let refused = writer.write_lent(
         Instant::ZERO,
-        change(None),
+        &change(None),
         payload.len(),
         not_called,
         &mut outbox,

@@ -489,7 +489,7 @@ fn what_goes_by_streams_alone_is_longer_than_a_datagram_and_still_whole() {
         let before = outbox.len();
         let written = script
             .writer
-            .write(script.now, Change::default(), fill, outbox);
+            .write(script.now, &Change::default(), fill, outbox);
         written.expect("room");
         let messages = outbox.datagrams().skip(before);
         messages.map(|(bytes, _)| bytes.len()).collect()

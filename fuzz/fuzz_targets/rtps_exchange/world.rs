@@ -243,7 +243,7 @@ impl World {
             Ok::<_, ()>(())
         };
         let (now, outbox) = (self.now, &mut self.outbox);
-        match self.writer.write(now, change, payload, outbox) {
+        match self.writer.write(now, &change, payload, outbox) {
             Ok(_) => self.written.push(8 + len),
             Err(WriteError::WouldBlock) => {}
             Err(error) => panic!("{error:?}"),

@@ -120,13 +120,12 @@ impl Lender {
         self.layout.head_len() + len.next_multiple_of(4)
     }
 
-    /// Lets readers find `len` bytes that were written, behind the heads of a message that are as long as
-    /// [`LENT_HEAD_LEN`] together.
+    /// Lets readers find `len` bytes that were written, behind the head of a message.
     pub(crate) fn publish(
         &self,
         mut loan: shm::Loan,
         len: usize,
-        heads: [&[u8]; 2],
+        message_head: &[u8; LENT_HEAD_LEN],
     ) -> LentMessage {
         let (head, padding) = self.layout.head(len);
         let room = self.room();
@@ -134,7 +133,7 @@ impl Lender {
         loan.truncate(room + len + padding);
         let bytes = loan.bytes_mut();
         let mut at = start;
-        for part in [heads[0], heads[1], head.bytes()] {
+        for part in [message_head, head.bytes()] {
             if let Some(place) = bytes.get_mut(at..at + part.len()) {
                 place.copy_from_slice(part);
             }

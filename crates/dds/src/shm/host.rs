@@ -9,7 +9,7 @@ use tickwire_transport::shm::meeting::{Asked, LogId, Meeting, Refusal};
 use tickwire_transport::shm::{Admission, Gating, LogWriter, Seat};
 
 use super::way::NO_MEMORY;
-use super::{Obstacle, SharedMemory, Way, parse_log_id};
+use super::{CountingLog, Obstacle, SharedMemory, Way, parse_log_id};
 use crate::core::Core;
 use crate::signal::lock;
 use crate::writer::endpoint::WriterEndpoint;
@@ -107,43 +107,42 @@ impl SharedMemory {
                 None => LogWriter::new(len),
             };
             let made = made.map_err(|_| Refusal::Other(NO_MEMORY))?;
-            let made = Arc::new(Mutex::new(made));
+            let made = Arc::new(Mutex::new(CountingLog::new(made)));
             writer.set_log(Some(&made));
             self.write_logs().insert(entity, made);
         }
         let logs = self.read_logs();
         let log = logs.get(&entity).ok_or(Refusal::Unknown)?;
-        let seat = lock(log).seat(Arc::clone(&asked.bell), Gating::Overruns);
+        let seat = lock(log)
+            .writer
+            .seat(Arc::clone(&asked.bell), Gating::Overruns);
         seat.map_err(|_| Refusal::Full)
     }
 
     /// Tells who has asked that it has a seat.
     fn admit(&self, writer: EntityId, meeting: &mut Meeting, asked: &Asked, seat: &Admission) {
         if let Some(log) = self.read_logs().get(&writer) {
-            meeting.admit(asked, &lock(log), seat);
+            meeting.admit(asked, &lock(log).writer, seat);
         }
     }
 
     /// Gives back a seat, and the log if it `is_used` by nobody.
     fn free(&self, writer: EntityId, seat: Seat, is_used: bool) {
-        let mut logs = self.write_logs();
-        let gone = match is_used {
-            true => {
-                if let Some(log) = logs.get(&writer) {
-                    lock(log).free(seat);
-                }
-                None
-            }
-            false => logs.remove(&writer),
-        };
-        drop(logs);
-        drop(gone);
+        if !is_used {
+            return self.remove_log(writer);
+        }
+        if let Some(log) = self.read_logs().get(&writer) {
+            lock(log).writer.free(seat);
+        }
     }
 
     /// Lets go of the log of a writer that has ended.
     pub(crate) fn remove_log(&self, writer: EntityId) {
         let mut logs = self.write_logs();
         let gone = logs.remove(&writer);
+        if let Some(log) = &gone {
+            *lock(&self.sent_before) += lock(log).sent;
+        }
         drop(logs);
         drop(gone);
     }

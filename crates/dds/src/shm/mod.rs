@@ -51,7 +51,8 @@ use crate::signal::lock;
 use barrier::Barrier;
 use guest::Guest;
 use host::Host;
-pub(crate) use own_log::{OwnLog, Published, SharedLog};
+use own_log::{CountingLog, Sent};
+pub(crate) use own_log::{OwnLog, SharedLog};
 pub use way::{Obstacle, Way};
 
 /// What a participant needs to use shared memory.
@@ -65,6 +66,8 @@ pub(crate) struct SharedMemory {
     wants: Wants,
     /// Of our writers that have one. Locked for writing only when one comes or goes.
     logs: RwLock<Logs>,
+    /// What was written to logs that are gone.
+    sent_before: Mutex<Sent>,
     notices: Notices,
     /// Has logs wait for what came by UDP before.
     pub(crate) barrier: Barrier,
@@ -80,16 +83,11 @@ pub(crate) struct SharedMemory {
 /// What has passed through shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct ShmCounters {
-    pub(crate) records_sent: Counter,
-    pub(crate) record_bytes_sent: Counter,
-    pub(crate) records_unsent: Counter,
     pub(crate) records_received: Counter,
     pub(crate) record_bytes_received: Counter,
     pub(crate) records_lost: Counter,
     pub(crate) malformed: Counter,
     pub(crate) refused: Counter,
-    pub(crate) loans_sent: Counter,
-    pub(crate) loan_bytes_sent: Counter,
     pub(crate) loans_received: Counter,
     pub(crate) loans_copied: Counter,
 }
@@ -166,6 +164,7 @@ impl SharedMemory {
             }),
             wants: Wants::default(),
             logs: RwLock::default(),
+            sent_before: Mutex::default(),
             notices: Notices::default(),
             barrier: Barrier::new(name),
             waker: Waker::new().map_err(|error| failed(&error))?,
@@ -185,24 +184,27 @@ impl SharedMemory {
     pub(crate) fn counts(&self) -> SharedMemoryCounters {
         let counters = &self.counters;
         let logs = self.read_logs();
-        let (log_bytes, short_logs) = logs.values().fold((0, 0), |(bytes, short), log| {
+        let (mut log_bytes, mut short_logs, mut sent) = (0, 0, *lock(&self.sent_before));
+        for log in logs.values() {
             let log = lock(log);
-            (bytes + log.backed(), short + u64::from(log.is_short()))
-        });
+            log_bytes += log.writer.backed();
+            short_logs += u64::from(log.writer.is_short());
+            sent += log.sent;
+        }
         SharedMemoryCounters {
             logs: logs.len() as u64,
             log_bytes,
             short_logs,
-            records_sent: counters.records_sent.count(),
-            bytes_sent: counters.record_bytes_sent.count(),
-            records_unsent: counters.records_unsent.count(),
+            records_sent: sent.records,
+            bytes_sent: sent.bytes,
+            records_unsent: sent.unsent,
             records_received: counters.records_received.count(),
             bytes_received: counters.record_bytes_received.count(),
             records_lost: counters.records_lost.count(),
             malformed: counters.malformed.count(),
             refused: counters.refused.count(),
-            loans_sent: counters.loans_sent.count(),
-            loan_bytes_sent: counters.loan_bytes_sent.count(),
+            loans_sent: sent.loans,
+            loan_bytes_sent: sent.loan_bytes,
             loans_received: counters.loans_received.count(),
             loans_copied: counters.loans_copied.count(),
         }
@@ -306,29 +308,12 @@ impl SharedMemory {
             return false;
         };
         let mut log = lock(log);
-        let published = log.publish(datagram);
-        let ringing = log.ringing();
+        let is_published = log.publish(datagram, &[]);
+        let ringing = log.writer.ringing();
         drop(log);
         drop(logs);
         drop(ringing);
-        match published {
-            Ok(()) => {
-                self.counters.records_sent.add(1);
-                self.counters.record_bytes_sent.add(datagram.len() as u64);
-            }
-            Err(_) => self.counters.records_unsent.add(1),
-        }
-        published.is_ok()
-    }
-
-    /// Counts what a writer has written to its log, and wakes readers. To be called without its lock.
-    pub(crate) fn published(&self, published: Published) {
-        self.counters.records_sent.add(published.records);
-        self.counters.record_bytes_sent.add(published.bytes);
-        self.counters.records_unsent.add(published.unsent);
-        self.counters.loans_sent.add(published.loans);
-        self.counters.loan_bytes_sent.add(published.loan_bytes);
-        drop(published.ringing);
+        is_published
     }
 
     /// By which way what `writer` writes comes to a reader of `reader`, one of the two being ours.

@@ -298,7 +298,7 @@ impl Sim {
             let now = self.now();
             let writer = &mut self.writers[index];
             let node = writer.node;
-            let written = writer.machine.write(now, change, fill, &mut self.outbox);
+            let written = writer.machine.write(now, &change, fill, &mut self.outbox);
             self.flush(node);
             match written {
                 Ok(_) => {

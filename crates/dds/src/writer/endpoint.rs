@@ -10,7 +10,7 @@ use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, GroupDigest, Guid, GuidPrefix, SequenceNumber, Submessage};
-use tickwire_rtps::writer::{self, EndedSet, ReaderProxy, Writer, WriterConfig};
+use tickwire_rtps::writer::{self, EndedSet, LENT_HEAD_LEN, ReaderProxy, Writer, WriterConfig};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::shm::{self, Pool};
 use tickwire_transport::tcp;
@@ -203,8 +203,8 @@ impl WriterEndpoint {
     pub(crate) fn write(
         &self,
         now: Instant,
-        change: Change,
-        payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
+        change: &Change,
+        payload: impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> Result<SequenceNumber, WriteError> {
         self.write_by(now, |now| self.try_write(now, change, &payload))
     }
@@ -214,7 +214,7 @@ impl WriterEndpoint {
         &self,
         now: Instant,
         lender: &Lender,
-        change: Change,
+        change: &Change,
         loan: shm::Loan,
         len: usize,
     ) -> Result<SequenceNumber, WriteError> {
@@ -225,20 +225,20 @@ impl WriterEndpoint {
     }
 
     /// Writes, and waits for room if there is none.
+    #[inline]
     fn write_by(
         &self,
         now: Instant,
         mut try_write: impl FnMut(Instant) -> Result<SequenceNumber, Refused>,
     ) -> Result<SequenceNumber, WriteError> {
-        let result = match try_write(now) {
-            Err(Refused::Full) => self.write_blocked(try_write),
-            Err(Refused::Error(error)) => Err(error),
-            Ok(number) => Ok(number),
-        };
+        let result = try_write(now);
         if self.asserts_participant {
             self.core.assert_liveliness();
         }
-        result
+        match result {
+            Ok(number) => Ok(number),
+            Err(refused) => self.write_refused(refused, try_write),
+        }
     }
 
     /// The application says that the writer lives (DDS 1.4 §2.2.2.4.2.22).
@@ -339,10 +339,16 @@ impl WriterEndpoint {
         });
     }
 
-    fn write_blocked(
+    /// Waits for room, and writes.
+    #[cold]
+    fn write_refused(
         &self,
+        refused: Refused,
         mut try_write: impl FnMut(Instant) -> Result<SequenceNumber, Refused>,
     ) -> Result<SequenceNumber, WriteError> {
+        if let Refused::Error(error) = refused {
+            return Err(*error);
+        }
         let waited = self.max_blocking_time;
         let result = self.core.wait(waited, || match try_write(clock::now()) {
             Err(Refused::Full) => {
@@ -351,30 +357,45 @@ impl WriterEndpoint {
                 self.core.flush();
                 None
             }
-            Err(Refused::Error(error)) => Some(Err(error)),
+            Err(Refused::Error(error)) => Some(Err(*error)),
             Ok(number) => Some(Ok(number)),
         });
         outgoing::had_to_wait();
+        if self.asserts_participant {
+            self.core.assert_liveliness();
+        }
         result.unwrap_or(Err(WriteError::Timeout { waited }))
     }
 
     fn try_write(
         &self,
         now: Instant,
-        change: Change,
-        payload: impl Fn(&mut Vec<u8>) -> Result<(), SampleError>,
+        change: &Change,
+        payload: impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> Result<SequenceNumber, Refused> {
         outgoing::publish(&self.core, now, self.latency_budget(), |outbox| {
             let Some(durable) = &self.durable else {
-                return Ok(self.write_change(now, change, payload, outbox)?.number);
+                let written = self.put(now, change, outbox, |machine, change, outbox| {
+                    machine.write(now, change, payload, outbox)
+                });
+                return Ok(written?);
             };
-            let written = durable.write(self.guid, &change, now, |copy| {
+            let written = durable.write::<Unwritten<SampleError>>(self.guid, change, now, |copy| {
                 let payload = |buffer: &mut Vec<u8>| {
                     payload(buffer)?;
                     copy.extend_from_slice(buffer);
-                    Ok(())
+                    Ok::<_, Box<SampleError>>(())
                 };
-                self.write_change(now, change, payload, outbox)
+                let mut coherent_set = SequenceNumber::ZERO;
+                let number = self.put(now, change, outbox, |machine, change, outbox| {
+                    let number = machine.write(now, change, payload, outbox)?;
+                    coherent_set = machine.coherent_set();
+                    Ok(number)
+                })?;
+                Ok(Written {
+                    number,
+                    coherent_set,
+                })
             });
             Ok(written??)
         })
@@ -384,32 +405,22 @@ impl WriterEndpoint {
         &self,
         lender: &Lender,
         now: Instant,
-        change: Change,
+        change: &Change,
         loan: &mut Option<shm::Loan>,
         len: usize,
     ) -> Result<SequenceNumber, Refused> {
         outgoing::publish(&self.core, now, self.latency_budget(), |outbox| {
             let written = self.put::<WriteError>(now, change, outbox, |machine, change, outbox| {
-                let publish = |heads: [&[u8]; 2]| {
+                let publish = |head: &[u8; LENT_HEAD_LEN]| {
                     // It is there until it is written.
-                    let loan = loan.take().ok_or(WriteError::NotEnabled)?;
-                    Ok(lender.publish(loan, len, heads))
+                    let loan = loan
+                        .take()
+                        .ok_or_else(|| Box::new(WriteError::NotEnabled))?;
+                    Ok(lender.publish(loan, len, head))
                 };
                 machine.write_lent(now, change, lender.payload_len(len), publish, outbox)
             });
-            Ok(written?.number)
-        })
-    }
-
-    fn write_change(
-        &self,
-        now: Instant,
-        change: Change,
-        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), SampleError>,
-        outbox: &mut Outbox,
-    ) -> Result<Written, writer::WriteError<SampleError>> {
-        self.put(now, change, outbox, |machine, change, outbox| {
-            machine.write(now, change, payload, outbox)
+            Ok(written?)
         })
     }
 
@@ -417,18 +428,27 @@ impl WriterEndpoint {
     fn put<E>(
         &self,
         now: Instant,
-        mut change: Change,
+        change: &Change,
         outbox: &mut Outbox,
         write: impl FnOnce(
             &mut Writer<OwnLog>,
-            Change,
+            &Change,
             &mut Outbox,
-        ) -> Result<SequenceNumber, writer::WriteError<E>>,
-    ) -> Result<Written, writer::WriteError<E>> {
+        ) -> Result<SequenceNumber, Unwritten<E>>,
+    ) -> Result<SequenceNumber, Unwritten<E>> {
         self.on_state(now, outbox, |state, now, outbox| {
-            if let Some(group) = &self.group {
-                change.group_number = group.next_number();
-            }
+            let numbered;
+            let change = match &self.group {
+                None => change,
+                Some(group) => {
+                    let group_number = group.next_number();
+                    numbered = Change {
+                        group_number,
+                        ..*change
+                    };
+                    &numbered
+                }
+            };
             let result = write(&mut state.machine, change, outbox);
             if let Some(lease) = &mut state.lease
                 && result.is_ok()
@@ -448,10 +468,7 @@ impl WriterEndpoint {
                     false => deadline.ended(instance),
                 }
             }
-            result.map(|number| Written {
-                number,
-                coherent_set: state.machine.coherent_set(),
-            })
+            result
         })
     }
 
@@ -494,11 +511,9 @@ impl WriterEndpoint {
         let lease = state.lease.as_ref().and_then(Lease::poll_timeout);
         let due = earlier(state.machine.poll_timeout(), earlier(deadline, lease));
         self.due.set(due, &self.core.control);
-        let published = state.machine.log().take();
+        let ringing = state.machine.log().take_ringing();
         drop(state);
-        if let (Some(published), Some(shm)) = (published, &self.core.shm) {
-            shm.published(published);
-        }
+        drop(ringing);
         result
     }
 
@@ -658,25 +673,31 @@ fn asserts_participant(liveliness: &Liveliness) -> bool {
         && liveliness.lease_duration != Duration::MAX
 }
 
-/// Why a write must wait, or cannot be.
+/// Why the machine did not write a sample.
+type Unwritten<E> = writer::WriteError<Box<E>>;
+
+/// Why a write must wait, or cannot be. Fits a register, as the number does of what is written: results of many
+/// words, moved from call to call, would cost a small sample a tenth of its write.
 enum Refused {
     Full,
-    Error(WriteError),
+    Error(Box<WriteError>),
 }
 
 impl From<WriteError> for Refused {
+    #[cold]
     fn from(error: WriteError) -> Self {
-        Self::Error(error)
+        Self::Error(Box::new(error))
     }
 }
 
-impl<E: Into<WriteError>> From<writer::WriteError<E>> for Refused {
-    fn from(error: writer::WriteError<E>) -> Self {
-        Self::Error(match error {
+impl<E: Into<WriteError>> From<Unwritten<E>> for Refused {
+    #[cold]
+    fn from(error: Unwritten<E>) -> Self {
+        Self::from(match error {
             writer::WriteError::WouldBlock => return Self::Full,
             writer::WriteError::TooManyInstances => WriteError::TooManyInstances,
             writer::WriteError::TooLarge => WriteError::TooLarge,
-            writer::WriteError::Payload(error) => error.into(),
+            writer::WriteError::Payload(error) => (*error).into(),
         })
     }
 }

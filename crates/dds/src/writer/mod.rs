@@ -143,7 +143,7 @@ impl<T: TopicSupport> DataWriter<T> {
     ) -> Result<SequenceNumber, WriteError> {
         let change = self.value_at(timestamp)?;
         let endpoint = &self.handle.endpoint;
-        endpoint.write_lent(now, lender, change, loan, len)
+        endpoint.write_lent(now, lender, &change, loan, len)
     }
 
     /// Writes a sample of these bytes, where the type is one sequence of bytes.
@@ -154,7 +154,7 @@ impl<T: TopicSupport> DataWriter<T> {
         (now, timestamp): (Instant, Timestamp),
     ) -> Result<SequenceNumber, WriteError> {
         let change = self.value_at(timestamp)?;
-        self.handle.endpoint.write(now, change, |buffer| {
+        self.handle.endpoint.write(now, &change, |buffer| {
             lender.write(bytes, buffer);
             Ok(())
         })
@@ -475,9 +475,12 @@ impl<T: TopicSupport> DataWriter<T> {
                 _ => instances.ended(hash),
             }
         }
-        endpoint.write(now, change, |buffer| match kind {
-            ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
-            _ => serialize_key(buffer),
+        endpoint.write(now, &change, |buffer| {
+            let written = match kind {
+                ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
+                _ => serialize_key(buffer),
+            };
+            written.map_err(Box::new)
         })
     }
 

@@ -94,7 +94,7 @@ impl BuiltinTopic {
             key_hash: key,
             ..Change::default()
         };
-        let written = self.writer.write(now, change, payload, outbox);
+        let written = self.writer.write(now, &change, payload, outbox);
         written.map(drop)
     }
 

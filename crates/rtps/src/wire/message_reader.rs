@@ -332,7 +332,7 @@ mod tests {
         ) {
             let mut bytes = vec![];
             let mut writer = MessageWriter::new(&mut bytes, GuidPrefix([1; 12]));
-            let head = SampleHead::new(EntityId::user_writer(1, false));
+            let head = SampleHead::new(Guid::new(GuidPrefix([1; 12]), EntityId::user_writer(1, false)));
             for (len, number) in lens.into_iter().zip(1..) {
                 let time = Timestamp::from_nanos(number * 1_500_000_000);
                 if let Some(head) = head.of(time, SequenceNumber(number), len) {

@@ -8,7 +8,7 @@ use super::cursor::Out;
 use super::header::Header;
 use super::submessage::SubmessageId;
 use super::{
-    AckNack, Data, DataFrag, EntityId, Gap, GuidPrefix, Heartbeat, HeartbeatFrag, NackFrag,
+    AckNack, Data, DataFrag, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, NackFrag,
     SequenceNumber, SerializedPayload, time,
 };
 
@@ -83,8 +83,8 @@ impl<'a> MessageWriter<'a> {
     }
 
     /// INFO_TS and DATA of a sample that needs no inline QoS; `head` is of these bytes.
-    pub(crate) fn sample(&mut self, head: &[u8; SampleHead::LEN], payload: &[u8]) {
-        self.bytes.extend_from_slice(head);
+    pub(crate) fn sample(&mut self, head: &[u8; SampleHead::MESSAGE_LEN], payload: &[u8]) {
+        self.bytes.extend_from_slice(&head[Header::LEN..]);
         self.bytes.extend_from_slice(payload);
         self.pad();
     }
@@ -271,32 +271,40 @@ impl<'a> MessageWriter<'a> {
     }
 }
 
-/// INFO_TS and the head of a DATA to all readers with a payload and no inline QoS, little-endian. Of one
-/// writer's samples only times, numbers and lengths differ.
+/// The header of a message to everybody, INFO_TS, and the head of a DATA to all readers with a payload and no
+/// inline QoS, little-endian. Of one writer's samples only times, numbers and lengths differ.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SampleHead([u8; Self::LEN]);
+pub(crate) struct SampleHead([u8; Self::MESSAGE_LEN]);
 
 impl SampleHead {
+    /// Without the message's header.
     pub(crate) const LEN: usize = 12 + 4 + DATA_HEAD_LEN;
+    pub(crate) const MESSAGE_LEN: usize = Header::LEN + Self::LEN;
 
-    pub(crate) fn new(writer: EntityId) -> Self {
-        let mut bytes = [0; Self::LEN];
+    pub(crate) fn new(writer: Guid) -> Self {
+        let mut header = Vec::new();
+        Header::new(writer.prefix).write(&mut header);
+        let mut message = [0; Self::MESSAGE_LEN];
+        let (head, bytes) = message.split_at_mut(Header::LEN);
+        head.copy_from_slice(&header);
         bytes[..4].copy_from_slice(&LITTLE_ENDIAN.head(SubmessageId::INFO_TS, 0, 8));
         bytes[12..16].copy_from_slice(&LITTLE_ENDIAN.head(SubmessageId::DATA, 0x04, 0));
         bytes[18..20].copy_from_slice(&LITTLE_ENDIAN.u16(16));
-        bytes[24..28].copy_from_slice(&writer.0);
-        Self(bytes)
+        bytes[24..28].copy_from_slice(&writer.entity.0);
+        Self(message)
     }
 
     /// That of one sample; `None` if the time cannot be told.
+    #[inline]
     pub(crate) fn of(
         &self,
         timestamp: Timestamp,
         number: SequenceNumber,
         payload_len: usize,
-    ) -> Option<[u8; Self::LEN]> {
+    ) -> Option<[u8; Self::MESSAGE_LEN]> {
         let (seconds, fraction) = time::from_timestamp(timestamp)?;
-        let Self(mut bytes) = *self;
+        let Self(mut message) = *self;
+        let (_, bytes) = message.split_at_mut(Header::LEN);
         bytes[4..8].copy_from_slice(&seconds.to_le_bytes());
         bytes[8..12].copy_from_slice(&fraction.to_le_bytes());
         let len = (DATA_HEAD_LEN + payload_len).next_multiple_of(4);
@@ -306,7 +314,7 @@ impl SampleHead {
         let [high, low] = number.words();
         bytes[28..32].copy_from_slice(&high.to_le_bytes());
         bytes[32..].copy_from_slice(&low.to_le_bytes());
-        Some(bytes)
+        Some(message)
     }
 }
 

@@ -49,6 +49,7 @@ impl<L: Log> Writer<L> {
         }
         if self.cursor.number <= self.last {
             // What has arrived makes room for more.
+            self.release();
             self.send_new(now, outbox);
         }
         self.send_repairs(now, index, outbox);
@@ -83,8 +84,17 @@ impl<L: Log> Writer<L> {
         }
         if has_advanced {
             self.asked_at = None;
-            self.release();
+            if !self.leaves_release() {
+                self.release();
+            }
         }
+    }
+
+    /// Whether who writes next is to [let go](Self::release) of what has just been acknowledged: while more is
+    /// to come anyway, he does so for less, whose processor has it at hand.
+    fn leaves_release(&self) -> bool {
+        // What is lent is wanted back.
+        self.acknowledged() < self.last && !self.history.begins_lent()
     }
 
     /// Begins to serve a reliable reader: with the history that it wants and is ready for, as far as

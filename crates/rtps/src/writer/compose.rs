@@ -9,7 +9,7 @@ use crate::change::Change;
 use crate::history::{CacheChange, Payload};
 use crate::outbox::Outbox;
 use crate::wire::{
-    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Header, Heartbeat, HeartbeatFrag, InlineQos,
+    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, InlineQos,
     MessageWriter, ParameterListWriter, SampleHead, SequenceNumber, SequenceNumberSet,
     SerializedPayload, StatusInfo,
 };
@@ -33,12 +33,8 @@ pub(super) struct Composer {
     fragment_len: u16,
     /// Whether it is.
     cuts: bool,
-    /// What messages to everybody begin with.
-    message_head: Vec<u8>,
     /// What samples begin with that need no inline QoS.
     head: SampleHead,
-    /// What one of them begins with that is not laid out here.
-    lent_head: [u8; SampleHead::LEN],
     /// Whether DATA carries the key hash.
     pub(super) key_hash: bool,
     /// Whether it carries the place.
@@ -56,16 +52,12 @@ impl Composer {
         let max_message_len = config.max_message_len.clamp(512, 65_000);
         let len = max_message_len - HEADERS_LEN - submessages_len(config.presents, config.relays);
         let fragment_len = (len & !7).min(config.max_fragment_len.max(64));
-        let mut message_head = Vec::new();
-        Header::new(config.guid.prefix).write(&mut message_head);
         Self {
-            message_head,
             writer: config.guid,
             max_message_len,
             fragment_len: u16::try_from(fragment_len).unwrap_or(0xfff8),
             cuts: config.max_fragment_len < len & !7,
-            head: SampleHead::new(config.guid.entity),
-            lent_head: [0; SampleHead::LEN],
+            head: SampleHead::new(config.guid),
             key_hash: config.key_hash_with_data,
             presents: config.presents,
             relays: config.relays,
@@ -102,9 +94,7 @@ impl Composer {
         let payload = change.payload.as_slice();
         if let Some(head) = self.plain_head(change, payload) {
             return match &change.payload {
-                Payload::Own(_) => {
-                    log.publish([&self.message_head, &head, payload, padding(payload)]);
-                }
+                Payload::Own(_) => log.publish(&head, payload),
                 Payload::Lent(lent) => log.publish_lent(lent),
             };
         }
@@ -114,7 +104,7 @@ impl Composer {
         MessageWriter::new(&mut record, self.writer.prefix)
             .info_ts(change.change.source_timestamp)
             .data_head(&self.data_of(change, EntityId::UNKNOWN));
-        log.publish([&record, payload, padding(payload), &[]]);
+        log.publish(&record, payload);
         self.record = record;
     }
 
@@ -127,15 +117,14 @@ impl Composer {
     /// What a message to all readers with that change, which has no inline QoS, has before a payload of
     /// `len` bytes. Without a time that can be told it will not do, and is not told of.
     pub(super) fn lent_head(
-        &mut self,
-        change: Change,
+        &self,
+        change: &Change,
         number: SequenceNumber,
         len: usize,
-    ) -> [&[u8]; 2] {
+    ) -> [u8; SampleHead::MESSAGE_LEN] {
         let time = change.source_timestamp.unwrap_or_default();
         let head = self.head.of(time, number, len);
-        self.lent_head = head.unwrap_or([0; SampleHead::LEN]);
-        [&self.message_head, &self.lent_head]
+        head.unwrap_or([0; SampleHead::MESSAGE_LEN])
     }
 
     /// The head of a change that needs no inline QoS and has a payload, unless its time cannot be told.
@@ -144,7 +133,7 @@ impl Composer {
         &self,
         change: &CacheChange<impl Lent>,
         payload: &[u8],
-    ) -> Option<[u8; SampleHead::LEN]> {
+    ) -> Option<[u8; SampleHead::MESSAGE_LEN]> {
         let time = change.change.source_timestamp;
         let time = time.filter(|_| !payload.is_empty() && !self.needs_inline_qos(change));
         self.head.of(time?, change.sequence_number, payload.len())
@@ -197,7 +186,7 @@ impl Composer {
             MessageWriter::new(&mut record, self.writer.prefix)
                 .info_ts(change.change.source_timestamp)
                 .data_frag_head(&data);
-            log.publish([&record, data.payload, padding(data.payload), &[]]);
+            log.publish(&record, data.payload);
         }
         self.record = record;
     }
@@ -388,11 +377,6 @@ impl Composer {
             self.max_message_len,
         )
     }
-}
-
-/// What follows a payload up to a multiple of four bytes.
-fn padding(payload: &[u8]) -> &'static [u8] {
-    &[0; 3][..payload.len().wrapping_neg() % 4]
 }
 
 /// What a datagram needs for DATA or DATA_FRAG beside the payload.

@@ -32,9 +32,12 @@ impl HeartbeatTimer {
         }
     }
 
-    /// Somebody lags: has a round within a period.
+    /// Somebody lags: has a round within a period. One that was armed before is no later.
+    #[inline]
     pub(super) fn arm(&mut self, now: Instant) {
-        self.round_by(now + self.period);
+        if self.round_at.is_none() {
+            self.round_at = Some(now + self.period);
+        }
     }
 
     /// The same within a tenth of the period: a write is waiting for it.

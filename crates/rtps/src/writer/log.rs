@@ -14,8 +14,8 @@ pub trait Log {
     /// The longest message that it takes; `None` where there is no log.
     fn max_len(&self) -> Option<usize>;
 
-    /// Takes a message that these parts make up, which is not longer.
-    fn publish(&mut self, parts: [&[u8]; 4]);
+    /// Takes a message that is not longer: its head, a payload, and zeros up to a multiple of four bytes.
+    fn publish(&mut self, head: &[u8], payload: &[u8]);
 
     /// Tells readers where a message lies. It stays there for as long as the history keeps it.
     fn publish_lent(&mut self, lent: &Self::Lent);
@@ -37,7 +37,7 @@ pub trait Lent {
 /// How many bytes a message to all readers has before a payload: what [`Writer::write_lent`] gives.
 ///
 /// [`Writer::write_lent`]: super::Writer::write_lent
-pub const LENT_HEAD_LEN: usize = 20 + SampleHead::LEN;
+pub const LENT_HEAD_LEN: usize = SampleHead::MESSAGE_LEN;
 
 /// No log: all goes by the outbox.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +50,7 @@ impl Log for NoLog {
         None
     }
 
-    fn publish(&mut self, _: [&[u8]; 4]) {}
+    fn publish(&mut self, _: &[u8], _: &[u8]) {}
 
     fn publish_lent(&mut self, lent: &NothingLent) {
         match *lent {}

@@ -308,7 +308,7 @@ impl<L: Log> Writer<L> {
     pub fn write<E>(
         &mut self,
         now: Instant,
-        change: Change,
+        change: &Change,
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
@@ -337,9 +337,9 @@ impl<L: Log> Writer<L> {
     pub fn write_lent<E>(
         &mut self,
         now: Instant,
-        change: Change,
+        change: &Change,
         len: usize,
-        lend: impl FnOnce([&[u8]; 2]) -> Result<L::Lent, E>,
+        lend: impl FnOnce(&[u8; LENT_HEAD_LEN]) -> Result<L::Lent, E>,
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
         if u32::try_from(len).is_err() {
@@ -347,7 +347,7 @@ impl<L: Log> Writer<L> {
         }
         self.admit(now, change, outbox)?;
         let head = self.composer.lent_head(change, self.last.next(), len);
-        let lent = lend(head).map_err(WriteError::Payload)?;
+        let lent = lend(&head).map_err(WriteError::Payload)?;
         self.add(now, change, Payload::Lent(lent), outbox);
         Ok(self.last)
     }
@@ -357,13 +357,20 @@ impl<L: Log> Writer<L> {
     fn admit<E>(
         &mut self,
         now: Instant,
-        change: Change,
+        change: &Change,
         outbox: &mut Outbox,
     ) -> Result<(), WriteError<E>> {
         self.expire(now);
-        let Err(refused) = self.make_room(change.key_hash) else {
+        let Err(mut refused) = self.make_room(change.key_hash) else {
             return Ok(());
         };
+        if self.released < self.acknowledged() {
+            self.release();
+            match self.make_room(change.key_hash) {
+                Ok(()) => return Ok(()),
+                Err(still) => refused = still,
+            }
+        }
         Err(match refused {
             Refused::Full => {
                 self.counters.would_block += 1;
@@ -379,7 +386,7 @@ impl<L: Log> Writer<L> {
     fn add(
         &mut self,
         now: Instant,
-        change: Change,
+        change: &Change,
         payload: Payload<L::Lent>,
         outbox: &mut Outbox,
     ) {
@@ -394,19 +401,19 @@ impl<L: Log> Writer<L> {
         let expires_at = self.lifespan_of(change).map(|lifespan| now + lifespan);
         let place = self.place(change.group_number);
         self.history
-            .push(self.last, change, payload, expires_at, place);
+            .push(self.last, *change, payload, expires_at, place);
         if self.config.presents {
             self.forget_end(before);
         }
         if self.retained.is_some() {
-            self.note_written(now, &change, Duration::ZERO);
+            self.note_written(now, change, Duration::ZERO);
         }
         self.counters.written += 1;
         self.send_new(now, outbox);
     }
 
     /// How long a change is worth keeping, if not for ever.
-    fn lifespan_of(&self, change: Change) -> Option<Duration> {
+    fn lifespan_of(&self, change: &Change) -> Option<Duration> {
         let lifespan = Some(self.config.lifespan).filter(|&lifespan| lifespan < Duration::MAX);
         // What tells of an instance's end does not go stale.
         lifespan.filter(|_| change.kind.is_alive())
@@ -435,9 +442,15 @@ impl<L: Log> Writer<L> {
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let burst = self.has_backlog().then(|| self.pacer.refill_at());
-        let first = earlier(self.heartbeat.at(), burst);
-        earlier(first, earlier(self.next_expiry(), self.next_cleanup()))
+        let burst = match self.has_backlog() {
+            true => self.pacer.refill_at(),
+            false => Instant::MAX,
+        };
+        let at = |at: Option<Instant>| at.unwrap_or(Instant::MAX);
+        let first = burst.min(at(self.heartbeat.at()));
+        let first = first.min(at(self.next_expiry()));
+        let first = first.min(at(self.next_cleanup()));
+        Some(first).filter(|&first| first < Instant::MAX)
     }
 
     /// Sends what is due: the next burst of repairs and fragments, and heartbeats.

@@ -13,7 +13,7 @@ impl<L: Log> Writer<L> {
     /// is left out. To be called before readers are matched, in the order of writing; under KEEP_LAST
     /// the oldest make way.
     pub fn restore(&mut self, now: Instant, change: Change, age: Duration, payload: &[u8]) {
-        let lifespan = self.lifespan_of(change);
+        let lifespan = self.lifespan_of(&change);
         if lifespan.is_some_and(|lifespan| lifespan <= age) {
             self.counters.expired += 1;
             self.leave_out();

@@ -154,7 +154,7 @@ mod tests {
                 buffer.resize(len, 0);
                 Ok::<(), ()>(())
             };
-            assert!(writer.write(now, change, fill, &mut outbox).is_ok());
+            assert!(writer.write(now, &change, fill, &mut outbox).is_ok());
         }
         assert_eq!(writer.history.instance_len(Some([7; 16])), 2);
         assert!(!writer.has_given(late, [7; 16]));

@@ -120,15 +120,19 @@ impl<L: Log> Writer<L> {
             return;
         }
         self.heartbeat.arm(now);
-        let pause = self.config.heartbeat_period / FRAGMENTED_PER_PERIOD;
-        let is_soon = self.told_at.is_some_and(|at| now.since(at) < pause);
         let is_many = self.unasked_len >= self.window.len() / 4;
-        if is_many || now < self.survey.new_until || is_cut && !is_soon {
+        if is_many || now < self.survey.new_until || is_cut && !self.told_soon_before(now) {
             self.told_at = Some(now);
             self.send_heartbeat_to_all(false, false, outbox);
         } else if is_cut {
             self.heartbeat.hasten(now);
         }
+    }
+
+    /// Whether a heartbeat has followed a change a moment ago.
+    fn told_soon_before(&self, now: Instant) -> bool {
+        let pause = self.config.heartbeat_period / FRAGMENTED_PER_PERIOD;
+        self.told_at.is_some_and(|at| now.since(at) < pause)
     }
 
     /// Tells a reader what there is: a GAP over what is none of its business and a heartbeat.

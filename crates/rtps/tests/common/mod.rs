@@ -213,7 +213,7 @@ impl World {
         let node = &mut self.writers[writer];
         let written = node.writer.write(
             now,
-            change,
+            &change,
             |buffer| {
                 buffer.extend_from_slice(payload);
                 Ok(())

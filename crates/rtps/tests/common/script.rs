@@ -77,7 +77,7 @@ impl WriterScript {
         };
         let written = self
             .writer
-            .write(self.now, Change::default(), fill, &mut self.outbox);
+            .write(self.now, &Change::default(), fill, &mut self.outbox);
         let said = heard(&mut self.outbox);
         written.map(|_| said)
     }

@@ -94,6 +94,7 @@ impl OwnMap {
         }
     }
 
+    #[inline]
     pub(crate) fn store(&mut self, at: usize, value: u64, order: Ordering) {
         if let Some(word) = self.region.word(at) {
             word.store(value, order);
@@ -101,6 +102,7 @@ impl OwnMap {
     }
 
     /// The bytes from `at`, a multiple of eight.
+    #[inline]
     pub(crate) fn bytes_mut(&mut self, at: usize, len: usize) -> &mut [u8] {
         match self.region.within(at, len) {
             // SAFETY: the bytes are within the mapping, which lives as long as the borrow of `self`.
@@ -302,6 +304,7 @@ impl Region {
     }
 
     /// Where `len` bytes from `at` begin, if all are within the mapping and `at` is a multiple of eight.
+    #[inline]
     fn within(&self, at: usize, len: usize) -> Option<NonNull<u8>> {
         let end = at.checked_add(len)?;
         if end > self.len || !at.is_multiple_of(8) {
@@ -311,11 +314,13 @@ impl Region {
         Some(unsafe { self.start.add(at) })
     }
 
+    #[inline]
     fn word(&self, at: usize) -> Option<&AtomicU64> {
         self.words(at, 8).first()
     }
 
     /// `len` is a multiple of eight.
+    #[inline]
     fn words(&self, at: usize, len: usize) -> &[AtomicU64] {
         match self.within(at, len) {
             // SAFETY: the words are within the mapping, which lives as long as `self`, and aligned, as the mapping

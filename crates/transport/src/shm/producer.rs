@@ -94,6 +94,7 @@ impl Producer {
     }
 
     /// The longest payload of a record.
+    #[inline]
     pub(crate) fn max_payload(&self) -> u64 {
         match self.is_short {
             true => self.ring.max_payload().min(self.backed - 2 * HEADER),
@@ -104,6 +105,7 @@ impl Producer {
     /// Makes room for a record of at most [`Ring::max_payload`], and says where its payload goes. Does not
     /// allocate; looks at others' memory only when the room that it knows of is used up, and asks for more only
     /// then.
+    #[inline]
     pub(crate) fn claim(&mut self, payload_len: u32) -> Result<usize, NoRoom> {
         let total = layout::total(payload_len);
         if self.head + total + HEADER > self.reserved || total > self.ring.rest(self.head) {
@@ -113,6 +115,7 @@ impl Producer {
     }
 
     /// Makes the record visible that lies where [`claim`](Self::claim) said, and is not longer.
+    #[inline]
     pub(crate) fn publish(&mut self, payload_len: u32) {
         let record = self.head;
         let number = self.ring.at(record) + 8;
@@ -124,6 +127,7 @@ impl Producer {
     }
 
     /// Writes the header of what lies between the head and `end`, which becomes the head.
+    #[inline]
     fn show(&mut self, end: u64, header: Header) {
         let next = self.ring.at(end);
         self.log
@@ -135,6 +139,7 @@ impl Producer {
 
     /// Whether a reader sleeps, or may be about to, since this was asked last. To be asked after each
     /// record, or after several. One fence, and one load of a word that changes when readers go to sleep.
+    #[inline]
     pub(crate) fn bell(&self) -> bool {
         fence(Ordering::SeqCst);
         self.control.load(BELL, Ordering::Relaxed) != 0 && self.control.swap(BELL, 0) != 0

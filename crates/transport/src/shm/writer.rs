@@ -147,6 +147,7 @@ impl LogWriter {
         clippy::cast_possible_truncation,
         reason = "a ring fits the address space"
     )]
+    #[inline]
     pub fn max_len(&self) -> usize {
         self.producer.max_payload() as usize
     }
@@ -155,6 +156,7 @@ impl LogWriter {
     ///
     /// [`ClaimError::Full`] leaves to the caller how long to wait, and whether then to
     /// [evict](Self::evict) those that it waits for; see [`want_room`](Self::want_room).
+    #[inline]
     pub fn claim(&mut self, len: usize) -> Result<Claim<'_>, ClaimError> {
         let max = self.max_len();
         let room = match u32::try_from(len) {
@@ -197,6 +199,7 @@ impl LogWriter {
     /// nobody. To be called after each record, or after several that belong together: what is not called may
     /// leave readers asleep. One memory fence and one load.
     #[must_use = "readers sleep until this is rung or dropped"]
+    #[inline]
     pub fn ringing(&self) -> Option<Ringing> {
         self.producer
             .bell()
@@ -271,6 +274,7 @@ pub struct Claim<'a> {
 
 impl Claim<'_> {
     /// Where the payload goes. Holds what was there before.
+    #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.writer.producer.log.bytes_mut(self.at, self.len)
     }
@@ -282,6 +286,7 @@ impl Claim<'_> {
 
     /// Makes the record visible to readers that look. Those that sleep are not woken before
     /// [`LogWriter::ringing`].
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "claimed as a u32")]
     pub fn publish(self) {
         self.writer.producer.publish(self.len as u32);
