@@ -41,7 +41,8 @@ impl<L: Log> Writer<L> {
             self.counters.stale += 1;
             return;
         }
-        self.acknowledge(now, index, base.previous());
+        let flows = !asks && acknack.is_final;
+        self.acknowledge(now, index, base.previous(), flows);
         let idle = !self.request(now, index, &acknack.state);
         let lags = self.readers[index].lags(self.sent());
         if lags {
@@ -60,8 +61,8 @@ impl<L: Log> Writer<L> {
         }
     }
 
-    /// The reader has everything up to `number`.
-    fn acknowledge(&mut self, now: Instant, index: usize, number: SequenceNumber) {
+    /// The reader has everything up to `number`, and lacks nothing of what it knows of if it `flows`.
+    fn acknowledge(&mut self, now: Instant, index: usize, number: SequenceNumber, flows: bool) {
         let reader = &mut self.readers[index];
         self.counters.acknacks += 1;
         reader.acknacks += 1;
@@ -84,7 +85,7 @@ impl<L: Log> Writer<L> {
         }
         if has_advanced {
             self.asked_at = None;
-            if !self.leaves_release() {
+            if !flows || !self.leaves_release() {
                 self.release();
             }
         }
