@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool {
     buffers: Vec<Vec<u8>>,
-    /// Bytes of the large ones among them.
+    large: Vec<Vec<u8>>,
+    /// Bytes of the large ones.
     large_bytes: usize,
     max_large_bytes: usize,
 }
@@ -22,21 +23,43 @@ impl BufferPool {
 
     /// An empty buffer, with capacity if one was given back.
     pub(crate) fn take(&mut self) -> Vec<u8> {
-        let buffer = self.buffers.pop().unwrap_or_default();
-        if buffer.capacity() > MAX_BUFFER_LEN {
-            self.large_bytes -= buffer.capacity();
+        let buffer = self.buffers.pop();
+        buffer.unwrap_or_else(|| self.take_large(self.large.len().saturating_sub(1)))
+    }
+
+    /// An empty buffer with capacity for `len` bytes, without new memory if one as large was given back.
+    pub(crate) fn take_for(&mut self, len: usize) -> Vec<u8> {
+        let mut buffer = match len > MAX_BUFFER_LEN {
+            false => self.buffers.pop().unwrap_or_default(),
+            true => {
+                let at = self.large.iter().position(|large| large.capacity() >= len);
+                self.take_large(at.unwrap_or(usize::MAX))
+            }
+        };
+        buffer.reserve_exact(len);
+        buffer
+    }
+
+    /// The large buffer at `at`, if there is one.
+    fn take_large(&mut self, at: usize) -> Vec<u8> {
+        if at >= self.large.len() {
+            return Vec::new();
         }
+        let buffer = self.large.swap_remove(at);
+        self.large_bytes -= buffer.capacity();
         buffer
     }
 
     /// Keeps `buffer` for later, unless that would waste memory.
     pub(crate) fn give(&mut self, mut buffer: Vec<u8>) {
         let len = buffer.capacity();
-        let large = if len > MAX_BUFFER_LEN { len } else { 0 };
-        let has_room = self.large_bytes + large <= self.max_large_bytes || large == 0;
-        if len > 0 && has_room && self.buffers.len() < MAX_BUFFERS {
-            buffer.clear();
-            self.large_bytes += large;
+        buffer.clear();
+        if len > MAX_BUFFER_LEN {
+            if self.large_bytes + len <= self.max_large_bytes {
+                self.large_bytes += len;
+                self.large.push(buffer);
+            }
+        } else if len > 0 && self.buffers.len() < MAX_BUFFERS {
             self.buffers.push(buffer);
         }
     }
@@ -65,5 +88,20 @@ mod tests {
         let mut pool = BufferPool::default();
         pool.give(Vec::with_capacity(len));
         assert_eq!(pool.take().capacity(), 0);
+    }
+
+    #[test]
+    fn a_buffer_that_is_large_enough_is_found_among_others() {
+        let len = MAX_BUFFER_LEN + 1;
+        let mut pool = BufferPool::with_large(10 * len);
+        for times in [1, 3, 2] {
+            pool.give(Vec::with_capacity(times * len));
+        }
+        assert_eq!(pool.take_for(2 * len).capacity(), 3 * len);
+        assert_eq!(pool.take_for(2 * len).capacity(), 2 * len);
+        assert_eq!(pool.take_for(2 * len).capacity(), 2 * len, "it is new");
+        assert_eq!(pool.take_for(MAX_BUFFER_LEN).capacity(), MAX_BUFFER_LEN);
+        assert_eq!(pool.take().capacity(), len);
+        assert_eq!(pool.large_bytes, 0);
     }
 }

@@ -10,7 +10,7 @@ use crate::pool::BufferPool;
 use crate::wire::SequenceNumber;
 
 /// Buffers to use again, and how much is kept of all writers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Memory {
     pub(super) pool: BufferPool,
     pub(super) originals: Originals,
@@ -22,6 +22,19 @@ pub(super) struct Memory {
     pub(super) set_len: usize,
     /// What else is kept, as of when anything was last done about each writer.
     pub(super) kept: Kept,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            pool: BufferPool::with_large(MAX_LARGE_BYTES),
+            originals: Originals::default(),
+            gaps: 0,
+            set_count: 0,
+            set_len: 0,
+            kept: Kept::default(),
+        }
+    }
 }
 
 /// What is kept of changes whose turn has not come, of one writer or of all.
@@ -173,3 +186,6 @@ impl Reader {
 fn to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
+
+/// Bytes of large buffers that are kept for samples to come.
+const MAX_LARGE_BYTES: usize = 64 << 20;

@@ -38,7 +38,7 @@ pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;
 use limits::Memory;
-use reassembly::FragmentError;
+use reassembly::{FragmentError, Partial};
 use reorder::HeldChange;
 use writer_proxy::MatchedWriter;
 
@@ -321,18 +321,22 @@ impl Reader {
         let timestamp = context.source_timestamp;
         let newest_first = !writer.proxy.reliable;
         let evicted = writer.reassembly.evicted();
-        let inserted =
-            writer
-                .reassembly
-                .insert(now, data, timestamp, newest_first, room, &self.config);
+        let (config, pool) = (&self.config, &mut self.memory.pool);
+        let begun = match writer.reassembly.contains(number) {
+            true => Ok(()),
+            false => Partial::new(now, data, timestamp, config)
+                .and_then(|partial| writer.reassembly.begin(partial, newest_first, room, config)),
+        };
+        let inserted = begun.and_then(|()| writer.reassembly.insert(now, data, config, pool));
         self.counters.partial_dropped += writer.reassembly.evicted() - evicted;
         match inserted {
             Ok(None) => {}
             Ok(Some(mut held)) => {
                 held.kernel_timestamp = context.kernel_timestamp();
                 let guid = writer.proxy.guid;
-                if self.offer(index, &held.as_received(guid, number), sink) == Offer::Keep {
-                    self.hold(now, index, number, held);
+                match self.offer(index, &held.as_received(guid, number), sink) {
+                    Offer::Keep => self.hold(now, index, number, held),
+                    Offer::Done => self.memory.pool.give(held.bytes),
                 }
             }
             Err(FragmentError::Misbehaved) => self.counters.misbehaved += 1,

@@ -1,5 +1,8 @@
 //! Fragments of one writer's samples until they are whole (RTPS 2.5 §8.4.14). Bounded in number,
 //! bytes and age; asks for nothing.
+//!
+//! Fragments that come in order are put one behind the other, into memory that was used before if there is
+//! some: no byte is written twice, and no page is asked of the system for each sample.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,6 +12,7 @@ use tickwire_base::{Instant, Timestamp};
 use super::ReaderConfig;
 use super::reorder::{Content, HeldChange};
 use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place};
+use crate::pool::BufferPool;
 use crate::wire::{DataFrag, FragmentNumberSet, SequenceNumber};
 
 /// Why a fragment was not taken.
@@ -50,6 +54,8 @@ pub(super) struct Partial {
     fragment_count: u32,
     received: Vec<u64>,
     received_count: u32,
+    sample_len: usize,
+    /// Up to the end of the last fragment that has come, with zeros for those that lack before it.
     bytes: Vec<u8>,
     touched_at: Instant,
     /// The last fragment that the writer said it has sent.
@@ -85,36 +91,39 @@ impl Reassembly {
         self.find(number).is_ok()
     }
 
-    /// Takes the fragments of one submessage; the sample if it is whole now. Where room lacks, a
-    /// higher number makes way for a lower one, or the other way round if only the newest count.
+    /// Begins a sample. Where room lacks, a higher number makes way for a lower one, or the other way
+    /// round if only the newest count.
+    pub(super) fn begin(
+        &mut self,
+        partial: Partial,
+        newest_first: bool,
+        room: Room,
+        config: &ReaderConfig,
+    ) -> Result<(), FragmentError> {
+        let room = Room {
+            count: room.count.min(config.max_partial.max(1)),
+            len: room.len.min(config.max_partial_len),
+        };
+        self.make_room(&partial, newest_first, room)?;
+        let (Ok(at) | Err(at)) = self.find(partial.number);
+        self.len += partial.sample_len;
+        self.partials.insert(at, partial);
+        Ok(())
+    }
+
+    /// Takes the fragments of one submessage, of a sample that has begun; the sample if it is whole now. Its
+    /// memory is of the pool, to which it is to be given back.
     pub(super) fn insert(
         &mut self,
         now: Instant,
         data: &DataFrag<'_>,
-        source_timestamp: Option<Timestamp>,
-        newest_first: bool,
-        room: Room,
         config: &ReaderConfig,
+        pool: &mut BufferPool,
     ) -> Result<Option<HeldChange>, FragmentError> {
-        let at = match self.find(data.sequence_number) {
-            Ok(at) => at,
-            Err(_) => {
-                let partial = Partial::new(now, data, source_timestamp, config)?;
-                let room = Room {
-                    count: room.count.min(config.max_partial.max(1)),
-                    len: room.len.min(config.max_partial_len),
-                };
-                self.make_room(&partial, newest_first, room)?;
-                let at = match self.find(partial.number) {
-                    Ok(at) | Err(at) => at,
-                };
-                self.len += partial.bytes.len();
-                self.partials.insert(at, partial);
-                at
-            }
-        };
+        let at = self.find(data.sequence_number);
+        let at = at.map_err(|_| FragmentError::Misbehaved)?;
         let partial = self.partials.get_mut(at).ok_or(FragmentError::Misbehaved)?;
-        partial.insert(now, data, config)?;
+        partial.insert(now, data, config, pool)?;
         if partial.received_count < partial.fragment_count {
             return Ok(None);
         }
@@ -145,7 +154,7 @@ impl Reassembly {
         self.partials.retain(|partial| {
             let young = now < partial.touched_at + config.fragment_timeout;
             if !young {
-                *len -= partial.bytes.len();
+                *len -= partial.sample_len;
             }
             young
         });
@@ -159,7 +168,7 @@ impl Reassembly {
         room: Room,
     ) -> Result<(), FragmentError> {
         while self.partials.len() >= room.count
-            || self.len.saturating_add(partial.bytes.len()) > room.len
+            || self.len.saturating_add(partial.sample_len) > room.len
         {
             let at = match newest_first {
                 true => 0,
@@ -177,7 +186,7 @@ impl Reassembly {
 
     fn remove(&mut self, at: usize) -> Partial {
         let partial = self.partials.remove(at);
-        self.len -= partial.bytes.len();
+        self.len -= partial.sample_len;
         partial
     }
 
@@ -188,7 +197,8 @@ impl Reassembly {
 }
 
 impl Partial {
-    fn new(
+    /// A sample of which these fragments come first.
+    pub(super) fn new(
         now: Instant,
         data: &DataFrag<'_>,
         source_timestamp: Option<Timestamp>,
@@ -219,13 +229,13 @@ impl Partial {
             fragment_count,
             received: Vec::new(),
             received_count: 0,
+            sample_len,
             bytes: Vec::new(),
             touched_at: now,
             announced: 0,
         };
         partial.range(data)?;
         partial.received = vec![0; words];
-        partial.bytes = vec![0; sample_len];
         Ok(partial)
     }
 
@@ -234,8 +244,9 @@ impl Partial {
         now: Instant,
         data: &DataFrag<'_>,
         config: &ReaderConfig,
+        pool: &mut BufferPool,
     ) -> Result<(), FragmentError> {
-        let same = usize::try_from(data.sample_size) == Ok(self.bytes.len())
+        let same = usize::try_from(data.sample_size) == Ok(self.sample_len)
             && usize::from(data.fragment_size) == self.fragment_len
             && data.is_key == self.is_key;
         if !same {
@@ -253,10 +264,13 @@ impl Partial {
                 self.original = data.inline_qos.original_writer();
             }
         }
+        if self.bytes.capacity() == 0 {
+            self.bytes = pool.take_for(self.sample_len);
+        }
         let mut rest = data.payload;
         for fragment in first..end {
             let start = fragment * self.fragment_len;
-            let len = self.fragment_len.min(self.bytes.len() - start);
+            let len = self.fragment_len.min(self.sample_len - start);
             let Some((bytes, after)) = rest.split_at_checked(len) else {
                 return Err(FragmentError::Misbehaved);
             };
@@ -265,7 +279,14 @@ impl Partial {
             if *word & bit == 0 {
                 *word |= bit;
                 self.received_count += 1;
-                self.bytes[start..start + len].copy_from_slice(bytes);
+                // What is there ends with a fragment, too.
+                match self.bytes.get_mut(start..start + len) {
+                    Some(place) => place.copy_from_slice(bytes),
+                    None => {
+                        self.bytes.resize(start, 0);
+                        self.bytes.extend_from_slice(bytes);
+                    }
+                }
             }
         }
         Ok(())
@@ -377,7 +398,7 @@ mod tests {
         let mut partial = partial.expect("a fragment within the sample");
         for &fragment in received {
             partial
-                .insert(now, &data(fragment), &config)
+                .insert(now, &data(fragment), &config, &mut BufferPool::default())
                 .expect("a fragment within the sample");
         }
         partial
