@@ -245,8 +245,8 @@ impl Connection {
     }
 
     /// Reads what has come behind what came before: to the beginning of `buffer`, or a long frame to
-    /// memory of its own, which takes the place of `spare` when it is whole.
-    pub(super) fn read(&self, buffer: &mut [u8], spare: &mut Vec<u8>) -> io::Result<Read> {
+    /// memory of its own, which takes the place of `whole` when it is.
+    pub(super) fn read(&self, buffer: &mut [u8], whole: &mut Vec<u8>) -> io::Result<Read> {
         let mut incoming = lock(&self.incoming);
         let long = match std::mem::take(&mut *incoming) {
             Incoming::Long(long) => long,
@@ -270,7 +270,7 @@ impl Connection {
         match progress {
             Progress::Begun(long) => *lock(&self.incoming) = Incoming::Long(long),
             Progress::Whole(bytes) => {
-                *spare = bytes;
+                *whole = bytes;
                 return Ok(Read::Long(frame_len));
             }
             Progress::End => return Ok(Read::End),
@@ -279,22 +279,22 @@ impl Connection {
         read.map(|()| Read::Nothing)
     }
 
-    /// Keeps the beginning of a frame for the next [`read`](Self::read), in the memory of `spare` if the
-    /// frame is long; false if there is no room for it.
-    pub(super) fn keep(&self, beginning: &[u8], spare: &mut Vec<u8>, shared: &Shared) -> bool {
-        let max = shared.options.max_incomplete_bytes_in_all;
-        let mut incoming = lock(&self.incoming);
-        if Long::is_needed(beginning) {
-            let long = Long::begin(beginning, spare, &shared.incomplete_bytes, max);
-            let has_room = long.is_some();
-            *incoming = long.map_or_else(Incoming::default, Incoming::Long);
-            return has_room;
-        }
-        if let Incoming::Short(kept) = &mut *incoming {
+    /// Keeps the beginning of a frame for the next [`read`](Self::read).
+    pub(super) fn keep(&self, beginning: &[u8]) {
+        if let Incoming::Short(kept) = &mut *lock(&self.incoming) {
             kept.clear();
             kept.extend_from_slice(beginning);
         }
-        true
+    }
+
+    /// Goes on with a long frame, of which the first `len` bytes of `memory` have come; false if there is no
+    /// room for it.
+    pub(super) fn keep_long(&self, memory: Vec<u8>, len: usize, shared: &Shared) -> bool {
+        let max = shared.options.max_incomplete_bytes_in_all;
+        let long = Long::begin(memory, len, &shared.incomplete_bytes, max);
+        let has_room = long.is_some();
+        *lock(&self.incoming) = long.map_or_else(Incoming::default, Incoming::Long);
+        has_room
     }
 
     /// Is told of nothing more to read.

@@ -1,4 +1,5 @@
-//! The beginning of a frame of which the rest has not come. Reads from whatever it is given.
+//! The beginning of a frame of which the rest has not come, and the memory of long ones, which is used again.
+//! Reads from whatever it is given.
 
 use std::io;
 use std::sync::Arc;
@@ -58,35 +59,26 @@ impl Long {
         frame_len(beginning).is_some_and(|len| len > SHORT_FRAME)
     }
 
-    /// The beginning of a frame, if that is long; `spare` is the memory that it takes first. Without
-    /// room, nothing is taken.
+    /// A frame that is long, of which the first `len` bytes of `memory` have come. Without room, nothing is
+    /// taken.
     pub(super) fn begin(
-        beginning: &[u8],
-        spare: &mut Vec<u8>,
+        memory: Vec<u8>,
+        len: usize,
         in_all: &Arc<AtomicUsize>,
         max_in_all: usize,
     ) -> Option<Self> {
-        let frame_len = frame_len(beginning).filter(|_| Self::is_needed(beginning))?;
-        let mut long = Self {
-            bytes: Vec::new(),
-            len: beginning.len(),
-            frame_len,
-            room: Room {
-                bytes: 0,
-                in_all: Arc::clone(in_all),
-                max_in_all,
-            },
+        let frame_len = frame_len(memory.get(..len)?)?;
+        let mut room = Room {
+            bytes: 0,
+            in_all: Arc::clone(in_all),
+            max_in_all,
         };
-        if !long.room.grow_to(beginning.len().max(spare.len())) {
-            return None;
-        }
-        long.bytes = std::mem::take(spare);
-        if long.bytes.len() < beginning.len() {
-            long.bytes.resize(beginning.len(), 0);
-        }
-        let (head, _) = long.bytes.split_at_mut_checked(beginning.len())?;
-        head.copy_from_slice(beginning);
-        Some(long)
+        room.grow_to(memory.len()).then_some(Self {
+            bytes: memory,
+            len,
+            frame_len,
+            room,
+        })
     }
 
     /// Reads on by as many calls of `read` as fill what room there is.
@@ -128,6 +120,30 @@ impl Long {
     }
 }
 
+/// Memory for long frames that are to come, of those that have come.
+#[derive(Debug, Default)]
+pub(super) struct Spares {
+    memory: Vec<Vec<u8>>,
+    len: usize,
+}
+
+impl Spares {
+    /// The memory that was given back last, if there is some.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        let memory = self.memory.pop().unwrap_or_default();
+        self.len -= memory.len();
+        memory
+    }
+
+    /// Keeps it for later, unless that would be too much.
+    pub(super) fn give(&mut self, memory: Vec<u8>) {
+        if !memory.is_empty() && self.len + memory.len() <= MAX_SPARE {
+            self.len += memory.len();
+            self.memory.push(memory);
+        }
+    }
+}
+
 impl Room {
     fn grow_to(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
@@ -145,6 +161,8 @@ impl Drop for Room {
 
 /// The longest frame that is short: what is kept of it may be copied at each reception.
 const SHORT_FRAME: usize = 128 << 10;
+/// Bytes that are kept for long frames to come: of some connections by turns.
+const MAX_SPARE: usize = 8 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -160,7 +178,7 @@ mod tests {
     }
 
     fn begun(frame: &[u8], len: usize, all: &Arc<AtomicUsize>, max: usize) -> Option<Long> {
-        Long::begin(&frame[..len], &mut Vec::new(), all, max)
+        Long::begin(frame[..len].to_vec(), len, all, max)
     }
 
     #[test]
@@ -202,8 +220,8 @@ mod tests {
     #[test]
     fn what_is_short_is_left_alone_and_what_finds_no_room_ends() {
         let all = Arc::new(AtomicUsize::new(0));
-        assert!(begun(&frame(1000), 100, &all, 1 << 20).is_none());
-        assert!(begun(&frame(SHORT_FRAME), 3, &all, 1 << 20).is_none());
+        assert!(!Long::is_needed(&frame(1000)[..100]));
+        assert!(!Long::is_needed(&frame(SHORT_FRAME)[..3]));
         let long = frame(1_000_000);
         assert!(begun(&long, 5000, &all, 4999).is_none());
         assert_eq!(all.load(Ordering::Relaxed), 0);
@@ -211,5 +229,15 @@ mod tests {
         let (progress, _) = begun.read_on(|room| Ok(room.len()));
         assert!(matches!(progress, Progress::NoRoom));
         assert_eq!(all.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn memory_is_kept_as_far_as_it_may_be() {
+        let mut spares = Spares::default();
+        for len in [MAX_SPARE - 2, 1, 2, 1] {
+            spares.give(vec![0; len]);
+        }
+        let taken = [(); 4].map(|()| spares.take().len());
+        assert_eq!(taken, [1, 1, MAX_SPARE - 2, 0]);
     }
 }

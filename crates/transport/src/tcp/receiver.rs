@@ -9,11 +9,12 @@ use nix::sys::epoll::{EpollEvent, EpollTimeout};
 use super::connection::{Connection, Read};
 use super::directory::Ended;
 use super::frame::{Frames, Whole};
+use super::incoming::{Long, Spares};
 use super::net::TcpNet;
 use crate::WaitError;
 
-/// The memory with which one thread at a time reads: 320 KiB, and as much as the longest message that has
-/// come has, if that is long. Connections keep only the beginnings of messages whose rest has not come.
+/// The memory with which one thread at a time reads: 320 KiB, and up to 8 MiB that long messages have had.
+/// Connections keep only the beginnings of messages whose rest has not come.
 pub struct TcpReceiver {
     pub(super) events: [EpollEvent; EVENTS],
     /// Connections that have something to read.
@@ -22,9 +23,11 @@ pub struct TcpReceiver {
     last: Option<u64>,
     /// How often in a row that one alone was looked at.
     looks: u32,
-    buffer: Box<[u8]>,
-    /// A long message, or memory for the next one.
+    buffer: Vec<u8>,
+    /// A long message.
     long: Vec<u8>,
+    /// Memory for others.
+    spares: Spares,
 }
 
 /// What has come on one connection.
@@ -55,8 +58,9 @@ impl TcpReceiver {
             ready: Vec::with_capacity(EVENTS),
             last: None,
             looks: 0,
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            buffer: vec![0; BUFFER_BYTES],
             long: Vec::new(),
+            spares: Spares::default(),
         }
     }
 
@@ -97,6 +101,7 @@ impl TcpReceiver {
     /// no connection is left. The end of a connection is a reception of nothing.
     pub fn next(&mut self, net: &TcpNet) -> Option<Received<'_>> {
         let connection = self.ready.pop()?;
+        self.spares.give(std::mem::take(&mut self.long));
         let (len, is_long) = self.read(&connection, net);
         let memory = match is_long {
             true => self.long.as_slice(),
@@ -138,11 +143,39 @@ impl TcpReceiver {
         let bytes = self.buffer.get(..len).unwrap_or_default();
         let whole = Whole::of(bytes, net.max_message_len());
         let rest = bytes.get(whole.len..).unwrap_or_default();
-        if whole.is_broken || !connection.keep(rest, &mut self.long, net.shared()) {
+        let rest_len = rest.len();
+        let mut is_kept = !whole.is_broken;
+        if is_kept && Long::is_needed(rest) {
+            let memory = self.memory_of(whole.len, rest_len);
+            is_kept = connection.keep_long(memory, rest_len, net.shared());
+        } else if is_kept {
+            connection.keep(rest);
+        }
+        if !is_kept {
             net.count_oversized();
             self.end(connection, Ended::Broken, net);
         }
         (whole.len, false)
+    }
+
+    /// Memory that begins with the `len` bytes which are at `at` in the buffer: the buffer itself, if they fill
+    /// most of it, and nothing else is in it.
+    fn memory_of(&mut self, at: usize, len: usize) -> Vec<u8> {
+        let mut memory = self.spares.take();
+        if at == 0 && len >= BUFFER_BYTES / 2 {
+            if memory.len() < BUFFER_BYTES {
+                memory.resize(BUFFER_BYTES, 0);
+            }
+            return std::mem::replace(&mut self.buffer, memory);
+        }
+        if memory.len() < len {
+            memory.resize(len, 0);
+        }
+        let beginning = self.buffer.get(at..at + len).unwrap_or_default();
+        if let Some(place) = memory.get_mut(..len) {
+            place.copy_from_slice(beginning);
+        }
+        memory
     }
 
     /// Nothing is read from a connection any more.
@@ -163,5 +196,5 @@ impl Default for TcpReceiver {
 const LOOKS: u32 = 8;
 /// Connections that one wait can tell of.
 const EVENTS: usize = 32;
-/// The beginning of the longest message that is short, and as much again.
+/// The beginning of the longest message that is short, and as much again. A buffer may have more.
 const BUFFER_BYTES: usize = 320 << 10;
