@@ -69,11 +69,16 @@ enum Hold {
 
 impl Followed {
     /// Copies the next records. Of what was overrun among them nothing is said but counted.
+    #[inline(never)]
     fn read(&mut self, shm: &SharedMemory, batch: &mut Batch) {
         batch.clear();
-        // That there is nothing more the writer is told later, when what there was has been delivered.
-        while !batch.is_full() && (batch.lens.is_empty() || self.reader.has_next()) {
-            match self.reader.next() {
+        while !batch.is_full() {
+            // That there is nothing more the writer is told later, when what there was has been delivered.
+            let next = match batch.lens.is_empty() {
+                true => self.reader.next(),
+                false => self.reader.next_of_batch(),
+            };
+            match next {
                 Ok(Some(mut record)) => {
                     if let Ok(bytes) = record.read_behind(batch.len, &mut batch.bytes) {
                         batch.lent = Whereabouts::parse(bytes).map(|lies| (lies, bytes.len()));

@@ -55,6 +55,7 @@ impl Consumer {
 
     /// Tells the writer how far this reader is, if that makes room: to be called once the record that
     /// [`next`](Self::next) gave is done with. Whether the writer waits for that.
+    #[inline]
     pub(crate) fn tell(&mut self) -> bool {
         if self.cursor < self.tell_at {
             return false;
@@ -77,19 +78,22 @@ impl Consumer {
     }
 
     /// The next record, if there is one.
+    #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Found>, NextError> {
         // After padding, which never follows padding, the record begins the ring.
         for _ in 0..2 {
-            match self.header()? {
+            let (header, sequence) = self.header()?;
+            match header {
                 Header::Absent => return Ok(None),
                 Header::Padding(len) => self.cursor += u64::from(len),
-                Header::Record(len) => return self.record(len),
+                Header::Record(len) => return self.record(len, sequence).map(Some),
             }
         }
         Err(self.malformed())
     }
 
     /// Copies the first bytes of a record's payload, as many as there are and as there is room for.
+    #[inline]
     pub(crate) fn copy(&mut self, found: Found, into: &mut [u8]) -> Result<(), Overrun> {
         let len = into.len().min(found.len);
         let payload = self.ring.at(found.position + HEADER);
@@ -108,6 +112,7 @@ impl Consumer {
     }
 
     /// Whether [`next`](Self::next) would give anything, be it an error.
+    #[inline]
     pub(crate) fn has_next(&self) -> bool {
         let word = self.log.load(self.ring.at(self.cursor));
         self.is_broken
@@ -126,32 +131,34 @@ impl Consumer {
         self.control.swap(BELL, 1);
     }
 
+    #[inline]
     pub(crate) fn lost(&self) -> Lost {
         self.lost
     }
 
-    /// What is said at the cursor, if that has not been overwritten.
-    fn header(&mut self) -> Result<Header, NextError> {
+    /// What is said at the cursor, if that has not been overwritten, and the number that stands behind it.
+    #[inline]
+    fn header(&mut self) -> Result<(Header, u64), NextError> {
         if self.is_broken {
             return Err(NextError::Malformed);
         }
-        let word = self.log.load(self.ring.at(self.cursor));
+        let at = self.ring.at(self.cursor);
+        let word = self.log.load(at);
+        fence(Ordering::Acquire);
+        let sequence = self.log.load(at + 8);
         if !self.is_whole(self.cursor) {
-            return self.skip();
+            return self.skip().map(|header| (header, 0));
         }
         match Header::parse(word, self.cursor, self.ring) {
-            Some(header) => Ok(header),
+            Some(header) => Ok((header, sequence)),
             None => Err(self.malformed()),
         }
     }
 
     /// The record at the cursor, which goes behind it.
-    fn record(&mut self, len: u32) -> Result<Option<Found>, NextError> {
+    #[inline]
+    fn record(&mut self, len: u32, sequence: u64) -> Result<Found, NextError> {
         let position = self.cursor;
-        let sequence = self.log.load(self.ring.at(position) + 8);
-        if !self.is_whole(position) {
-            return self.skip().map(|_| None);
-        }
         let missing = match sequence.checked_sub(self.sequence) {
             Some(missing) if missing == 0 || self.has_lost => missing,
             _ => return Err(self.malformed()),
@@ -160,14 +167,15 @@ impl Consumer {
         self.has_lost = false;
         self.sequence = sequence.saturating_add(1);
         self.cursor = position + layout::total(len);
-        Ok(Some(Found {
+        Ok(Found {
             position,
             len: len as usize,
             sequence,
-        }))
+        })
     }
 
     /// Whether what was read from `position` up to now is what was published there.
+    #[inline]
     fn is_whole(&self, position: u64) -> bool {
         fence(Ordering::Acquire);
         !self.ring.is_overrun(position, self.log.load(RESERVED))

@@ -190,6 +190,7 @@ impl ForeignMap {
     }
 
     /// A word, at a multiple of eight. Relaxed.
+    #[inline]
     pub(crate) fn load(&self, at: usize) -> u64 {
         let word = self.0.word(at);
         word.map_or(0, |word| word.load(Ordering::Relaxed))
@@ -200,9 +201,16 @@ impl ForeignMap {
         let words = self.0.words(at, into.len().next_multiple_of(8));
         let (whole, rest) = into.as_chunks_mut::<8>();
         let (first, last) = words.split_at(whole.len().min(words.len()));
-        for (bytes, word) in whole.iter_mut().zip(first) {
+        let copy = |(bytes, word): (&mut [u8; 8], &AtomicU64)| {
             *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        };
+        // Several at a time, whose number is known when this is compiled.
+        let (eights, ones) = whole.as_chunks_mut::<8>();
+        let (first_eights, first_ones) = first.as_chunks::<8>();
+        for (bytes, words) in eights.iter_mut().zip(first_eights) {
+            bytes.iter_mut().zip(words).for_each(copy);
         }
+        ones.iter_mut().zip(first_ones).for_each(copy);
         if let Some(word) = last.first() {
             let word = word.load(Ordering::Relaxed).to_ne_bytes();
             rest.iter_mut().zip(word).for_each(|(to, from)| *to = from);
@@ -316,7 +324,9 @@ impl Region {
 
     #[inline]
     fn word(&self, at: usize) -> Option<&AtomicU64> {
-        self.words(at, 8).first()
+        let start = self.within(at, 8)?;
+        // SAFETY: as in `words`.
+        Some(unsafe { start.cast().as_ref() })
     }
 
     /// `len` is a multiple of eight.

@@ -94,22 +94,36 @@ impl LogReader {
     /// [`NextError::Malformed`] nothing more comes.
     #[expect(clippy::should_implement_trait, reason = "a record borrows the reader")]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, NextError> {
-        if self.consumer.tell()
-            && let Some(writer) = &self.writer
-        {
-            writer.ring();
+        if self.consumer.tell() {
+            self.ring_writer();
         }
         let found = self.consumer.next()?;
-        if found.is_none()
-            && self.consumer.tell_all()
-            && let Some(writer) = &self.writer
-        {
-            writer.ring();
+        if found.is_none() && self.consumer.tell_all() {
+            self.ring_writer();
         }
         Ok(found.map(|found| Record {
             consumer: &mut self.consumer,
             found,
         }))
+    }
+
+    /// The same for who copies records together before looking at them: where there is none, that is left for
+    /// [`next`](Self::next) to tell the writer, which may wait until what was copied is done with.
+    #[inline]
+    pub fn next_of_batch(&mut self) -> Result<Option<Record<'_>>, NextError> {
+        if self.consumer.tell() {
+            self.ring_writer();
+        }
+        let found = self.consumer.next()?;
+        Ok(found.map(|found| Record {
+            consumer: &mut self.consumer,
+            found,
+        }))
+    }
+
+    #[cold]
+    fn ring_writer(&self) {
+        self.writer.iter().for_each(|writer| writer.ring());
     }
 
     /// Whether [`next`](Self::next) would give anything, be it an error. Tells the writer nothing.
@@ -119,6 +133,7 @@ impl LogReader {
 
     /// What was overrun so far. What an overrun has cost is known in bytes at once, in records when the next one
     /// was read.
+    #[inline]
     pub fn lost(&self) -> Lost {
         self.consumer.lost()
     }
@@ -137,6 +152,7 @@ pub struct Record<'a> {
 
 impl Record<'_> {
     /// The length of its payload in bytes: less than a quarter of the ring.
+    #[inline]
     pub fn len(&self) -> usize {
         self.found.len
     }
@@ -158,6 +174,7 @@ impl Record<'_> {
     }
 
     /// The same behind the first `at` bytes of the buffer.
+    #[inline]
     pub fn read_behind<'b>(
         &mut self,
         at: usize,
