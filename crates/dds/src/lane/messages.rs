@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use tickwire_rtps::wire::{Arrival, Context, Malformed, MessageReader, Submessage};
+use tickwire_rtps::wire::{Arrival, Context, Data, Malformed, MessageReader, Submessage};
 
 /// The submessages of one message, or of several that lie one behind the other. An error ends the message that it is
 /// in.
@@ -11,9 +11,6 @@ pub(crate) struct Messages<'a> {
     /// What comes behind it, and the lengths of those messages.
     rest: &'a [u8],
     lens: slice::Iter<'a, usize>,
-    arrival: Arrival,
-    /// Of the messages before.
-    skipped: u64,
     without_header: u64,
 }
 
@@ -27,8 +24,6 @@ impl<'a> Messages<'a> {
             current: MessageReader::new(bytes)?.arrived(arrival),
             rest: &[],
             lens: [].iter(),
-            arrival,
-            skipped: 0,
             without_header: 0,
         })
     }
@@ -48,8 +43,6 @@ impl<'a> Messages<'a> {
                     current: current.arrived(arrival),
                     rest,
                     lens,
-                    arrival,
-                    skipped: 0,
                     without_header,
                 });
             }
@@ -64,7 +57,6 @@ impl<'a> Messages<'a> {
         self.current.context()
     }
 
-    #[inline(always)]
     pub(crate) fn next_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
         loop {
             let next = self.current.next_submessage();
@@ -74,9 +66,20 @@ impl<'a> Messages<'a> {
         }
     }
 
+    /// The same if it is the DATA of a sample that says nothing besides; nothing is taken of anything else.
+    #[inline(always)]
+    pub(crate) fn next_sample(&mut self) -> Option<Data<'a>> {
+        loop {
+            let next = self.current.next_sample();
+            if next.is_some() || !self.current.is_done() || !self.begin_next() {
+                return next;
+            }
+        }
+    }
+
     /// Submessages so far whose ids nobody here knows.
     pub(crate) fn skipped(&self) -> u64 {
-        self.skipped + u64::from(self.current.skipped())
+        self.current.skipped().into()
     }
 
     /// Messages so far that had no header.
@@ -84,15 +87,11 @@ impl<'a> Messages<'a> {
         self.without_header
     }
 
-    #[inline(never)]
+    #[inline]
     fn begin_next(&mut self) -> bool {
         while let Some(message) = split(&mut self.rest, &mut self.lens) {
-            match MessageReader::new(message) {
-                Ok(next) => {
-                    self.skipped += u64::from(self.current.skipped());
-                    self.current = next.arrived(self.arrival);
-                    return true;
-                }
+            match self.current.begin(message) {
+                Ok(()) => return true,
                 Err(_) => self.without_header += 1,
             }
         }
@@ -101,6 +100,7 @@ impl<'a> Messages<'a> {
 }
 
 /// Takes the next message away.
+#[inline]
 fn split<'a>(rest: &mut &'a [u8], lens: &mut slice::Iter<'_, usize>) -> Option<&'a [u8]> {
     let (message, behind) = rest.split_at_checked(*lens.next()?)?;
     *rest = behind;

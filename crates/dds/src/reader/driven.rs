@@ -54,6 +54,10 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
             state.borrow(run.lent);
             loop {
                 state.handle(run.now, run.context(), run.submessage(), outbox);
+                let ReaderState { machine, inbox, .. } = &mut *state;
+                while takes_all && let Some(data) = run.next_sample() {
+                    machine.handle_data(run.now, run.context(), &data, inbox);
+                }
                 if !takes_all || !run.advance() {
                     break;
                 }

@@ -7,7 +7,9 @@ use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::Verdict;
 use tickwire_rtps::reader::{Decision, WriterProxy};
-use tickwire_rtps::wire::{Context, EntityId, Guid, Malformed, SequenceNumber, Submessage};
+use tickwire_rtps::wire::{
+    Context, Data, EntityId, Guid, GuidPrefix, Malformed, SequenceNumber, Submessage,
+};
 use tickwire_transport::shm::Borrowed;
 
 use super::info::StateMask;
@@ -34,10 +36,33 @@ pub(crate) struct Run<'r, 'a> {
     pub(crate) lent: Option<&'r Borrowed>,
     current: Submessage<'a>,
     /// From whom, and for whom.
-    ends: (EntityId, Option<EntityId>),
+    ends: Ends,
     rest: &'r mut Messages<'a>,
     /// What comes after the run, if that is known.
     behind: Option<Option<Result<Submessage<'a>, Malformed>>>,
+}
+
+/// Writer and reader of a submessage, with their participants.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Ends {
+    writer: Guid,
+    reader: Option<EntityId>,
+    destination: GuidPrefix,
+}
+
+impl Ends {
+    #[inline]
+    fn new(context: &Context<'_>, writer: EntityId, reader: Option<EntityId>) -> Self {
+        Self {
+            writer: context.source(writer),
+            reader,
+            destination: context.destination_prefix,
+        }
+    }
+
+    fn of(context: &Context<'_>, submessage: &Submessage<'_>) -> Self {
+        Self::new(context, submessage.writer(), submessage.to_reader())
+    }
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -52,7 +77,7 @@ impl<'r, 'a> Run<'r, 'a> {
             now,
             timestamp,
             lent: None,
-            ends: (first.writer(), first.to_reader()),
+            ends: Ends::of(rest.context(), &first),
             current: first,
             rest,
             behind: None,
@@ -72,13 +97,8 @@ impl<'r, 'a> Run<'r, 'a> {
         if self.behind.is_some() {
             return false;
         }
-        let ends = |context: &Context<'_>| (context.source_prefix, context.destination_prefix);
-        let before = ends(self.rest.context());
         match self.rest.next_submessage() {
-            Some(Ok(next))
-                if (next.writer(), next.to_reader()) == self.ends
-                    && ends(self.rest.context()) == before =>
-            {
+            Some(Ok(next)) if Ends::of(self.rest.context(), &next) == self.ends => {
                 self.current = next;
                 true
             }
@@ -87,6 +107,21 @@ impl<'r, 'a> Run<'r, 'a> {
                 false
             }
         }
+    }
+
+    /// Goes on with a sample that says nothing besides, if that is what comes next.
+    #[inline(always)]
+    pub(crate) fn next_sample(&mut self) -> Option<Data<'a>> {
+        if self.behind.is_some() {
+            return None;
+        }
+        let data = self.rest.next_sample()?;
+        let ends = Ends::new(self.rest.context(), data.writer, Some(data.reader));
+        if ends == self.ends {
+            return Some(data);
+        }
+        self.behind = Some(Some(Ok(Submessage::Data(data))));
+        None
     }
 
     /// What comes after as much of the run as was taken.

@@ -106,6 +106,7 @@ impl Reader {
                 if writer.is_unsettled() {
                     self.crowd.enter(writer.met_at);
                 }
+                self.touched(index);
             }
             Err(index) => {
                 let mut writer = MatchedWriter::new(proxy, now, &self.config);
@@ -152,6 +153,7 @@ impl Reader {
     }
 
     /// Takes a change (RTPS 2.5 §8.4.12.2).
+    #[inline]
     pub fn handle_data(
         &mut self,
         now: Instant,
@@ -177,16 +179,13 @@ impl Reader {
         let writer = &self.writers[index];
         is_plain
             && data.sequence_number == writer.expected
-            && writer.proxy.reliable
-            && writer.synchronized
-            && writer.is_at_rest()
-            && writer.is_in_order()
+            && writer.flows
             && !self.config.coherent
             && self.memory.originals.is_empty()
     }
 
     /// Delivers such a change, which needs none of the checks of others.
-    #[inline]
+    #[inline(always)]
     fn take_next(
         &mut self,
         now: Instant,
@@ -218,7 +217,8 @@ impl Reader {
             }
             Delivery::Full => {
                 self.counters.refused += 1;
-                self.keep(now, index, &change);
+                // A copy, lest a change that is delivered has all of this in memory.
+                self.keep(now, index, &{ change });
                 self.touched(index);
             }
         }
@@ -506,13 +506,16 @@ impl Reader {
         }
     }
 
-    /// To be called after anything was done about a writer: what is kept of it, whether it has settled,
-    /// and when something is due.
+    /// To be called after anything was done about a writer, but for the delivery of a change that was all there was to
+    /// it: what is kept of it, whether it has settled, whether it flows, and when something is due.
     #[inline]
     fn touched(&mut self, index: usize) {
         if !self.writers[index].is_at_rest() {
             self.settle(index);
         }
+        let writer = &mut self.writers[index];
+        let begun = writer.proxy.reliable && writer.synchronized;
+        writer.flows = begun && writer.is_at_rest() && writer.is_in_order();
     }
 
     fn settle(&mut self, index: usize) {

@@ -81,6 +81,9 @@ pub(super) struct MatchedWriter {
     pub(super) met_at: Instant,
     /// It has answered, and given what it had then.
     pub(super) has_settled: bool,
+    /// It is reliable and has begun, and but for its next change nothing is to be expected of it: so it is between the
+    /// samples of a stream that loses nothing.
+    pub(super) flows: bool,
     pub(super) reorder: Reorder,
     pub(super) reassembly: Reassembly,
     pub(super) set: SetBuffer,
@@ -124,6 +127,7 @@ impl MatchedWriter {
             history_last: SequenceNumber::ZERO,
             met_at: now,
             has_settled: false,
+            flows: false,
             reorder: Reorder::default(),
             reassembly: Reassembly::default(),
             set: SetBuffer::default(),
@@ -242,8 +246,7 @@ impl MatchedWriter {
         self.proxy.reliable && !self.has_settled
     }
 
-    /// Whether nothing is kept of it, due, or still to settle: that is so between the samples of a
-    /// stream that loses nothing.
+    /// Whether nothing is kept of it, due, or still to settle.
     #[inline]
     pub(super) fn is_at_rest(&self) -> bool {
         self.counted.is_nothing()

@@ -56,6 +56,7 @@ impl Header {
     ///
     /// # Errors
     /// When it is not RTPS, or not of major version 2.
+    #[inline]
     pub fn read(datagram: &[u8]) -> Result<Self, Malformed> {
         let mut from = Cursor::new(datagram, 0, false);
         if from.array("protocol id")? != *b"RTPS" {

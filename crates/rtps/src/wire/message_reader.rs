@@ -45,6 +45,7 @@ pub struct Arrival {
 }
 
 impl Context<'_> {
+    #[inline]
     fn new(header: &Header) -> Self {
         Self {
             version: header.version,
@@ -59,6 +60,7 @@ impl Context<'_> {
     }
 
     /// When the kernel received the datagram, if that is known.
+    #[inline]
     pub fn kernel_timestamp(&self) -> Option<Timestamp> {
         self.arrival?.kernel_timestamp
     }
@@ -69,6 +71,7 @@ impl Context<'_> {
     }
 
     /// An entity of the source.
+    #[inline]
     pub fn source(&self, entity: EntityId) -> Guid {
         Guid::new(self.source_prefix, entity)
     }
@@ -113,6 +116,25 @@ impl<'a> MessageReader<'a> {
         })
     }
 
+    /// Goes on with another datagram, which came as this one did, whatever is left of it. What was
+    /// [skipped](Self::skipped) is counted on.
+    ///
+    /// # Errors
+    /// See [`Header::read`]; then nothing changes.
+    #[inline]
+    pub fn begin(&mut self, datagram: &'a [u8]) -> Result<(), Malformed> {
+        let header = Header::read(datagram)?;
+        let mut rest = Cursor::new(datagram, 0, false);
+        rest.bytes(Header::LEN, "header")?;
+        self.rest = rest;
+        self.context = Context {
+            arrival: self.context.arrival,
+            ..Context::new(&header)
+        };
+        self.failed = false;
+        Ok(())
+    }
+
     /// Says how the datagram came.
     pub fn arrived(mut self, arrival: Arrival) -> Self {
         self.context.arrival = Some(arrival);
@@ -120,6 +142,7 @@ impl<'a> MessageReader<'a> {
     }
 
     /// The state that the next submessage will have.
+    #[inline]
     pub fn context(&self) -> &Context<'a> {
         &self.context
     }
@@ -133,18 +156,16 @@ impl<'a> MessageReader<'a> {
     /// next one is asked for.
     #[inline]
     pub fn next_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
-        match self.plain_sample() {
+        match self.next_sample() {
             Some(data) => Some(Ok(Submessage::Data(data))),
             None => self.any_submessage(),
         }
     }
 
-    /// INFO_TS and DATA as a sample of ours has them that says nothing besides (see [`SampleHead`]): what most
-    /// datagrams consist of. Nothing is taken of anything else.
-    ///
-    /// [`SampleHead`]: super::message_writer::SampleHead
+    /// The next submessage if it is the DATA of a sample that says nothing besides, as ours are with the INFO_TS before
+    /// it: what most datagrams consist of. Nothing is taken of anything else.
     #[inline]
-    fn plain_sample(&mut self) -> Option<Data<'a>> {
+    pub fn next_sample(&mut self) -> Option<Data<'a>> {
         const INFO_TS: u32 = u32::from_le_bytes([SubmessageId::INFO_TS.0, 0x01, 8, 0]);
         const DATA: u16 = u16::from_le_bytes([SubmessageId::DATA.0, 0x05]);
         let (head, _) = self.rest.rest().as_chunks::<4>();
@@ -182,8 +203,14 @@ impl<'a> MessageReader<'a> {
         })
     }
 
+    /// Whether nothing is left of the datagram.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.failed || self.rest.rest().is_empty()
+    }
+
     fn any_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
-        while !self.failed && !self.rest.rest().is_empty() {
+        while !self.is_done() {
             match self.submessage() {
                 Ok(Some(submessage)) => return Some(Ok(submessage)),
                 Ok(None) => {}

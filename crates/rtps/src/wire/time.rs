@@ -20,6 +20,7 @@ pub(crate) fn from_timestamp(timestamp: Timestamp) -> Option<(u32, u32)> {
 }
 
 /// The timestamp of seconds and fraction; `None` for the invalid and the infinite one.
+#[inline]
 pub(crate) fn to_timestamp((seconds, fraction): (u32, u32)) -> Option<Timestamp> {
     if seconds == u32::MAX && fraction >= u32::MAX - 1 {
         return None;
