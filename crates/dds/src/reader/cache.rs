@@ -58,6 +58,9 @@ pub(crate) struct Cache<T> {
     /// Whether that never keeps a value of a known instance out or has it make way for another, but by `max_samples`.
     pub(super) takes_all: bool,
     pub(super) entries: Slots<Sample<T>>,
+    /// Values that came after those, one behind the other, and are not in the lists of their instances: most samples
+    /// are [appended](Self::append) and then taken with all others. Anything else [settles](Self::settle) them first.
+    pub(super) fresh: Vec<Sample<T>>,
     pub(super) instances: Vec<Option<Instance>>,
     free_instances: Vec<usize>,
     pub(super) by_handle: HashMap<InstanceHandle, usize>,
@@ -118,6 +121,7 @@ impl<T> Cache<T> {
             policy,
             takes_all: is_unlimited && is_in_order && !policy.exclusive,
             entries: Slots::new(),
+            fresh: Vec::new(),
             instances: Vec::new(),
             free_instances: Vec::new(),
             by_handle: HashMap::new(),
@@ -144,7 +148,29 @@ impl<T> Cache<T> {
         }
     }
 
+    /// How many samples there are.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len() + self.fresh.len()
+    }
+
+    /// Has all samples among the entries and in the lists of their instances.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if !self.fresh.is_empty() {
+            self.settle_fresh();
+        }
+    }
+
+    fn settle_fresh(&mut self) {
+        for sample in self.fresh.drain(..) {
+            if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
+                self.entries.push(sample, &mut instance.samples);
+            }
+        }
+    }
+
     /// A value to decode into, which still holds what it was last used for.
+    #[inline]
     pub(crate) fn value(&mut self, initial: impl FnOnce() -> T) -> Arc<T> {
         while let Some(value) = self.pool.pop() {
             // The application may have a reference still: then the value is its own.
@@ -172,7 +198,7 @@ impl<T> Cache<T> {
 
     /// Whether every further sample would be rejected, whatever its instance.
     pub(crate) fn is_full(&self) -> bool {
-        self.policy.depth.is_none() && self.entries.len() >= self.policy.max_samples
+        self.policy.depth.is_none() && self.len() >= self.policy.max_samples
     }
 
     #[cfg(test)]
@@ -243,6 +269,7 @@ impl<T> Cache<T> {
     /// The writer has nothing more to say about any instance for now. Says whether that leaves
     /// instances without writers.
     pub(crate) fn silence_writer(&mut self, writer: Guid, now: Instant, time: Timestamp) -> bool {
+        self.settle();
         let mut news = false;
         for index in 0..self.instances.len() {
             news |= self.show_last_of(index, writer);
@@ -291,6 +318,7 @@ impl<T> Cache<T> {
 
     #[inline(always)]
     pub(super) fn remove(&mut self, slot: Slot) -> Option<Sample<T>> {
+        debug_assert!(self.fresh.is_empty(), "they are in no list");
         let index = self.entries.get(slot)?.instance_index;
         let instance = self.instances.get_mut(index)?.as_mut()?;
         let removed = self.entries.remove(slot, &mut instance.samples)?;
@@ -326,6 +354,7 @@ impl<T> Cache<T> {
     }
 
     fn forget(&mut self, index: usize) {
+        debug_assert!(self.fresh.is_empty(), "they may be of that instance");
         if let Some(instance) = self.instances.get_mut(index).and_then(Option::take) {
             self.by_handle.remove(&instance.handle);
             self.gone += 1;

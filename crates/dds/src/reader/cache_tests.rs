@@ -88,7 +88,19 @@ impl Fixture {
             *Arc::get_mut(&mut value).expect("a pooled value is unique") = number;
             value
         });
-        self.cache.insert(&arrival, value)
+        // As the inbox does.
+        let value = match value.map(|value| self.cache.append(&arrival, value)) {
+            Some(Ok(())) => return Insertion::Stored,
+            Some(Err(value)) => Some(value),
+            None => None,
+        };
+        let insertion = self.cache.insert(&arrival, value);
+        if let Some((index, _)) = self.cache.unnamed.take()
+            && let Some(Some(instance)) = self.cache.instances.get_mut(index)
+        {
+            instance.key = Some(Box::default());
+        }
+        insertion
     }
 
     fn write(&mut self, instance: u8) -> Insertion {

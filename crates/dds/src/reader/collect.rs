@@ -48,7 +48,8 @@ pub(crate) type SortBy<'a, T> = &'a dyn Fn(&T) -> Option<SortKey>;
 
 impl<T> Cache<T> {
     /// Whether there are samples in these states, with a value that is accepted.
-    pub(crate) fn has(&self, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
+    pub(crate) fn has(&mut self, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
+        self.settle();
         let mut slot = self.entries.first();
         while let Some(current) = slot {
             if self.is_wanted(current, mask, accepts) {
@@ -62,7 +63,8 @@ impl<T> Cache<T> {
     /// Lists the samples in these states, as those of `reader`. A notice that an instance has lost its
     /// writers has no number of its own; it stands with the sample behind it, or else with the one before,
     /// as it is returned between the two.
-    pub(crate) fn list(&self, reader: Guid, mask: StateMask, samples: &mut Vec<Listed>) {
+    pub(crate) fn list(&mut self, reader: Guid, mask: StateMask, samples: &mut Vec<Listed>) {
+        self.settle();
         let mut notices = samples.len();
         let mut slot = self.entries.first();
         while let Some(current) = slot {
@@ -107,9 +109,10 @@ impl<T> Cache<T> {
         self.collections += 1;
         let is_choosy = accepts.is_some() || order.is_some();
         let is_in_order = !is_choosy && self.policy.order != Order::Instance;
-        if take && is_in_order && query.has_all() && self.entries.len() <= query.max_samples {
+        if take && is_in_order && query.has_all() && self.len() <= query.max_samples {
             self.take_all(samples);
         } else {
+            self.settle();
             match order {
                 Some(order) => self.choose_in_order(query, accepts, order),
                 None => self.choose(query, accepts),
@@ -259,19 +262,22 @@ impl<T> Cache<T> {
 
     /// All samples as the application gets to see them; ranks come later.
     fn take_all(&mut self, samples: &mut Vec<Sample<T>>) {
-        let count = self.entries.len();
-        samples.reserve(count);
-        self.gone += count as u64;
+        self.gone += self.len() as u64;
         self.expiries.clear();
-        let (instances, collection) = (&mut self.instances, self.collections);
-        self.entries.drain(|mut sample| {
-            if let Some(Some(instance)) = instances.get_mut(sample.instance_index) {
+        if self.entries.len() == 0 && samples.is_empty() {
+            std::mem::swap(samples, &mut self.fresh);
+        } else {
+            samples.reserve(self.len());
+            self.entries.drain(|sample| samples.push(sample));
+            samples.append(&mut self.fresh);
+        }
+        for sample in samples {
+            if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
                 instance.samples = List::default();
                 instance.notice_count = 0;
-                instance.show(&mut sample.info, collection);
+                instance.show(&mut sample.info, self.collections);
             }
-            samples.push(sample);
-        });
+        }
     }
 
     /// What the application gets to see of a sample; ranks come later.

@@ -132,7 +132,7 @@ impl<T: TopicSupport> Inbox<T> {
     /// Changes that may wait besides those that do.
     fn room_to_wait(&self) -> usize {
         let waiting = self.group.as_ref().map_or(0, |group| group.waiting);
-        let held = self.cache.entries.len() + waiting;
+        let held = self.cache.len() + waiting;
         let limit = self.cache.policy.max_samples.min(MAX_WAITING);
         limit.saturating_sub(held)
     }

@@ -210,6 +210,27 @@ impl<T: TopicSupport> Inbox<T> {
         value: Option<Arc<T>>,
         alias: Option<[u8; 16]>,
     ) -> Delivery {
+        let value = match value {
+            Some(value) if alias.is_none() => match self.cache.append(arrival, value) {
+                Ok(()) => {
+                    self.stored(arrival);
+                    return Delivery::Accepted;
+                }
+                Err(value) => Some(value),
+            },
+            value => value,
+        };
+        // A copy, lest a value that is appended has all of this in memory.
+        let arrival = *arrival;
+        self.insert_any(&arrival, value, alias)
+    }
+
+    fn insert_any(
+        &mut self,
+        arrival: &Arrival,
+        value: Option<Arc<T>>,
+        alias: Option<[u8; 16]>,
+    ) -> Delivery {
         let insertion = self.cache.insert(arrival, value);
         if let Some((index, slot)) = self.cache.unnamed.take() {
             self.note_key(index, slot);
@@ -281,7 +302,7 @@ impl<T: TopicSupport> Inbox<T> {
         if let Some(latency) = &mut self.latency
             && arrival.kind.is_alive()
         {
-            latency.received(arrival);
+            latency.received(&{ *arrival });
         }
         self.written(arrival);
     }
@@ -341,7 +362,7 @@ impl<T: TopicSupport> Inbox<T> {
     }
 
     /// The value and the instance of a change; `None` if there is none or it is not of our type.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decode(&mut self, change: &ReceivedChange<'_>) -> Option<Decoded<T>> {
         let (payload, is_key) = match change.payload {
             SerializedPayload::Data(payload) => (payload, false),
@@ -438,7 +459,7 @@ impl<T: TopicSupport> Inbox<T> {
                 return self.insert_arrival(&arrival, decoded.value, decoded.alias);
             }
             Some(decoded) => {
-                let staged = self.stage(change, decoded);
+                let staged = self.stage(&{ *change }, decoded);
                 return self.insert_in_turn(staged);
             }
             None if says_nothing => self.counters.ignored += 1,
@@ -449,7 +470,7 @@ impl<T: TopicSupport> Inbox<T> {
 }
 
 impl<T: TopicSupport> Sink for Inbox<T> {
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery {
         let delivery = self.take(change);
         if self.group.is_some() && delivery == Delivery::Accepted {

@@ -8,7 +8,7 @@ use tickwire_rtps::wire::{Guid, SequenceNumber};
 use tickwire_rtps::{ChangeKind, OriginalWriter};
 
 use super::cache::{Cache, Order};
-use super::info::{InstanceHandle, SampleInfo, SampleState};
+use super::info::{InstanceHandle, SampleState};
 use super::sample::Sample;
 
 /// A change on its way into the cache.
@@ -71,19 +71,8 @@ pub enum SampleRejectedReason {
 
 impl<T> Cache<T> {
     /// Stores a change. A `value` that it does not keep is recycled.
-    #[inline(always)]
     pub(crate) fn insert(&mut self, arrival: &Arrival, value: Option<Arc<T>>) -> Insertion {
-        let value = match value.map(|value| self.append(arrival, value)) {
-            Some(Ok(())) => return Insertion::Stored,
-            Some(Err(value)) => Some(value),
-            None => None,
-        };
-        // A copy, lest a value that is appended has all of this in memory.
-        let arrival = *arrival;
-        self.insert_any(&arrival, value)
-    }
-
-    fn insert_any(&mut self, arrival: &Arrival, value: Option<Arc<T>>) -> Insertion {
+        self.settle();
         let (outcome, rest) = self.try_insert(arrival, value);
         if let Some(value) = rest {
             self.recycle(value);
@@ -94,9 +83,9 @@ impl<T> Cache<T> {
     /// Stores a value of an instance that is alive and has this writer, where nothing keeps it out or makes
     /// way for it: most values of readers that keep all. Gives back any other.
     #[inline(always)]
-    fn append(&mut self, arrival: &Arrival, value: Arc<T>) -> Result<(), Arc<T>> {
+    pub(super) fn append(&mut self, arrival: &Arrival, value: Arc<T>) -> Result<(), Arc<T>> {
         let is_free = self.takes_all
-            && self.entries.len() < self.policy.max_samples
+            && self.len() < self.policy.max_samples
             && self.time_filter.is_none()
             && self.purges.is_empty()
             && arrival.expires_at.is_none();
@@ -109,7 +98,12 @@ impl<T> Cache<T> {
         if !instance.goes_on(arrival) {
             return Err(value);
         }
-        self.push(index, arrival, Some(value));
+        // So it is made where it is to be, and not moved there after the room was made.
+        if self.fresh.len() == self.fresh.capacity() {
+            self.fresh.reserve(1);
+        }
+        self.fresh
+            .push(Sample::new(arrival, Some(value), instance, index));
         Ok(())
     }
 
@@ -121,6 +115,7 @@ impl<T> Cache<T> {
         kind: ChangeKind,
         now: Instant,
     ) {
+        self.settle();
         let Some(&index) = self.by_handle.get(&handle) else {
             return;
         };
@@ -141,7 +136,6 @@ impl<T> Cache<T> {
         self.forget_if_over(index);
     }
 
-    #[inline(always)]
     fn try_insert(
         &mut self,
         arrival: &Arrival,
@@ -316,30 +310,7 @@ impl<T> Cache<T> {
             return;
         };
         instance.notice_count += usize::from(!arrival.kind.is_alive());
-        let sample = Sample {
-            value,
-            info: SampleInfo {
-                sample_state: SampleState::NotRead,
-                view_state: instance.view,
-                instance_state: instance.state,
-                source_timestamp: arrival.source_timestamp,
-                kernel_timestamp: arrival.kernel_timestamp,
-                reception_timestamp: arrival.reception_timestamp,
-                instance: arrival.instance,
-                writer: arrival.writer,
-                sequence_number: arrival.sequence_number,
-                disposed_generation_count: instance.disposed_generation,
-                no_writers_generation_count: instance.no_writers_generation,
-                sample_rank: 0,
-                generation_rank: 0,
-                absolute_generation_rank: 0,
-                valid_data: arrival.kind.is_alive(),
-            },
-            instance_index: index,
-            received_at: arrival.received_at,
-            publisher: arrival.publisher,
-            group_number: arrival.group_number,
-        };
+        let sample = Sample::new(arrival, value, instance, index);
         let is_unnamed = instance.key.is_none() && sample.value.is_some();
         let slot = if self.policy.order == Order::Source {
             let made = sample.made();

@@ -88,6 +88,7 @@ impl<T> Cache<T> {
 
     /// Removes what all instances that have ended have left.
     pub(super) fn purge_ended(&mut self) {
+        self.settle();
         for index in 0..self.instances.len() {
             let instance = self.instances.get(index).and_then(Option::as_ref);
             if instance.is_some_and(|instance| instance.state != InstanceState::Alive) {

@@ -28,6 +28,7 @@ impl<T> Cache<T> {
         if limits == [usize::MAX; 3] {
             return Room::Enough;
         }
+        self.settle();
         let mut instances = std::mem::take(&mut self.set_instances);
         instances.clear();
         for arrival in arrivals {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
-use super::info::SampleInfo;
+use super::info::{SampleInfo, SampleState};
+use super::insert::Arrival;
+use super::instance::Instance;
 
 /// A value and its circumstances.
 #[derive(Debug)]
@@ -21,6 +23,40 @@ pub struct Sample<T> {
 }
 
 impl<T> Sample<T> {
+    /// What has arrived of an instance, which is in the states that it has now.
+    #[inline(always)]
+    pub(super) fn new(
+        arrival: &Arrival,
+        value: Option<Arc<T>>,
+        instance: &Instance,
+        instance_index: usize,
+    ) -> Self {
+        Self {
+            value,
+            info: SampleInfo {
+                sample_state: SampleState::NotRead,
+                view_state: instance.view,
+                instance_state: instance.state,
+                source_timestamp: arrival.source_timestamp,
+                kernel_timestamp: arrival.kernel_timestamp,
+                reception_timestamp: arrival.reception_timestamp,
+                instance: arrival.instance,
+                writer: arrival.writer,
+                sequence_number: arrival.sequence_number,
+                disposed_generation_count: instance.disposed_generation,
+                no_writers_generation_count: instance.no_writers_generation,
+                sample_rank: 0,
+                generation_rank: 0,
+                absolute_generation_rank: 0,
+                valid_data: arrival.kind.is_alive(),
+            },
+            instance_index,
+            received_at: arrival.received_at,
+            publisher: arrival.publisher,
+            group_number: arrival.group_number,
+        }
+    }
+
     /// The value; `None` if the sample only tells that its instance was disposed of or has lost its
     /// writers.
     pub fn data(&self) -> Option<&T> {

@@ -167,6 +167,7 @@ impl<T> Cache<T> {
 
     /// Shows what TIME_BASED_FILTER has held back long enough; says whether there was any.
     pub(super) fn ripen(&mut self, now: Instant) -> bool {
+        self.settle();
         let before = self.shown_late;
         let Some(filter) = &mut self.time_filter else {
             return false;
@@ -187,6 +188,7 @@ impl<T> Cache<T> {
 
     /// Takes over another separation, and shows what waited; says whether there was any.
     pub(super) fn change_separation(&mut self, separation: Duration, now: Instant) -> bool {
+        self.settle();
         let shown_before = self.shown_late;
         if self.policy.minimum_separation == separation {
             return false;
@@ -217,9 +219,14 @@ impl<T> Cache<T> {
     /// made, by the writer's clock and ours.
     #[inline(always)]
     pub(super) fn expiry_of(&self, arrival: &Arrival) -> Option<Instant> {
-        if !self.has_lifespans || !arrival.kind.is_alive() {
-            return None;
+        match self.has_lifespans && arrival.kind.is_alive() {
+            // A copy, lest all others are in memory for this.
+            true => self.end_of_lifespan(&{ *arrival }),
+            false => None,
         }
+    }
+
+    fn end_of_lifespan(&self, arrival: &Arrival) -> Option<Instant> {
         let lifespan = self.writers.get(&arrival.writer)?.lifespan?;
         let received = arrival.reception_timestamp;
         let made = arrival.source_timestamp.unwrap_or(received);
@@ -234,6 +241,7 @@ impl<T> Cache<T> {
     /// Removes what has outlived its LIFESPAN or, by READER_DATA_LIFECYCLE, its instance; says whether
     /// there was any.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
+        self.settle();
         let before = self.expired;
         while let Some(slot) = self.expiries.pop_due(now) {
             self.remove_expired(slot);
