@@ -55,8 +55,9 @@ pub(crate) enum Order {
 
 pub(crate) struct Cache<T> {
     pub(super) policy: CachePolicy,
-    /// Whether that never keeps a value of a known instance out or has it make way for another, but by `max_samples`.
-    pub(super) takes_all: bool,
+    /// Of an instance that has fewer samples, the next value keeps nothing out and makes way for nothing, whoever wrote
+    /// it. Zero where the order is not that of arrival.
+    pub(super) appends_below: usize,
     pub(super) entries: Slots<Sample<T>>,
     /// Values that came after those, one behind the other, and are not in the lists of their instances: most samples
     /// are [appended](Self::append) and then taken with all others. Anything else [settles](Self::settle) them first.
@@ -115,11 +116,14 @@ pub(crate) struct WriterPolicy {
 
 impl<T> Cache<T> {
     pub(crate) fn new(policy: CachePolicy) -> Self {
-        let is_unlimited = policy.depth.is_none() && policy.max_samples_per_instance == usize::MAX;
         let is_in_order = policy.order == Order::Arrival && !policy.by_source_timestamp;
+        let per_instance = policy.depth.unwrap_or(usize::MAX);
         Self {
             policy,
-            takes_all: is_unlimited && is_in_order && !policy.exclusive,
+            appends_below: match is_in_order && !policy.exclusive {
+                true => per_instance.min(policy.max_samples_per_instance),
+                false => 0,
+            },
             entries: Slots::new(),
             fresh: Vec::new(),
             instances: Vec::new(),

@@ -81,11 +81,10 @@ impl<T> Cache<T> {
     }
 
     /// Stores a value of an instance that is alive and has this writer, where nothing keeps it out or makes
-    /// way for it: most values of readers that keep all. Gives back any other.
+    /// way for it: most values. Gives back any other.
     #[inline(always)]
     pub(super) fn append(&mut self, arrival: &Arrival, value: Arc<T>) -> Result<(), Arc<T>> {
-        let is_free = self.takes_all
-            && self.len() < self.policy.max_samples
+        let is_free = self.len() < self.policy.max_samples
             && self.time_filter.is_none()
             && self.purges.is_empty()
             && arrival.expires_at.is_none();
@@ -95,7 +94,9 @@ impl<T> Cache<T> {
         let (Some(index), Some(instance)) = (index, instance) else {
             return Err(value);
         };
-        if !instance.goes_on(arrival) {
+        // As if all that is fresh were of this instance.
+        let held = instance.samples.len + self.fresh.len();
+        if held >= self.appends_below || !instance.goes_on(arrival) {
             return Err(value);
         }
         // So it is made where it is to be, and not moved there after the room was made.
