@@ -581,18 +581,17 @@ impl Dispatch<'_> {
         submessage: Submessage<'a>,
         rest: &mut Messages<'a>,
     ) -> Option<Result<Submessage<'a>, Malformed>> {
-        let context = *rest.context();
         let writer = submessage.writer();
         if writer.is_builtin() {
-            self.hand_to_discovery(&context, &submessage);
+            self.hand_to_discovery(rest.context(), &submessage);
             return rest.next_submessage();
         }
         self.end_discovery();
         let Some(reader) = submessage.to_reader() else {
-            self.hand_to_writer(writer, &context, &submessage);
+            self.hand_to_writer(writer, rest.context(), &submessage);
             return rest.next_submessage();
         };
-        let writer = context.source(writer);
+        let writer = rest.context().source(writer);
         let readers = self.routes.readers_of(reader, writer);
         match readers {
             [only] if self.takes_runs(only, writer) => {
@@ -604,7 +603,7 @@ impl Dispatch<'_> {
                 run.behind()
             }
             readers => {
-                self.hand_to_readers(readers, writer, &context, &submessage);
+                self.hand_to_readers(readers, writer, rest.context(), &submessage);
                 rest.next_submessage()
             }
         }

@@ -47,19 +47,11 @@ impl Polled {
         };
         let second = kinds.next();
 
-        let mut poller = first.poll(core, Poller::for_waker(&self.waker));
-        let mut until = deadline.min(first.sleep(core));
-        if let Some(second) = second {
-            poller = second.poll(core, poller);
-            until = until.min(second.sleep(core));
-        }
-        if data.is_some() && core.has_listeners_to_call() {
-            until = Instant::ZERO;
-        }
-        let ready = wait(core, data.as_deref_mut(), &mut poller, until);
-        core.control.awake();
-        core.data.awake();
-        let ready = ready.map_err(PollError::Wait)?;
+        let found = data.as_deref_mut().is_some_and(|lane| look(core, lane));
+        let ready = match found {
+            true => Ready::default(),
+            false => self.wait(core, (first, second), data.as_deref_mut(), deadline)?,
+        };
 
         let mut offset = 0;
         if let Some(lane) = &mut control {
@@ -70,6 +62,29 @@ impl Polled {
             lane.turn(core, |index| ready.socket(offset + index));
         }
         Ok(true)
+    }
+
+    /// Waits until a socket of these parts can be read, a deadline of theirs, or `deadline`.
+    fn wait(
+        &self,
+        core: &Core,
+        (first, second): (LaneKind, Option<LaneKind>),
+        data: Option<&mut Lane>,
+        deadline: Instant,
+    ) -> Result<Ready, PollError> {
+        let mut poller = first.poll(core, Poller::for_waker(&self.waker));
+        let mut until = deadline.min(first.sleep(core));
+        if let Some(second) = second {
+            poller = second.poll(core, poller);
+            until = until.min(second.sleep(core));
+        }
+        if data.is_some() && core.has_listeners_to_call() {
+            until = Instant::ZERO;
+        }
+        let ready = wait(core, data, &mut poller, until);
+        core.control.awake();
+        core.data.awake();
+        ready.map_err(PollError::Wait)
     }
 
     /// One turn while the application waits for `ready`. Where other threads work in both lanes, it
@@ -101,9 +116,14 @@ impl Polled {
     }
 }
 
-/// Waits until a socket can be read or `until`. While the participant polls busily, samples are what it
-/// looks for most: the data lane asks its socket for them, which takes half of the time of asking the
-/// kernel about all sockets. Where it has taken some, nothing else is reported.
+/// Takes samples, if there are some, where the participant polls busily: they are what it looks for most. The data lane
+/// asks its logs and its socket for them, which takes less than half of the time of asking the kernel about all sockets.
+/// Where it has taken some, nothing else is reported.
+fn look(core: &Core, data: &mut Lane) -> bool {
+    !core.busy_poll.is_zero() && data.may_look() && (0..LOOKS).any(|_| data.look(core))
+}
+
+/// Waits until a socket can be read or `until`, after a [look](look) at samples that has found none.
 fn wait(
     core: &Core,
     mut data: Option<&mut Lane>,
@@ -114,13 +134,6 @@ fn wait(
     let busy_until = now + core.busy_poll;
     loop {
         let is_busy = now < busy_until;
-        if is_busy
-            && let Some(lane) = &mut data
-            && lane.may_look()
-            && (0..LOOKS).any(|_| lane.look(core))
-        {
-            return Ok(Ready::default());
-        }
         let ready = match is_busy {
             true => poller.wait(Some(Instant::ZERO))?,
             false => match sleep(core, data.as_deref(), poller, until)? {
@@ -132,6 +145,9 @@ fn wait(
         now = clock::now();
         if !ready.timed_out() || now >= until {
             return Ok(ready);
+        }
+        if is_busy && data.as_deref_mut().is_some_and(|lane| look(core, lane)) {
+            return Ok(Ready::default());
         }
     }
 }

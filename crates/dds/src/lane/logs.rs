@@ -10,7 +10,7 @@ use tickwire_rtps::wire::{Arrival, Guid};
 use tickwire_transport::shm::{BorrowError, Borrowed, LogReader, NextError};
 use tickwire_transport::{Poller, Ready, WaitError};
 
-use super::{Discovered, Lane};
+use super::{Discovered, Lane, Work};
 use crate::clock;
 use crate::core::Core;
 use crate::loan::Whereabouts;
@@ -226,60 +226,12 @@ impl Lane {
     /// system call but for the answers.
     pub(super) fn look_at_logs(&mut self, core: &Core) -> Option<Instant> {
         let shm = core.shm.as_ref()?;
+        let Logs { followed, batch } = &mut self.logs;
         let mut came = None;
-        let mut logs = std::mem::take(&mut self.logs);
-        for log in logs.followed.iter_mut().filter(|log| log.is_free()) {
-            came = self.take_records(core, shm, log, &mut logs.batch).or(came);
+        for log in followed.iter_mut().filter(|log| log.is_free()) {
+            came = self.work.take_records(core, shm, log, batch).or(came);
         }
-        logs.followed.retain(|log| !log.is_over);
-        self.logs = logs;
-        came
-    }
-
-    fn take_records(
-        &mut self,
-        core: &Core,
-        shm: &SharedMemory,
-        log: &mut Followed,
-        batch: &mut Batch,
-    ) -> Option<Instant> {
-        let mut came = None;
-        for _ in 0..MAX_BATCHES {
-            log.read(shm, batch);
-            let mut discovered = Discovered::Nothing;
-            let work = &mut self.work;
-            if !batch.lens.is_empty() {
-                let time = clock::both();
-                came = Some(time.0);
-                shm.counters.records_received.add(batch.lens.len() as u64);
-                shm.counters.record_bytes_received.add(batch.len as u64);
-                work.hand_on(core, time, None, &mut discovered, |dispatch| {
-                    dispatch.records(&batch.bytes, &batch.lens, FROM_HERE);
-                });
-                work.call_listeners();
-            }
-            let lent = batch.lent;
-            if let Some((lies, len)) = lent {
-                let time = clock::both();
-                came = Some(time.0);
-                shm.counters.records_received.add(1);
-                shm.counters.record_bytes_received.add(len as u64);
-                // What was copied before has been delivered.
-                log.take_lent(shm, lies, &mut batch.bytes, |bytes, lent| {
-                    work.hand_on(core, time, lent, &mut discovered, |dispatch| {
-                        dispatch.datagram(bytes, FROM_HERE);
-                    });
-                });
-                work.call_listeners();
-            }
-            core.end_discovery(discovered, &mut work.outbox);
-            if lent.is_none() {
-                break;
-            }
-        }
-        if log.is_over && !log.has_ended {
-            core.want(Want::Malformed(log.writer));
-        }
+        followed.retain(|log| !log.is_over);
         came
     }
 
@@ -319,6 +271,55 @@ impl Lane {
                 Notice::Stop(writer) => followed.retain(|log| log.writer != writer),
             }
         }
+    }
+}
+
+impl Work {
+    /// Delivers what is new in a log, a bounded part of it. Says when that was, if anything came.
+    fn take_records(
+        &mut self,
+        core: &Core,
+        shm: &SharedMemory,
+        log: &mut Followed,
+        batch: &mut Batch,
+    ) -> Option<Instant> {
+        let mut came = None;
+        for _ in 0..MAX_BATCHES {
+            log.read(shm, batch);
+            let mut discovered = Discovered::Nothing;
+            if !batch.lens.is_empty() {
+                let time = clock::both();
+                came = Some(time.0);
+                shm.counters.records_received.add(batch.lens.len() as u64);
+                shm.counters.record_bytes_received.add(batch.len as u64);
+                self.hand_on(core, time, None, &mut discovered, |dispatch| {
+                    dispatch.records(&batch.bytes, &batch.lens, FROM_HERE);
+                });
+                self.call_listeners();
+            }
+            let lent = batch.lent;
+            if let Some((lies, len)) = lent {
+                let time = clock::both();
+                came = Some(time.0);
+                shm.counters.records_received.add(1);
+                shm.counters.record_bytes_received.add(len as u64);
+                // What was copied before has been delivered.
+                log.take_lent(shm, lies, &mut batch.bytes, |bytes, lent| {
+                    self.hand_on(core, time, lent, &mut discovered, |dispatch| {
+                        dispatch.datagram(bytes, FROM_HERE);
+                    });
+                });
+                self.call_listeners();
+            }
+            core.end_discovery(discovered, &mut self.outbox);
+            if lent.is_none() {
+                break;
+            }
+        }
+        if log.is_over && !log.has_ended {
+            core.want(Want::Malformed(log.writer));
+        }
+        came
     }
 }
 
