@@ -134,15 +134,17 @@ pub trait Decode: Describe + Sized {
 ///
 /// A struct may also be `nested` and have `hash_ids` (`@autoid(HASH)`). On its members: `key`,
 /// `id = N` (else one more than the member before), `hash_id` or `hash_id = "text"`,
-/// `rename = "..."`, `must_understand`, `bound = N` on strings, `Vec` and maps, `bound(N, M)` where
+/// `rename = "..."`, `must_understand`, `default = value` (else zero, empty, the first literal) for
+/// when the writer left it out, `bound = N` on strings, `Vec` and maps, `bound(N, M)` where
 /// their elements have a bound, too (0 for none; bounds are kept when writing and reading, and can
-/// make a key short enough to be its own hash), `octet` on a `u8`, `Vec<u8>` or `[u8; N]` where
+/// make a key short enough to be its own hash), `octet` on a `u8`, or on a `Vec` or array of them, where
 /// peers say `octet` and not `uint8`. `Option<T>` is an optional member, `Box<T>` an `@external`
 /// one, `[[T; N]; M]` an array of two dimensions. What belongs to the key of a nested struct are its
 /// own key members, or all members if it has none. A type may contain itself behind a `Vec`, a
 /// `BTreeMap`, or a `Box` that can be absent; values that nest more than 64 deep are not read.
 ///
-/// An enum without fields is an enumeration: `bit_bound = 1..=32` (else 32), `rename` on variants.
+/// An enum without fields is an enumeration: `bit_bound = 1..=32` (else 32), `rename` on variants,
+/// `default` on the one that is meant where the writer left the member out.
 ///
 /// An enum with fields is a union. `discriminator = Type` names an integer, `bool`, `char` or an
 /// enumeration (else `i32`), `key` makes the discriminator alone its part of a key. On variants:

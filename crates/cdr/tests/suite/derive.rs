@@ -234,3 +234,111 @@ fn a_warm_value_is_filled_in_place() {
     assert_eq!(places(&book), before);
     assert_eq!(book, mutable::book());
 }
+
+/// Two versions of a type: the newer one has members that the older one did not.
+macro_rules! versions {
+    ($old:ident $new:ident $extensibility:ident) => {
+        #[derive(Topic)]
+        #[topic(name = "market::Versions", $extensibility, crate = tickwire_cdr)]
+        struct $old {
+            id: u32,
+        }
+
+        #[derive(Topic, Debug, PartialEq)]
+        #[topic(name = "market::Versions", $extensibility, crate = tickwire_cdr)]
+        struct $new {
+            id: u32,
+            #[topic(default = 7)]
+            lots: i64,
+            #[topic(default = "XETR".into())]
+            venue: String,
+            action: Action,
+            more: u8,
+        }
+    };
+}
+
+#[derive(Topic, Debug, PartialEq)]
+#[topic(crate = tickwire_cdr)]
+enum Action {
+    New,
+    #[topic(default)]
+    Change,
+}
+
+versions!(OldAppendable NewAppendable appendable);
+versions!(OldMutable NewMutable mutable);
+
+#[test]
+fn what_the_writer_left_out_is_the_default() {
+    let mut payload = Vec::new();
+    to_payload(
+        &OldAppendable { id: 5 },
+        Representation::Xcdr2,
+        &mut payload,
+    )
+    .expect("it fits");
+    let mut value = NewAppendable {
+        id: 1,
+        lots: 1,
+        venue: "other".into(),
+        action: Action::New,
+        more: 1,
+    };
+    from_payload_into(&payload, &mut value).expect("it is a shorter version");
+    let expected = NewAppendable {
+        id: 5,
+        ..NewAppendable::initial()
+    };
+    assert_eq!(value, expected);
+    assert_eq!(
+        (value.lots, value.venue.as_str(), value.more),
+        (7, "XETR", 0)
+    );
+    assert_eq!(value.action, Action::Change);
+
+    let mut payload = Vec::new();
+    to_payload(&OldMutable { id: 5 }, Representation::Xcdr2, &mut payload).expect("it fits");
+    let mut value = NewMutable {
+        id: 1,
+        lots: 1,
+        venue: "other".into(),
+        action: Action::New,
+        more: 1,
+    };
+    from_payload_into(&payload, &mut value).expect("it has fewer members");
+    let expected = NewMutable {
+        id: 5,
+        ..NewMutable::initial()
+    };
+    assert_eq!(value, expected);
+}
+
+#[derive(Topic)]
+#[topic(crate = tickwire_cdr)]
+#[allow(dead_code, reason = "only its description is used")]
+struct Octets {
+    #[topic(octet)]
+    frames: Vec<Vec<u8>>,
+    #[topic(octet, bound = 4)]
+    few: Vec<Vec<u8>>,
+    #[topic(octet, bound(4, 2))]
+    short: Vec<Vec<u8>>,
+    #[topic(octet)]
+    grid: [[u8; 3]; 2],
+}
+
+#[test]
+fn octets_can_be_deep_in_a_member() {
+    let types = Octets::DESCRIPTION.members.iter();
+    let types: Vec<String> = types.map(|member| format!("{}", member.ty)).collect();
+    assert_eq!(
+        types,
+        [
+            "sequence<sequence<octet>>",
+            "sequence<sequence<octet>, 4>",
+            "sequence<sequence<octet, 2>, 4>",
+            "octet[2][3]",
+        ]
+    );
+}

@@ -26,6 +26,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
         quote! {
             #[doc = #doc]
             #[allow(dead_code, reason = "a program may need few of the flags")]
+            #[allow(non_upper_case_globals, reason = "peers call it so")]
             pub const #name: Self = Self(1 << #position);
         }
     });

@@ -16,14 +16,17 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
         ..
     } = container;
     let bit_bound = bit_bound.unwrap_or(32);
-    let mut literals = Vec::new();
+    let (mut literals, mut default) = (Vec::new(), None);
     for variant in &data.variants {
         let mut literal = variant.ident.unraw().to_string();
         for_each_meta(&variant.attrs, |meta| {
-            if !meta.path.is_ident("rename") {
-                return Err(meta.error("expected rename"));
+            if meta.path.is_ident("rename") {
+                literal = meta.value()?.parse::<LitStr>()?.value();
+            } else if !meta.path.is_ident("default") {
+                return Err(meta.error("expected rename or default"));
+            } else if default.replace(&variant.ident).is_some() {
+                return Err(meta.error("two literals are the default"));
             }
-            literal = meta.value()?.parse::<LitStr>()?.value();
             Ok(())
         })?;
         literals.push(literal);
@@ -35,6 +38,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
             "an enum in a topic type has at least one literal",
         ));
     };
+    let initial = default.unwrap_or(first);
     let size = quote!(#cdr::enum_size(#bit_bound));
     Ok(quote! {
         // What is wrong with the type is found where it is defined, not where it is used.
@@ -82,7 +86,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
             const MIN_SIZE: usize = #size;
 
             fn initial() -> Self {
-                Self::#first
+                Self::#initial
             }
 
             fn decode_into(

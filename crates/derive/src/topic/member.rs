@@ -26,6 +26,8 @@ pub(super) struct Member<'a> {
     /// Whether the id is given, or the hash of a text that is given.
     has_id: bool,
     optional: bool,
+    /// The value of a member that the writer left out.
+    default: Option<Expr>,
     octet: bool,
     /// Largest length, then that of each element, and so on; 0 for any.
     bounds: Vec<u32>,
@@ -48,6 +50,7 @@ impl<'a> Member<'a> {
             octet: false,
             bounds: Vec::new(),
             optional: false,
+            default: None,
             ty,
         }
     }
@@ -73,6 +76,11 @@ impl<'a> Member<'a> {
                 member.key = true;
             } else if meta.path.is_ident("must_understand") {
                 member.must_understand = true;
+            } else if meta.path.is_ident("default") {
+                if member.optional {
+                    return Err(meta.error("an optional member is absent by default"));
+                }
+                member.default = Some(meta.value()?.parse()?);
             } else if !member.read(&meta)? {
                 return Err(meta.error(EXPECTED));
             }
@@ -309,9 +317,14 @@ impl<'a> Member<'a> {
         } = self;
         let decode = self.decode_value(cdr, method);
         if self.optional {
-            quote!(reader.optional_member(&scope, #id, #path, &mut self.#ident, #decode)?;)
-        } else {
-            quote!(reader.member(&scope, #path, &mut self.#ident, #decode)?;)
+            return quote!(reader.optional_member(&scope, #id, #path, &mut self.#ident, #decode)?;);
+        }
+        let read = quote!(reader.member(&scope, #path, &mut self.#ident, #decode)?;);
+        match &self.default {
+            None => read,
+            Some(default) => quote! {
+                if reader.has_member(&scope) { #read } else { self.#ident = #default; }
+            },
         }
     }
 
@@ -335,9 +348,10 @@ impl<'a> Member<'a> {
     }
 
     pub(super) fn initial(&self, cdr: &Path) -> TokenStream {
-        match self.optional {
-            true => quote!(::core::option::Option::None),
-            false => quote!(#cdr::Decode::initial()),
+        match (&self.default, self.optional) {
+            (Some(default), _) => quote!(#default),
+            (None, true) => quote!(::core::option::Option::None),
+            (None, false) => quote!(#cdr::Decode::initial()),
         }
     }
 
@@ -387,7 +401,9 @@ impl<'a> Member<'a> {
 fn constrained(ty: &Type, octet: bool, bounds: &[u32], cdr: &Path) -> TokenStream {
     match (bounds, element_type(ty)) {
         ([], _) if !octet => quote!(<#ty as #cdr::Describe>::TYPE),
-        ([bound, inner @ ..], Some(element)) if !inner.is_empty() => {
+        // What is in it has a bound, too, or is made of octets and not one itself.
+        (_, Some(element)) if bounds.len() > 1 || octet && element_type(element).is_some() => {
+            let (bound, inner) = bounds.split_first().unwrap_or((&0, &[]));
             let element = constrained(element, octet, inner, cdr);
             quote!(<#ty as #cdr::Describe>::TYPE_REF.of({
                 const ELEMENT: &#cdr::Type = &#element;
@@ -450,6 +466,7 @@ const NUMBERS: &[(&str, usize)] = &[
 ];
 /// Elements of an array that is copied by value.
 const MAX_PLAIN_LENGTH: usize = 32;
-const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, bound or octet";
+const EXPECTED: &str =
+    "expected key, id, hash_id, rename, must_understand, default, bound or octet";
 /// The largest member id that XTypes leaves to users.
 const MAX_ID: u32 = 0x0fff_fffe;
