@@ -1,0 +1,143 @@
+//! The stages, one after the other.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::Diagnostic;
+use crate::files::Loader;
+use crate::model::{Extensibility, Model};
+use crate::preprocess::{Context, Preprocessor};
+use crate::rust::{Refusal, rust};
+use crate::source::Sources;
+use crate::{parse, resolve};
+
+/// How texts are read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Directories in which included files are looked for, after that of the file that includes them.
+    pub search: Vec<PathBuf>,
+    /// Macros that are defined before, by name and value.
+    pub defines: Vec<(String, String)>,
+    /// How types may change that do not say so. XTypes 1.3 has appendable; compilers from before it,
+    /// and Cyclone DDS's, final.
+    pub extensibility: Extensibility,
+}
+
+/// What files amount to.
+pub struct Compilation {
+    /// All definitions.
+    pub model: Model,
+    /// What is probably not meant.
+    pub warnings: Vec<Diagnostic>,
+    sources: Sources,
+}
+
+impl Compilation {
+    /// Rust source text of all definitions, to be included in a module of a crate that depends on
+    /// `tickwire`. It is the same for the same files, and laid out as by rustfmt.
+    ///
+    /// Names become those that Rust has (`securityID` is `security_id`, `BUY` is `Buy`); on the wire
+    /// they stay what they are. Members of base structs come first in those that are derived.
+    ///
+    /// # Errors
+    /// What cannot be said in Rust, each with its place: bitsets, interfaces, `long double`, and a
+    /// few more. Nothing is left out silently.
+    pub fn rust(&self) -> Result<String, Vec<Diagnostic>> {
+        rust(&self.model).map_err(|refusals| {
+            let refusals = refusals.into_iter();
+            refusals.map(|refusal| self.diagnostic(refusal)).collect()
+        })
+    }
+
+    fn diagnostic(&self, refusal: Refusal) -> Diagnostic {
+        let span = self.sources.span_at(refusal.position);
+        let mut context = Context::default();
+        context.error(span, refusal.message).help(refusal.help);
+        let mut all = context.problems.into_diagnostics(&self.sources);
+        // There is the one that was told.
+        all.remove(0)
+    }
+}
+
+impl fmt::Debug for Compilation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Compilation");
+        debug.field("model", &self.model);
+        debug
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there is no model.
+#[derive(Clone, Debug)]
+pub enum CompileError {
+    /// A file that the user named cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// What is wrong with the texts, and of what there are warnings.
+    Invalid(Vec<Diagnostic>),
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { path, why } => write!(f, "cannot read {}: {why}", path.display()),
+            Self::Invalid(found) => {
+                let mut separator = "";
+                for diagnostic in found {
+                    write!(f, "{separator}{diagnostic}")?;
+                    separator = "\n";
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// Compiles files, with what they include, as one text. A file that was included before by `#pragma
+/// once` or between guards is not read twice.
+///
+/// # Errors
+/// A file cannot be read, or there is something wrong in the texts: up to 50 errors, of which each
+/// tells its place and what to do.
+pub fn compile(
+    paths: &[impl AsRef<Path>],
+    options: &Options,
+    loader: &mut dyn Loader,
+) -> Result<Compilation, CompileError> {
+    let mut context = Context::default();
+    let (_, mut end) = context.sources.add("<none>", "".into(), None);
+    let mut preprocessor = Preprocessor::new(&mut context, loader, &options.search);
+    for (name, value) in &options.defines {
+        preprocessor.define(name, value);
+    }
+    for path in paths {
+        let path = path.as_ref();
+        end = preprocessor
+            .root(path)
+            .map_err(|why| CompileError::Unreadable {
+                path: path.to_owned(),
+                why,
+            })?;
+    }
+    let tokens = preprocessor.finish(end);
+    let definitions = parse::parse(&mut context, &tokens);
+    let model = resolve::resolve(&mut context, &definitions, options);
+    let has_errors = context.problems.has_errors();
+    let found = context.problems.into_diagnostics(&context.sources);
+    match has_errors {
+        true => Err(CompileError::Invalid(found)),
+        false => Ok(Compilation {
+            model,
+            warnings: found,
+            sources: context.sources,
+        }),
+    }
+}

@@ -1,0 +1,51 @@
+//! The IDL compiler: OMG IDL 4.2 with the annotations of XTypes 1.3, as far as data types go, to a
+//! [`Model`] that back ends read, and to Rust.
+//!
+//! In a build script, with `tickwire-idl` among the build-dependencies,
+//!
+//! ```no_run
+//! fn main() -> Result<(), tickwire_idl::BuildError> {
+//!     tickwire_idl::build("idl/market.idl")
+//! }
+//! ```
+//!
+//! makes structs that are types of topics, for a crate that depends on `tickwire`:
+//!
+//! ```ignore
+//! mod market {
+//!     include!(concat!(env!("OUT_DIR"), "/market.rs"));
+//! }
+//! ```
+//!
+//! The stages are modules, and each knows the one before alone: `preprocess` makes tokens of files,
+//! `parse` syntax of tokens, `resolve` the [`model`] of syntax, `rust` source text of the model.
+//! Files are read through a [`Loader`]; only [`Files`] and the build script's functions touch the file
+//! system.
+//!
+//! Whatever a text says, the compiler ends with a model or with [`Diagnostic`]s: nesting, includes,
+//! macros, sizes and errors have limits.
+
+#![forbid(unsafe_code)]
+
+mod build_script;
+mod compile;
+mod diagnostic;
+mod files;
+mod hash;
+mod lexer;
+mod limits;
+mod literal;
+pub mod model;
+mod parse;
+mod preprocess;
+mod resolve;
+mod rust;
+mod source;
+mod syntax;
+mod token;
+
+pub use build_script::{BuildConfig, BuildError, build};
+pub use compile::{Compilation, CompileError, Options, compile};
+pub use diagnostic::{Diagnostic, Severity};
+pub use files::{Files, Loader};
+pub use model::Model;

@@ -1,0 +1,121 @@
+//! Interfaces.
+
+use std::collections::HashMap;
+
+use super::annotations::Place;
+use super::scope::Entry;
+use super::{Resolver, Result};
+use crate::model::{Attribute, DefinitionId, DefinitionKind, Interface, Operation, Parameter};
+use crate::source::Span;
+use crate::syntax::{self, Export, Head, Name, Path};
+
+impl Resolver<'_> {
+    pub(super) fn interface(
+        &mut self,
+        head: &Head,
+        name: &Name,
+        bases: &[Path],
+        exports: &[Export],
+    ) -> Result<()> {
+        let kind = DefinitionKind::Interface(Interface::default());
+        let (id, _) = self.define(head, name, Place::INTERFACE, kind)?;
+        self.ahead.remove(&id);
+        let bases = bases
+            .iter()
+            .filter_map(|base| self.named(base, "interface"));
+        let bases: Vec<DefinitionId> = bases.collect();
+        let outer = self.scope.replace(id);
+        let mut names: HashMap<String, Span> = HashMap::new();
+        let (mut operations, mut attributes) = (Vec::new(), Vec::new());
+        for export in exports {
+            match export {
+                // What was wrong is told.
+                Export::Definition(definition) => drop(self.definition(definition)),
+                Export::Operation(operation) => {
+                    self.check_export(&operation.name, &mut names);
+                    operations.extend(self.operation(operation));
+                }
+                Export::Attribute(attribute) => {
+                    let names_of = attribute.names.iter();
+                    names_of.for_each(|name| self.check_export(name, &mut names));
+                    attributes.extend(self.attribute(attribute));
+                }
+            }
+        }
+        self.scope = outer;
+        if let DefinitionKind::Interface(of) = &mut self.model.definitions[id.0 as usize].kind {
+            (of.bases, of.operations, of.attributes) = (bases, operations, attributes);
+        }
+        Ok(())
+    }
+
+    fn check_export(&mut self, name: &Name, names: &mut HashMap<String, Span>) {
+        let other = names.insert(name.text.to_ascii_lowercase(), name.span);
+        if let Some(other) = other {
+            let message = format!(
+                "two are called `{}`, whatever the case of letters",
+                name.text
+            );
+            let problem = self.context.error(name.span, message);
+            problem
+                .help("rename one of them")
+                .note("the other one is", other);
+        }
+    }
+
+    fn operation(&mut self, operation: &syntax::Operation) -> Option<Operation> {
+        let applied = self.annotations(&operation.head.annotations, Place::OPERATION);
+        let result = match &operation.result {
+            Some(spec) => Some(self.ty(spec, true).ok()?),
+            None => None,
+        };
+        let mut parameters = Vec::new();
+        for (direction, spec, name) in &operation.parameters {
+            parameters.push(Parameter {
+                direction: *direction,
+                ty: self.ty(spec, true).ok()?,
+                name: name.text.to_string(),
+            });
+        }
+        let raises = operation.raises.iter();
+        let raises = raises.filter_map(|path| self.named(path, "exception"));
+        Some(Operation {
+            raises: raises.collect(),
+            name: operation.name.text.to_string(),
+            doc: operation.head.doc.clone().or(applied.comment),
+            annotations: applied.others,
+            oneway: operation.oneway || applied.oneway,
+            result,
+            parameters,
+        })
+    }
+
+    fn attribute(&mut self, attribute: &syntax::Attribute) -> Vec<Attribute> {
+        let Ok(ty) = self.ty(&attribute.ty, true) else {
+            return Vec::new();
+        };
+        let all = attribute.names.iter().map(|name| Attribute {
+            name: name.text.to_string(),
+            doc: attribute.head.doc.clone(),
+            readonly: attribute.readonly,
+            ty: ty.clone(),
+        });
+        all.collect()
+    }
+
+    /// A definition that begins with this keyword.
+    fn named(&mut self, path: &Path, keyword: &str) -> Option<DefinitionId> {
+        let entry = self.lookup(path).ok()?;
+        if let Entry::Definition(id) = entry
+            && self.model.definition(id).kind.keyword() == keyword
+        {
+            return Some(id);
+        }
+        let message = format!("`{}` is no {keyword}", path.text());
+        let problem = self.context.error(path.span, message);
+        problem.help(format_args!(
+            "write the name of one, or define it before by `{keyword}`"
+        ));
+        None
+    }
+}

@@ -1,0 +1,138 @@
+//! Pragmas by which compilers before IDL 4 were told of topics and keys.
+
+use std::rc::Rc;
+
+use super::Resolver;
+use super::scope::Entry;
+use crate::model::{DefinitionId, DefinitionKind, Struct};
+use crate::source::Span;
+use crate::syntax::{Name, Path};
+
+/// A pragma about a type that may be defined further down.
+pub(super) struct Pragma {
+    /// Where it stands.
+    scope: Option<DefinitionId>,
+    ty: Path,
+    /// Members; none where it says that the type is one of a topic.
+    keys: Vec<Name>,
+}
+
+impl Resolver<'_> {
+    pub(super) fn pragma(&mut self, text: &str, span: Span) {
+        let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        match name {
+            "DCPS_DATA_TYPE" | "DCPS_DATA_KEY" => {
+                let quoted = rest.trim().strip_prefix('"');
+                let Some(inner) = quoted.and_then(|rest| rest.strip_suffix('"')) else {
+                    let problem = self.context.error(span, "the quotation marks are missing");
+                    problem.help(format_args!("write `#pragma {name} \"module::Type ...\"`"));
+                    return;
+                };
+                self.keep_pragma(name, inner, span);
+            }
+            "keylist" => self.keep_pragma(name, rest, span),
+            // Of CORBA's repositories of interfaces, and of compilers to C and C++.
+            "ID" | "prefix" | "version" | "GCC" | "clang" | "warning" | "pack" | "region"
+            | "endregion" | "ident" => {}
+            _ => {
+                let message = format!("`#pragma {name}` is not known: it is ignored");
+                let problem = self.context.problems.warning(span, message);
+                problem.help("there are once, keylist, DCPS_DATA_TYPE and DCPS_DATA_KEY");
+            }
+        }
+    }
+
+    fn keep_pragma(&mut self, name: &str, arguments: &str, span: Span) {
+        let words = arguments.split(|char: char| char.is_whitespace() || char == ',');
+        let mut words = words.filter(|word| !word.is_empty()).map(|word| Name {
+            text: word.into(),
+            span: self.word_span(word, arguments, span),
+        });
+        let Some(ty) = words.next() else {
+            let problem = self.context.error(span, "the name of a type is missing");
+            problem.help(format_args!("write `#pragma {name}` with a type"));
+            return;
+        };
+        let keys: Vec<Name> = words.collect();
+        let absolute = ty.text.starts_with("::");
+        let parts = ty.text.trim_start_matches("::").split("::");
+        let part = |text: &str| Name {
+            text: text.into(),
+            span: ty.span,
+        };
+        self.pragmas.push(Pragma {
+            scope: self.scope,
+            ty: Path {
+                absolute,
+                parts: parts.map(part).collect(),
+                span: ty.span,
+            },
+            keys,
+        });
+    }
+
+    /// Where a word of a pragma stands: it is a part of the text that `arguments` is.
+    fn word_span(&self, word: &str, arguments: &str, span: Span) -> Span {
+        let whole = self.context.sources.text(span);
+        let offset = (word.as_ptr() as usize).saturating_sub(arguments.as_ptr() as usize);
+        let start = whole.len().saturating_sub(arguments.len());
+        let start = match whole.ends_with('"') {
+            true => start.saturating_sub(1),
+            false => start,
+        };
+        let start = span.start + (start + offset) as u32;
+        Span {
+            start,
+            end: start + word.len() as u32,
+            ..span
+        }
+    }
+
+    pub(super) fn apply_pragmas(&mut self) {
+        for pragma in std::mem::take(&mut self.pragmas) {
+            self.scope = pragma.scope;
+            let Ok(Entry::Definition(id)) = self.lookup(&pragma.ty) else {
+                continue;
+            };
+            let definition = self.model.definition(id);
+            let DefinitionKind::Struct(of) = definition.kind.clone() else {
+                let message = format!("`{}` is no struct", definition.full_name);
+                let problem = self.context.error(pragma.ty.span, message);
+                problem.help("topics and keys are declared of structs by pragmas");
+                continue;
+            };
+            let name: Rc<str> = definition.full_name.as_str().into();
+            let of = self.apply_keys(of, &pragma.keys, &name);
+            self.model.definitions[id.0 as usize].kind = DefinitionKind::Struct(of);
+        }
+        self.scope = None;
+    }
+
+    fn apply_keys(&mut self, mut of: Struct, keys: &[Name], name: &str) -> Struct {
+        of.nested = false;
+        for key in keys {
+            if key.text.contains(['.', '[']) {
+                let message = format!("`{}` is a part of a member", key.text);
+                self.context.error(key.span, message).help(
+                    "mark the member by @key, and in its type the members that are the key, too",
+                );
+                continue;
+            }
+            let mut members = of.members.iter_mut();
+            match members.find(|member| *member.name == *key.text) {
+                Some(member) if member.optional => {
+                    let problem = self.context.error(key.span, "a key cannot be optional");
+                    problem.help("remove @optional: every sample has its key");
+                }
+                Some(member) => member.key = true,
+                None => {
+                    let names: Vec<&str> = of.members.iter().map(|member| &*member.name).collect();
+                    let message = format!("`{name}` has no member `{}`", key.text);
+                    let problem = self.context.error(key.span, message);
+                    problem.help(format_args!("its members are {}", names.join(", ")));
+                }
+            }
+        }
+        of
+    }
+}

@@ -1,0 +1,181 @@
+//! What names mean where (IDL 4.2 §7.5).
+
+use super::{Resolver, Result, Wrong};
+use crate::model::{DefinitionId, DefinitionKind};
+use crate::source::Span;
+use crate::syntax::{Name, Path};
+
+/// What a name means.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Entry {
+    Definition(DefinitionId),
+    /// A literal of an enum, which is in the scope around that.
+    Literal(DefinitionId, u32),
+}
+
+impl Resolver<'_> {
+    /// What a name means in the scope that is being read, whatever the case of its letters.
+    pub(super) fn here(&self, name: &str) -> Option<Entry> {
+        self.within(self.scope, name)
+    }
+
+    fn within(&self, scope: Option<DefinitionId>, name: &str) -> Option<Entry> {
+        let key = (scope, name.to_ascii_lowercase());
+        self.scopes.get(&key).copied()
+    }
+
+    /// Gives a name a meaning in the scope that is being read.
+    pub(super) fn enter(&mut self, name: &Name, entry: Entry) -> Result<()> {
+        if let Some(known) = self.here(&name.text) {
+            let span = self.span_of(known);
+            let known_name = self.name_of(known);
+            let shown = name.text.trim_start_matches('@');
+            let (message, help) = match known_name == shown {
+                true => (
+                    format!("`{shown}` is defined already"),
+                    "rename one of them, or put it into a module of its own; of a file that is \
+                     included twice, begin it with `#pragma once`",
+                ),
+                false => (
+                    format!("`{shown}` and `{known_name}` differ only in the case of letters"),
+                    "rename one of them: IDL takes them for one",
+                ),
+            };
+            let problem = self.context.error(name.span, message);
+            problem.help(help).note("the other one is", span);
+            return Err(Wrong);
+        }
+        let key = (self.scope, name.text.to_ascii_lowercase());
+        self.scopes.insert(key, entry);
+        Ok(())
+    }
+
+    pub(super) fn span_of(&self, entry: Entry) -> Span {
+        let (Entry::Definition(id) | Entry::Literal(id, _)) = entry;
+        self.spans[id.0 as usize]
+    }
+
+    fn name_of(&self, entry: Entry) -> String {
+        match entry {
+            Entry::Definition(id) => self.model.definition(id).name.clone(),
+            Entry::Literal(id, index) => match &self.model.definition(id).kind {
+                DefinitionKind::Enum(of) => {
+                    let literal = of.literals.get(index as usize);
+                    literal.map_or(String::new(), |literal| literal.name.clone())
+                }
+                _ => String::new(),
+            },
+        }
+    }
+
+    /// What a path means; an error is told.
+    pub(super) fn lookup(&mut self, path: &Path) -> Result<Entry> {
+        let found = self.find(path);
+        let Some(entry) = found else {
+            self.unknown_name(path);
+            return Err(Wrong);
+        };
+        let last = path.parts.last().ok_or(Wrong)?;
+        let name = self.name_of(entry);
+        if !name.is_empty() && name != *last.text {
+            let span = self.span_of(entry);
+            let message = format!("`{}` is written `{name}`", last.text);
+            let problem = self.context.error(last.span, message);
+            problem
+                .help("use the same letters everywhere")
+                .note("it is defined", span);
+        }
+        Ok(entry)
+    }
+
+    /// What a path means, if anything.
+    pub(super) fn find(&self, path: &Path) -> Option<Entry> {
+        let (first, rest) = path.parts.split_first()?;
+        let mut entry = match path.absolute {
+            true => self.within(None, &first.text)?,
+            false => {
+                let mut scope = self.scope;
+                loop {
+                    if let Some(entry) = self.within(scope, &first.text) {
+                        break entry;
+                    }
+                    scope = self.model.definition(scope?).scope;
+                }
+            }
+        };
+        for part in rest {
+            let Entry::Definition(id) = entry else {
+                return None;
+            };
+            entry = self.within(Some(id), &part.text)?;
+        }
+        Some(entry)
+    }
+
+    fn unknown_name(&mut self, path: &Path) {
+        let text = path.text();
+        if !self.is_whole || !self.unknown.insert(text.clone()) {
+            // Its definition may be what was not understood; or it was told.
+            return;
+        }
+        let last = path.parts.last().map_or("", |part| &part.text);
+        let message = format!("nothing is called `{text}` here");
+        let known = self
+            .index
+            .find(last)
+            .map(|(full, span)| (full.to_owned(), span));
+        let similar = self.index.similar(last).map(str::to_owned);
+        let of_enum = self.enum_before(path);
+        let problem = self.context.error(path.span, message);
+        if ["true", "false"].contains(&text.as_str()) {
+            problem.help(format_args!("write `{}`", text.to_ascii_uppercase()));
+            return;
+        }
+        match (of_enum, known, similar) {
+            (Some(scope), ..) => {
+                let name = match scope.is_empty() {
+                    true => last.to_owned(),
+                    false => format!("{scope}::{last}"),
+                };
+                problem.help(format_args!(
+                    "write `{name}`: literals belong to the scope around their enum"
+                ));
+            }
+            (_, Some((_, span)), _)
+                if span.file == path.span.file && span.start > path.span.start =>
+            {
+                problem
+                    .help("move its definition up, before this")
+                    .note("it is defined", span);
+            }
+            (_, Some((full, span)), _) if full != text => {
+                problem
+                    .help(format_args!("write `{full}`"))
+                    .note("that is defined", span);
+            }
+            (_, _, Some(similar)) => {
+                problem.help(format_args!("`{similar}` is; is that meant?"));
+            }
+            _ => {
+                problem.help("define it before, or include the file that does");
+            }
+        }
+    }
+
+    /// The scope of the enum of `Enum::LITERAL`.
+    fn enum_before(&self, path: &Path) -> Option<String> {
+        let (_, parts) = path.parts.split_last()?;
+        let before = Path {
+            absolute: path.absolute,
+            parts: parts.to_vec(),
+            span: path.span,
+        };
+        let Entry::Definition(id) = self.find(&before)? else {
+            return None;
+        };
+        let definition = self.model.definition(id);
+        let scope = definition.scope.map(|scope| self.model.definition(scope));
+        matches!(definition.kind, DefinitionKind::Enum(_))
+            .then(|| scope.map_or(String::new(), |scope| scope.full_name.clone()))
+    }
+}

@@ -1,0 +1,7 @@
+//! The compiler on whole texts.
+
+mod corpus;
+mod errors;
+mod model;
+mod preprocessor;
+mod support;
