@@ -4,6 +4,7 @@
 macro_rules! corpus {
     ($($name:ident $file:literal $what:literal;)*) => {$(
         #[doc = $what]
+        #[allow(clippy::use_self, reason = "types that contain themselves are named as in IDL")]
         #[allow(missing_docs, reason = "not all that IDL defines has a comment")]
         pub mod $name {
             include!(concat!(env!("OUT_DIR"), "/", $file, ".rs"));
