@@ -86,7 +86,7 @@ fn keys_are_declared_by_pragmas() {
     let keys = Msg::DESCRIPTION.members.iter().filter(|member| member.key);
     let keys: Vec<&str> = keys.map(|member| &*member.name).collect();
     assert_eq!(keys, ["userID"]);
-    assert!(!Plain::HAS_KEY);
+    const { assert!(!Plain::HAS_KEY) };
 }
 
 #[test]
