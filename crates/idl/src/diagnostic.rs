@@ -126,12 +126,12 @@ impl Problem {
         }
         Diagnostic {
             severity: self.severity,
-            file: sources.file(span.file).path.to_string(),
+            file: visible(&sources.file(span.file).path),
             line,
             column,
-            message: self.message.clone(),
-            help: self.help.clone(),
-            notes,
+            message: visible(&self.message),
+            help: self.help.as_deref().map(visible),
+            notes: notes.iter().map(|note| visible(note)).collect(),
             excerpt,
             marked: (before, length),
         }
@@ -145,15 +145,27 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
         false => 0,
     };
     let part = line.chars().skip(skipped).take(MAX_EXCERPT);
-    // Control characters would let a text write over what is said of it.
-    let part = part.map(|c| {
-        if c.is_control() && c != '\t' {
-            '\u{fffd}'
+    let part = part.map(|char| {
+        if char == '\t' {
+            char
         } else {
-            c
+            visible_char(char)
         }
     });
     (part.collect(), column - skipped)
+}
+
+/// A text without what would let it write over what is said of it, or be read in another order.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().map(visible_char).collect()
+}
+
+pub(crate) fn visible_char(char: char) -> char {
+    let reorders = matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    match char.is_control() || reorders {
+        true => '\u{fffd}',
+        false => char,
+    }
 }
 
 /// All findings of a compilation: the first [`MAX_ERRORS`] errors, and as many warnings.

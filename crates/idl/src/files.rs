@@ -1,7 +1,10 @@
 //! Where texts come from.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+
+use crate::limits;
 
 /// Gives the contents of files, by paths that the user or an `#include` names.
 pub trait Loader {
@@ -18,6 +21,10 @@ pub struct Files;
 
 impl Loader for Files {
     fn load(&mut self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
+        let mut bytes = Vec::new();
+        // One byte too many is enough to be refused; a device has no end.
+        let most = limits::FILE_BYTES as u64 + 1;
+        File::open(path)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 }

@@ -1,5 +1,7 @@
 //! Text to tokens (IDL 4.2 §7.2), comments among them. Knows no keyword and no directive.
 
+use crate::limits;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
@@ -70,12 +72,15 @@ pub(crate) struct RawToken {
     pub(crate) spaced: bool,
 }
 
-/// The tokens of a text, without an end token.
+/// The tokens of a text, without an end token; of one that has more than [`limits::TOKENS`], one
+/// more than that.
 pub(crate) fn lex(text: &str) -> Vec<RawToken> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
     let (mut first, mut spaced) = (true, true);
-    while let Some(char) = lexer.peek() {
+    while let Some(char) = lexer.peek()
+        && tokens.len() <= limits::TOKENS
+    {
         let start = lexer.at;
         if lexer.white_space() {
             first |= char == '\n';

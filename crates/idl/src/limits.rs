@@ -21,11 +21,24 @@ pub(crate) const MACRO_CHAIN: usize = 256;
 pub(crate) const MACRO_PARAMETERS: usize = 128;
 /// Bytes of the tokens that `#` and `##` make.
 pub(crate) const MADE_BYTES: usize = 1 << 20;
-/// Tokens of a compilation.
-pub(crate) const TOKENS: usize = 2 << 20;
+/// Tokens of a compilation, and of one file.
+pub(crate) const TOKENS: usize = 1 << 20;
 /// Modules, types and parentheses within each other.
 pub(crate) const NESTING: usize = 48;
 /// Operators of one expression.
 pub(crate) const OPERATORS: usize = 256;
+/// Bytes of a name, and of one with all scopes around it: type objects have no longer ones
+/// (XTypes 1.3 Annex B, TYPE_NAME_MAX_LENGTH).
+pub(crate) const NAME_BYTES: usize = 256;
+/// Typedefs of typedefs.
+pub(crate) const ALIASES: usize = 48;
+/// Members that structs have from their bases, all structs together.
+pub(crate) const INHERITED: usize = 1 << 18;
+/// Parameters of an annotation.
+pub(crate) const ANNOTATION_PARAMETERS: usize = 64;
+/// Bytes of strings, comments and annotations, each time that a definition or a member has it.
+pub(crate) const COPIED_BYTES: usize = 64 << 20;
+/// Bytes of source text that is made of a model.
+pub(crate) const OUTPUT_BYTES: usize = 64 << 20;
 /// Elements of an array, dimensions multiplied.
 pub(crate) const ARRAY_ELEMENTS: u64 = 0x7fff_ffff;

@@ -35,6 +35,25 @@ pub(crate) struct Source {
     pub(crate) included_from: Option<Span>,
     /// Where each line begins.
     lines: Vec<u32>,
+    /// How many characters are before each block of the text: a line may be as long as a file.
+    blocks: Vec<u32>,
+}
+
+impl Source {
+    /// Characters before an offset.
+    fn characters(&self, offset: u32) -> u32 {
+        let last = self.blocks.len().saturating_sub(1);
+        let block = (offset as usize / BLOCK).min(last);
+        let before = self.blocks.get(block).copied().unwrap_or_default();
+        let rest = self.text.as_bytes().get(block * BLOCK..offset as usize);
+        before + count_characters(rest.unwrap_or_default())
+    }
+}
+
+/// Characters that begin in these bytes.
+fn count_characters(bytes: &[u8]) -> u32 {
+    let begins = bytes.iter().filter(|byte| **byte & 0xc0 != 0x80);
+    begins.count() as u32
 }
 
 /// A use of a macro.
@@ -61,12 +80,19 @@ impl Sources {
     ) -> (u32, Span) {
         let starts = text.match_indices('\n').map(|(at, _)| at as u32 + 1);
         let lines = std::iter::once(0).chain(starts).collect();
+        let counts = text.as_bytes().chunks(BLOCK).scan(0, |sum, block| {
+            let before = *sum;
+            *sum += count_characters(block);
+            Some(before)
+        });
+        let blocks = counts.collect();
         let file = self.files.len() as u32;
         self.files.push(Source {
             path: path.into(),
             text,
             included_from,
             lines,
+            blocks,
         });
         let start = Span {
             file,
@@ -101,13 +127,9 @@ impl Sources {
     /// Line and column in characters, both from 1.
     pub(crate) fn line_column(&self, span: Span) -> (u32, u32) {
         let line = self.line(span.file, span.start);
-        let start = self.file(span.file).lines[line];
-        let before = self.text(Span {
-            start,
-            end: span.start,
-            ..span
-        });
-        (line as u32 + 1, before.chars().count() as u32 + 1)
+        let source = self.file(span.file);
+        let before = source.characters(span.start) - source.characters(source.lines[line]);
+        (line as u32 + 1, before + 1)
     }
 
     /// The line around the start of a span, without its end.
@@ -164,3 +186,6 @@ impl Sources {
         word
     }
 }
+
+/// Bytes of a block whose characters are counted.
+const BLOCK: usize = 1024;

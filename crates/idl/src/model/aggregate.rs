@@ -77,6 +77,8 @@ pub struct Member {
     pub name: String,
     /// Where the name stands.
     pub position: Position,
+    /// Where the type stands.
+    pub type_position: Position,
     /// The comment at it.
     pub doc: Option<String>,
     /// Annotations that there is no field for.

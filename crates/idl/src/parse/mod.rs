@@ -266,6 +266,14 @@ impl<'a> Parser<'a> {
             None => token.text.clone(),
         };
         let span = token.span;
+        if text.len() > limits::NAME_BYTES {
+            let problem = self.error(token, "this name is too long");
+            problem.help(format_args!(
+                "peers take up to {} letters: shorten it",
+                limits::NAME_BYTES
+            ));
+            return Err(Wrong);
+        }
         Ok(Name { text, span })
     }
 

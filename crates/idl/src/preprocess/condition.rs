@@ -19,8 +19,7 @@ impl Preprocessor<'_> {
         let tokens = self.tokens(file, rest);
         if directive != "if" {
             let Some(name) = tokens.first() else {
-                let problem = self.context.error(at, "the name of a macro is missing");
-                problem.help(format_args!("write `#{directive} NAME`"));
+                self.no_name(directive, at);
                 return false;
             };
             return self.is_defined(&name.text) == (directive == "ifdef");
@@ -32,19 +31,15 @@ impl Preprocessor<'_> {
             at: 0,
             depth: 0,
         };
-        match parser.choice() {
-            Ok(value) if parser.at == tokens.len() => value != 0,
-            result => {
-                let wrong = tokens.get(parser.at).map_or(at, |token| token.span);
-                let message = match result {
-                    Err(Wrong::Zero) => "this divides by zero",
-                    _ => "this is no condition",
-                };
-                let problem = self.context.error(wrong, message);
-                problem.help("write whole numbers, macros, `defined(NAME)` and operators of C");
-                false
-            }
-        }
+        let message = match parser.choice() {
+            Ok(Some(value)) if parser.at == tokens.len() => return value != 0,
+            Ok(None) if parser.at == tokens.len() => "this divides by zero",
+            _ => "this is no condition",
+        };
+        let wrong = tokens.get(parser.at).map_or(at, |token| token.span);
+        let problem = self.context.error(wrong, message);
+        problem.help("write whole numbers, macros, `defined(NAME)` and operators of C");
+        false
     }
 
     /// `defined NAME` and `defined(NAME)` as numbers.
@@ -73,12 +68,11 @@ impl Preprocessor<'_> {
     }
 }
 
-enum Wrong {
-    Syntax,
-    Zero,
-}
+/// This is no expression.
+struct Wrong;
 
-/// A condition, evaluated while it is parsed.
+/// A condition, evaluated while it is parsed. What divides by zero has no value, which does not
+/// matter where C would not evaluate it: behind `0 &&`, and on the other side of `? :`.
 struct Condition<'t> {
     tokens: &'t [Token],
     at: usize,
@@ -86,10 +80,10 @@ struct Condition<'t> {
 }
 
 impl Condition<'_> {
-    fn choice(&mut self) -> Result<i64, Wrong> {
+    fn choice(&mut self) -> Result<Option<i64>, Wrong> {
         self.depth += 1;
         if self.depth > limits::NESTING {
-            return Err(Wrong::Syntax);
+            return Err(Wrong);
         }
         let condition = self.binary(0)?;
         let value = match self.take("?") {
@@ -97,10 +91,10 @@ impl Condition<'_> {
             true => {
                 let yes = self.choice()?;
                 if !self.take(":") {
-                    return Err(Wrong::Syntax);
+                    return Err(Wrong);
                 }
                 let no = self.choice()?;
-                if condition != 0 { yes } else { no }
+                condition.and_then(|condition| if condition != 0 { yes } else { no })
             }
         };
         self.depth -= 1;
@@ -108,59 +102,57 @@ impl Condition<'_> {
     }
 
     /// Operators that bind at least as closely as those of this level.
-    fn binary(&mut self, level: usize) -> Result<i64, Wrong> {
+    fn binary(&mut self, level: usize) -> Result<Option<i64>, Wrong> {
         let Some(operators) = OPERATORS.get(level) else {
             return self.unary();
         };
         let mut left = self.binary(level + 1)?;
         while let Some(operator) = operators.iter().find(|operator| self.take(operator)) {
-            let right = self.binary(level + 1);
-            // What is behind `0 &&` is not evaluated, only read.
-            let right = match right {
-                Err(Wrong::Zero) if *operator == "&&" && left == 0 => 0,
-                Err(Wrong::Zero) if *operator == "||" && left != 0 => 0,
-                right => right?,
+            let right = self.binary(level + 1)?;
+            left = match (*operator, left) {
+                ("&&", Some(0)) => Some(0),
+                ("||", Some(left)) if left != 0 => Some(1),
+                _ => left.zip(right).and_then(|(a, b)| apply(operator, a, b)),
             };
-            left = apply(operator, left, right).ok_or(Wrong::Zero)?;
         }
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<i64, Wrong> {
+    fn unary(&mut self) -> Result<Option<i64>, Wrong> {
         let Some(token) = self.tokens.get(self.at) else {
-            return Err(Wrong::Syntax);
+            return Err(Wrong);
         };
         self.at += 1;
         match token.kind {
             TokenKind::Number => {
                 let digits = token.text.trim_end_matches(['u', 'U', 'l', 'L']);
-                let value = literal::integer(digits).ok_or(Wrong::Syntax)?;
-                Ok(value as i64)
+                let value = literal::integer(digits).ok_or(Wrong)?;
+                Ok(Some(value as i64))
             }
-            TokenKind::Word => Ok(0),
+            TokenKind::Word => Ok(Some(0)),
             TokenKind::Punctuation('(') => {
                 let value = self.choice()?;
                 if self.take(")") {
                     Ok(value)
                 } else {
-                    Err(Wrong::Syntax)
+                    Err(Wrong)
                 }
             }
             TokenKind::Punctuation(operator @ ('!' | '~' | '-' | '+')) => {
                 self.depth += 1;
                 if self.depth > limits::NESTING {
-                    return Err(Wrong::Syntax);
+                    return Err(Wrong);
                 }
                 let value = self.unary()?;
                 self.depth -= 1;
-                Ok(match operator {
+                Ok(value.map(|value| match operator {
                     '!' => i64::from(value == 0),
                     '~' => !value,
                     '-' => value.wrapping_neg(),
                     _ => value,
-                })
+                }))
             }
-            _ => Err(Wrong::Syntax),
+            _ => Err(Wrong),
         }
     }
 
@@ -177,10 +169,8 @@ impl Condition<'_> {
         let length = operator.chars().count();
         let longer = length == 1
             && next(1).is_some_and(|after| match operator {
-                "&" | "|" => {
-                    after.is_word(operator) || next(0).is_some_and(|t| t.kind == after.kind)
-                }
-                "<" | ">" => after.is('=') || after.is('<') || after.is('>'),
+                "&" | "|" | "<" | ">" if next(0).is_some_and(|t| t.kind == after.kind) => true,
+                "<" | ">" => after.is('='),
                 "!" | "=" => after.is('='),
                 _ => false,
             });

@@ -65,7 +65,8 @@ impl Preprocessor<'_> {
                 Err(LoadError::Missing) => {}
                 Err(LoadError::Unreadable(why)) => {
                     let message = format!("cannot read {}: {why}", path.display());
-                    self.context.error(span, message);
+                    let problem = self.context.error(span, message);
+                    problem.help("see that the file can be read and is no directory");
                     return;
                 }
             }
@@ -106,7 +107,9 @@ impl Preprocessor<'_> {
             || files >= limits::FILES
         {
             self.stopped = true;
-            return Err(LoadError::Unreadable("this is too much text".to_owned()));
+            return Err(LoadError::Unreadable(
+                "this is too much text, with all that was read before".to_owned(),
+            ));
         }
         // Text of before UTF-8 is ISO 8859-1, IDL's own character set (IDL 4.2 §7.2.6.2).
         Ok(match String::from_utf8(bytes) {

@@ -76,12 +76,17 @@ impl Preprocessor<'_> {
 
     /// The tokens with macros replaced.
     pub(super) fn expand(&mut self, tokens: Vec<Token>) -> Vec<Token> {
-        self.expand_within(tokens, 0)
+        self.expand_within(tokens, Vec::new(), 0)
     }
 
-    fn expand_within(&mut self, tokens: Vec<Token>, depth: usize) -> Vec<Token> {
+    /// The same, for what stands in the macros `active`, and in arguments of `depth` macros.
+    fn expand_within(
+        &mut self,
+        tokens: Vec<Token>,
+        mut active: Vec<Rc<str>>,
+        depth: usize,
+    ) -> Vec<Token> {
         let mut out = Vec::new();
-        let mut active: Vec<Rc<str>> = Vec::new();
         let mut work: Vec<Item> = tokens.into_iter().rev().map(Item::Token).collect();
         while let Some(item) = work.pop() {
             let token = match item {
@@ -114,14 +119,14 @@ impl Preprocessor<'_> {
                     }
                 }
             };
-            let mut body = self.substitute(&definition, &arguments, token.span, depth);
+            let mut body = self.substitute(&definition, &arguments, token.span, &active, depth);
             if let Some(first) = body.first_mut() {
                 first.comments = token.comments.clone();
                 first.spaced = token.spaced;
             }
             self.expansions += 1 + body.len().max(definition.body.len());
             if self.expansions > limits::EXPANSIONS || active.len() > limits::MACRO_CHAIN {
-                self.stop(token.span, "macros make too much of this text");
+                self.stop(token.span, TOO_MUCH).help(WRITE_OUT);
                 return out;
             }
             active.push(token.text.clone());
@@ -178,7 +183,8 @@ impl Preprocessor<'_> {
         if arguments.len() != count {
             let (name, given) = (&name, arguments.len());
             let message = format!("`{}` takes {count} arguments, not {given}", name.text);
-            self.context.error(name.span, message);
+            let problem = self.context.error(name.span, message);
+            problem.help("what is between two commas is an argument, also nothing");
             return None;
         }
         Some(arguments)
@@ -190,6 +196,7 @@ impl Preprocessor<'_> {
         definition: &Macro,
         arguments: &[Vec<Token>],
         used: Span,
+        active: &[Rc<str>],
         depth: usize,
     ) -> Vec<Token> {
         let sources = &mut self.context.sources;
@@ -232,13 +239,14 @@ impl Preprocessor<'_> {
                         let index = arguments.iter().position(|one| std::ptr::eq(one, raw));
                         let index = index.unwrap_or_default();
                         if depth >= limits::MACRO_DEPTH {
-                            self.stop(used, "macros are nested too deep");
+                            self.stop(used, "macros are nested too deep")
+                                .help(WRITE_OUT);
                             break;
                         }
                         let known = expanded.get(index).cloned().flatten();
                         let new = match known {
                             Some(known) => known,
-                            None => self.expand_within(raw.clone(), depth + 1),
+                            None => self.expand_within(raw.clone(), active.to_vec(), depth + 1),
                         };
                         if let Some(slot) = expanded.get_mut(index) {
                             *slot = Some(new.clone());
@@ -298,7 +306,7 @@ impl Preprocessor<'_> {
     fn make(&mut self, text: String, span: Span, like: Token) -> Token {
         self.made_bytes += text.len();
         if self.made_bytes > limits::MADE_BYTES {
-            self.stop(span, "macros make too much of this text");
+            self.stop(span, TOO_MUCH).help(WRITE_OUT);
             return like;
         }
         let tokens = lexer::lex(&text);
@@ -321,6 +329,9 @@ impl Preprocessor<'_> {
         }
     }
 }
+
+const TOO_MUCH: &str = "macros make too much of this text";
+const WRITE_OUT: &str = "write what they make, or a part of it";
 
 /// The names in `(A, B)`, and what follows.
 fn parameters(tokens: &[Token]) -> Option<(Vec<Rc<str>>, &[Token])> {

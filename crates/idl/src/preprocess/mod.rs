@@ -106,6 +106,9 @@ impl<'a> Preprocessor<'a> {
         let shown = path.to_string_lossy();
         let (file, start) = self.context.sources.add(&shown, text.clone(), from);
         let raw = lexer::lex(&text);
+        if let Some(token) = raw.get(limits::TOKENS) {
+            self.stop(span_of(file, token), TOO_MUCH).help(SPLIT);
+        }
         self.warn_of_pasted_text(file, &text, &raw);
         self.open.push(path.to_owned());
         let mut conditions: Vec<Condition> = Vec::new();
@@ -232,7 +235,7 @@ impl<'a> Preprocessor<'a> {
             let span = self.out.last().map(|token| token.span);
             self.out.truncate(limits::TOKENS);
             if let Some(span) = span {
-                self.stop(span, "this is more text than any type has");
+                self.stop(span, TOO_MUCH).help(SPLIT);
             }
         }
     }
@@ -244,7 +247,8 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn is_pragma(&self, file: u32, line: &[RawToken]) -> bool {
-        let word = line.first().map(|token| span_of(file, token));
+        let mut words = line.iter().filter(|token| token.kind != TokenKind::Comment);
+        let word = words.next().map(|token| span_of(file, token));
         word.is_some_and(|word| self.context.sources.text(word) == "pragma")
     }
 
@@ -256,15 +260,19 @@ impl<'a> Preprocessor<'a> {
         active: bool,
         conditions: &mut Vec<Condition>,
     ) {
-        let Some(first) = line.first() else { return };
+        let is_word = |token: &RawToken| token.kind != TokenKind::Comment;
+        let Some(index) = line.iter().position(is_word) else {
+            return;
+        };
+        let (first, rest) = (&line[index], &line[index + 1..]);
         let name = span_of(file, first);
         let directive = self.context.sources.text(name).to_owned();
-        let rest = line.get(1..).unwrap_or_default();
         let at = hash.to(name);
         match directive.as_str() {
             "if" | "ifdef" | "ifndef" => {
                 if conditions.len() >= limits::CONDITION_DEPTH {
-                    self.stop(at, "conditions are nested too deep");
+                    self.stop(at, "conditions are nested too deep")
+                        .help("make one condition of several by `&&`");
                     return;
                 }
                 let taken = active && self.condition(&directive, at, file, rest);
@@ -306,13 +314,12 @@ impl<'a> Preprocessor<'a> {
             }
             _ if !active => {}
             "include" => self.include(file, at, rest),
-            "define" => {
+            "define" | "undef" => {
                 let tokens = self.tokens(file, rest);
-                self.directive_define(&tokens);
-            }
-            "undef" => {
-                if let [word, ..] = self.tokens(file, rest).as_slice() {
-                    self.macros.remove(&word.text);
+                match tokens.first() {
+                    None => self.no_name(&directive, at),
+                    Some(_) if directive == "define" => self.directive_define(&tokens),
+                    Some(word) => drop(self.macros.remove(&word.text)),
                 }
             }
             "pragma" => self.pragma(file, at, rest),
@@ -338,6 +345,11 @@ impl<'a> Preprocessor<'a> {
                 );
             }
         }
+    }
+
+    fn no_name(&mut self, directive: &str, at: Span) {
+        let problem = self.context.error(at, "the name of a macro is missing");
+        problem.help(format_args!("write `#{directive} NAME`"));
     }
 
     fn pragma(&mut self, file: u32, at: Span, rest: &[RawToken]) {
@@ -370,9 +382,15 @@ impl<'a> Preprocessor<'a> {
             end: last.end,
             ..span_of(file, first)
         };
-        self.context.sources.text(span).replace('\u{a0}', " ")
+        let text = self.context.sources.text(span);
+        // A line can be continued by `\`.
+        let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+        text.replace('\u{a0}', " ")
     }
 }
+
+const TOO_MUCH: &str = "this is more text than any type has";
+const SPLIT: &str = "compile parts of it apart";
 
 /// Tokens between two directives: arguments of a macro can stand on several lines.
 #[derive(Default)]

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::annotations::{Applied, Place};
+use super::annotations::{Applied, MAX_ID, Place};
 use super::scope::Entry;
 use super::{Resolver, Result, Wrong};
 use crate::hash::member_id;
+use crate::limits;
 use crate::model::{
     AutoId, Case, DefinitionId, DefinitionKind, Extensibility, IdSource, Member, Primitive, Range,
     Struct, Type, Union, Value,
@@ -27,18 +28,27 @@ impl Resolver<'_> {
         self.ahead.insert(id, name.span);
         let base = base.ok().flatten();
         let of_base = base.and_then(|base| match &self.model.definition(base).kind {
-            DefinitionKind::Struct(of) => Some(of.clone()),
+            DefinitionKind::Struct(of) => Some(of),
             _ => None,
         });
-        let inherited = of_base.as_ref().map(|of| of.extensibility);
+        let inherited = of_base.map(|of| of.extensibility);
+        let (mut seen, mut next_id) = (Seen::default(), 0);
+        if let Some(of) = of_base {
+            for member in self.model.all_members(of) {
+                seen.names.insert(member.name.to_ascii_lowercase(), None);
+                seen.ids.insert(member.id, (member.name.clone(), None));
+                next_id = member.id + 1;
+            }
+        }
+        self.inherited += seen.ids.len();
+        if self.inherited > limits::INHERITED {
+            let problem = self.context.error(name.span, "this inherits too much");
+            problem.help("make the base a member");
+            return Err(Wrong);
+        }
         let extensibility = self.extensibility_of(&applied, inherited, name);
         let auto_id = applied.auto_id.unwrap_or(self.defaults.auto_id);
-        let inherited: Vec<Member> = match &of_base {
-            Some(of) => self.model.all_members(of).into_iter().cloned().collect(),
-            None => Vec::new(),
-        };
-        let next_id = inherited.last().map_or(0, |last| last.id + 1);
-        let members = self.members(members, &inherited, auto_id, next_id);
+        let members = self.members(members, seen, auto_id, next_id);
         let of = Struct {
             base,
             extensibility,
@@ -91,22 +101,19 @@ impl Resolver<'_> {
         }
     }
 
-    /// The members, of whose names and ids none may be among those that are inherited.
+    /// The members, of whose names and ids none may be among those that were seen in a base.
     pub(super) fn members(
         &mut self,
         all: &[syntax::Member],
-        inherited: &[Member],
+        mut seen: Seen,
         auto_id: AutoId,
-        next_id: u32,
+        mut next_id: u32,
     ) -> Vec<Member> {
-        let mut seen = Seen::default();
-        for member in inherited {
-            seen.names.insert(member.name.to_ascii_lowercase(), None);
-            seen.ids.insert(member.id, (member.name.clone(), None));
-        }
         let mut members = Vec::new();
-        let mut next_id = next_id;
         for member in all {
+            if self.context.problems.is_full() {
+                break;
+            }
             let applied = self.annotations(&member.head.annotations, Place::MEMBER);
             for declarator in &member.declarators {
                 let allow = Allow {
@@ -146,8 +153,11 @@ impl Resolver<'_> {
     ) -> Result<Member> {
         let name = &declarator.name;
         self.check_name(name, seen);
+        let type_position = self.position(ty.span);
         let ty = self.declared_type(ty, declarator, allow.ahead)?;
         self.depth(&ty, name.span)?;
+        let doc = self.doc(head, applied, name.span)?;
+        let annotations = self.copied(applied, name.span)?;
         let (id, id_source) = match (applied.id, &applied.hash_id) {
             (Some(_), Some(_)) => {
                 let problem = self.context.error(name.span, "this has two ids");
@@ -174,8 +184,9 @@ impl Resolver<'_> {
         Ok(Member {
             name: name.text.to_string(),
             position: self.position(name.span),
-            doc: head.doc.clone().or_else(|| applied.comment.clone()),
-            annotations: applied.others.clone(),
+            type_position,
+            doc,
+            annotations,
             ty,
             id,
             id_source,
@@ -212,6 +223,13 @@ impl Resolver<'_> {
 
     fn check_id(&mut self, id: u32, source: &IdSource, auto: AutoId, name: &Name, seen: &mut Seen) {
         let entry = (name.text.to_string(), Some(name.span));
+        if id > MAX_ID {
+            let message = format!("`{}` would have the id {id}", name.text);
+            let problem = self.context.error(name.span, message);
+            problem.help(format_args!(
+                "ids end at {MAX_ID}: give it an @id that nothing has"
+            ));
+        }
         let Some((other, span)) = seen.ids.insert(id, entry) else {
             return;
         };
@@ -268,6 +286,9 @@ impl Resolver<'_> {
         let (mut seen, mut labels) = (Seen::default(), Labels::default());
         let mut all = Vec::new();
         for case in cases {
+            if self.context.problems.is_full() {
+                break;
+            }
             let values = self.labels(case, &discriminator, &mut labels);
             let applied = self.annotations(&case.head.annotations, Place::CASE);
             let allow = Allow {
@@ -392,7 +413,7 @@ struct Allow {
 
 /// Names, in small letters, and ids of members; no place for those of a base.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     names: HashMap<String, Option<Span>>,
     ids: HashMap<u32, (String, Option<Span>)>,
 }

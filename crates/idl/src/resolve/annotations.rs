@@ -5,7 +5,8 @@ use super::{Resolver, Result, Wrong};
 use crate::model::{
     Annotation, AutoId, DefinitionId, DefinitionKind, Extensibility, Primitive, Type, Value,
 };
-use crate::syntax::{self, Expression, ExpressionKind};
+use crate::source::Span;
+use crate::syntax::{self, Expression, ExpressionKind, Head};
 
 /// What an annotation stands before.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,6 +90,9 @@ impl Resolver<'_> {
     pub(super) fn annotations(&mut self, all: &[syntax::Annotation], place: Place) -> Applied {
         let mut applied = Applied::default();
         for annotation in all {
+            if self.context.problems.is_full() {
+                break;
+            }
             // What was wrong is told.
             let _told = self.annotation(annotation, place, &mut applied);
         }
@@ -260,6 +264,7 @@ impl Resolver<'_> {
                 arguments.collect()
             }
         };
+        self.charge(ANNOTATION_BYTES * (1 + arguments.len()), annotation.span)?;
         Ok(Annotation {
             name: name.to_owned(),
             definition,
@@ -268,12 +273,39 @@ impl Resolver<'_> {
         })
     }
 
+    /// The comment at something, as often as it is about something.
+    pub(super) fn doc(
+        &mut self,
+        head: &Head,
+        applied: &Applied,
+        span: Span,
+    ) -> Result<Option<String>> {
+        let doc = head.doc.as_ref().or(applied.comment.as_ref());
+        self.charge(doc.map_or(0, String::len), span)?;
+        Ok(doc.cloned())
+    }
+
+    /// The annotations that there is no field for, as often as they are about something.
+    pub(super) fn copied(&mut self, applied: &Applied, span: Span) -> Result<Vec<Annotation>> {
+        let arguments = applied.others.iter().map(|other| &other.arguments);
+        let bytes = arguments.map(|all| {
+            let texts = all.iter().map(|(name, value)| match value {
+                Value::String(text) => name.len() + text.len(),
+                _ => name.len(),
+            });
+            ANNOTATION_BYTES * (1 + all.len()) + texts.sum::<usize>()
+        });
+        self.charge(bytes.sum(), span)?;
+        Ok(applied.others.clone())
+    }
+
     /// All parameters of an annotation that the text defines.
     fn typed_arguments(
         &mut self,
         annotation: &syntax::Annotation,
         id: DefinitionId,
     ) -> Result<Vec<(String, Value)>> {
+        // There are few, hence it is cheap.
         let DefinitionKind::Annotation(parameters) = self.model.definition(id).kind.clone() else {
             return Err(Wrong);
         };
@@ -302,6 +334,9 @@ impl Resolver<'_> {
         }
         let mut all = Vec::new();
         for (parameter, value) in parameters.into_iter().zip(values) {
+            if let (None, Some(Value::String(text))) = (&value, &parameter.default) {
+                self.charge(text.len(), annotation.span)?;
+            }
             let Some(value) = value.or(parameter.default) else {
                 let message = format!("the argument `{}` is missing", parameter.name);
                 let problem = self.context.error(annotation.span, message);
@@ -411,6 +446,9 @@ impl Resolver<'_> {
     }
 }
 
+/// What an annotation takes, and each of its arguments.
+const ANNOTATION_BYTES: usize = 64;
+
 const MEMBERS: u32 = Place::MEMBER.0 | Place::CASE.0;
 const AGGREGATES: u32 = Place::STRUCT.0 | Place::UNION.0;
 const EXTENSIBLE: u32 = AGGREGATES | Place::ENUM.0 | Place::BITMASK.0 | Place::BITSET.0;
@@ -466,4 +504,4 @@ const KEPT: &[&str] = &[
     "try_construct",
 ];
 /// The largest member id that XTypes leaves to users.
-const MAX_ID: u32 = 0x0fff_fffe;
+pub(super) const MAX_ID: u32 = 0x0fff_fffe;

@@ -94,7 +94,8 @@ impl Resolver<'_> {
             _ => {
                 let name = self.model.definition(id).full_name.clone();
                 let message = format!("a value of type `{name}` cannot be written in IDL");
-                self.context.error(expression.span, message);
+                let problem = self.context.error(expression.span, message);
+                problem.help("numbers, booleans, characters, strings, enums and bitmasks can");
                 return Err(Wrong);
             }
         };
@@ -122,15 +123,13 @@ impl Resolver<'_> {
                 _ => {}
             }
         }
-        let definition = self.model.definition(id);
-        if let (DefinitionKind::Enum(of), [only]) = (&definition.kind, path.parts.as_slice()) {
-            let mut literals = of.literals.iter();
-            let position = literals.position(|literal| literal.name == *only.text);
-            if let Some(index) = position {
-                let index = index as u32;
-                return Ok(Value::Literal { of: id, index });
-            }
+        if let [only] = path.parts.as_slice()
+            && let Some(index) = self.literals.get(&(id, only.text.clone()))
+        {
+            let index = *index;
+            return Ok(Value::Literal { of: id, index });
         }
+        let definition = self.model.definition(id);
         let what = format!("a literal of `{}`", definition.full_name);
         if let DefinitionKind::Enum(of) = &definition.kind {
             let names: Vec<&str> = of.literals.iter().take(8).map(|one| &*one.name).collect();
@@ -283,6 +282,9 @@ impl Resolver<'_> {
     fn constant(&mut self, path: &Path) -> Result<Value> {
         let entry = self.lookup(path)?;
         if let Some(value) = self.entry_value(entry) {
+            if let Value::String(text) = &value {
+                self.charge(text.len(), path.span)?;
+            }
             return Ok(value);
         }
         let message = format!("`{}` is no constant", path.text());

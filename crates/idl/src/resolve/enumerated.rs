@@ -1,5 +1,7 @@
 //! Enums, bitmasks and bitsets.
 
+use std::collections::HashMap;
+
 use super::annotations::Place;
 use super::scope::Entry;
 use super::{Resolver, Result, Wrong};
@@ -20,7 +22,12 @@ impl Resolver<'_> {
         };
         let half = 1_i128 << (bit_bound - 1);
         let mut next = 0_i128;
+        let mut values: HashMap<i32, usize> = HashMap::new();
+        let mut names: Vec<&Name> = Vec::new();
         for item in items {
+            if self.context.problems.is_full() {
+                break;
+            }
             let applied = self.annotations(&item.head.annotations, Place::LITERAL);
             let value = applied.value.unwrap_or(next);
             let Some(fitting) = i32::try_from(value)
@@ -34,11 +41,8 @@ impl Resolver<'_> {
                 continue;
             };
             next = value + 1;
-            if let Some(other) = of
-                .literals
-                .iter()
-                .find(|other| i128::from(other.value) == value)
-            {
+            if let Some(other) = values.insert(fitting, of.literals.len()) {
+                let other = &of.literals[other];
                 let message = format!("`{}` and `{}` are both {value}", item.name.text, other.name);
                 let problem = self.context.error(item.name.span, message);
                 problem.help("give one of them another @value");
@@ -46,6 +50,7 @@ impl Resolver<'_> {
             if applied.default_literal {
                 of.default = of.literals.len() as u32;
             }
+            names.push(&item.name);
             of.literals.push(Literal {
                 name: item.name.text.to_string(),
                 position: self.position(item.name.span),
@@ -60,18 +65,11 @@ impl Resolver<'_> {
                 .error(name.span, "an enum has at least one literal");
             problem.help("add one");
         }
-        let names: Vec<String> = of
-            .literals
-            .iter()
-            .map(|literal| literal.name.clone())
-            .collect();
         self.model.definitions[id.0 as usize].kind = DefinitionKind::Enum(of);
-        for (index, literal) in names.iter().enumerate() {
-            let item = items.iter().find(|item| *item.name.text == **literal);
-            if let Some(item) = item {
-                // What was wrong is told.
-                let _told = self.enter(&item.name, Entry::Literal(id, index as u32));
-            }
+        for (index, name) in (0..).zip(names) {
+            self.literals.insert((id, name.text.clone()), index);
+            // What was wrong is told.
+            let _told = self.enter(name, Entry::Literal(id, index));
         }
         Ok(())
     }
@@ -185,6 +183,7 @@ impl Resolver<'_> {
                     return Err(Wrong);
                 }
                 let doc = field.doc.clone();
+                self.charge(doc.as_ref().map_or(0, String::len), field.span)?;
                 of.fields.push(Bitfield {
                     name,
                     doc,

@@ -17,13 +17,12 @@ impl Resolver<'_> {
         bases: &[Path],
         exports: &[Export],
     ) -> Result<()> {
+        // Before it is defined itself, so that it is none of its own.
+        let bases = bases.iter().filter_map(|base| self.interface_base(base));
+        let bases: Vec<DefinitionId> = bases.collect();
         let kind = DefinitionKind::Interface(Interface::default());
         let (id, _) = self.define(head, name, Place::INTERFACE, kind)?;
         self.ahead.remove(&id);
-        let bases = bases
-            .iter()
-            .filter_map(|base| self.named(base, "interface"));
-        let bases: Vec<DefinitionId> = bases.collect();
         let outer = self.scope.replace(id);
         let mut names: HashMap<String, Span> = HashMap::new();
         let (mut operations, mut attributes) = (Vec::new(), Vec::new());
@@ -94,6 +93,12 @@ impl Resolver<'_> {
         let Ok(ty) = self.ty(&attribute.ty, true) else {
             return Vec::new();
         };
+        let bytes = attribute.head.doc.as_ref().map_or(0, String::len);
+        let bytes = bytes.saturating_mul(attribute.names.len());
+        let first = attribute.names.first().map(|name| name.span);
+        if first.is_some_and(|span| self.charge(bytes, span).is_err()) {
+            return Vec::new();
+        }
         let all = attribute.names.iter().map(|name| Attribute {
             name: name.text.to_string(),
             doc: attribute.head.doc.clone(),
@@ -101,6 +106,16 @@ impl Resolver<'_> {
             ty: ty.clone(),
         });
         all.collect()
+    }
+
+    fn interface_base(&mut self, path: &Path) -> Option<DefinitionId> {
+        let id = self.named(path, "interface")?;
+        if !self.ahead.contains_key(&id) {
+            return Some(id);
+        }
+        // What was wrong is told.
+        let _told = self.no_base(path, "an interface that is defined before");
+        None
     }
 
     /// A definition that begins with this keyword.

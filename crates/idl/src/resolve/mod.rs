@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::Options;
+use crate::limits;
 use crate::model::{
     self, AnnotationParameter, AutoId, Definition, DefinitionId, DefinitionKind, File, Model,
     Position, Struct, Type, Union,
@@ -26,7 +27,8 @@ use crate::preprocess::Context;
 use crate::source::Span;
 use crate::syntax::{self, Head, Name};
 
-use annotations::Place;
+use aggregate::Seen;
+use annotations::{Applied, Place};
 use index::Index;
 use scope::Entry;
 
@@ -59,6 +61,10 @@ pub(crate) fn resolve(
         pragmas: Vec::new(),
         defaults: Defaults::default(),
         depths: HashMap::new(),
+        aliases: HashMap::new(),
+        literals: HashMap::new(),
+        inherited: 0,
+        copied: 0,
     };
     resolver.definitions(definitions);
     resolver.finish();
@@ -94,6 +100,14 @@ struct Resolver<'a> {
     defaults: Defaults,
     /// Of typedefs: levels of sequences, maps and arrays, and elements of arrays.
     depths: HashMap<DefinitionId, (usize, u64)>,
+    /// Of typedefs: how many of them are behind each other.
+    aliases: HashMap<DefinitionId, usize>,
+    /// Literals of enums by their names.
+    literals: HashMap<(DefinitionId, Rc<str>), u32>,
+    /// Members that structs have from their bases.
+    inherited: usize,
+    /// Bytes of strings, comments and annotations that the model has.
+    copied: usize,
 }
 
 /// What a module says of the types in it.
@@ -148,11 +162,16 @@ impl Resolver<'_> {
             }
             syntax::DefinitionKind::Typedef(ty, declarators) => {
                 for declarator in declarators {
+                    if self.context.problems.is_full() {
+                        break;
+                    }
                     let resolved = self.declared_type(ty, declarator, false)?;
                     let depth = self.depth(&resolved, declarator.name.span)?;
+                    let aliases = self.aliases_of(&resolved, declarator.name.span)?;
                     let kind = DefinitionKind::Typedef(resolved);
                     let (id, _) = self.define(head, &declarator.name, Place::TYPEDEF, kind)?;
                     self.depths.insert(id, depth);
+                    self.aliases.insert(id, aliases);
                 }
                 Ok(())
             }
@@ -163,7 +182,7 @@ impl Resolver<'_> {
                     Place::EXCEPTION,
                     DefinitionKind::Exception(Vec::new()),
                 )?;
-                let members = self.members(members, &[], AutoId::Sequential, 0);
+                let members = self.members(members, Seen::default(), AutoId::Sequential, 0);
                 self.model.definitions[id.0 as usize].kind = DefinitionKind::Exception(members);
                 Ok(())
             }
@@ -188,14 +207,15 @@ impl Resolver<'_> {
     }
 
     fn module(&mut self, head: &Head, name: &Name, inner: &[syntax::Definition]) -> Result<()> {
-        let id = match self.here(&name.text) {
-            Some(Entry::Definition(id)) if self.is_module(id, name) => id,
+        let (id, applied) = match self.here(&name.text) {
+            Some(Entry::Definition(id)) if self.is_module(id, name) => {
+                (id, self.annotations(&head.annotations, Place::MODULE))
+            }
             _ => {
                 let kind = DefinitionKind::Module(Vec::new());
-                self.define(head, name, Place::MODULE, kind)?.0
+                self.define(head, name, Place::MODULE, kind)?
             }
         };
-        let applied = self.annotations(&head.annotations, Place::MODULE);
         let defaults = Defaults {
             nested: applied.default_nested.unwrap_or(self.defaults.nested),
             auto_id: applied.auto_id.unwrap_or(self.defaults.auto_id),
@@ -222,10 +242,16 @@ impl Resolver<'_> {
     ) -> Result<()> {
         let kind = DefinitionKind::Annotation(Vec::new());
         let (id, _) = self.define_annotation(head, name, kind)?;
+        if let Some(extra) = parameters.get(limits::ANNOTATION_PARAMETERS) {
+            let problem = self
+                .context
+                .error(extra.name.span, "an annotation has no more parameters");
+            problem.help("make two annotations of it");
+        }
         let outer = self.scope.replace(id);
         self.definitions(definitions);
         let mut all: Vec<AnnotationParameter> = Vec::new();
-        for parameter in parameters {
+        for parameter in parameters.iter().take(limits::ANNOTATION_PARAMETERS) {
             let Ok(ty) = self.constant_type(&parameter.ty) else {
                 continue;
             };
@@ -249,11 +275,14 @@ impl Resolver<'_> {
         name: &Name,
         place: Place,
         kind: DefinitionKind,
-    ) -> Result<(DefinitionId, annotations::Applied)> {
+    ) -> Result<(DefinitionId, Applied)> {
         let applied = self.annotations(&head.annotations, place);
+        let doc = self.doc(head, &applied, name.span)?;
+        let annotations = self.copied(&applied, name.span)?;
         let id = match self.declared(name, &kind) {
             Some(id) => id,
             None => {
+                self.check_full_name(name)?;
                 self.enter(name, Entry::Definition(self.next_id()))?;
                 self.push(name, kind)
             }
@@ -261,8 +290,7 @@ impl Resolver<'_> {
         self.list(id);
         let position = self.position(name.span);
         let definition = &mut self.model.definitions[id.0 as usize];
-        definition.doc = head.doc.clone().or_else(|| applied.comment.clone());
-        definition.annotations = applied.others.clone();
+        (definition.doc, definition.annotations) = (doc, annotations);
         definition.position = position;
         self.spans[id.0 as usize] = name.span;
         Ok((id, applied))
@@ -274,13 +302,41 @@ impl Resolver<'_> {
         head: &Head,
         name: &Name,
         kind: DefinitionKind,
-    ) -> Result<(DefinitionId, annotations::Applied)> {
+    ) -> Result<(DefinitionId, Applied)> {
         let text: Rc<str> = format!("@{}", name.text).into();
         let name = Name {
             text,
             span: name.span,
         };
         self.define(head, &name, Place::ANNOTATION, kind)
+    }
+
+    /// That a name with all scopes around it is no longer than peers take.
+    fn check_full_name(&mut self, name: &Name) -> Result<()> {
+        let scope = self.scope.map(|scope| self.model.definition(scope));
+        let length = scope.map_or(0, |scope| scope.full_name.len() + 2) + name.text.len();
+        if length <= limits::NAME_BYTES {
+            return Ok(());
+        }
+        let message = format!("this name has {length} letters, with those of its modules");
+        let problem = self.context.error(name.span, message);
+        problem.help(format_args!(
+            "peers take up to {}: shorten it",
+            limits::NAME_BYTES
+        ));
+        Err(Wrong)
+    }
+
+    /// Counts bytes that the model has of strings, comments and annotations; an error if they are
+    /// more than anybody writes, since little text can repeat much.
+    fn charge(&mut self, bytes: usize, span: Span) -> Result<()> {
+        self.copied = self.copied.saturating_add(bytes);
+        if self.copied <= limits::COPIED_BYTES {
+            return Ok(());
+        }
+        let problem = self.context.error(span, "this repeats too much text");
+        problem.help("shorten comments, strings and annotations, or compile parts of it apart");
+        Err(Wrong)
     }
 
     fn next_id(&self) -> DefinitionId {
@@ -329,6 +385,7 @@ impl Resolver<'_> {
         {
             return Ok(());
         }
+        self.check_full_name(name)?;
         self.enter(name, Entry::Definition(self.next_id()))?;
         let id = self.push(name, kind);
         self.ahead.insert(id, name.span);

@@ -1,10 +1,11 @@
 //! Pragmas by which compilers before IDL 4 were told of topics and keys.
 
-use std::rc::Rc;
+use std::collections::HashMap;
 
 use super::Resolver;
 use super::scope::Entry;
 use crate::model::{DefinitionId, DefinitionKind, Struct};
+use crate::preprocess::Context;
 use crate::source::Span;
 use crate::syntax::{Name, Path};
 
@@ -89,50 +90,58 @@ impl Resolver<'_> {
     }
 
     pub(super) fn apply_pragmas(&mut self) {
+        let mut indices: HashMap<DefinitionId, HashMap<String, usize>> = HashMap::new();
         for pragma in std::mem::take(&mut self.pragmas) {
+            if self.context.problems.is_full() {
+                break;
+            }
             self.scope = pragma.scope;
             let Ok(Entry::Definition(id)) = self.lookup(&pragma.ty) else {
                 continue;
             };
-            let definition = self.model.definition(id);
-            let DefinitionKind::Struct(of) = definition.kind.clone() else {
+            let definition = &mut self.model.definitions[id.0 as usize];
+            let DefinitionKind::Struct(of) = &mut definition.kind else {
                 let message = format!("`{}` is no struct", definition.full_name);
                 let problem = self.context.error(pragma.ty.span, message);
                 problem.help("topics and keys are declared of structs by pragmas");
                 continue;
             };
-            let name: Rc<str> = definition.full_name.as_str().into();
-            let of = self.apply_keys(of, &pragma.keys, &name);
-            self.model.definitions[id.0 as usize].kind = DefinitionKind::Struct(of);
+            of.nested = false;
+            let index = indices.entry(id).or_insert_with(|| {
+                let members = of.members.iter().enumerate();
+                members
+                    .map(|(index, member)| (member.name.clone(), index))
+                    .collect()
+            });
+            for key in &pragma.keys {
+                let member = index.get(&*key.text);
+                match member.and_then(|index| of.members.get_mut(*index)) {
+                    Some(member) if !member.optional => member.key = true,
+                    found => {
+                        let is_optional = found.is_some();
+                        wrong_key(self.context, key, &definition.full_name, of, is_optional);
+                    }
+                }
+            }
         }
         self.scope = None;
     }
+}
 
-    fn apply_keys(&mut self, mut of: Struct, keys: &[Name], name: &str) -> Struct {
-        of.nested = false;
-        for key in keys {
-            if key.text.contains(['.', '[']) {
-                let message = format!("`{}` is a part of a member", key.text);
-                self.context.error(key.span, message).help(
-                    "mark the member by @key, and in its type the members that are the key, too",
-                );
-                continue;
-            }
-            let mut members = of.members.iter_mut();
-            match members.find(|member| *member.name == *key.text) {
-                Some(member) if member.optional => {
-                    let problem = self.context.error(key.span, "a key cannot be optional");
-                    problem.help("remove @optional: every sample has its key");
-                }
-                Some(member) => member.key = true,
-                None => {
-                    let names: Vec<&str> = of.members.iter().map(|member| &*member.name).collect();
-                    let message = format!("`{name}` has no member `{}`", key.text);
-                    let problem = self.context.error(key.span, message);
-                    problem.help(format_args!("its members are {}", names.join(", ")));
-                }
-            }
-        }
-        of
+fn wrong_key(context: &mut Context, key: &Name, name: &str, of: &Struct, is_optional: bool) {
+    if is_optional {
+        let problem = context.error(key.span, "a key cannot be optional");
+        problem.help("remove @optional: every sample has its key");
+    } else if key.text.contains(['.', '[']) {
+        let message = format!("`{}` is a part of a member", key.text);
+        context
+            .error(key.span, message)
+            .help("mark the member by @key, and in its type the members that are the key, too");
+    } else {
+        let names = of.members.iter().take(8).map(|member| &*member.name);
+        let names: Vec<&str> = names.collect();
+        let message = format!("`{name}` has no member `{}`", key.text);
+        let problem = context.error(key.span, message);
+        problem.help(format_args!("its members are {}", names.join(", ")));
     }
 }

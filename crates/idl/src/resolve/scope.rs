@@ -114,8 +114,8 @@ impl Resolver<'_> {
 
     fn unknown_name(&mut self, path: &Path) {
         let text = path.text();
-        if !self.is_whole || !self.unknown.insert(text.clone()) {
-            // Its definition may be what was not understood; or it was told.
+        if !self.is_whole || self.context.problems.is_full() || !self.unknown.insert(text.clone()) {
+            // Its definition may be what was not understood; or it was told, or is one of many.
             return;
         }
         let last = path.parts.last().map_or("", |part| &part.text);

@@ -135,6 +135,20 @@ impl Resolver<'_> {
         }
     }
 
+    /// How many typedefs a type is, one of the other; an error if they are more than anybody has.
+    pub(super) fn aliases_of(&mut self, ty: &Type, span: Span) -> Result<usize> {
+        let Type::Named(id) = ty else { return Ok(0) };
+        let aliases = self.aliases.get(id).map_or(0, |aliases| aliases + 1);
+        if aliases <= limits::ALIASES {
+            return Ok(aliases);
+        }
+        let problem = self
+            .context
+            .error(span, "this is a typedef of too many others");
+        problem.help("name the type that is meant");
+        Err(Wrong)
+    }
+
     /// Levels of sequences, maps and arrays in a type, and elements of arrays in each other; an error
     /// if they are more than anybody has.
     pub(super) fn depth(&mut self, ty: &Type, span: Span) -> Result<(usize, u64)> {

@@ -117,7 +117,7 @@ impl Rust<'_> {
         expected_id: u32,
         expected_name: &str,
     ) -> Result<(String, Vec<String>), Refused> {
-        let ty = self.ty(&member.ty, member.position)?;
+        let ty = self.ty(&member.ty, member.type_position)?;
         let mut arguments = Vec::new();
         arguments.extend(member.key.then(|| "key".to_owned()));
         arguments.extend(member.must_understand.then(|| "must_understand".to_owned()));

@@ -1,5 +1,7 @@
 //! Source text, laid out as rustfmt does.
 
+use crate::diagnostic::visible_char;
+
 /// Lines with their indentation.
 #[derive(Default)]
 pub(super) struct Text {
@@ -51,7 +53,7 @@ impl Text {
                 match char {
                     '[' | ']' | '<' | '>' if !is_code => shown.extend(['\\', char]),
                     char if char.is_control() => shown.push(' '),
-                    char => shown.push(char),
+                    char => shown.push(visible_char(char)),
                 }
             }
             self.line(shown.trim_end());

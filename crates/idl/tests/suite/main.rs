@@ -2,6 +2,7 @@
 
 mod corpus;
 mod errors;
+mod hostile;
 mod model;
 mod preprocessor;
 mod support;

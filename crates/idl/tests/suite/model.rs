@@ -5,7 +5,7 @@ use tickwire_idl::model::{
     AutoId, DefinitionKind, Direction, IdSource, Member, Primitive, Type, Value,
 };
 
-use crate::support::good;
+use crate::support::{bad, good};
 
 fn members<'m>(model: &'m Model, name: &str) -> Vec<&'m Member> {
     let (_, definition) = model.find(name).expect("it is defined");
@@ -63,6 +63,23 @@ fn ids_go_on_after_those_of_the_base() {
         (AutoId::Hash, 0x0fa5_dd70)
     );
     assert_eq!(hashed.members[0].id_source, IdSource::Automatic);
+}
+
+#[test]
+fn ids_end_where_those_of_the_standard_do() {
+    let said = bad("struct A { @id(0x0ffffffe) long a; long b; };");
+    assert!(said.contains("`b` would have the id 268435455"), "{said}");
+}
+
+#[test]
+fn an_interface_is_no_base_of_its_own() {
+    let said = bad("interface A; interface A : A { };");
+    assert!(
+        said.contains("`A` is not an interface that is defined before"),
+        "{said}"
+    );
+    let said = bad("interface A : A { };");
+    assert!(said.contains("nothing is called `A` here"), "{said}");
 }
 
 #[test]

@@ -25,6 +25,10 @@ fn conditions_are_those_of_c() {
         ("(1 + 2 * 3) == 7 && 1 << 3 > 7", true),
         ("-1 < 0 ? 0 : 1", false),
         ("0 && 1 / 0", false),
+        ("defined(Y) && (10 / Y) > 2", false),
+        ("X || 1 / 0", true),
+        ("X ? 1 : (1 % 0)", true),
+        ("1 << 2 == 4 && 4 >> 1 == 2 && 3 > 2", true),
         (
             "10 % 4 == 2 && (6 & 3) == 2 && (6 | 1) == 7 && (6 ^ 3) == 5",
             true,
@@ -47,6 +51,12 @@ fn the_first_part_that_is_true_is_taken() {
     let text = "#if 0\n#if 1\nnot this\n#else\nnor this\n#endif\n#elif 1\nconst long A = 2;\n\
                 #elif 1\nnor this\n#else\nnor this\n#endif\n";
     assert_eq!(value(text), Value::Integer(2));
+}
+
+#[test]
+fn comments_may_stand_in_directives() {
+    let text = "#/* a */define /* b */ N /* c */ 3 // d\n#/* nothing */\nconst long A = N;";
+    assert_eq!(value(text), Value::Integer(3));
 }
 
 #[test]
