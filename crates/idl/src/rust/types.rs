@@ -77,9 +77,16 @@ impl Rust<'_> {
             }
             Type::Map { key, value, bound } => {
                 let (key, value) = (self.ty(key, position)?, self.ty(value, position)?);
-                if key.octet || value.octet || !key.bounds.is_empty() || !value.bounds.is_empty() {
-                    let message = "bounds and octets in maps have no type in Rust yet";
-                    let help = "take unbounded strings and sequences, and uint8 for octet";
+                let has_bounds = !key.bounds.is_empty() || !value.bounds.is_empty();
+                if has_bounds || key.octet || value.octet {
+                    let (what, help) = match has_bounds {
+                        true => (
+                            "bounds of what is in a map",
+                            "take types without bounds there",
+                        ),
+                        false => ("octets in a map", "take uint8"),
+                    };
+                    let message = format!("{what} cannot be said in Rust yet");
                     return Err(self.refuse(position, message, help));
                 }
                 let text = format!("::std::collections::BTreeMap<{}, {}>", key.text, value.text);
