@@ -144,8 +144,11 @@ pub(crate) struct Lane {
     streams: Option<TcpReceiver>,
     logs: Logs,
     work: Work,
-    /// Batches that [`look`](Self::look) has taken in a row.
-    looks: u32,
+    /// How often [`look`](Self::look) has found something since other sockets were asked, and when it did last.
+    found_count: u32,
+    found_at: Instant,
+    /// When other sockets than that were asked last.
+    asked_others_at: Instant,
     /// Whether one has found something since the last turn, for which the sockets were not asked then.
     has_looked: bool,
 }
@@ -171,7 +174,9 @@ impl Lane {
                 outbox: Outbox::new(),
                 to_tell: Vec::new(),
             },
-            looks: 0,
+            found_count: 0,
+            found_at: Instant::ZERO,
+            asked_others_at: Instant::ZERO,
             has_looked: false,
         }
     }
@@ -242,7 +247,7 @@ impl Lane {
             let ready = poller.wait(Some(until).filter(|&until| until != Instant::MAX));
             timer.awake();
             match ready {
-                Ok(ready) => self.turn(core, |index| ready.socket(index)),
+                Ok(ready) => self.turn(core, None, |index| ready.socket(index)),
                 Err(_) => core.counters.receive_errors.add(1),
             }
             if let Some((shm, number)) = barrier {
@@ -257,8 +262,14 @@ impl Lane {
         self.logs = Logs::default();
     }
 
-    /// Takes what waits on the sockets that `is_ready`, and does what time demands.
-    pub(crate) fn turn(&mut self, core: &Core, is_ready: impl Fn(usize) -> bool) {
+    /// Takes what waits on the sockets that `is_ready`, and does what time demands: at `now`, if the clock has just been
+    /// read.
+    pub(crate) fn turn(
+        &mut self,
+        core: &Core,
+        now: Option<Instant>,
+        is_ready: impl Fn(usize) -> bool,
+    ) {
         for (index, socket) in self.kind.sockets(core).enumerate() {
             if is_ready(index) {
                 self.receive_all(core, socket);
@@ -269,7 +280,7 @@ impl Lane {
         }
         self.turn_shared_memory(core, &is_ready);
         let work = &mut self.work;
-        let now = clock::now();
+        let now = now.unwrap_or_else(clock::now);
         let expired = self.kind.timer(core).expired(now);
         if expired {
             let routes = work.routes.refresh(&core.directory);
@@ -291,7 +302,10 @@ impl Lane {
         }
         match self.kind {
             LaneKind::Control => core.look_after_pending(now),
-            _ => core.call_listeners(self.work.routes.refresh(&core.directory)),
+            _ if core.has_listeners_to_call() => {
+                core.call_listeners(self.work.routes.refresh(&core.directory));
+            }
+            _ => {}
         }
     }
 
@@ -350,27 +364,35 @@ impl Lane {
         came
     }
 
-    /// Takes what is new in the logs, else a batch from the unicast socket, or what has come by TCP where
-    /// there is none, without waiting; false if there is nothing.
-    pub(crate) fn look(&mut self, core: &Core) -> bool {
+    /// Takes what is new in the logs, else from the unicast socket, or what has come by TCP where there is
+    /// none, without waiting. Says when that came, if anything did.
+    pub(crate) fn look(&mut self, core: &Core) -> Option<Instant> {
         // Several times, as the socket takes a system call.
-        let in_logs = self.has_logs() && (0..LOG_LOOKS).any(|_| self.look_at_logs(core).is_some());
-        let found = in_logs
-            || match (&core.network.user, &core.network.tcp) {
-                (Some(user), _) => self.receive(core, user, ReceiveBatch::receive).is_some(),
-                (None, Some(tcp)) => self.receive_streams(core, tcp, TcpReceiver::look).is_some(),
-                (None, None) => false,
-            };
-        self.looks += u32::from(found);
-        self.has_looked |= found;
+        let looks = if self.has_logs() { LOG_LOOKS } else { 0 };
+        let in_logs = (0..looks).find_map(|_| self.look_at_logs(core));
+        let found = in_logs.or_else(|| match (&core.network.user, &core.network.tcp) {
+            (Some(user), _) => self.receive(core, user, ReceiveBatch::look),
+            (None, Some(tcp)) => self.receive_streams(core, tcp, TcpReceiver::look),
+            (None, None) => None,
+        });
+        if let Some(now) = found {
+            self.found_count += 1;
+            self.found_at = now;
+            self.has_looked = true;
+        }
         found
     }
 
-    /// False once after several batches, lest other sockets wait for too long.
-    pub(crate) fn may_look(&mut self) -> bool {
-        let may = self.looks < MAX_BATCHES;
-        self.looks *= u32::from(may);
-        may
+    /// False where samples have come for so long that other sockets are to be asked.
+    pub(crate) fn may_look(&self) -> bool {
+        self.found_count < MAX_BATCHES
+            || self.found_at.since(self.asked_others_at) < OTHERS_INTERVAL
+    }
+
+    /// Other sockets have been asked.
+    pub(crate) fn asked_others(&mut self, now: Instant) {
+        self.found_count = 0;
+        self.asked_others_at = now;
     }
 
     /// Takes what waits on a socket, a few batches at most: timers would have us ask again for what
@@ -492,11 +514,14 @@ fn messages<'a>(received: &tcp::Received<'a>) -> impl Iterator<Item = (&'a [u8],
     received.messages().map(move |message| (message, arrival))
 }
 
-/// How often logs are looked at before the socket is.
-const LOG_LOOKS: u32 = 64;
+/// How often logs are looked at before the socket is, in about eight times as long as that takes.
+const LOG_LOOKS: u32 = 512;
 
 /// Batches that one socket may fill before it is the next one's turn, and then the timers'.
 const MAX_BATCHES: u32 = 8;
+
+/// How long other sockets may wait while [`Lane::look`] finds something again and again.
+const OTHERS_INTERVAL: Duration = Duration::from_micros(100);
 
 /// Fills the batch from a socket, and waits for that or not.
 type Receive = fn(&mut ReceiveBatch, &UdpSocket) -> Result<usize, ReceiveError>;

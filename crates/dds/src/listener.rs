@@ -50,7 +50,7 @@ impl ListenerSlot {
     pub(crate) fn remove(&self) {
         self.set(None, StatusMask::NONE);
         let mut state = lock(&self.state);
-        let us = thread::current().id();
+        let us = this_thread();
         while state.caller.is_some_and(|caller| caller != us) {
             state.is_awaited = true;
             let woken = self.returned.wait(state);
@@ -84,7 +84,7 @@ impl ListenerSlot {
             let Some(mut callback) = state.callback.take() else {
                 return;
             };
-            state.caller = Some(thread::current().id());
+            state.caller = Some(this_thread());
             drop(state);
             let mask = self.handles().bits();
             let news = self.news.fetch_and(!mask, Ordering::AcqRel) & mask;
@@ -116,6 +116,14 @@ impl ListenerSlot {
     fn has_to_tell(&self) -> bool {
         self.news.load(Ordering::Acquire) & self.mask.load(Ordering::Acquire) != 0
     }
+}
+
+/// The calling thread. The standard library counts a reference for each time that it is asked.
+fn this_thread() -> ThreadId {
+    thread_local! {
+        static ID: ThreadId = thread::current().id();
+    }
+    ID.with(|id| *id)
 }
 
 #[cfg(test)]

@@ -129,7 +129,9 @@ impl GroupListener {
 
     pub(crate) fn call(&self, panics: &Counter) {
         self.slot.call(panics);
-        panics.add(self.panics.swap(0, Ordering::Relaxed));
+        if self.panics.load(Ordering::Relaxed) > 0 {
+            panics.add(self.panics.swap(0, Ordering::Relaxed));
+        }
     }
 }
 

@@ -31,9 +31,14 @@ impl Polled {
         }
     }
 
-    /// Waits until `deadline` for something to do and does it, in the lanes that nobody else is
-    /// working in. False if there is none.
-    pub(crate) fn turn(&self, core: &Core, deadline: Instant) -> Result<bool, PollError> {
+    /// Waits for `timeout`, and not past `deadline`, for something to do and does it, in the lanes that
+    /// nobody else is working in. False if there is none.
+    pub(crate) fn turn(
+        &self,
+        core: &Core,
+        timeout: Duration,
+        deadline: Instant,
+    ) -> Result<bool, PollError> {
         let mut control = try_lock(&self.control);
         let mut data = try_lock(&self.data);
         let locked = |lane: &Option<_>, kind| lane.is_some().then_some(kind);
@@ -47,19 +52,23 @@ impl Polled {
         };
         let second = kinds.next();
 
-        let found = data.as_deref_mut().is_some_and(|lane| look(core, lane));
+        // Where there is something at once, the clock is read once: when that has come.
+        let found = data.as_deref_mut().and_then(|lane| look(core, lane, LOOKS));
         let ready = match found {
-            true => Ready::default(),
-            false => self.wait(core, (first, second), data.as_deref_mut(), deadline)?,
+            Some(_) => Ready::default(),
+            None => {
+                let deadline = deadline.min(clock::now() + timeout);
+                self.wait(core, (first, second), data.as_deref_mut(), deadline)?
+            }
         };
 
         let mut offset = 0;
         if let Some(lane) = &mut control {
-            lane.turn(core, |index| ready.socket(index));
+            lane.turn(core, found, |index| ready.socket(index));
             offset = LaneKind::Control.poll_count(core);
         }
         if let Some(lane) = &mut data {
-            lane.turn(core, |index| ready.socket(offset + index));
+            lane.turn(core, found, |index| ready.socket(offset + index));
         }
         Ok(true)
     }
@@ -95,10 +104,12 @@ impl Polled {
         deadline: Instant,
         ready: impl FnMut() -> Option<R>,
     ) -> Option<R> {
-        let until = deadline.min(clock::now() + TURN);
-        match self.turn(core, until) {
+        match self.turn(core, TURN, deadline) {
             Ok(true) => None,
-            Ok(false) => core.signal.wait(until.since(clock::now()), ready),
+            Ok(false) => {
+                let rest = deadline.since(clock::now());
+                core.signal.wait(rest.min(TURN), ready)
+            }
             Err(_) => {
                 core.counters.receive_errors.add(1);
                 None
@@ -117,10 +128,12 @@ impl Polled {
 }
 
 /// Takes samples, if there are some, where the participant polls busily: they are what it looks for most. The data lane
-/// asks its logs and its socket for them, which takes less than half of the time of asking the kernel about all sockets.
-/// Where it has taken some, nothing else is reported.
-fn look(core: &Core, data: &mut Lane) -> bool {
-    !core.busy_poll.is_zero() && data.may_look() && (0..LOOKS).any(|_| data.look(core))
+/// asks its logs and its socket for them up to `times`, which takes less than half of the time of asking the kernel about
+/// all sockets. Says when they came; then nothing else is reported.
+fn look(core: &Core, data: &mut Lane, times: u32) -> Option<Instant> {
+    let may_look = !core.busy_poll.is_zero() && data.may_look();
+    let times = if may_look { times } else { 0 };
+    (0..times).find_map(|_| data.look(core))
 }
 
 /// Waits until a socket can be read or `until`, after a [look](look) at samples that has found none.
@@ -143,10 +156,14 @@ fn wait(
             },
         };
         now = clock::now();
+        if let Some(lane) = &mut data {
+            lane.asked_others(now);
+        }
         if !ready.timed_out() || now >= until {
             return Ok(ready);
         }
-        if is_busy && data.as_deref_mut().is_some_and(|lane| look(core, lane)) {
+        let found = data.as_deref_mut().filter(|_| is_busy);
+        if found.is_some_and(|lane| look(core, lane, MORE_LOOKS).is_some()) {
             return Ok(Ready::default());
         }
     }
@@ -171,8 +188,9 @@ fn sleep(
     waited
 }
 
-/// How often samples are looked for before it is the other sockets' turn.
+/// How often samples are looked for before it is the other sockets' turn, first and then again.
 const LOOKS: u32 = 8;
+const MORE_LOOKS: u32 = 32;
 
 /// How long one thread that waits does not look at what others have done.
 const TURN: Duration = Duration::from_millis(10);

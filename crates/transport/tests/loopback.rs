@@ -67,6 +67,40 @@ fn a_batch_goes_to_several_destinations_in_order() {
     }
 }
 
+/// Datagrams that a sender has sent over loopback can be received at once.
+#[test]
+fn who_looks_gets_datagrams_one_by_one_until_many_wait() {
+    for options in [ReceiveTimestamps::Off, ReceiveTimestamps::Software] {
+        let options = UdpOptions {
+            receive_timestamps: options,
+            ..UdpOptions::default()
+        };
+        let (sender, receiver) = (local(), UdpSocket::unicast(LOCAL, &options).expect("free"));
+        let mut batch = ReceiveBatch::new();
+        let (mut next, mut calls) = (0, 0);
+        for (burst, most_calls) in [(1_u8, 1), (100, 20), (0, 0), (2, 2)] {
+            for number in 0..burst {
+                let sent = sender.send_to(&[number], receiver.local_address());
+                sent.expect("loopback takes it");
+            }
+            while batch.look(&receiver).expect("the socket works") > 0 {
+                calls += 1;
+                for datagram in batch.iter() {
+                    assert_eq!(
+                        (datagram.bytes, datagram.source),
+                        (&[next][..], sender.local_address())
+                    );
+                    next += 1;
+                }
+            }
+            assert_eq!(batch.iter().count(), 0);
+            assert_eq!(next, burst);
+            assert!(calls <= most_calls, "{calls} for {burst}");
+            (next, calls) = (0, 0);
+        }
+    }
+}
+
 #[test]
 fn the_largest_datagram_passes_and_a_larger_one_is_an_error_that_stops_nothing() {
     let (sender, receiver) = (local(), local());

@@ -150,6 +150,19 @@ impl Followed {
     fn is_free(&self) -> bool {
         self.hold == Hold::Free
     }
+
+    /// Whether there is anything to [`read`](Self::read). Where there is not, the writer is told that.
+    #[inline]
+    fn has_news(&mut self) -> bool {
+        if !self.is_free() {
+            return false;
+        }
+        let has_news = self.has_ended || self.reader.has_next();
+        if !has_news {
+            self.reader.tell_all();
+        }
+        has_news
+    }
 }
 
 impl Lane {
@@ -227,11 +240,17 @@ impl Lane {
     pub(super) fn look_at_logs(&mut self, core: &Core) -> Option<Instant> {
         let shm = core.shm.as_ref()?;
         let Logs { followed, batch } = &mut self.logs;
-        let mut came = None;
-        for log in followed.iter_mut().filter(|log| log.is_free()) {
+        let (mut came, mut is_over) = (None, false);
+        for log in followed {
+            if !log.has_news() {
+                continue;
+            }
             came = self.work.take_records(core, shm, log, batch).or(came);
+            is_over |= log.is_over;
         }
-        followed.retain(|log| !log.is_over);
+        if is_over {
+            self.logs.followed.retain(|log| !log.is_over);
+        }
         came
     }
 

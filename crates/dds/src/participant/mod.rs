@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tickwire_base::Instant;
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_transport::UdpSocket;
 use tickwire_transport::tcp::{TcpCounts, TcpNet};
@@ -26,7 +27,6 @@ pub use transports::{
 };
 
 use crate::builtin::BuiltinSubscriber;
-use crate::clock;
 use crate::content_filter::TopicDescription;
 use crate::core::Core;
 use crate::endpoints::{self, Factory};
@@ -194,7 +194,7 @@ impl DomainParticipant {
             return Err(PollError::NotEnabled);
         }
         outgoing::flush();
-        polled.turn(self.core(), clock::now() + timeout)?;
+        polled.turn(self.core(), timeout, Instant::MAX)?;
         Ok(())
     }
 

@@ -66,10 +66,12 @@ impl Consumer {
 
     /// Tells the writer exactly how far this reader is, unless it knows: to be called where there is no next
     /// record, so that the writer can turn early. Whether the writer waits for that.
+    #[inline]
     pub(crate) fn tell_all(&mut self) -> bool {
-        if self.told == self.cursor {
-            return false;
-        }
+        self.told != self.cursor && self.tell_cursor()
+    }
+
+    fn tell_cursor(&mut self) -> bool {
         let at = layout::cursor(self.seat);
         self.control.store(at, self.cursor, Ordering::Release);
         self.told = self.cursor;

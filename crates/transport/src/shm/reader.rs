@@ -127,8 +127,17 @@ impl LogReader {
     }
 
     /// Whether [`next`](Self::next) would give anything, be it an error. Tells the writer nothing.
+    #[inline]
     pub fn has_next(&self) -> bool {
         self.consumer.has_next()
+    }
+
+    /// Tells the writer that all records so far count as read, as [`next`](Self::next) does where it gives none.
+    #[inline]
+    pub fn tell_all(&mut self) {
+        if self.consumer.tell_all() {
+            self.ring_writer();
+        }
     }
 
     /// What was overrun so far. What an overrun has cost is known in bytes at once, in records when the next one

@@ -1,0 +1,154 @@
+//! What a round trip costs between two participants that the application polls busily.
+//!
+//! ```text
+//! cargo bench -p tickwire --bench ping -- [--size BYTES] [--rounds N] [--transport shm|udp]
+//! ```
+//!
+//! prints the time of half a round, in which one thread drives both participants in turn: nobody is woken, and what is
+//! looked at in vain is the same in each round. Instructions are counted as the difference of two runs of different
+//! length, divided by the difference of rounds:
+//!
+//! ```text
+//! valgrind --tool=callgrind target/release/deps/ping-... --rounds 20000
+//! ```
+//!
+//! and system calls by `strace -c` in the same way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tickwire::{
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Topic,
+    Transport, Way,
+};
+
+#[derive(Topic)]
+#[topic(final)]
+struct Bytes {
+    data: Vec<u8>,
+}
+
+struct Arguments {
+    size: usize,
+    rounds: u64,
+    transport: Transport,
+}
+
+/// A participant with what it sends and what it hears.
+struct Side {
+    participant: DomainParticipant,
+    writer: DataWriter<Bytes>,
+    reader: DataReader<Bytes>,
+}
+
+impl Side {
+    fn new(transport: Transport, tag: &str, says: &str, hears: &str) -> Result<Self, Failure> {
+        let participant = DomainParticipant::builder(119)
+            .domain_tag(tag)
+            .transports([Transport::Udp, Transport::Multicast, transport])
+            .driving(Driving::Polled)
+            .busy_poll(PATIENCE)
+            .build()?;
+        let qos = DataWriterQos::default().keep_last(DEPTH);
+        let writer = participant.writer_with(&participant.topic(says)?, qos)?;
+        let qos = DataReaderQos::default().reliable().keep_last(DEPTH);
+        let reader = participant.reader_with(&participant.topic(hears)?, qos)?;
+        Ok(Self {
+            participant,
+            writer,
+            reader,
+        })
+    }
+
+    fn is_ready(&self, transport: Transport) -> bool {
+        let discovery = self.participant.discovery();
+        let by_log = |way: &Way| matches!(way, Way::SharedMemory);
+        let pairs = discovery.pairs();
+        let mut ways = pairs.iter().map(|pair| pair.way.as_ref());
+        self.writer.publication_matched_status().current_count > 0
+            && self.reader.subscription_matched_status().current_count > 0
+            && (transport != Transport::Shm || ways.all(|way| way.is_some_and(by_log)))
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let Arguments {
+        size,
+        rounds,
+        transport,
+    } = arguments()?;
+    let tag = std::process::id().to_string();
+    let one = Side::new(transport, &tag, "Ping", "Pong")?;
+    let two = Side::new(transport, &tag, "Pong", "Ping")?;
+    let begin = Instant::now();
+    while !(one.is_ready(transport) && two.is_ready(transport)) {
+        one.participant.poll(Duration::ZERO)?;
+        two.participant.poll(Duration::ZERO)?;
+        if begin.elapsed() > PATIENCE {
+            return Err("the participants have not met by that transport".into());
+        }
+    }
+    let answers = Arc::new(AtomicU64::new(0));
+    let pong = two.writer.clone();
+    two.reader.set_listener(move |ping: &DataReader<Bytes>| {
+        for sample in ping.take().data() {
+            pong.write(sample).expect("room for the answer");
+        }
+    });
+    let came = Arc::clone(&answers);
+    one.reader.set_listener(move |pong: &DataReader<Bytes>| {
+        came.fetch_add(pong.take().len() as u64, Ordering::Relaxed);
+    });
+
+    let sample = Bytes {
+        data: vec![7; size],
+    };
+    let begin = Instant::now();
+    for round in 0..rounds {
+        one.writer.write(&sample)?;
+        while answers.load(Ordering::Relaxed) <= round {
+            two.participant.poll(PATIENCE)?;
+            one.participant.poll(PATIENCE)?;
+        }
+    }
+    let half = begin.elapsed() / 2;
+    println!(
+        "{size} B: {:.0} ns one way",
+        half.as_secs_f64() * 1e9 / rounds as f64
+    );
+    println!("{:?}", one.writer.counters());
+    Ok(())
+}
+
+fn arguments() -> Result<Arguments, Failure> {
+    let mut arguments = Arguments {
+        size: 16,
+        rounds: 100_000,
+        transport: Transport::Shm,
+    };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut number = || words.next().unwrap_or_default().parse::<u64>();
+        match word.as_str() {
+            "--size" => arguments.size = usize::try_from(number()?)?,
+            "--rounds" => arguments.rounds = number()?,
+            "--transport" => {
+                arguments.transport = match words.next().as_deref() {
+                    Some("shm") => Transport::Shm,
+                    Some("udp") => Transport::Udp,
+                    _ => return Err("--transport is shm or udp".into()),
+                }
+            }
+            // Cargo's own.
+            "--bench" => {}
+            other => return Err(format!("there is no option {other}").into()),
+        }
+    }
+    Ok(arguments)
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+const DEPTH: u32 = 16;
+const PATIENCE: Duration = Duration::from_secs(60);
