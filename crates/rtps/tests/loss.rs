@@ -90,3 +90,67 @@ fn a_stream_goes_on_while_frames_get_lost() {
         }
     }
 }
+
+/// What a free stream of 1 KB has in MB of payload a second, and of 1,000 samples, for how many a datagram was dropped as
+/// too many were waiting.
+fn stream_over(seed: u64, link: Link, count: i64) -> (f64, u64) {
+    let mut world = World::new(seed, link);
+    let writer = world.add_writer(WriterConfig {
+        max_message_len: 1472,
+        ..keep_all()
+    });
+    let reader = world.add_reader(reader_config(), false);
+    world.connect(writer, reader, true, false);
+    world.run(Duration::from_secs(1));
+    let begun = world.now();
+    for _ in 0..count {
+        world.write_blocking(0, 1024);
+    }
+    world.settle(LIMIT);
+    assert_samples(&world.readers[0].cache, 1..=count, |_| 1024, seed);
+    let micros = world.now().since(begun).as_micros();
+    let overflowed = world.network.totals().overflowed;
+    let rate = 1024.0 * count as f64 / micros as f64;
+    (rate, overflowed * 1_000 / count.unsigned_abs())
+}
+
+const GIGABIT: Link = Link {
+    bytes_per_second: 125_000_000,
+    queue_bytes: 200_000,
+    ..Link::PERFECT
+};
+
+/// Where each loss halved the window, these would have 11 and 1.3 MB/s.
+#[test]
+fn a_window_that_losses_do_not_depend_on_stays_open() {
+    for (delay, least) in [(50, 15.0), (1_000, 6.0)] {
+        let link = Link {
+            loss: 200,
+            delay: Duration::from_micros(delay),
+            queue_bytes: 500_000,
+            ..GIGABIT
+        };
+        for seed in 0..3 {
+            let (rate, _) = stream_over(seed, link, 8_000);
+            assert!(rate >= least, "seed {seed}, {delay} us: {rate} MB/s");
+        }
+    }
+}
+
+#[test]
+fn a_link_that_is_too_slow_is_not_flooded() {
+    // A gigabit, and a tenth of it over 5 ms; both lose nothing, or one in a hundred.
+    let far = Link {
+        bytes_per_second: 12_500_000,
+        queue_bytes: 100_000,
+        delay: Duration::from_millis(5),
+        ..GIGABIT
+    };
+    for (link, least, most) in [(GIGABIT, 80.0, 200), (far, 4.0, 200)] {
+        for loss in [0, 10] {
+            let (rate, overflowed) = stream_over(7, Link { loss, ..link }, 8_000);
+            let told = format!("{loss} of 1000 lost: {rate} MB/s, {overflowed} of 1000 dropped");
+            assert!(rate >= least && overflowed <= most, "{told}");
+        }
+    }
+}

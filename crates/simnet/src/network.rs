@@ -37,6 +37,8 @@ pub struct Totals {
     pub unheard: u64,
     /// Lost by the link.
     pub lost: u64,
+    /// Dropped because too many were waiting to leave.
+    pub overflowed: u64,
     /// Sent across a partition.
     pub cut: u64,
     /// Repeated by the link.
@@ -54,6 +56,8 @@ pub struct Network {
     listeners: BTreeMap<Locator, BTreeSet<NodeId>>,
     default_link: Link,
     links: BTreeMap<(NodeId, NodeId), Link>,
+    /// When what was sent has left, where that takes time.
+    busy_until: BTreeMap<(NodeId, NodeId), Instant>,
     cut: BTreeSet<(NodeId, NodeId)>,
     on_the_way: BinaryHeap<Reverse<Arrival>>,
     order: u64,
@@ -70,6 +74,7 @@ impl Network {
             listeners: BTreeMap::new(),
             default_link: link,
             links: BTreeMap::new(),
+            busy_until: BTreeMap::new(),
             cut: BTreeSet::new(),
             on_the_way: BinaryHeap::new(),
             order: 0,
@@ -141,14 +146,18 @@ impl Network {
             }
             let link = self.links.get(&(from, node)).copied();
             let link = link.unwrap_or(self.default_link);
+            let Some(left_at) = self.leave(from, node, link, bytes.len()) else {
+                self.totals.overflowed += 1;
+                continue;
+            };
             if self.rng.chance(link.loss) {
                 self.totals.lost += 1;
                 continue;
             }
-            self.put_on_the_way(from, node, to, link, bytes);
+            self.put_on_the_way(from, node, to, (link, left_at), bytes);
             if self.rng.chance(link.duplication) {
                 self.totals.duplicated += 1;
-                self.put_on_the_way(from, node, to, link, bytes);
+                self.put_on_the_way(from, node, to, (link, left_at), bytes);
             }
         }
     }
@@ -181,19 +190,33 @@ impl Network {
         self.totals
     }
 
+    /// When a datagram will have left, behind those that wait; `None` if these are too many.
+    fn leave(&mut self, from: NodeId, to: NodeId, link: Link, len: usize) -> Option<Instant> {
+        if link.bytes_per_second == 0 {
+            return Some(self.now);
+        }
+        let busy_until = self.busy_until.entry((from, to)).or_insert(self.now);
+        let begins_at = self.now.max(*busy_until);
+        if !link.has_room(begins_at.since(self.now)) {
+            return None;
+        }
+        *busy_until = begins_at + link.leaves_in(len);
+        Some(*busy_until)
+    }
+
     fn put_on_the_way(
         &mut self,
         from: NodeId,
         to: NodeId,
         locator: Locator,
-        link: Link,
+        (link, left_at): (Link, Instant),
         bytes: &[u8],
     ) {
         let jitter_ns = u64::try_from(link.jitter.as_nanos()).unwrap_or(u64::MAX);
         let jitter = Duration::from_nanos(self.rng.below(jitter_ns.saturating_add(1)));
         self.order += 1;
         self.on_the_way.push(Reverse(Arrival {
-            at: self.now + link.delay + jitter,
+            at: left_at + link.delay + jitter,
             order: self.order,
             from,
             to,
@@ -247,6 +270,22 @@ mod tests {
         assert!(totals.lost > 40 && totals.duplicated > 2, "{totals:?}");
         assert!(!seen.is_sorted_by_key(|(_, bytes)| bytes));
         assert!(seen.is_sorted_by_key(|&(at, _)| at));
+    }
+
+    #[test]
+    fn what_a_slow_link_cannot_hold_is_dropped() {
+        // A byte takes 1 ms; three may wait behind the one that leaves.
+        let slow = Link {
+            bytes_per_second: 1_000,
+            queue_bytes: 3,
+            ..Link::PERFECT
+        };
+        let (seen, totals) = run(1, slow, 9);
+        let expected: Vec<_> = (0..4)
+            .map(|i| (50_000 + 1_000_000 * (u64::from(i) + 1), vec![i]))
+            .collect();
+        assert_eq!(seen, expected);
+        assert_eq!(totals.overflowed, 5);
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl Reader {
                 last: hole,
                 at: now,
                 is_timed: asked.map_or(hole > before, |asked| asked.is_timed),
+                has_come: false,
             });
         }
         writer.asked = asked;

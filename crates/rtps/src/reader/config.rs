@@ -44,8 +44,8 @@ pub struct ReaderConfig {
     pub fragment_timeout: Duration,
     /// How long to wait for what may only be out of order before asking for it. Default 1 ms.
     pub nack_delay: Duration,
-    /// The same sample is not asked for again within this time, or four times as long as the writer usually takes to
-    /// send what it is asked for, if that is less. Default 20 ms.
+    /// The same sample is not asked for again within this time, or a little longer than the writer usually takes to
+    /// send what it is asked for, if that is less; or half as long after the last of this has come. Default 20 ms.
     pub nack_interval: Duration,
     /// Time between greetings (pre-emptive ACKNACKs) to a writer not heard from yet, doubled with
     /// each up to 32 times. Default 100 ms.

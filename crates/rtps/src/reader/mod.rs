@@ -497,7 +497,11 @@ impl Reader {
             let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
             let (answer, greet) = (due(writer.answer_at), due(writer.greet_at));
             if answer {
-                self.answer(now, index, outbox);
+                match writer.may_answer(now, &self.config) {
+                    Ok(()) => self.answer(now, index, outbox),
+                    // Some of it has come since.
+                    Err(at) => writer.answer_at = Some(at),
+                }
             }
             if greet {
                 self.greet(now, index, outbox);

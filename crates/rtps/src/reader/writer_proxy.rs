@@ -57,6 +57,37 @@ pub(super) struct Asked {
     pub(super) at: Instant,
     /// Whether nothing of it was asked for before, and nothing has come yet: what comes first tells how long that takes.
     pub(super) is_timed: bool,
+    /// Whether something of it has come.
+    pub(super) has_come: bool,
+}
+
+/// How long it takes until the first of what was asked for comes, as RFC 6298 has it of acknowledgements.
+#[derive(Clone, Copy, Debug)]
+struct RepairTime {
+    mean: Duration,
+    deviation: Duration,
+}
+
+impl RepairTime {
+    fn first(time: Duration) -> Self {
+        Self {
+            mean: time,
+            deviation: time / 2,
+        }
+    }
+
+    fn and(self, time: Duration) -> Self {
+        let apart = self.mean.max(time).saturating_sub(self.mean.min(time));
+        Self {
+            mean: (self.mean * 7 + time) / 8,
+            deviation: (self.deviation * 3 + apart) / 4,
+        }
+    }
+
+    /// What comes hardly takes longer.
+    fn longest(self) -> Duration {
+        self.mean + (self.deviation * 4).max(self.mean / 2)
+    }
 }
 
 /// A matched writer and the state of its reliability.
@@ -105,8 +136,7 @@ pub(super) struct MatchedWriter {
     pub(super) greeted_at: Instant,
     pub(super) greeting_interval: Duration,
     pub(super) asked: Option<Asked>,
-    /// How long it takes until the first of what was asked for comes.
-    repair_time: Option<Duration>,
+    repair_time: Option<RepairTime>,
     /// How long to wait for an answer before asking again.
     pub(super) patience: Duration,
     pub(super) delivered: u64,
@@ -205,19 +235,42 @@ impl MatchedWriter {
         }
         if core::mem::take(&mut asked.is_timed) {
             let time = now.since(asked.at);
-            let known = self.repair_time.unwrap_or(time);
-            self.repair_time = Some((known * 7 + time) / 8);
+            let known = self.repair_time;
+            self.repair_time = Some(known.map_or(RepairTime::first(time), |known| known.and(time)));
         }
         asked.at = now;
+        asked.has_come = true;
     }
 
-    /// How long what was asked for may stay away before it is asked for again: some times as long as it usually takes,
-    /// as what is lost of it holds up all that comes after.
+    /// How long what was asked for may stay away before it is asked for again: a little longer than it usually takes, as
+    /// what is lost of it holds up all that comes after.
     pub(super) fn nack_interval(&self, config: &ReaderConfig) -> Duration {
         let longest = config.nack_interval;
         let shortest = config.nack_delay.min(longest);
-        let usual = self.repair_time.map(|time| time * REPAIR_TIMES);
+        let usual = self.repair_time.map(RepairTime::longest);
         usual.map_or(longest, |usual| usual.clamp(shortest, longest))
+    }
+
+    /// When what was asked for up to `hole` may be asked for again. What has not come by then with the rest is lost.
+    fn ask_again_at(&self, hole: SequenceNumber, config: &ReaderConfig) -> Option<Instant> {
+        let asked = self.asked.filter(|asked| hole <= asked.last)?;
+        let interval = self.nack_interval(config);
+        Some(match asked.has_come {
+            true => asked.at + (interval / 2).max(config.nack_delay).min(interval),
+            false => asked.at + interval,
+        })
+    }
+
+    /// Whether to ask now; if not, when.
+    pub(super) fn may_answer(
+        &mut self,
+        now: Instant,
+        config: &ReaderConfig,
+    ) -> Result<(), Instant> {
+        let again_at = self
+            .first_hole()
+            .and_then(|hole| self.ask_again_at(hole, config));
+        again_at.filter(|&at| at > now).map_or(Ok(()), Err)
     }
 
     /// Answers a little later, so that what is only out of order can still come; later if the same was asked for within
@@ -227,10 +280,9 @@ impl MatchedWriter {
             return;
         };
         let mut at = now + config.nack_delay;
-        if let Some(asked) = self.asked
-            && hole <= asked.last
-        {
-            at = at.max(asked.at + self.nack_interval(config).max(patience));
+        if let Some(again_at) = self.ask_again_at(hole, config) {
+            let asked_at = self.asked.map_or(now, |asked| asked.at);
+            at = at.max(again_at).max(asked_at + patience);
         }
         self.answer_at = Some(self.answer_at.map_or(at, |armed| armed.min(at)));
     }
@@ -277,8 +329,6 @@ impl MatchedWriter {
             .min()
     }
 }
-
-const REPAIR_TIMES: u32 = 4;
 
 #[cfg(test)]
 mod tests {

@@ -122,11 +122,6 @@ impl<L: Log> Writer<L> {
         let (sent, interval) = (self.sent(), self.repair_interval(now, index));
         let repairs = &mut self.readers[index].repairs;
         self.counters.suppressed += repairs.request_samples(now, set, sent, interval);
-        if let Some(lost) = repairs.next_sample()
-            && lost > self.released
-        {
-            self.window.lost(now);
-        }
         !repairs.is_empty()
     }
 
@@ -170,10 +165,7 @@ impl<L: Log> Writer<L> {
                 .repairs
                 .request_fragments(now, nack.sequence_number, nack.state, interval);
         match queued {
-            true => {
-                self.window.lost(now);
-                self.send_repairs(now, index, outbox);
-            }
+            true => self.send_repairs(now, index, outbox),
             false => self.counters.suppressed += 1,
         }
     }

@@ -34,8 +34,13 @@ impl<L: Log> Writer<L> {
         let acked = acked
             .min()
             .map_or(0, |last| self.composer.fragments_len(last));
+        self.sent_len().saturating_sub(acked)
+    }
+
+    /// The same as if no fragment of the change under the cursor were acknowledged.
+    pub(super) fn sent_len(&self) -> usize {
         let sent = self.unreleased_len.saturating_sub(self.unsent_len);
-        (sent + self.composer.fragments_len(self.cursor.fragment - 1)).saturating_sub(acked)
+        sent + self.composer.fragments_len(self.cursor.fragment - 1)
     }
 
     /// Whether another fragment of the change under the cursor may go now.

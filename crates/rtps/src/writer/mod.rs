@@ -79,6 +79,8 @@ pub struct Writer<L: Log = NoLog> {
     window: FlowWindow,
     /// Bytes sent since acknowledgement was last asked for.
     unasked_len: usize,
+    /// Bytes of the repairs being sent that count against the window.
+    repaired_len: usize,
     heartbeat: HeartbeatTimer,
     heartbeat_count: u32,
     /// When acknowledgement was last asked for out of turn.
@@ -144,6 +146,7 @@ impl<L: Log> Writer<L> {
             unsent_len: 0,
             window: FlowWindow::new(config.max_unacknowledged_len),
             unasked_len: 0,
+            repaired_len: 0,
             heartbeat: HeartbeatTimer::new(config.heartbeat_period),
             heartbeat_count: 0,
             asked_at: None,

@@ -4,7 +4,7 @@ use tickwire_base::Instant;
 
 use super::reader_proxy::MatchedReader;
 use super::send::target_of;
-use super::{Log, Writer};
+use super::{Log, Writer, cost};
 use crate::outbox::Outbox;
 use crate::wire::{SequenceNumber, SequenceNumberSet};
 
@@ -18,7 +18,12 @@ impl<L: Log> Writer<L> {
         if reader.repairs.is_empty() {
             return;
         }
+        let in_flight = self.sent_len();
+        self.repaired_len = 0;
         let done = self.send_fragments(now, index, outbox) && self.send_samples(now, index, outbox);
+        if self.repaired_len > 0 {
+            self.window.lost(now, self.repaired_len, in_flight);
+        }
         if !done {
             self.has_repairs = true;
             return;
@@ -52,6 +57,9 @@ impl<L: Log> Writer<L> {
                     }
                     self.composer.fragment(change, fragment, target, outbox);
                     self.counters.fragments_resent += 1;
+                    if number > self.released {
+                        self.repaired_len += self.composer.full_fragment_len();
+                    }
                 }
                 if number == self.cursor.number && count > 0 {
                     self.composer.heartbeat_frag(number, count, target, outbox);
@@ -157,6 +165,9 @@ impl<L: Log> Writer<L> {
                 self.composer.fragment(change, fragment, target, outbox);
                 self.counters.fragments_resent += 1;
             }
+        }
+        if number > self.released {
+            self.repaired_len += cost(change.payload.counted_len());
         }
         reader.repairs.sample_done(now, number);
         reader.resent += 1;
