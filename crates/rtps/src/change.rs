@@ -70,6 +70,16 @@ pub struct Change {
     pub original: Option<OriginalWriter>,
 }
 
+impl Change {
+    /// Whether it gives a topic without a key a new value, and nothing more is to be said of it.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.kind.is_alive()
+            && self.key_hash.is_none()
+            && self.group_number == SequenceNumber::ZERO
+            && self.original.is_none()
+    }
+}
+
 /// Who wrote a change first that another writer gives (RTPS 2.5 §8.7.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct OriginalWriter {

@@ -4,11 +4,12 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
-use tickwire_base::Instant;
+use tickwire_base::{Instant, Timestamp};
 
-use crate::change::{Change, KeyHash, Place};
+use crate::change::{Change, ChangeKind, KeyHash, OriginalWriter, Place};
 use crate::pool::BufferPool;
 use crate::schedule::Schedule;
+use crate::tail::Tail;
 use crate::wire::SequenceNumber;
 use crate::writer::Lent;
 
@@ -22,9 +23,37 @@ pub(crate) enum Payload<B> {
 }
 
 impl<B: Lent> Payload<B> {
+    /// As how many bytes it counts against what may be unacknowledged.
     #[inline]
-    pub(crate) fn as_slice(&self) -> &[u8] {
+    pub(crate) fn counted_len(&self) -> usize {
+        self.borrow().counted_len()
+    }
+
+    #[inline]
+    fn borrow(&self) -> Borrowed<'_, B> {
         match self {
+            Self::Own(bytes) => Borrowed::Own(bytes),
+            Self::Lent(lent) => Borrowed::Lent(lent),
+        }
+    }
+
+    /// What is left in its place once it is taken.
+    const NONE: Self = Self::Own(Vec::new());
+}
+
+/// A payload in the history.
+#[derive(Debug)]
+pub(crate) enum Borrowed<'a, B> {
+    /// In memory of the history's own.
+    Own(&'a [u8]),
+    /// Where readers can see it.
+    Lent(&'a B),
+}
+
+impl<'a, B: Lent> Borrowed<'a, B> {
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &'a [u8] {
+        match *self {
             Self::Own(bytes) => bytes,
             Self::Lent(lent) => lent.payload(),
         }
@@ -33,26 +62,110 @@ impl<B: Lent> Payload<B> {
     /// As how many bytes it counts against what may be unacknowledged.
     #[inline]
     pub(crate) fn counted_len(&self) -> usize {
-        match self {
+        match *self {
             Self::Own(bytes) => bytes.len(),
             Self::Lent(lent) => lent.counted_len(),
         }
     }
-
-    /// What is left in its place once it is taken.
-    const NONE: Self = Self::Own(Vec::new());
 }
 
-/// A change and its serialized payload.
+impl<B> Clone for Borrowed<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Borrowed<'_, B> {}
+
+/// A change in the history, in whatever form it is there.
 #[derive(Debug)]
-pub(crate) struct CacheChange<B> {
+pub(crate) struct Kept<'a, B> {
     pub(crate) sequence_number: SequenceNumber,
-    pub(crate) change: Change,
-    pub(crate) payload: Payload<B>,
+    pub(crate) source_timestamp: Option<Timestamp>,
+    pub(crate) payload: Borrowed<'a, B>,
+    /// What it has beside that, unless it is plain.
+    more: Option<&'a CacheChange<B>>,
+}
+
+impl<B> Clone for Kept<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Kept<'_, B> {}
+
+impl<'a, B: Lent> Kept<'a, B> {
+    #[inline]
+    fn of(change: &'a CacheChange<B>) -> Self {
+        Self {
+            sequence_number: change.sequence_number,
+            source_timestamp: change.change.source_timestamp,
+            payload: change.payload.borrow(),
+            more: Some(change),
+        }
+    }
+
+    fn plain((number, timestamp, payload): (SequenceNumber, Timestamp, &'a [u8])) -> Self {
+        Self {
+            sequence_number: number,
+            source_timestamp: Some(timestamp),
+            payload: Borrowed::Own(payload),
+            more: None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn kind(&self) -> ChangeKind {
+        self.more.map_or(ChangeKind::Alive, |more| more.change.kind)
+    }
+
+    #[inline]
+    pub(crate) fn key_hash(&self) -> Option<KeyHash> {
+        self.more?.change.key_hash
+    }
+
+    /// Who wrote it first, if it was another writer.
+    #[inline]
+    pub(crate) fn original(&self) -> Option<OriginalWriter> {
+        self.more?.change.original
+    }
+
     /// Where it stands among others. The end of a coherent set has the place of that set.
-    pub(crate) place: Place,
+    pub(crate) fn place(&self) -> Place {
+        self.more.map_or_else(Place::default, |more| more.place)
+    }
+
     /// Whether it is the end of a coherent set, which belongs to no instance.
-    pub(crate) is_end: bool,
+    #[inline]
+    pub(crate) fn is_end(&self) -> bool {
+        self.more.is_some_and(|more| more.is_end)
+    }
+
+    /// Where readers are told that it stands. An end without changes before it ends no set of the
+    /// writer, only one of its publisher.
+    pub(crate) fn announced_place(&self) -> Place {
+        let place = self.place();
+        let coherent_set = match self.is_end() {
+            false => place.coherent_set,
+            true if place.coherent_set == self.sequence_number => SequenceNumber::ZERO,
+            true => SequenceNumber::UNKNOWN,
+        };
+        Place {
+            coherent_set,
+            ..place
+        }
+    }
+}
+
+/// A change in the ring, and its serialized payload.
+#[derive(Debug)]
+struct CacheChange<B> {
+    sequence_number: SequenceNumber,
+    change: Change,
+    payload: Payload<B>,
+    place: Place,
+    is_end: bool,
     /// The next older change of the same instance.
     older: Option<SequenceNumber>,
     /// The next newer one.
@@ -66,28 +179,17 @@ impl<B> CacheChange<B> {
     fn is_here(&self) -> bool {
         self.removed_run == 0
     }
-
-    /// Where readers are told that it stands. An end without changes before it ends no set of the
-    /// writer, only one of its publisher.
-    pub(crate) fn announced_place(&self) -> Place {
-        let coherent_set = match self.is_end {
-            false => self.place.coherent_set,
-            true if self.place.coherent_set == self.sequence_number => SequenceNumber::ZERO,
-            true => SequenceNumber::UNKNOWN,
-        };
-        Place {
-            coherent_set,
-            ..self.place
-        }
-    }
 }
 
-/// A ring of changes in ascending order.
+/// A ring of changes in ascending order, and behind it a tail of those that are plain.
 ///
-/// Numbers without holes are found by subtraction, with holes by bisection. Each instance is a chain
-/// threaded through the ring.
+/// In the ring, numbers without holes are found by subtraction, with holes by bisection, and each instance is
+/// a chain threaded through it. What comes after plain changes and is not plain moves them to the ring, so
+/// that a stream of one kind stays where it is.
 pub(crate) struct History<B> {
     ring: VecDeque<CacheChange<B>>,
+    tail: Tail,
+    /// Changes in the ring.
     len: usize,
     /// Ends of coherent sets, which `len` does not count.
     end_count: usize,
@@ -163,6 +265,7 @@ impl<B> Default for History<B> {
     fn default() -> Self {
         Self {
             ring: VecDeque::new(),
+            tail: Tail::default(),
             len: 0,
             end_count: 0,
             instances: Chains::default(),
@@ -178,13 +281,59 @@ impl<B: Lent> History<B> {
         self.pool.take()
     }
 
-    /// Takes back a buffer that no change was made of.
-    pub(crate) fn recycle(&mut self, buffer: Vec<u8>) {
-        self.pool.give(buffer);
-    }
-
     /// Adds a change. `number` is above all that were added before.
     pub(crate) fn push(
+        &mut self,
+        number: SequenceNumber,
+        change: Change,
+        payload: Payload<B>,
+        expires_at: Option<Instant>,
+        place: Place,
+    ) {
+        self.settle();
+        self.push_to_ring(number, change, payload, expires_at, place);
+    }
+
+    /// Adds a change that is alive, of no instance, in no set, and stays until it is removed. `number` is above
+    /// all that were added before.
+    #[inline]
+    pub(crate) fn push_plain(
+        &mut self,
+        number: SequenceNumber,
+        timestamp: Timestamp,
+        payload: &[u8],
+    ) {
+        if self.tail.end().is_some_and(|end| end != number) {
+            self.settle();
+        }
+        self.tail.push(number, timestamp, payload);
+    }
+
+    /// Moves the tail to the ring.
+    #[inline]
+    fn settle(&mut self) {
+        if self.tail.len() > 0 {
+            self.settle_all();
+        }
+    }
+
+    #[cold]
+    fn settle_all(&mut self) {
+        let mut tail = core::mem::take(&mut self.tail);
+        for (number, timestamp, payload) in tail.iter() {
+            let change = Change {
+                source_timestamp: Some(timestamp),
+                ..Change::default()
+            };
+            let mut bytes = self.pool.take();
+            bytes.extend_from_slice(payload);
+            self.push_to_ring(number, change, Payload::Own(bytes), None, Place::default());
+        }
+        tail.clear();
+        self.tail = tail;
+    }
+
+    fn push_to_ring(
         &mut self,
         number: SequenceNumber,
         change: Change,
@@ -234,6 +383,7 @@ impl<B: Lent> History<B> {
 
     /// Adds the end of a coherent set. `number` is above all that were added before.
     pub(crate) fn push_end(&mut self, number: SequenceNumber, place: Place) {
+        self.settle();
         self.end_count += 1;
         self.ring.push_back(CacheChange {
             sequence_number: number,
@@ -261,7 +411,15 @@ impl<B: Lent> History<B> {
     }
 
     /// The change with this number.
-    pub(crate) fn get(&self, number: SequenceNumber) -> Option<&CacheChange<B>> {
+    pub(crate) fn get(&self, number: SequenceNumber) -> Option<Kept<'_, B>> {
+        if self.tail.first().is_some_and(|first| first <= number) {
+            let (timestamp, payload) = self.tail.get(number)?;
+            return Some(Kept::plain((number, timestamp, payload)));
+        }
+        self.in_ring(number).map(Kept::of)
+    }
+
+    fn in_ring(&self, number: SequenceNumber) -> Option<&CacheChange<B>> {
         // The newest is asked for most.
         let newest = self.ring.back();
         let found = match newest.filter(|newest| newest.sequence_number == number) {
@@ -277,7 +435,13 @@ impl<B: Lent> History<B> {
             Ok(slot) | Err(slot) => slot,
         };
         let slot = self.here_from(start);
-        self.ring.get(slot).map(|change| change.sequence_number)
+        match self.ring.get(slot) {
+            Some(change) => Some(change.sequence_number),
+            None => {
+                let first = self.tail.first()?.max(number);
+                self.tail.end().filter(|&end| first < end).map(|_| first)
+            }
+        }
     }
 
     /// The first slot at or after `slot` that is not removed, or the end of the ring. Runs of removed
@@ -296,16 +460,22 @@ impl<B: Lent> History<B> {
     }
 
     /// The changes above `number`, without ends of sets.
-    pub(crate) fn above(&self, number: SequenceNumber) -> impl Iterator<Item = &CacheChange<B>> {
+    pub(crate) fn above(&self, number: SequenceNumber) -> impl Iterator<Item = Kept<'_, B>> {
         let start = match self.guess(number.next()) {
             Ok(slot) | Err(slot) => slot,
         };
         let changes = self.ring.range(start.min(self.ring.len())..);
-        changes.filter(|change| change.is_here() && !change.is_end)
+        let changes = changes.filter(|change| change.is_here() && !change.is_end);
+        let tail = self.tail.iter().filter(move |&(at, ..)| at > number);
+        changes.map(Kept::of).chain(tail.map(Kept::plain))
     }
 
     /// The lowest number here.
     pub(crate) fn first(&self) -> Option<SequenceNumber> {
+        self.first_in_ring().or_else(|| self.tail.first())
+    }
+
+    fn first_in_ring(&self) -> Option<SequenceNumber> {
         // Removal keeps the front of the ring present.
         self.ring.front().map(|change| change.sequence_number)
     }
@@ -321,7 +491,9 @@ impl<B: Lent> History<B> {
         let mut slot = 0;
         loop {
             slot = self.here_from(slot);
-            let change = self.ring.get(slot)?;
+            let Some(change) = self.ring.get(slot) else {
+                return self.tail.first();
+            };
             if !change.is_end {
                 return Some(change.sequence_number);
             }
@@ -331,22 +503,30 @@ impl<B: Lent> History<B> {
 
     /// Changes here.
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.len + self.tail.len()
     }
 
     /// Instances that have changes here.
     pub(crate) fn instance_count(&self) -> usize {
-        self.instances.len()
+        let is_apart = self.tail.len() > 0 && self.instances.keyless.is_none();
+        self.instances.len() + usize::from(is_apart)
     }
 
     /// Changes of one instance.
     pub(crate) fn instance_len(&self, key: Option<KeyHash>) -> usize {
-        self.instances.get(&key).map_or(0, |chain| chain.len)
+        let in_ring = self.instances.get(&key).map_or(0, |chain| chain.len);
+        in_ring + self.tail_of(key).map_or(0, Tail::len)
     }
 
     /// The oldest change of one instance.
     pub(crate) fn oldest_of(&self, key: Option<KeyHash>) -> Option<SequenceNumber> {
-        self.instances.get(&key).map(|chain| chain.oldest)
+        let in_ring = self.instances.get(&key).map(|chain| chain.oldest);
+        in_ring.or_else(|| self.tail_of(key)?.first())
+    }
+
+    /// What the tail has of one instance.
+    fn tail_of(&self, key: Option<KeyHash>) -> Option<&Tail> {
+        key.is_none().then_some(&self.tail)
     }
 
     /// The changes of one instance, the newest first.
@@ -354,8 +534,10 @@ impl<B: Lent> History<B> {
         &self,
         key: Option<KeyHash>,
     ) -> impl Iterator<Item = SequenceNumber> + '_ {
+        let tail = self.tail_of(key).into_iter().flat_map(Tail::iter).rev();
         let newest = self.instances.get(&key).map(|chain| chain.newest);
-        core::iter::successors(newest, |&number| self.get(number)?.older)
+        let in_ring = core::iter::successors(newest, |&number| self.in_ring(number)?.older);
+        tail.map(|(number, ..)| number).chain(in_ring)
     }
 
     /// The oldest change but one of an instance.
@@ -365,7 +547,13 @@ impl<B: Lent> History<B> {
 
     /// The change of the same instance that came next.
     pub(crate) fn newer_than(&self, number: SequenceNumber) -> Option<SequenceNumber> {
-        self.get(number)?.newer
+        let Some(change) = self.in_ring(number) else {
+            self.tail.get(number)?;
+            return Some(number.next()).filter(|&next| Some(next) < self.tail.end());
+        };
+        let is_last = !change.is_end && change.newer.is_none();
+        let tail = self.tail_of(change.change.key_hash).filter(|_| is_last);
+        change.newer.or_else(|| tail?.first())
     }
 
     /// Whose LIFESPAN ends first, and when.
@@ -375,6 +563,9 @@ impl<B: Lent> History<B> {
 
     /// Removes a change that is not the end of a set; says what it was.
     pub(crate) fn remove(&mut self, number: SequenceNumber) -> Option<Removed> {
+        if self.tail.get(number).is_some() {
+            self.settle();
+        }
         let slot = self.slot(number)?;
         let change = self.ring.get_mut(slot);
         let change = change.filter(|change| change.is_here() && !change.is_end)?;
@@ -396,20 +587,35 @@ impl<B: Lent> History<B> {
         Some(removed)
     }
 
-    /// Removes all changes up to `end`, or up to the first end of a set; tells as how many bytes each payload
-    /// counted.
-    pub(crate) fn remove_through(&mut self, end: SequenceNumber, mut tell: impl FnMut(usize)) {
+    /// Removes all changes up to `end`, or up to the first end of a set; says how many, and as how many bytes
+    /// their payloads counted.
+    pub(crate) fn remove_through(&mut self, end: SequenceNumber) -> (usize, usize) {
+        let (count, len) = match self.ring.is_empty() {
+            true => (0, 0),
+            false => self.remove_from_ring(end),
+        };
+        match self.ring.is_empty() {
+            true => {
+                let (more, longer) = self.tail.remove_through(end);
+                (count + more, len + longer)
+            }
+            false => (count, len),
+        }
+    }
+
+    fn remove_from_ring(&mut self, end: SequenceNumber) -> (usize, usize) {
+        let (mut count, mut len) = (0, 0);
         let (mut keyless, mut next_keyless) = (0, None);
         let mut passed = 0;
         while let Some(oldest) = self.ring.get_mut(passed)
             && oldest.sequence_number <= end
-            && !oldest.is_end
+            && !(oldest.is_end && oldest.is_here())
         {
             passed += 1;
             if oldest.is_here() {
                 let payload = core::mem::replace(&mut oldest.payload, Payload::NONE);
                 let (number, newer) = (oldest.sequence_number, oldest.newer);
-                tell(payload.counted_len());
+                (count, len) = (count + 1, len + payload.counted_len());
                 self.len -= 1;
                 match oldest.change.key_hash {
                     None => (keyless, next_keyless) = (keyless + 1, newer),
@@ -436,6 +642,7 @@ impl<B: Lent> History<B> {
                 }
             }
         }
+        (count, len)
     }
 
     /// Takes the change between two others out of its instance's chain.
@@ -486,7 +693,7 @@ impl<B: Lent> History<B> {
 
     /// The slot of `number`, or where it would be.
     fn guess(&self, number: SequenceNumber) -> Result<usize, usize> {
-        let Some(first) = self.first() else {
+        let Some(first) = self.first_in_ring() else {
             return Err(0);
         };
         let dense = number.0.checked_sub(first.0).map(usize::try_from);

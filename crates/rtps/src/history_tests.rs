@@ -52,7 +52,7 @@ fn ends_of_sets_belong_to_no_instance() {
     assert!(
         history
             .get(SequenceNumber(999))
-            .is_some_and(|end| end.is_end)
+            .is_some_and(|end| end.is_end())
     );
     assert!(history.get(SequenceNumber(998)).is_none());
     assert!(history.ring.len() <= 2 * 2 + SPARE_SLOTS);
@@ -79,9 +79,7 @@ fn what_everybody_has_goes_in_one_sweep() {
         );
     }
     history.remove(SequenceNumber(6));
-    let mut lens = Vec::new();
-    history.remove_through(SequenceNumber(11), |len| lens.push(len));
-    assert_eq!(lens, [3; 10]);
+    assert_eq!(history.remove_through(SequenceNumber(11)), (10, 30));
     assert_eq!((history.len(), history.instance_count()), (9, 3));
     for key in [None, Some([0; 16]), Some([1; 16])] {
         let mut chain: Vec<_> = history.newest_of(key).collect();
@@ -91,7 +89,7 @@ fn what_everybody_has_goes_in_one_sweep() {
         assert_eq!(history.second_of(key), chain.get(1).copied());
     }
     assert_eq!(history.first(), Some(SequenceNumber(12)));
-    history.remove_through(SequenceNumber(20), |_| {});
+    history.remove_through(SequenceNumber(20));
     assert_eq!((history.len(), history.instance_count()), (0, 0));
 }
 
@@ -297,4 +295,113 @@ fn what_has_been_removed_does_not_expire() {
     }
     assert_eq!(order, [(10, 3), (20, 4), (30, 1)]);
     assert_eq!(history.len(), 1);
+}
+
+fn push_plain(history: &mut History, number: i64) {
+    let timestamp = Timestamp::from_nanos(number);
+    let payload = vec![u8::try_from(number % 256).unwrap(); plain_len(number)];
+    history.push_plain(SequenceNumber(number), timestamp, &payload);
+}
+
+/// Some fill pieces of the tail fast.
+fn plain_len(number: i64) -> usize {
+    match number % 7 {
+        0 => 3_000,
+        rest => usize::try_from(rest).unwrap(),
+    }
+}
+
+/// What a history tells of itself.
+fn told(history: &mut History, number: i64) -> impl PartialEq + core::fmt::Debug + use<> {
+    let number = SequenceNumber(number);
+    let key = Some([1; 16]);
+    let of = |history: &History, key| {
+        let ends = (history.oldest_of(key), history.second_of(key));
+        let chain: Vec<_> = history.newest_of(key).collect();
+        (history.instance_len(key), ends, chain)
+    };
+    let kept = history.get(number).map(|kept| {
+        let payload = kept.payload.as_slice().to_vec();
+        let sort = (kept.kind(), kept.key_hash(), kept.is_end());
+        (kept.sequence_number, kept.source_timestamp, payload, sort)
+    });
+    let above = history.above(number).map(|kept| kept.sequence_number);
+    let above: Vec<_> = above.collect();
+    (
+        (history.len(), history.instance_count()),
+        (
+            history.first(),
+            history.oldest(),
+            history.newer_than(number),
+        ),
+        (of(history, None), of(history, key)),
+        (kept, above, history.at_or_after(number)),
+    )
+}
+
+proptest! {
+    /// Where a change lies makes no difference.
+    #[test]
+    fn a_tail_tells_what_the_ring_would(
+        steps in proptest::collection::vec((0..12, 0..300_i64), 1..300),
+    ) {
+        let (mut one, mut other) = (History::default(), History::default());
+        let mut next = 1;
+        for (step, number) in steps {
+            match step {
+                0..6 => {
+                    for _ in 0..=number % 8 {
+                        push_plain(&mut one, next);
+                        push_plain(&mut other, next);
+                        other.settle();
+                        next += 1;
+                    }
+                }
+                6 => {
+                    push(&mut one, next, 1);
+                    push(&mut other, next, 1);
+                    next += 1 + number % 2;
+                }
+                7 => {
+                    one.push_end(SequenceNumber(next), Place::default());
+                    other.push_end(SequenceNumber(next), Place::default());
+                    if number % 4 > 0 {
+                        one.remove_end(SequenceNumber(next));
+                        other.remove_end(SequenceNumber(next));
+                    }
+                    next += 1;
+                }
+                8 => {
+                    let number = SequenceNumber(next - number % 40);
+                    prop_assert_eq!(one.remove(number), other.remove(number));
+                }
+                9 => {
+                    let end = SequenceNumber(next - number % 40);
+                    prop_assert_eq!(one.remove_through(end), other.remove_through(end));
+                }
+                _ => {}
+            }
+            let number = next - number % 64;
+            prop_assert_eq!(told(&mut one, number), told(&mut other, number));
+        }
+        prop_assert_eq!(other.tail.len(), 0);
+    }
+}
+
+#[test]
+fn a_stream_stays_in_the_tail_and_leaves_in_pieces() {
+    let mut history = History::default();
+    (1..=10_000).for_each(|number| push_plain(&mut history, number));
+    assert!(history.ring.is_empty());
+    let end = SequenceNumber(5_000);
+    let len = (1..=5_000).map(plain_len).sum();
+    assert_eq!(history.remove_through(end), (5_000, len));
+    assert_eq!(history.first(), Some(end.next()));
+    assert_eq!(history.remove_through(end), (0, 0));
+    push(&mut history, 10_001, 1);
+    assert_eq!((history.tail.len(), history.len()), (0, 5_001));
+    push_plain(&mut history, 10_002);
+    assert_eq!(history.tail.len(), 1);
+    history.remove_through(SequenceNumber(i64::MAX));
+    assert_eq!(history.len(), 0);
 }

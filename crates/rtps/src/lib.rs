@@ -20,6 +20,7 @@ pub mod qos;
 pub mod reader;
 pub mod rendezvous;
 mod schedule;
+mod tail;
 mod window;
 pub mod wire;
 pub mod writer;

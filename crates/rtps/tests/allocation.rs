@@ -71,10 +71,11 @@ struct Pair {
     to_writer: Outbox,
     /// Every so many samples, one is withheld from the reader.
     lose_every: u64,
+    has_key: bool,
 }
 
 impl Pair {
-    fn new(config: WriterConfig, lose_every: u64) -> Self {
+    fn new(config: WriterConfig, lose_every: u64, has_key: bool) -> Self {
         let mut pair = Self {
             writer: Writer::new(WriterConfig {
                 guid: WRITER,
@@ -86,6 +87,7 @@ impl Pair {
             to_reader: Outbox::new(),
             to_writer: Outbox::new(),
             lose_every,
+            has_key,
         };
         let locator = Locator::udp_v4(std::net::Ipv4Addr::LOCALHOST, 1);
         let reader = ReaderProxy {
@@ -109,7 +111,7 @@ impl Pair {
     fn write(&mut self, i: u64) {
         let change = Change {
             source_timestamp: Some(Timestamp::from_nanos(1_700_000_000_000_000_000)),
-            key_hash: Some([(i % 100) as u8; 16]),
+            key_hash: self.has_key.then_some([(i % 100) as u8; 16]),
             ..Change::default()
         };
         let fill = |buffer: &mut Vec<u8>| {
@@ -146,8 +148,8 @@ impl Pair {
     }
 }
 
-fn allocations_when_warm(config: WriterConfig, lose_every: u64) -> (u64, u64) {
-    let mut pair = Pair::new(config, lose_every);
+fn allocations_when_warm(config: WriterConfig, lose_every: u64, has_key: bool) -> (u64, u64) {
+    let mut pair = Pair::new(config, lose_every, has_key);
     for i in 1..20_000 {
         pair.write(i);
     }
@@ -160,7 +162,9 @@ fn allocations_when_warm(config: WriterConfig, lose_every: u64) -> (u64, u64) {
 
 #[test]
 fn keep_all_without_loss() {
-    assert_eq!(allocations_when_warm(keep_all(), 0), (0, 20_000));
+    for has_key in [true, false] {
+        assert_eq!(allocations_when_warm(keep_all(), 0, has_key), (0, 20_000));
+    }
 }
 
 #[test]
@@ -169,12 +173,14 @@ fn keep_last_of_many_instances() {
         transient_local: true,
         ..keep_last(1)
     };
-    assert_eq!(allocations_when_warm(config, 0), (0, 20_000));
+    assert_eq!(allocations_when_warm(config, 0, true), (0, 20_000));
 }
 
 #[test]
 fn with_losses_and_repairs() {
-    let (allocations, delivered) = allocations_when_warm(keep_all(), 7);
-    assert_eq!(allocations, 0);
-    assert!(delivered > 19_900, "{delivered}");
+    for has_key in [true, false] {
+        let (allocations, delivered) = allocations_when_warm(keep_all(), 7, has_key);
+        assert_eq!(allocations, 0);
+        assert!(delivered > 19_900, "{delivered}");
+    }
 }

@@ -3,7 +3,7 @@
 use tickwire_base::{Duration, Instant};
 
 use super::reader_proxy::Survey;
-use super::{Log, Writer, cost};
+use super::{Log, SAMPLE_OVERHEAD_LEN, Writer, cost};
 use crate::outbox::Outbox;
 use crate::wire::{AckNack, Context, NackFrag, SequenceNumber, SequenceNumberSet};
 
@@ -211,9 +211,8 @@ impl<L: Log> Writer<L> {
 
     /// Lets go of all changes up to `end`, which nobody comes late for.
     fn forget_all(&mut self, end: SequenceNumber) {
-        let mut len = 0;
-        self.history
-            .remove_through(end, |counted_len| len += cost(counted_len));
+        let (count, len) = self.history.remove_through(end);
+        let len = len + count * SAMPLE_OVERHEAD_LEN;
         self.unreleased_len = self.unreleased_len.saturating_sub(len);
         self.window.acknowledged(len);
         self.released = end;
@@ -224,14 +223,14 @@ impl<L: Log> Writer<L> {
         let Some(change) = self.history.get(number) else {
             return;
         };
-        if change.is_end {
+        if change.is_end() {
             return self.forget_end(number);
         }
         let cost = cost(change.payload.counted_len());
         self.unreleased_len = self.unreleased_len.saturating_sub(cost);
         self.window.acknowledged(cost);
-        let key = change.change.key_hash;
-        let gone = change.change.kind.is_unregistered();
+        let key = change.key_hash();
+        let gone = change.kind().is_unregistered();
         if self.retained.is_some() {
             self.retain(number, key);
         } else if !self.config.transient_local || gone {

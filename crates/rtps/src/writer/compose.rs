@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use tickwire_base::Locator;
+use tickwire_base::{Locator, Timestamp};
 
 use super::{Lent, Log, WriterConfig};
 use crate::change::Change;
-use crate::history::{CacheChange, Payload};
+use crate::history::{Borrowed, Kept};
 use crate::outbox::Outbox;
 use crate::wire::{
     Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, InlineQos,
@@ -70,7 +70,7 @@ impl Composer {
     /// DATA with its INFO_TS.
     pub(super) fn data(
         &mut self,
-        change: &CacheChange<impl Lent>,
+        change: Kept<'_, impl Lent>,
         target: Target<'_>,
         outbox: &mut Outbox,
     ) {
@@ -79,38 +79,50 @@ impl Composer {
         if target.reader == EntityId::UNKNOWN
             && let Some(head) = self.plain_head(change, payload)
         {
-            self.message(target, len, outbox).sample(&head, payload);
-            return;
+            return self.sample(&head, payload, target, outbox);
         }
         self.list_inline_qos(change);
         self.message(target, len, outbox)
-            .info_ts(change.change.source_timestamp)
+            .info_ts(change.source_timestamp)
             .data(&self.data_of(change, target.reader));
     }
 
-    /// The same as a message to all readers, put together in a log, which is told of what lies ready where
+    /// The same for all readers, of which `head` has all but the payload.
+    #[inline]
+    pub(super) fn sample(
+        &self,
+        head: &[u8; SampleHead::MESSAGE_LEN],
+        payload: &[u8],
+        target: Target<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let len = self.data_len(payload.len());
+        self.message(target, len, outbox).sample(head, payload);
+    }
+
+    /// DATA with its INFO_TS as a message to all readers, put together in a log, which is told of what lies ready where
     /// readers can see it.
-    pub(super) fn record<L: Log>(&mut self, change: &CacheChange<L::Lent>, log: &mut L) {
+    pub(super) fn record<L: Log>(&mut self, change: Kept<'_, L::Lent>, log: &mut L) {
         let payload = change.payload.as_slice();
         if let Some(head) = self.plain_head(change, payload) {
-            return match &change.payload {
-                Payload::Own(_) => log.publish(&head, payload),
-                Payload::Lent(lent) => log.publish_lent(lent),
+            return match change.payload {
+                Borrowed::Own(_) => log.publish(&head, payload),
+                Borrowed::Lent(lent) => log.publish_lent(lent),
             };
         }
         self.list_inline_qos(change);
         let mut record = core::mem::take(&mut self.record);
         record.clear();
         MessageWriter::new(&mut record, self.writer.prefix)
-            .info_ts(change.change.source_timestamp)
+            .info_ts(change.source_timestamp)
             .data_head(&self.data_of(change, EntityId::UNKNOWN));
         log.publish(&record, payload);
         self.record = record;
     }
 
     /// Whether a change lies ready as a message to all readers.
-    pub(super) fn is_ready(&self, change: &CacheChange<impl Lent>) -> bool {
-        matches!(change.payload, Payload::Lent(_))
+    pub(super) fn is_ready(&self, change: Kept<'_, impl Lent>) -> bool {
+        matches!(change.payload, Borrowed::Lent(_))
             && self.plain_head(change, change.payload.as_slice()).is_some()
     }
 
@@ -123,29 +135,41 @@ impl Composer {
         len: usize,
     ) -> [u8; SampleHead::MESSAGE_LEN] {
         let time = change.source_timestamp.unwrap_or_default();
-        let head = self.head.of(time, number, len);
+        let head = self.head(time, number, len);
         head.unwrap_or([0; SampleHead::MESSAGE_LEN])
+    }
+
+    /// What a message to all readers with a change that has no inline QoS has before a payload of `len` bytes;
+    /// `None` if the time cannot be told.
+    #[inline]
+    pub(super) fn head(
+        &self,
+        time: Timestamp,
+        number: SequenceNumber,
+        len: usize,
+    ) -> Option<[u8; SampleHead::MESSAGE_LEN]> {
+        self.head.of(time, number, len)
     }
 
     /// The head of a change that needs no inline QoS and has a payload, unless its time cannot be told.
     #[inline]
     fn plain_head(
         &self,
-        change: &CacheChange<impl Lent>,
+        change: Kept<'_, impl Lent>,
         payload: &[u8],
     ) -> Option<[u8; SampleHead::MESSAGE_LEN]> {
-        let time = change.change.source_timestamp;
+        let time = change.source_timestamp;
         let time = time.filter(|_| !payload.is_empty() && !self.needs_inline_qos(change));
-        self.head.of(time?, change.sequence_number, payload.len())
+        self.head(time?, change.sequence_number, payload.len())
     }
 
-    fn data_of<'a>(&'a self, change: &'a CacheChange<impl Lent>, reader: EntityId) -> Data<'a> {
+    fn data_of<'a>(&'a self, change: Kept<'a, impl Lent>, reader: EntityId) -> Data<'a> {
         Data {
             reader,
             writer: self.writer.entity,
             sequence_number: change.sequence_number,
             inline_qos: self.inline_qos(),
-            payload: match (change.change.kind.is_alive(), change.payload.as_slice()) {
+            payload: match (change.kind().is_alive(), change.payload.as_slice()) {
                 (_, []) => SerializedPayload::None,
                 (true, value) => SerializedPayload::Data(value),
                 (false, key) => SerializedPayload::Key(key),
@@ -157,7 +181,7 @@ impl Composer {
     /// not sent.
     pub(super) fn fragment(
         &mut self,
-        change: &CacheChange<impl Lent>,
+        change: Kept<'_, impl Lent>,
         fragment: u32,
         target: Target<'_>,
         outbox: &mut Outbox,
@@ -168,14 +192,14 @@ impl Composer {
         };
         let len = self.data_len(data.payload.len());
         self.message(target, len, outbox)
-            .info_ts(change.change.source_timestamp)
+            .info_ts(change.source_timestamp)
             .data_frag(&data);
     }
 
     /// The same as a message to all readers, put together in a log.
     pub(super) fn fragment_record(
         &mut self,
-        change: &CacheChange<impl Lent>,
+        change: Kept<'_, impl Lent>,
         fragment: u32,
         log: &mut impl Log,
     ) {
@@ -184,7 +208,7 @@ impl Composer {
         record.clear();
         if let Some(data) = self.fragment_of(change, fragment, EntityId::UNKNOWN) {
             MessageWriter::new(&mut record, self.writer.prefix)
-                .info_ts(change.change.source_timestamp)
+                .info_ts(change.source_timestamp)
                 .data_frag_head(&data);
             log.publish(&record, data.payload);
         }
@@ -194,7 +218,7 @@ impl Composer {
     /// `None` if the change has no such fragment.
     fn fragment_of<'a>(
         &'a self,
-        change: &'a CacheChange<impl Lent>,
+        change: Kept<'a, impl Lent>,
         fragment: u32,
         reader: EntityId,
     ) -> Option<DataFrag<'a>> {
@@ -213,7 +237,7 @@ impl Composer {
             // Writing refuses payloads that 32 bits cannot count.
             sample_size: u32::try_from(payload.len()).unwrap_or(u32::MAX),
             inline_qos: self.inline_qos(),
-            is_key: !change.change.kind.is_alive(),
+            is_key: !change.kind().is_alive(),
             payload: rest.get(..self.fragment_len()).unwrap_or(rest),
         })
     }
@@ -318,25 +342,25 @@ impl Composer {
     }
 
     /// Whether the change needs inline QoS.
-    fn needs_inline_qos<B>(&self, change: &CacheChange<B>) -> bool {
-        self.key_hash && change.change.key_hash.is_some()
+    fn needs_inline_qos(&self, change: Kept<'_, impl Lent>) -> bool {
+        self.key_hash && change.key_hash().is_some()
             || self.presents
-            || !change.change.kind.is_alive()
-            || self.relays && change.change.original.is_some()
+            || !change.kind().is_alive()
+            || self.relays && change.original().is_some()
     }
 
     /// Lists the inline QoS that the change needs (RTPS 2.5 §8.7): the key hash where there is no
     /// value to compute it from, the status where it is not plainly alive, its place if it has one,
     /// and who wrote it first if that was another writer.
-    fn list_inline_qos<B>(&mut self, change: &CacheChange<B>) {
+    fn list_inline_qos(&mut self, change: Kept<'_, impl Lent>) {
         self.inline_qos.clear();
         if !self.needs_inline_qos(change) {
             return;
         }
-        let kind = change.change.kind;
-        let key_hash = change.change.key_hash;
+        let kind = change.kind();
+        let key_hash = change.key_hash();
         let key_hash = key_hash.filter(|_| self.key_hash || !kind.is_alive());
-        let original = change.change.original.filter(|_| self.relays);
+        let original = change.original().filter(|_| self.relays);
         let mut list = ParameterListWriter::new(&mut self.inline_qos);
         if let Some(key_hash) = key_hash {
             list.key_hash(key_hash);

@@ -16,7 +16,7 @@ use tickwire_cdr::filter::Filter;
 use super::reader_proxy::{MatchedReader, ReaderProxy};
 use super::send::target_of;
 use super::{Lent, Log, Writer};
-use crate::history::CacheChange;
+use crate::history::Kept;
 use crate::outbox::Outbox;
 use crate::wire::{Guid, SequenceNumber};
 
@@ -82,16 +82,16 @@ impl Destinations {
 
 impl ReaderProxy {
     /// Whether its filter, if there is one, passes a change.
-    pub(super) fn wants(&mut self, change: &CacheChange<impl Lent>) -> bool {
+    pub(super) fn wants(&mut self, change: Kept<'_, impl Lent>) -> bool {
         let Some(filter) = &mut self.filter else {
             return true;
         };
-        let form = match change.change.kind.is_alive() {
+        let form = match change.kind().is_alive() {
             true => Form::Sample,
             false => Form::Key,
         };
         // A coherent set is whole or it is nothing: readers filter after they have it all.
-        let is_in_set = change.place.coherent_set != SequenceNumber::ZERO;
+        let is_in_set = change.place().coherent_set != SequenceNumber::ZERO;
         let payload = change.payload.as_slice();
         is_in_set || payload.is_empty() || filter.passes(payload, form).unwrap_or(true)
     }

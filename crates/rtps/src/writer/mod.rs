@@ -10,6 +10,7 @@ mod compose;
 mod config;
 mod filter;
 mod flight;
+mod flow;
 mod heartbeat;
 mod log;
 mod pacer;
@@ -89,6 +90,10 @@ pub struct Writer<L: Log = NoLog> {
     told_at: Option<Instant>,
     pacer: Pacer,
     destinations: Destinations,
+    /// Whether plain changes take the [short way](flow).
+    flows: bool,
+    /// What the next payload is serialized into.
+    scratch: Vec<u8>,
     composer: Composer,
     open_set: Option<OpenSet>,
     /// Ends in the history whose sets have no changes there.
@@ -131,7 +136,7 @@ impl Writer {
 impl<L: Log> Writer<L> {
     /// The same with a log. Whom that reaches is told by [`divert`](Self::divert).
     pub fn with_log(config: WriterConfig, log: L) -> Self {
-        Self {
+        let mut writer = Self {
             log,
             history: History::default(),
             readers: ByGuid::new(),
@@ -153,13 +158,17 @@ impl<L: Log> Writer<L> {
             told_at: None,
             pacer: Pacer::new(config.burst_len, config.burst_interval),
             destinations: Destinations::default(),
+            flows: false,
+            scratch: Vec::new(),
             composer: Composer::new(&config),
             open_set: None,
             spared_ends: BTreeSet::new(),
             retained: config.service.map(Retained::new),
             counters: WriterCounters::default(),
             config,
-        }
+        };
+        writer.look_whether_it_flows();
+        writer
     }
 
     /// Who this is.
@@ -316,18 +325,20 @@ impl<L: Log> Writer<L> {
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
         self.admit(now, change, outbox)?;
-        let mut bytes = self.history.buffer();
+        let mut bytes = core::mem::take(&mut self.scratch);
+        bytes.clear();
         let result = match payload(&mut bytes) {
             Err(error) => Err(WriteError::Payload(error)),
             Ok(()) if u32::try_from(bytes.len()).is_err() => Err(WriteError::TooLarge),
-            Ok(()) => Ok(()),
+            Ok(()) if self.flow(now, change, &bytes, outbox) => Ok(self.last),
+            Ok(()) => {
+                let bytes = core::mem::replace(&mut bytes, self.history.buffer());
+                self.add(now, change, Payload::Own(bytes), outbox);
+                Ok(self.last)
+            }
         };
-        if let Err(error) = result {
-            self.history.recycle(bytes);
-            return Err(error);
-        }
-        self.add(now, change, Payload::Own(bytes), outbox);
-        Ok(self.last)
+        self.scratch = bytes;
+        result
     }
 
     /// The same of a change that is alive and of no instance, whose payload of `len` bytes lies in memory that
@@ -358,6 +369,19 @@ impl<L: Log> Writer<L> {
     /// Makes room for a change.
     #[inline]
     fn admit<E>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        outbox: &mut Outbox,
+    ) -> Result<(), WriteError<E>> {
+        match self.flows && self.unreleased_len < self.window.len() {
+            true => Ok(()),
+            false => self.admit_any(now, change, outbox),
+        }
+    }
+
+    #[inline(never)]
+    fn admit_any<E>(
         &mut self,
         now: Instant,
         change: &Change,
@@ -425,6 +449,7 @@ impl<L: Log> Writer<L> {
     /// Changes [`WriterConfig::lifespan`] for what is written from here on.
     pub fn set_lifespan(&mut self, lifespan: Duration) {
         self.config.lifespan = lifespan;
+        self.look_whether_it_flows();
     }
 
     /// Whether all matched reliable readers have everything up to `number`, and it has been sent.
@@ -445,15 +470,10 @@ impl<L: Log> Writer<L> {
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let burst = match self.has_backlog() {
-            true => self.pacer.refill_at(),
-            false => Instant::MAX,
-        };
-        let at = |at: Option<Instant>| at.unwrap_or(Instant::MAX);
-        let first = burst.min(at(self.heartbeat.at()));
-        let first = first.min(at(self.next_expiry()));
-        let first = first.min(at(self.next_cleanup()));
-        Some(first).filter(|&first| first < Instant::MAX)
+        let burst = self.has_backlog().then(|| self.pacer.refill_at());
+        let first = earlier(self.heartbeat.at(), burst);
+        let first = earlier(first, earlier(self.next_expiry(), self.next_cleanup()));
+        first.filter(|&first| first < Instant::MAX)
     }
 
     /// Sends what is due: the next burst of repairs and fragments, and heartbeats.
@@ -509,7 +529,7 @@ impl<L: Log> Writer<L> {
     fn remove(&mut self, number: SequenceNumber) {
         let retained = self.retained.as_ref();
         let retained = retained.and_then(|_| self.history.get(number));
-        let retained = retained.map(|change| change.change.key_hash);
+        let retained = retained.map(|change| change.key_hash());
         let retained = retained.map(|key| (key, self.history.newer_than(number)));
         let Some(removed) = self.history.remove(number) else {
             return;

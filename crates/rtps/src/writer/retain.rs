@@ -252,7 +252,7 @@ impl<L: Log> Writer<L> {
                 displaced.find(|&number| !self.is_under_way(Some(number)))?
             }
         };
-        Some((excess, self.history.get(excess)?.change.key_hash))
+        Some((excess, self.history.get(excess)?.key_hash()))
     }
 
     /// The instance to which nothing was written for the longest time, if there are too many and
@@ -267,7 +267,7 @@ impl<L: Log> Writer<L> {
             .history
             .get(newest)
             .filter(|_| newest <= self.released)?;
-        Some(change.change.key_hash)
+        Some(change.key_hash())
     }
 
     fn remove_instance(&mut self, key: Option<KeyHash>) {

@@ -20,10 +20,10 @@ impl<L: Log> Writer<L> {
                 self.cursor = Cursor::at(self.cursor.number.next());
                 continue;
             };
-            let (len, is_end) = (change.payload.as_slice().len(), change.is_end);
+            let (len, is_end) = (change.payload.as_slice().len(), change.is_end());
             let cost = cost(change.payload.counted_len());
             let is_bounded = !is_end && self.depth() < usize::MAX;
-            let bounded = is_bounded.then_some(change.change.key_hash);
+            let bounded = is_bounded.then_some(change.key_hash());
             let target = everybody(self.destinations.of_change());
             let mut is_cut = false;
             if !target.locators.is_empty() {
@@ -38,9 +38,7 @@ impl<L: Log> Writer<L> {
                 } else if !self.send_fragments_of_change(now, len, outbox) {
                     break;
                 }
-                self.counters.sent += 1;
-                self.counters.sent_by_group += u64::from(self.destinations.has_group());
-                self.unasked_len = self.unasked_len.saturating_add(cost);
+                self.count_sent(cost);
             }
             if !is_end {
                 self.unsent_len = self.unsent_len.saturating_sub(cost);
@@ -56,13 +54,23 @@ impl<L: Log> Writer<L> {
         }
     }
 
+    /// A change has been sent whole.
+    #[inline]
+    pub(super) fn count_sent(&mut self, cost: usize) {
+        self.counters.sent += 1;
+        self.counters.sent_by_group += u64::from(self.destinations.has_group());
+        self.unasked_len = self.unasked_len.saturating_add(cost);
+    }
+
     /// Whether new changes go straight to the log instead of into the outbox.
-    fn goes_by_log(&self, outbox: &Outbox) -> bool {
+    #[inline]
+    pub(super) fn goes_by_log(&self, outbox: &Outbox) -> bool {
         self.destinations.are_log && !outbox.gathers() && self.log.max_len().is_some()
     }
 
     /// The longest payload that goes in one piece.
-    fn whole_len(&self, by_log: bool) -> usize {
+    #[inline]
+    pub(super) fn whole_len(&self, by_log: bool) -> usize {
         match self.log.max_len().filter(|_| by_log) {
             Some(max_len) => self.composer.whole_len(max_len),
             None if self.destinations.are_streams => {
@@ -115,7 +123,8 @@ impl<L: Log> Writer<L> {
     /// readers that were never heard, at every quarter of the unacknowledged bytes allowed, and after
     /// fragments, whose loss shows in nothing else. Where one such change follows the other, what comes
     /// after the last heartbeat waits for the next, or for the timer a little.
-    fn after_change(&mut self, now: Instant, is_cut: bool, outbox: &mut Outbox) {
+    #[inline]
+    pub(super) fn after_change(&mut self, now: Instant, is_cut: bool, outbox: &mut Outbox) {
         if !self.survey.has_reliable {
             return;
         }
@@ -280,6 +289,7 @@ impl<L: Log> Writer<L> {
                 .iter()
                 .any(|reader| reader.proxy.expects_inline_qos);
         self.destinations.are_stale = true;
+        self.look_whether_it_flows();
         self.survey = Survey::of(&self.readers);
     }
 
@@ -305,6 +315,7 @@ impl<L: Log> Writer<L> {
         // The end of a coherent set is laid down under the publisher's lock, and overtakes no change.
         let may_be_log = !self.destinations.filters && !self.config.presents;
         self.destinations.are_log = may_be_log && self.destinations.all[..] == [Locator::log(name)];
+        self.look_whether_it_flows();
     }
 
     /// The group with most listeners, if it spares a datagram and groups are used.
@@ -327,7 +338,7 @@ const FRAGMENTED_PER_PERIOD: u32 = 100;
 /// It is not worth asking more often whether fragments have arrived.
 const MIN_ASKED_LEN: usize = 4 << 10;
 
-fn everybody(locators: &[Locator]) -> Target<'_> {
+pub(super) fn everybody(locators: &[Locator]) -> Target<'_> {
     Target {
         prefix: GuidPrefix::UNKNOWN,
         reader: EntityId::UNKNOWN,

@@ -115,10 +115,10 @@ impl<L: Log> Writer<L> {
     /// newest, which tells late joiners how far their publisher has got; and, where the writer had no
     /// part in the set, as long as other writers may hold changes of it for late joiners.
     pub(super) fn forget_end(&mut self, number: SequenceNumber) {
-        let Some(end) = self.history.get(number).filter(|change| change.is_end) else {
+        let Some(end) = self.history.get(number).filter(|change| change.is_end()) else {
             return;
         };
-        let (set, is_empty) = (end.place.coherent_set, end.place.coherent_set == number);
+        let (set, is_empty) = (end.place().coherent_set, end.place().coherent_set == number);
         if self.history.at_or_after(set).is_some_and(|at| at < number) {
             return;
         }

@@ -8,7 +8,7 @@ pub mod script;
 
 use std::net::Ipv4Addr;
 
-use tickwire_base::{Duration, Instant, Locator};
+use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::reader::{Reader, ReaderConfig, WriterProxy};
 use tickwire_rtps::wire::{EntityId, GroupDigest, Guid, GuidPrefix, SequenceNumber, VendorId};
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
@@ -190,7 +190,14 @@ impl World {
 
     /// Writes the next sample with a payload of `len` bytes.
     pub fn write(&mut self, writer: usize, len: usize) -> Result<i64, WriteError<()>> {
-        self.write_change(writer, len, Change::default())
+        // Some of them without a time, which is another way to take.
+        let next = self.writers[writer].writer.last().0 + 1;
+        let time = Timestamp::from_nanos(next * 1_000_000_000);
+        let change = Change {
+            source_timestamp: Some(time).filter(|_| next / 32 % 4 != 3),
+            ..Change::default()
+        };
+        self.write_change(writer, len, change)
     }
 
     pub fn write_change(

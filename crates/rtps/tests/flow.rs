@@ -1,0 +1,210 @@
+//! Plain changes take a short way while all of them go the same. Nobody but the clock can tell.
+
+mod common;
+
+use common::script::{READER, WHERE, WRITER};
+use common::{keep_all, number, tell_writer};
+use proptest::prelude::*;
+use tickwire_base::{Duration, Instant, Locator, Timestamp};
+use tickwire_rtps::wire::{
+    AckNack, EntityId, Guid, GuidPrefix, MessageWriter, NackFrag, SequenceNumberSet,
+};
+use tickwire_rtps::writer::{ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig};
+use tickwire_rtps::{Change, Outbox};
+
+const NEIGHBOUR: Guid = Guid::new(GuidPrefix([3; 12]), EntityId::user_reader(1, true));
+
+/// What may befall a writer.
+#[derive(Clone, Debug)]
+enum Event {
+    /// So many changes of so many bytes, as [`change_of`] says.
+    Write(u8, usize, u8),
+    /// The reader has all but so many of what has been sent, and asks for the next ones by these bits.
+    AckNack(i64, u8, bool),
+    NackFrag(i64, u32),
+    Wait(Duration),
+    Match {
+        reliable: bool,
+        far: bool,
+    },
+    Unmatch,
+    Divert(bool),
+    Lifespan(bool),
+    Ask,
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let len = prop_oneof![8 => 1..200_usize, 1 => Just(0), 1 => 4_000..20_000_usize];
+    let kind = prop_oneof![8 => Just(0_u8), 1 => 1..6_u8];
+    let wait = prop_oneof![0..2_000_u64, 0..400_000_u64];
+    let event = prop_oneof![
+        12 => (1..40_u8, len, kind).prop_map(|(count, len, kind)| Event::Write(count, len, kind)),
+        6 => (0..20_i64, any::<u8>(), any::<bool>())
+            .prop_map(|(lacks, bits, is_final)| Event::AckNack(lacks, bits, is_final)),
+        4 => (0..20_i64, any::<bool>()).prop_map(|(lacks, is_final)| Event::AckNack(lacks, 0, is_final)),
+        1 => (0..10_i64, 1..4_u32).prop_map(|(before, fragment)| Event::NackFrag(before, fragment)),
+        4 => wait.prop_map(|us| Event::Wait(Duration::from_micros(us))),
+        1 => (any::<bool>(), any::<bool>()).prop_map(|(reliable, far)| Event::Match { reliable, far }),
+        1 => Just(Event::Unmatch),
+        1 => any::<bool>().prop_map(Event::Divert),
+        1 => any::<bool>().prop_map(Event::Lifespan),
+        1 => Just(Event::Ask),
+    ];
+    proptest::collection::vec(event, 1..80)
+}
+
+/// Most are plain.
+fn change_of(kind: u8, now: Instant) -> Change {
+    let time = Timestamp::from_nanos(i64::try_from(now.as_nanos()).expect("soon"));
+    Change {
+        source_timestamp: (kind != 1).then_some(time),
+        key_hash: (kind == 2).then_some([7; 16]),
+        group_number: number(i64::from(kind == 3)),
+        ..Change::default()
+    }
+}
+
+struct Side {
+    writer: Writer,
+    now: Instant,
+    count: u32,
+}
+
+impl Side {
+    fn new(config: WriterConfig) -> Self {
+        let mut side = Self {
+            writer: Writer::new(WriterConfig {
+                guid: WRITER,
+                max_message_len: 9_000,
+                max_unacknowledged_len: 20_000,
+                ..config
+            }),
+            now: Instant::from_nanos(1_000_000_000),
+            count: 0,
+        };
+        let proxy = ReaderProxy {
+            guid: READER,
+            reliable: true,
+            unicast: vec![WHERE],
+            ..ReaderProxy::default()
+        };
+        side.writer
+            .match_reader(side.now, proxy, &mut Outbox::new());
+        side
+    }
+
+    /// What the writer says to that, and what it answers to the last write.
+    fn meet(&mut self, event: &Event) -> (Vec<(Vec<u8>, Vec<Locator>)>, Option<WriteError<()>>) {
+        let (writer, now) = (&mut self.writer, self.now);
+        let mut outbox = Outbox::new();
+        let mut refused = None;
+        match *event {
+            Event::Write(count, len, kind) => {
+                for byte in 0..count {
+                    let fill = |buffer: &mut Vec<u8>| {
+                        buffer.resize(len, byte);
+                        match kind {
+                            4 => Err(()),
+                            _ => Ok(()),
+                        }
+                    };
+                    let change = change_of(kind, now);
+                    refused = writer.write(now, &change, fill, &mut outbox).err();
+                }
+            }
+            Event::AckNack(lacks, bits, is_final) => {
+                self.count += 1;
+                let base = (writer.last().0 + 1 - lacks).max(1);
+                let mut state = SequenceNumberSet::empty(number(base));
+                for bit in (0..8).filter(|bit| bits & 1 << bit != 0) {
+                    state.insert(number(base + bit));
+                }
+                let acknack = AckNack {
+                    reader: READER.entity,
+                    writer: WRITER.entity,
+                    state,
+                    count: self.count,
+                    is_final,
+                };
+                let mut bytes = Vec::new();
+                MessageWriter::new(&mut bytes, READER.prefix).acknack(&acknack);
+                tell_writer(writer, now, &bytes, &mut outbox);
+            }
+            Event::NackFrag(before, fragment) => {
+                self.count += 1;
+                let mut state = tickwire_rtps::wire::FragmentNumberSet::empty(fragment);
+                state.insert(fragment);
+                let nack = NackFrag {
+                    reader: READER.entity,
+                    writer: WRITER.entity,
+                    sequence_number: number((writer.last().0 - before).max(1)),
+                    state,
+                    count: self.count,
+                };
+                let mut bytes = Vec::new();
+                MessageWriter::new(&mut bytes, READER.prefix).nack_frag(&nack);
+                tell_writer(writer, now, &bytes, &mut outbox);
+            }
+            Event::Wait(time) => {
+                self.now = now + time;
+                writer.handle_timeout(self.now, &mut outbox);
+            }
+            Event::Match { reliable, far } => {
+                let port = 7_500 + u16::from(far);
+                let proxy = ReaderProxy {
+                    guid: NEIGHBOUR,
+                    reliable,
+                    unicast: vec![Locator::udp_v4(std::net::Ipv4Addr::LOCALHOST, port)],
+                    ..ReaderProxy::default()
+                };
+                writer.match_reader(now, proxy, &mut outbox);
+            }
+            Event::Unmatch => drop(writer.unmatch_reader(NEIGHBOUR)),
+            Event::Divert(there) => {
+                let to = there.then_some(Locator::udp_v4(std::net::Ipv4Addr::LOCALHOST, 9));
+                writer.divert(READER.prefix, to);
+            }
+            Event::Lifespan(ends) => writer.set_lifespan(match ends {
+                true => Duration::from_millis(50),
+                false => Duration::MAX,
+            }),
+            Event::Ask => writer.ask_acknowledgement(now, &mut outbox),
+        }
+        let said = outbox.datagrams();
+        let said = said.map(|(bytes, to)| (bytes.to_vec(), to.to_vec()));
+        (said.collect(), refused)
+    }
+}
+
+/// A writer that must look at each change by itself, as it might be one too many.
+fn limited() -> WriterConfig {
+    let limits = ResourceLimits {
+        max_samples: Some(usize::MAX),
+        ..ResourceLimits::NONE
+    };
+    WriterConfig {
+        limits,
+        ..keep_all()
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_short_way_says_and_keeps_the_same(events in events(), reliable: bool) {
+        let config = |config| WriterConfig { reliable, ..config };
+        let mut flowing = Side::new(config(keep_all()));
+        let mut other = Side::new(config(limited()));
+        for event in events {
+            prop_assert_eq!(flowing.meet(&event), other.meet(&event), "{:?}", event);
+            let (one, two) = (&flowing.writer, &other.writer);
+            prop_assert_eq!(one.counters(), two.counters(), "{:?}", event);
+            prop_assert_eq!(one.last(), two.last());
+            prop_assert_eq!(one.history_len(), two.history_len());
+            prop_assert_eq!(one.instance_count(), two.instance_count());
+            prop_assert_eq!(one.poll_timeout(), two.poll_timeout(), "{:?}", event);
+            for reader in [READER, NEIGHBOUR] {
+                prop_assert_eq!(one.lag_of(reader), two.lag_of(reader));
+            }
+        }
+    }
+}
