@@ -141,8 +141,8 @@ impl Encapsulation {
             (Representation::Xcdr2, Extensibility::Mutable) => PL_CDR2,
         };
         let little = u16::from(self.order == ByteOrder::Little);
-        buffer.extend_from_slice(&(kind | little).to_be_bytes());
-        buffer.extend_from_slice(&[0, 0]);
+        let [high, low] = (kind | little).to_be_bytes();
+        buffer.extend_from_slice(&[high, low, 0, 0]);
     }
 }
 
@@ -151,6 +151,12 @@ impl Encapsulation {
 pub(crate) fn pad(buffer: &mut Vec<u8>, start: usize) {
     let padding = buffer.len().wrapping_sub(start).wrapping_neg() & 3;
     buffer.extend(core::iter::repeat_n(0, padding));
+    note_padding(buffer, start, padding);
+}
+
+/// Notes in the header of the payload that starts at `start` that `padding` bytes pad it.
+#[inline]
+pub(crate) fn note_padding(buffer: &mut [u8], start: usize, padding: usize) {
     if let Some(options) = buffer.get_mut(start + 3) {
         *options |= [0, 1, 2, 3][padding];
     }

@@ -5,7 +5,7 @@ use core::fmt;
 
 use md5::{Digest, Md5};
 
-use crate::encapsulation::pad;
+use crate::encapsulation::{note_padding, pad};
 use crate::{
     DecodeError, DecodeErrorKind, Encapsulation, EncodeError, Extensibility, Reader,
     Representation, Topic, TypeDescription, Writer,
@@ -110,9 +110,9 @@ pub fn encapsulated<E>(
     Encapsulation::new(representation, extensibility).write(buffer);
     let mut writer = Writer::new(buffer, representation).ahead();
     let result = encode(&mut writer);
-    writer.finish();
+    let padding = writer.finish_padded(start);
     match result {
-        Ok(()) => pad(buffer, start),
+        Ok(()) => note_padding(buffer, start, padding),
         Err(_) => buffer.truncate(start),
     }
     result

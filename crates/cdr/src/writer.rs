@@ -161,6 +161,18 @@ impl<'a> Writer<'a> {
         self.buffer.resize(self.end, 0);
     }
 
+    /// The same, but for as many zeros as make what was written since `start` a multiple of four; says how many.
+    #[inline]
+    pub(crate) fn finish_padded(self, start: usize) -> usize {
+        let padding = start.wrapping_sub(self.end) & 3;
+        let end = self.end + padding;
+        match end <= self.buffer.len() {
+            true => self.buffer.truncate(end),
+            false => self.buffer.resize(end, 0),
+        }
+        padding
+    }
+
     /// The form that key hashes are made of (RTPS 2.5 §9.6.4.8): big-endian, no headers around
     /// structs, members in order of their ids.
     pub fn for_key_hash(buffer: &'a mut Vec<u8>, representation: Representation) -> Self {
@@ -535,7 +547,14 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes bytes back to back.
+    #[inline]
     pub(crate) fn write_bytes(&mut self, values: &[u8]) {
+        let end = self.end + values.len();
+        if let Some(room) = self.buffer.get_mut(self.end..end) {
+            room.copy_from_slice(values);
+            self.end = end;
+            return;
+        }
         self.buffer.resize(self.end, 0);
         self.buffer.extend_from_slice(values);
         self.end = self.buffer.len();
