@@ -26,6 +26,8 @@ pub(crate) struct Scratch {
 thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
     static HELD: Rc<RefCell<Held>> = Rc::default();
+    /// Whether its publications are suspended.
+    static IS_SUSPENDED: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Scratch {
@@ -51,10 +53,10 @@ impl Scratch {
 pub(crate) fn publish<R>(
     core: &Core,
     now: Instant,
-    latency_budget: Duration,
+    latency_budget: impl FnOnce() -> Duration,
     fill: impl FnOnce(&mut Outbox) -> R,
 ) -> R {
-    let held = held();
+    let held = IS_SUSPENDED.get().then(held).flatten();
     let held = held.as_deref().and_then(borrow);
     if let Some(mut held) = held.filter(|held| held.is_of(core)) {
         let result = fill(&mut held.outbox);
@@ -74,6 +76,7 @@ pub(crate) fn publish<R>(
             core.send_user(outbox);
             return result;
         }
+        let latency_budget = latency_budget();
         let patience = match &core.polled {
             None => latency_budget.max(pace.patience(now)),
             // Nobody would look after what is left.
@@ -158,6 +161,7 @@ impl SuspendedPublications {
                 let holder = held.core.get_or_insert_with(|| Arc::clone(core));
                 let is_ours = Arc::ptr_eq(holder, core);
                 held.suspensions += u32::from(is_ours);
+                IS_SUSPENDED.set(true);
                 is_ours
             })
         };
@@ -178,6 +182,7 @@ impl Drop for SuspendedPublications {
             if held.suspensions == 0 {
                 held.send();
                 held.core = None;
+                IS_SUSPENDED.set(false);
             }
         }
     }

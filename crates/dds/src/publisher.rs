@@ -217,9 +217,14 @@ impl CoherentChanges {
 impl Drop for CoherentChanges {
     fn drop(&mut self) {
         let core = &self.lifeline.core;
-        outgoing::publish(core, clock::now(), Duration::ZERO, |outbox| {
-            self.group.end(outbox);
-        });
+        outgoing::publish(
+            core,
+            clock::now(),
+            || Duration::ZERO,
+            |outbox| {
+                self.group.end(outbox);
+            },
+        );
     }
 }
 

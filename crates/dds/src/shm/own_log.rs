@@ -51,6 +51,7 @@ impl CountingLog {
 
     /// Adds a record of these bytes and zeros up to a multiple of four. False if there was no memory for it:
     /// nobody is waited for, and nothing is longer than the log takes. Who is reliable has it repaired, in pieces.
+    #[inline]
     pub(super) fn publish(&mut self, head: &[u8], payload: &[u8]) -> bool {
         let end = head.len() + payload.len();
         let Ok(mut claim) = self.writer.claim(end.next_multiple_of(4)) else {
@@ -62,7 +63,9 @@ impl CountingLog {
         {
             first.copy_from_slice(head);
             second.copy_from_slice(payload);
-            padding.fill(0);
+            if !padding.is_empty() {
+                padding.fill(0);
+            }
         }
         claim.publish();
         self.sent.records += 1;

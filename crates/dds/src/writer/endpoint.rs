@@ -373,32 +373,38 @@ impl WriterEndpoint {
         change: &Change,
         payload: impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> Result<SequenceNumber, Refused> {
-        outgoing::publish(&self.core, now, self.latency_budget(), |outbox| {
-            let Some(durable) = &self.durable else {
-                let written = self.put(now, change, outbox, |machine, change, outbox| {
-                    machine.write(now, change, payload, outbox)
-                });
-                return Ok(written?);
-            };
-            let written = durable.write::<Unwritten<SampleError>>(self.guid, change, now, |copy| {
-                let payload = |buffer: &mut Vec<u8>| {
-                    payload(buffer)?;
-                    copy.extend_from_slice(buffer);
-                    Ok::<_, Box<SampleError>>(())
+        outgoing::publish(
+            &self.core,
+            now,
+            || self.latency_budget(),
+            |outbox| {
+                let Some(durable) = &self.durable else {
+                    let written = self.put(now, change, outbox, |machine, change, outbox| {
+                        machine.write(now, change, payload, outbox)
+                    });
+                    return Ok(written?);
                 };
-                let mut coherent_set = SequenceNumber::ZERO;
-                let number = self.put(now, change, outbox, |machine, change, outbox| {
-                    let number = machine.write(now, change, payload, outbox)?;
-                    coherent_set = machine.coherent_set();
-                    Ok(number)
-                })?;
-                Ok(Written {
-                    number,
-                    coherent_set,
-                })
-            });
-            Ok(written??)
-        })
+                let written =
+                    durable.write::<Unwritten<SampleError>>(self.guid, change, now, |copy| {
+                        let payload = |buffer: &mut Vec<u8>| {
+                            payload(buffer)?;
+                            copy.extend_from_slice(buffer);
+                            Ok::<_, Box<SampleError>>(())
+                        };
+                        let mut coherent_set = SequenceNumber::ZERO;
+                        let number = self.put(now, change, outbox, |machine, change, outbox| {
+                            let number = machine.write(now, change, payload, outbox)?;
+                            coherent_set = machine.coherent_set();
+                            Ok(number)
+                        })?;
+                        Ok(Written {
+                            number,
+                            coherent_set,
+                        })
+                    });
+                Ok(written??)
+            },
+        )
     }
 
     fn try_write_lent(
@@ -409,19 +415,25 @@ impl WriterEndpoint {
         loan: &mut Option<shm::Loan>,
         len: usize,
     ) -> Result<SequenceNumber, Refused> {
-        outgoing::publish(&self.core, now, self.latency_budget(), |outbox| {
-            let written = self.put::<WriteError>(now, change, outbox, |machine, change, outbox| {
-                let publish = |head: &[u8; LENT_HEAD_LEN]| {
-                    // It is there until it is written.
-                    let loan = loan
-                        .take()
-                        .ok_or_else(|| Box::new(WriteError::NotEnabled))?;
-                    Ok(lender.publish(loan, len, head))
-                };
-                machine.write_lent(now, change, lender.payload_len(len), publish, outbox)
-            });
-            Ok(written?)
-        })
+        outgoing::publish(
+            &self.core,
+            now,
+            || self.latency_budget(),
+            |outbox| {
+                let written =
+                    self.put::<WriteError>(now, change, outbox, |machine, change, outbox| {
+                        let publish = |head: &[u8; LENT_HEAD_LEN]| {
+                            // It is there until it is written.
+                            let loan = loan
+                                .take()
+                                .ok_or_else(|| Box::new(WriteError::NotEnabled))?;
+                            Ok(lender.publish(loan, len, head))
+                        };
+                        machine.write_lent(now, change, lender.payload_len(len), publish, outbox)
+                    });
+                Ok(written?)
+            },
+        )
     }
 
     /// Has the machine write a change.
