@@ -13,6 +13,7 @@
 mod logs;
 mod messages;
 
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -568,9 +569,9 @@ impl Dispatch<'_> {
         }
     }
 
-    /// The same with records of a log, which lie one behind the other.
-    fn records(&mut self, bytes: &[u8], lens: &[usize], arrival: Arrival) {
-        match Messages::several(bytes, lens, arrival) {
+    /// The same with records of a log, which lie at these places.
+    fn records(&mut self, bytes: &[u8], places: &[Range<usize>], arrival: Arrival) {
+        match Messages::several(bytes, places, arrival) {
             Ok(messages) => self.messages(messages),
             Err(count) => self.core.counters.malformed.add(count),
         }

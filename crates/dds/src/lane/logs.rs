@@ -1,6 +1,7 @@
 //! Receiving from logs in shared memory: records are datagrams, delivered as such.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -28,21 +29,25 @@ pub(super) struct Logs {
 struct Batch {
     /// Where they are copied to, one behind the other. Grows to the longest batch and does not shrink.
     bytes: Vec<u8>,
-    len: usize,
-    lens: Vec<usize>,
+    /// Where each lies there.
+    records: Vec<Range<usize>>,
     /// What the record behind them tells of, with its length.
     lent: Option<(Whereabouts, usize)>,
 }
 
 impl Batch {
     fn clear(&mut self) {
-        self.len = 0;
-        self.lens.clear();
+        self.records.clear();
         self.lent = None;
     }
 
+    /// Where the last record ends.
+    fn len(&self) -> usize {
+        self.records.last().map_or(0, |last| last.end)
+    }
+
     fn is_full(&self) -> bool {
-        self.lens.len() >= MAX_RECORDS || self.len >= MAX_BATCH_LEN || self.lent.is_some()
+        self.records.len() >= MAX_RECORDS || self.len() >= MAX_BATCH_LEN || self.lent.is_some()
     }
 }
 
@@ -69,22 +74,43 @@ enum Hold {
 
 impl Followed {
     /// Copies the next records. Of what was overrun among them nothing is said but counted.
-    #[inline(never)]
     fn read(&mut self, shm: &SharedMemory, batch: &mut Batch) {
         batch.clear();
+        if self.reader.pool().is_some() {
+            self.read_up_to_lent(shm, batch);
+        } else {
+            let Batch { bytes, records, .. } = batch;
+            let run = self
+                .reader
+                .read_run(MAX_RECORDS, MAX_BATCH_LEN, bytes, records);
+            match run {
+                Ok(()) => self.is_over |= self.has_ended && records.is_empty(),
+                Err(NextError::Overrun(_)) => {}
+                Err(_) => self.leave(shm),
+            }
+        }
+        let lost = self.reader.lost().records;
+        if lost != self.lost {
+            shm.counters.records_lost.add(lost - self.lost);
+            self.lost = lost;
+        }
+    }
+
+    /// Copies the next records of a log that some may tell of lent memory in, one by one up to the first that does.
+    fn read_up_to_lent(&mut self, shm: &SharedMemory, batch: &mut Batch) {
         while !batch.is_full() {
             // That there is nothing more the writer is told later, when what there was has been delivered.
-            let next = match batch.lens.is_empty() {
+            let next = match batch.records.is_empty() {
                 true => self.reader.next(),
                 false => self.reader.next_of_batch(),
             };
             match next {
                 Ok(Some(mut record)) => {
-                    if let Ok(bytes) = record.read_behind(batch.len, &mut batch.bytes) {
+                    let begin = batch.len();
+                    if let Ok(bytes) = record.read_behind(begin, &mut batch.bytes) {
                         batch.lent = Whereabouts::parse(bytes).map(|lies| (lies, bytes.len()));
                         if batch.lent.is_none() {
-                            batch.lens.push(bytes.len());
-                            batch.len += bytes.len();
+                            batch.records.push(begin..begin + bytes.len());
                         }
                     }
                 }
@@ -98,11 +124,6 @@ impl Followed {
                     break;
                 }
             }
-        }
-        let lost = self.reader.lost().records;
-        if lost != self.lost {
-            shm.counters.records_lost.add(lost - self.lost);
-            self.lost = lost;
         }
     }
 
@@ -306,13 +327,15 @@ impl Work {
         for _ in 0..MAX_BATCHES {
             log.read(shm, batch);
             let mut discovered = Discovered::Nothing;
-            if !batch.lens.is_empty() {
+            if !batch.records.is_empty() {
                 let time = clock::both();
                 came = Some(time.0);
-                shm.counters.records_received.add(batch.lens.len() as u64);
-                shm.counters.record_bytes_received.add(batch.len as u64);
+                let lens = batch.records.iter().map(Range::len);
+                shm.counters.records_received.add(lens.len() as u64);
+                let len = lens.sum::<usize>();
+                shm.counters.record_bytes_received.add(len as u64);
                 self.hand_on(core, time, None, &mut discovered, |dispatch| {
-                    dispatch.records(&batch.bytes, &batch.lens, FROM_HERE);
+                    dispatch.records(&batch.bytes, &batch.records, FROM_HERE);
                 });
                 self.call_listeners();
             }

@@ -1,16 +1,17 @@
 //! Messages that have come together, as if they were one.
 
+use std::ops::Range;
 use std::slice;
 
 use tickwire_rtps::wire::{Arrival, Context, Data, Malformed, MessageReader, Submessage};
 
-/// The submessages of one message, or of several that lie one behind the other. An error ends the message that it is
+/// The submessages of one message, or of several that lie in one piece of memory. An error ends the message that it is
 /// in.
 pub(crate) struct Messages<'a> {
     current: MessageReader<'a>,
-    /// What comes behind it, and the lengths of those messages.
-    rest: &'a [u8],
-    lens: slice::Iter<'a, usize>,
+    /// Where the others are.
+    bytes: &'a [u8],
+    places: slice::Iter<'a, Range<usize>>,
     without_header: u64,
 }
 
@@ -22,27 +23,26 @@ impl<'a> Messages<'a> {
     pub(crate) fn one(bytes: &'a [u8], arrival: Arrival) -> Result<Self, Malformed> {
         Ok(Self {
             current: MessageReader::new(bytes)?.arrived(arrival),
-            rest: &[],
-            lens: [].iter(),
+            bytes: &[],
+            places: [].iter(),
             without_header: 0,
         })
     }
 
-    /// Messages of these lengths, which `bytes` begin with. The number of messages if none has a header.
+    /// Messages at these places of `bytes`. The number of messages if none has a header.
     pub(crate) fn several(
         bytes: &'a [u8],
-        lens: &'a [usize],
+        places: &'a [Range<usize>],
         arrival: Arrival,
     ) -> Result<Self, u64> {
-        let mut rest = bytes;
-        let mut lens = lens.iter();
+        let mut places = places.iter();
         let mut without_header = 0;
-        while let Some(message) = split(&mut rest, &mut lens) {
+        while let Some(message) = next_message(bytes, &mut places) {
             if let Ok(current) = MessageReader::new(message) {
                 return Ok(Self {
                     current: current.arrived(arrival),
-                    rest,
-                    lens,
+                    bytes,
+                    places,
                     without_header,
                 });
             }
@@ -89,7 +89,7 @@ impl<'a> Messages<'a> {
 
     #[inline]
     fn begin_next(&mut self) -> bool {
-        while let Some(message) = split(&mut self.rest, &mut self.lens) {
+        while let Some(message) = next_message(self.bytes, &mut self.places) {
             match self.current.begin(message) {
                 Ok(()) => return true,
                 Err(_) => self.without_header += 1,
@@ -99,12 +99,13 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Takes the next message away.
 #[inline]
-fn split<'a>(rest: &mut &'a [u8], lens: &mut slice::Iter<'_, usize>) -> Option<&'a [u8]> {
-    let (message, behind) = rest.split_at_checked(*lens.next()?)?;
-    *rest = behind;
-    Some(message)
+fn next_message<'a>(
+    bytes: &'a [u8],
+    places: &mut slice::Iter<'_, Range<usize>>,
+) -> Option<&'a [u8]> {
+    let place = places.next()?;
+    bytes.get(place.start..place.end)
 }
 
 #[cfg(test)]
@@ -159,9 +160,14 @@ mod tests {
             broken,
             message(5, [7]),
         ];
-        let lens: Vec<_> = all.iter().map(Vec::len).collect();
-        let bytes = all.concat();
-        let mut messages = Messages::several(&bytes, &lens, HERE).expect("one has a header");
+        let mut bytes = Vec::new();
+        let places = all.iter().map(|message| {
+            bytes.extend(b"something else");
+            bytes.extend(message);
+            bytes.len() - message.len()..bytes.len()
+        });
+        let places: Vec<_> = places.collect();
+        let mut messages = Messages::several(&bytes, &places, HERE).expect("one has a header");
         let mut read = Vec::new();
         while let Some(next) = messages.next_submessage() {
             let GuidPrefix([prefix, ..]) = messages.context().source_prefix;
@@ -186,12 +192,16 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_go_past_the_end_end_the_messages() {
+    fn places_past_the_end_end_the_messages() {
         let bytes = message(1, [1]);
-        let lens = [bytes.len(), 1, 0];
-        let mut messages = Messages::several(&bytes, &lens, HERE).expect("a header");
+        let len = bytes.len();
+        let places = [0..len, len..len + 1, len..len];
+        let mut messages = Messages::several(&bytes, &places, HERE).expect("a header");
         assert!(messages.next_submessage().is_some());
         assert!(messages.next_submessage().is_none());
-        assert!(matches!(Messages::several(&bytes, &[3, 2], HERE), Err(2)));
+        assert!(matches!(
+            Messages::several(&bytes, &[0..3, 3..5], HERE),
+            Err(2)
+        ));
     }
 }

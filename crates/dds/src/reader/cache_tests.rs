@@ -11,6 +11,8 @@ use crate::reader::info::{InstanceState, SampleState, StateMask, ViewState};
 use crate::reader::insert::{Insertion, SampleRejectedReason};
 use crate::reader::sample::Sample;
 
+#[path = "fresh_tests.rs"]
+mod fresh;
 #[path = "lifecycle_tests.rs"]
 mod lifecycle;
 #[path = "room_tests.rs"]
@@ -81,9 +83,23 @@ impl Fixture {
     }
 
     fn change_at(&mut self, kind: ChangeKind, instance: u8, from: u8, number: u64) -> Insertion {
-        let mut arrival = arrival(kind, instance, from, number);
+        self.insert(arrival(kind, instance, from, number), number)
+    }
+
+    /// The same with a change that has the next number.
+    fn offer(&mut self, arrival: Arrival) -> Insertion {
+        self.count += 1;
+        let sequence_number = SequenceNumber(self.count.cast_signed());
+        let arrival = Arrival {
+            sequence_number,
+            ..arrival
+        };
+        self.insert(arrival, self.count)
+    }
+
+    fn insert(&mut self, mut arrival: Arrival, number: u64) -> Insertion {
         arrival.expires_at = self.cache.expiry_of(&arrival);
-        let value = kind.is_alive().then(|| {
+        let value = arrival.kind.is_alive().then(|| {
             let mut value = self.cache.value(u64::default);
             *Arc::get_mut(&mut value).expect("a pooled value is unique") = number;
             value

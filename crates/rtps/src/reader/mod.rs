@@ -518,8 +518,7 @@ impl Reader {
             self.settle(index);
         }
         let writer = &mut self.writers[index];
-        let begun = writer.proxy.reliable && writer.synchronized;
-        writer.flows = begun && writer.is_at_rest() && writer.is_in_order();
+        writer.flows = writer.is_flowing();
     }
 
     fn settle(&mut self, index: usize) {
@@ -553,6 +552,12 @@ impl Reader {
             self.counters.misbehaved += 1;
             return None;
         }
+        let writer = &self.writers[index];
+        debug_assert_eq!(
+            writer.flows,
+            writer.is_flowing(),
+            "touched after each change"
+        );
         Some(index)
     }
 

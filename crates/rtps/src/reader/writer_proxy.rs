@@ -314,9 +314,16 @@ impl MatchedWriter {
         self.reorder.held() == 0 && self.reassembly.len() == 0
     }
 
+    /// What [`flows`](Self::flows) is to be.
+    #[inline]
+    pub(super) fn is_flowing(&self) -> bool {
+        let has_begun = self.proxy.reliable && self.synchronized;
+        has_begun && self.is_at_rest() && self.is_in_order()
+    }
+
     /// Whether nothing is known of what comes after the next change.
     #[inline]
-    pub(super) fn is_in_order(&self) -> bool {
+    fn is_in_order(&self) -> bool {
         self.reorder.is_empty() && self.reassembly.len() == 0
     }
 

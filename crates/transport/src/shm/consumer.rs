@@ -1,6 +1,8 @@
 //! A reader's side of a log's memory: the next record, whether it is whole, what was lost. Believes nothing
 //! that it reads.
 
+use std::ops::Range;
+
 use super::atomic::{Ordering, fence};
 use super::layout::{self, BELL, HEADER, Header, NEWEST, RESERVED, Ring, WANTED};
 use super::map::{CommonMap, ForeignMap};
@@ -103,14 +105,73 @@ impl Consumer {
             .copy(payload, into.get_mut(..len).unwrap_or_default());
         match self.is_whole(found.position) {
             true => Ok(()),
-            false => {
-                self.lost.records += 1;
-                self.lost.bytes += found.len as u64;
-                Err(Overrun {
-                    lost_bytes: found.len as u64,
-                })
-            }
+            false => Err(self.lose(found.len)),
         }
+    }
+
+    /// Counts a record that has been overrun while it was copied.
+    #[cold]
+    fn lose(&mut self, len: usize) -> Overrun {
+        let lost_bytes = len as u64;
+        self.lost.records += 1;
+        self.lost.bytes += lost_bytes;
+        Overrun { lost_bytes }
+    }
+
+    /// What one copy takes at most, so that the writer hears in time of the room that it makes.
+    pub(crate) fn max_run_len(&self, max_len: usize) -> u64 {
+        (max_len as u64).min(self.ring.len() / 8)
+    }
+
+    /// Copies the next records, which count as read then, to the begin of `buffer`, which grows to the longest and does
+    /// not shrink: in one go, with their headers. Appends where their payloads lie there. None if there is no next record;
+    /// else as many as lie one behind the other, up to `max_count`, and of no more than `max_len` bytes unless it is one.
+    pub(crate) fn copy_run(
+        &mut self,
+        (max_count, max_len): (usize, u64),
+        buffer: &mut Vec<u8>,
+        payloads: &mut Vec<Range<usize>>,
+    ) -> Result<(), NextError> {
+        let Some(first) = self.next()? else {
+            return Ok(());
+        };
+        let (begin, behind_first) = (first.position, (self.cursor, self.sequence));
+        payloads.push(HEADER_LEN..HEADER_LEN + first.len);
+        for _ in 1..max_count {
+            // What does not follow there, or is no record, is left to `next`.
+            if self.ring.rest(self.cursor) == self.ring.len() {
+                break;
+            }
+            let at = self.ring.at(self.cursor);
+            let word = self.log.load(at);
+            let header = Header::parse(word, self.cursor, self.ring);
+            let Some(Header::Record(len)) = header else {
+                break;
+            };
+            fence(Ordering::Acquire);
+            let end = self.cursor + layout::total(len);
+            if end - begin > max_len || self.log.load(at + 8) != self.sequence {
+                break;
+            }
+            let payload = within(begin, self.cursor + HEADER);
+            payloads.push(payload..payload + len as usize);
+            self.sequence = self.sequence.saturating_add(1);
+            self.cursor = end;
+        }
+        let len = within(begin, self.cursor);
+        if buffer.len() < len {
+            buffer.resize(len, 0);
+        }
+        fence(Ordering::Acquire);
+        let copied = buffer.get_mut(..len).unwrap_or_default();
+        self.log.copy(self.ring.at(begin), copied);
+        if !self.is_whole(begin) {
+            // So what was taken for the headers behind it may have been something else.
+            (self.cursor, self.sequence) = behind_first;
+            payloads.clear();
+            return Err(NextError::Overrun(self.lose(first.len)));
+        }
+        Ok(())
     }
 
     /// Whether [`next`](Self::next) would give anything, be it an error.
@@ -219,4 +280,15 @@ impl Consumer {
         self.is_broken = true;
         NextError::Malformed
     }
+}
+
+const HEADER_LEN: usize = HEADER as usize;
+
+/// How far a position is behind the begin of a copy.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a ring fits the address space"
+)]
+fn within(begin: u64, position: u64) -> usize {
+    (position - begin) as usize
 }

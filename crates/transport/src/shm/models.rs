@@ -100,6 +100,37 @@ fn what_is_overrun_is_never_taken_for_whole() {
     });
 }
 
+#[test]
+fn a_run_that_is_overrun_is_never_taken_for_whole() {
+    model(|| {
+        let (mut producer, [mut consumer]) = log([false]);
+        for number in 0..2 {
+            publish(&mut producer, number).expect("nobody is waited for");
+        }
+        let writer = thread::spawn(move || {
+            for number in 2..5 {
+                publish(&mut producer, number).expect("nobody is waited for");
+            }
+        });
+        let mut next = 0;
+        for _ in 0..2 {
+            let (mut buffer, mut payloads) = (Vec::new(), Vec::new());
+            match consumer.copy_run((3, RING_LEN as u64), &mut buffer, &mut payloads) {
+                Ok(()) => {}
+                Err(NextError::Overrun(_)) => assert!(payloads.is_empty()),
+                Err(NextError::Malformed) => panic!("the writer keeps to the layout"),
+            }
+            for payload in payloads {
+                let words = buffer[payload].as_chunks::<8>().0;
+                let [one, two] = [words[0], words[1]].map(u64::from_ne_bytes);
+                assert!(one == two && one >= next, "torn");
+                next = one + 1;
+            }
+        }
+        writer.join().expect("no panic");
+    });
+}
+
 /// Whether the second and the third record lie behind the first or begin a lap, as the reader had read all before
 /// or not, it gets them.
 #[test]

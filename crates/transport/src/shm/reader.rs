@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -119,6 +120,29 @@ impl LogReader {
             consumer: &mut self.consumer,
             found,
         }))
+    }
+
+    /// Copies records that lie one behind the other to the begin of `buffer`, which grows to the longest and does not
+    /// shrink: all in one go, which takes less than [`next`](Self::next) for each. What `payloads` are in the buffer
+    /// then is what was published; bytes between them say nothing. They are appended to, up to `max_count`, and of no
+    /// more than `max_len` bytes or an eighth of the ring unless it is one; by none if there is no record, which is left
+    /// for [`next`](Self::next) to tell the writer. Else as `next`.
+    pub fn read_run(
+        &mut self,
+        max_count: usize,
+        max_len: usize,
+        buffer: &mut Vec<u8>,
+        payloads: &mut Vec<Range<usize>>,
+    ) -> Result<(), NextError> {
+        let max_len = self.consumer.max_run_len(max_len);
+        let read = self
+            .consumer
+            .copy_run((max_count, max_len), buffer, payloads);
+        // The log may have its room, as there are copies.
+        if self.consumer.tell() {
+            self.ring_writer();
+        }
+        read
     }
 
     #[cold]

@@ -26,6 +26,29 @@ fn payload(number: u64, len: usize) -> Vec<u8> {
     number.to_le_bytes().into_iter().cycle().take(len).collect()
 }
 
+/// Reads all that there is in runs of several records, into a vector of payloads.
+fn drain_runs(
+    reader: &mut LogReader,
+    max_count: usize,
+    max_len: usize,
+) -> Result<Vec<Vec<u8>>, NextError> {
+    let (mut all, mut buffer, mut payloads) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        payloads.clear();
+        reader.read_run(max_count, max_len, &mut buffer, &mut payloads)?;
+        assert!(payloads.len() <= max_count);
+        if payloads.is_empty() {
+            reader.tell_all();
+            return Ok(all);
+        }
+        all.extend(
+            payloads
+                .iter()
+                .map(|payload| buffer[payload.clone()].to_vec()),
+        );
+    }
+}
+
 /// Reads all that there is into a vector of sequence numbers and payloads.
 fn drain(reader: &mut LogReader) -> Result<Vec<(u64, Vec<u8>)>, NextError> {
     let mut all = Vec::new();
@@ -63,6 +86,66 @@ proptest! {
         }
         got.extend(drain(&mut reader).expect("it is waited for"));
         prop_assert_eq!(got, sent);
+    }
+
+    /// Who copies several records at once gets the same.
+    #[test]
+    #[cfg_attr(miri, ignore = "maps files")]
+    fn runs_are_what_records_are_one_by_one(
+        bursts in prop::collection::vec((1_usize..40, 0_usize..=300), 1..30),
+        max_count in 1_usize..9,
+        max_len in 0_usize..2_000,
+    ) {
+        let ear = Ear::new().expect("descriptors");
+        let mut writer = LogWriter::new(MIN_LOG_BYTES).expect("memory");
+        let (mut one, _) = joined(&mut writer, &ear, Gating::Waits);
+        let (mut runs, _) = joined(&mut writer, &ear, Gating::Waits);
+        let mut number = 0;
+        for (count, len) in bursts {
+            for _ in 0..count {
+                match writer.publish(&payload(number, len)) {
+                    Ok(()) => number += 1,
+                    Err(error) => {
+                        prop_assert_eq!(error, ClaimError::Full);
+                        break;
+                    }
+                }
+            }
+            let expected = drain(&mut one).expect("it is waited for");
+            let expected: Vec<_> = expected.into_iter().map(|(_, bytes)| bytes).collect();
+            prop_assert_eq!(drain_runs(&mut runs, max_count, max_len), Ok(expected));
+        }
+        prop_assert_eq!(runs.lost(), Lost::default());
+    }
+
+    /// And knows what it has missed.
+    #[test]
+    #[cfg_attr(miri, ignore = "maps files")]
+    fn runs_miss_what_is_counted(bursts in prop::collection::vec((1_u64..60, 8_usize..=300), 1..30), max_count in 1_usize..9) {
+        let ear = Ear::new().expect("descriptors");
+        let mut writer = LogWriter::new(MIN_LOG_BYTES).expect("memory");
+        let (mut reader, _) = joined(&mut writer, &ear, Gating::Overruns);
+        let (mut number, mut read, mut next) = (0, 0, 0);
+        for (count, len) in bursts {
+            for _ in 0..count {
+                prop_assert_eq!(writer.publish(&payload(number, len)), Ok(()));
+                number += 1;
+            }
+            let records = loop {
+                match drain_runs(&mut reader, max_count, 1_000) {
+                    Err(NextError::Overrun(_)) => {}
+                    other => break other.expect("the writer keeps to the layout"),
+                }
+            };
+            for bytes in records {
+                let sequence = u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"));
+                prop_assert!(sequence >= next);
+                prop_assert_eq!(bytes, payload(sequence, len));
+                next = sequence + 1;
+                read += 1;
+            }
+            prop_assert_eq!(read + reader.lost().records, number);
+        }
     }
 
     /// A reader that nobody waits for gets records whole or not at all, and knows how many it has missed.
@@ -109,8 +192,9 @@ proptest! {
         let (mut own, foreign) = heap::log(RING + 512);
         let control = heap::common();
         let ring = Ring::new(512).expect("a power of two");
-        let start = Start { seat: 61, position: position & !15, sequence: 0 };
-        let mut consumer = Consumer::new(foreign(), control(), ring, start);
+        let start = || Start { seat: 61, position: position & !15, sequence: 0 };
+        let mut consumer = Consumer::new(foreign(), control(), ring, start());
+        let mut runner = Consumer::new(foreign(), control(), ring, start());
         for (index, word) in words.into_iter().enumerate() {
             own.store(RING + 8 * index, word, atomic::Ordering::Relaxed);
         }
@@ -124,9 +208,41 @@ proptest! {
                     let _ = consumer.copy(found, &mut [0; 512]);
                 }
                 let _ = consumer.has_next();
+                let (mut buffer, mut payloads) = (Vec::new(), Vec::new());
+                let run = runner.copy_run((5, 200), &mut buffer, &mut payloads);
+                prop_assert!(buffer.len() <= 200 && payloads.len() <= 5);
+                prop_assert!(payloads.iter().all(|payload| buffer.get(payload.clone()).is_some()));
+                prop_assert!(run.is_ok() || payloads.is_empty());
             }
         }
     }
+}
+
+/// Several records are copied with their headers, and the next lap's apart, in plain memory.
+#[test]
+fn a_run_ends_where_the_ring_does() {
+    let (mut producer, [mut consumer, _]) = by_steps(256, 256, 256);
+    let mut seen = Vec::new();
+    for burst in 0..5 {
+        for number in 3 * burst..3 * burst + 3 {
+            lay_down(&mut producer, number, 24).expect("room");
+        }
+        loop {
+            let (mut buffer, mut payloads) = (Vec::new(), Vec::new());
+            let run = consumer.copy_run((8, 256), &mut buffer, &mut payloads);
+            run.expect("it keeps up");
+            consumer.tell_all();
+            if payloads.is_empty() {
+                break;
+            }
+            for place in payloads {
+                let number = seen.len() as u64;
+                assert_eq!(buffer[place], payload(number, 24));
+                seen.push(number);
+            }
+        }
+    }
+    assert_eq!(seen.len(), 15);
 }
 
 /// A record, in plain memory.
