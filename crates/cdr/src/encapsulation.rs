@@ -132,6 +132,7 @@ impl Encapsulation {
     }
 
     /// Appends the header, saying that nothing pads the body.
+    #[inline]
     pub fn write(self, buffer: &mut Vec<u8>) {
         let kind = match (self.representation, self.extensibility) {
             (Representation::Xcdr1, Extensibility::Mutable) => PL_CDR,

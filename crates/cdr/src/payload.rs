@@ -14,6 +14,7 @@ use crate::{
 /// Appends the payload of a sample: header, body, padding to a multiple of four.
 ///
 /// On an error the buffer is as it was.
+#[inline]
 pub fn to_payload<T: Topic>(
     value: &T,
     representation: Representation,
@@ -100,6 +101,7 @@ pub(crate) fn with_length(payload: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Writes a payload whose body `encode` writes; on an error takes everything back.
+#[inline]
 pub fn encapsulated<E>(
     representation: Representation,
     extensibility: Extensibility,
@@ -107,6 +109,7 @@ pub fn encapsulated<E>(
     encode: impl FnOnce(&mut Writer<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let start = buffer.len();
+    buffer.reserve(Encapsulation::SIZE + Writer::AHEAD_AT_ONCE);
     Encapsulation::new(representation, extensibility).write(buffer);
     let mut writer = Writer::new(buffer, representation).ahead();
     let result = encode(&mut writer);

@@ -132,6 +132,9 @@ pub struct SequenceMark {
 }
 
 impl<'a> Writer<'a> {
+    /// Zeros that cost less to write than a call.
+    pub(crate) const AHEAD_AT_ONCE: usize = 128;
+
     /// Appends to `buffer`, little-endian. Alignment counts from its present end.
     pub fn new(buffer: &'a mut Vec<u8>, representation: Representation) -> Self {
         let origin = buffer.len();
@@ -671,6 +674,12 @@ impl<'a> Writer<'a> {
 #[cold]
 #[inline(never)]
 fn grow(buffer: &mut Vec<u8>, end: usize, ahead: usize) {
+    // A fixed length of zeros takes no call.
+    let spare = buffer.capacity() - buffer.len();
+    let fits = end - buffer.len() <= Writer::AHEAD_AT_ONCE;
+    if ahead > 0 && fits && (Writer::AHEAD_AT_ONCE..AHEAD).contains(&spare) {
+        return buffer.extend_from_slice(&[0; Writer::AHEAD_AT_ONCE]);
+    }
     buffer.reserve(end - buffer.len());
     let len = buffer.capacity().min(end + ahead);
     buffer.resize(len, 0);

@@ -72,6 +72,7 @@ pub struct Change {
 
 impl Change {
     /// Whether it gives a topic without a key a new value, and nothing more is to be said of it.
+    #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.kind.is_alive()
             && self.key_hash.is_none()

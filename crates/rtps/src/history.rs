@@ -296,7 +296,7 @@ impl<B: Lent> History<B> {
 
     /// Adds a change that is alive, of no instance, in no set, and stays until it is removed. `number` is above
     /// all that were added before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_plain(
         &mut self,
         number: SequenceNumber,

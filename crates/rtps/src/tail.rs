@@ -15,6 +15,8 @@ pub(crate) struct Tail {
     /// Each has changes.
     pieces: VecDeque<Piece>,
     len: usize,
+    /// The number after the highest, if there are any.
+    end: SequenceNumber,
     /// Those that are used again.
     spare: Vec<Piece>,
 }
@@ -77,7 +79,7 @@ impl Tail {
     /// The number after the highest.
     #[inline]
     pub(crate) fn end(&self) -> Option<SequenceNumber> {
-        self.pieces.back().map(Piece::end)
+        (self.len > 0).then_some(self.end)
     }
 
     /// Adds a change, whose number is [`end`](Self::end) unless there are none.
@@ -91,6 +93,7 @@ impl Tail {
         let end = piece.bytes.len();
         piece.changes.push(Plain { timestamp, end });
         self.len += 1;
+        self.end = number.next();
     }
 
     #[cold]

@@ -51,7 +51,7 @@ impl CountingLog {
 
     /// Adds a record of these bytes and zeros up to a multiple of four. False if there was no memory for it:
     /// nobody is waited for, and nothing is longer than the log takes. Who is reliable has it repaired, in pieces.
-    #[inline]
+    #[inline(always)]
     pub(super) fn publish(&mut self, head: &[u8], payload: &[u8]) -> bool {
         let end = head.len() + payload.len();
         let Ok(mut claim) = self.writer.claim(end.next_multiple_of(4)) else {
@@ -95,7 +95,7 @@ impl OwnLog {
     }
 
     /// Has the log written to, if there is one; then looks who sleeps.
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, write: impl FnOnce(&mut CountingLog) -> bool) {
         let Some(log) = &self.log else {
             return;
@@ -118,7 +118,7 @@ impl Log for OwnLog {
         self.log.is_some().then_some(self.max_len)
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, head: &[u8], payload: &[u8]) {
         self.write(|log| log.publish(head, payload));
     }

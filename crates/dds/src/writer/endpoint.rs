@@ -204,9 +204,9 @@ impl WriterEndpoint {
         &self,
         now: Instant,
         change: &Change,
-        payload: impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
+        payload: &impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> Result<SequenceNumber, WriteError> {
-        self.write_by(now, |now| self.try_write(now, change, &payload))
+        self.write_by(now, |now| self.try_write(now, change, payload))
     }
 
     /// Writes `len` bytes in place, and waits for room if there is none.
@@ -518,10 +518,13 @@ impl WriterEndpoint {
         outbox.mark(self.dscp.load(Ordering::Relaxed));
         let result = call(&mut state, now, outbox);
         outbox.mark(0);
-        let deadline = state.deadline.as_ref();
-        let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
-        let lease = state.lease.as_ref().and_then(Lease::poll_timeout);
-        let due = earlier(state.machine.poll_timeout(), earlier(deadline, lease));
+        let mut due = state.machine.poll_timeout();
+        if let Some(deadline) = &state.deadline {
+            due = earlier(due, deadline.poll_timeout());
+        }
+        if let Some(lease) = &state.lease {
+            due = earlier(due, lease.poll_timeout());
+        }
         self.due.set(due, &self.core.control);
         let ringing = state.machine.log().take_ringing();
         drop(state);

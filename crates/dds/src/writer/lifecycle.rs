@@ -61,7 +61,7 @@ impl Instances {
                 key_hash: Some(hash),
                 ..Change::default()
             };
-            let written = endpoint.write(now, &change, |buffer| {
+            let written = endpoint.write(now, &change, &|buffer: &mut Vec<u8>| {
                 buffer.extend_from_slice(&key);
                 Ok(())
             });

@@ -154,10 +154,12 @@ impl<T: TopicSupport> DataWriter<T> {
         (now, timestamp): (Instant, Timestamp),
     ) -> Result<SequenceNumber, WriteError> {
         let change = self.value_at(timestamp)?;
-        self.handle.endpoint.write(now, &change, |buffer| {
-            lender.write(bytes, buffer);
-            Ok(())
-        })
+        self.handle
+            .endpoint
+            .write(now, &change, &|buffer: &mut Vec<u8>| {
+                lender.write(bytes, buffer);
+                Ok(())
+            })
     }
 
     /// A change to a value of a type without key.
@@ -475,7 +477,7 @@ impl<T: TopicSupport> DataWriter<T> {
                 _ => instances.ended(hash),
             }
         }
-        endpoint.write(now, &change, |buffer| {
+        endpoint.write(now, &change, &|buffer: &mut Vec<u8>| {
             let written = match kind {
                 ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
                 _ => serialize_key(buffer),

@@ -83,7 +83,9 @@ impl<'a> MessageWriter<'a> {
     }
 
     /// INFO_TS and DATA of a sample that needs no inline QoS; `head` is of these bytes.
+    #[inline]
     pub(crate) fn sample(&mut self, head: &[u8; SampleHead::MESSAGE_LEN], payload: &[u8]) {
+        self.bytes.reserve(SampleHead::LEN + payload.len() + 3);
         self.bytes.extend_from_slice(&head[Header::LEN..]);
         self.bytes.extend_from_slice(payload);
         self.pad();
@@ -242,7 +244,9 @@ impl<'a> MessageWriter<'a> {
 
     fn pad(&mut self) {
         let padding = (self.start.wrapping_sub(self.bytes.len())) % 4;
-        self.bytes.extend_from_slice(&[0; 3][..padding]);
+        if padding > 0 {
+            self.bytes.extend_from_slice(&[0; 3][..padding]);
+        }
     }
 
     fn submessage(

@@ -39,6 +39,8 @@ pub(super) struct Composer {
     pub(super) key_hash: bool,
     /// Whether it carries the place.
     presents: bool,
+    /// What a datagram needs for DATA or DATA_FRAG beside the payload.
+    around_len: usize,
     /// Whether it carries the original writer.
     relays: bool,
     heartbeat_frag_count: u32,
@@ -50,7 +52,8 @@ pub(super) struct Composer {
 impl Composer {
     pub(super) fn new(config: &WriterConfig) -> Self {
         let max_message_len = config.max_message_len.clamp(512, 65_000);
-        let len = max_message_len - HEADERS_LEN - submessages_len(config.presents, config.relays);
+        let around_len = submessages_len(config.presents, config.relays);
+        let len = max_message_len - HEADERS_LEN - around_len;
         let fragment_len = (len & !7).min(config.max_fragment_len.max(64));
         Self {
             writer: config.guid,
@@ -60,6 +63,7 @@ impl Composer {
             head: SampleHead::new(config.guid),
             key_hash: config.key_hash_with_data,
             presents: config.presents,
+            around_len,
             relays: config.relays,
             heartbeat_frag_count: 0,
             inline_qos: Vec::new(),
@@ -310,11 +314,11 @@ impl Composer {
 
     /// The longest payload that goes in one piece by messages of up to `max_len` bytes, unless fragments
     /// are to be short.
+    #[inline]
     pub(super) fn whole_len(&self, max_len: usize) -> usize {
-        let around = HEADERS_LEN + submessages_len(self.presents, self.relays);
         match self.cuts {
             true => self.fragment_len(),
-            false => max_len.saturating_sub(around),
+            false => max_len.saturating_sub(HEADERS_LEN + self.around_len),
         }
     }
 
@@ -326,8 +330,9 @@ impl Composer {
 
     /// How many bytes DATA with a payload of `payload_len`, or DATA_FRAG with as much of one, takes at
     /// most.
+    #[inline]
     pub(super) fn data_len(&self, payload_len: usize) -> usize {
-        submessages_len(self.presents, self.relays) + payload_len
+        self.around_len + payload_len
     }
 
     /// How many bytes the first `count` fragments take at most.

@@ -57,6 +57,7 @@ impl Destinations {
     }
 
     /// Whether the change under the cursor goes to a group.
+    #[inline]
     pub(super) fn has_group(&self) -> bool {
         match self.filters {
             true => self.chosen.iter().any(Locator::is_multicast),

@@ -26,7 +26,7 @@ impl<L: Log> Writer<L> {
 
     /// Gives a change its number, keeps it and sends it. False if it, or what was written before, asks for more;
     /// then nothing has happened.
-    #[inline]
+    #[inline(always)]
     pub(super) fn flow(
         &mut self,
         now: Instant,
@@ -37,15 +37,18 @@ impl<L: Log> Writer<L> {
         if self.destinations.are_stale {
             self.find_destinations();
         }
-        let number = self.last.next();
+        let (number, len) = (self.last.next(), payload.len());
+        let flows = self.flows && self.cursor.number == number;
+        if !flows || !change.is_plain() || !(1..=MAX_PLAIN_LEN).contains(&len) {
+            return false;
+        }
         let by_log = self.goes_by_log(outbox);
-        let len = payload.len();
-        let fits = (1..=MAX_PLAIN_LEN).contains(&len) && len <= self.whole_len(by_log);
-        let flows = self.flows && self.cursor.number == number && fits && change.is_plain();
-        let timestamp = change.source_timestamp.filter(|_| flows);
-        let Some(timestamp) = timestamp else {
+        let Some(timestamp) = change.source_timestamp else {
             return false;
         };
+        if len > self.whole_len(by_log) {
+            return false;
+        }
         let Some(head) = self.composer.head(timestamp, number, len) else {
             return false;
         };

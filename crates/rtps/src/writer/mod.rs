@@ -367,7 +367,7 @@ impl<L: Log> Writer<L> {
     }
 
     /// Makes room for a change.
-    #[inline]
+    #[inline(always)]
     fn admit<E>(
         &mut self,
         now: Instant,
@@ -469,7 +469,11 @@ impl<L: Log> Writer<L> {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.flows && !self.has_backlog() {
+            return self.heartbeat.at();
+        }
         let burst = self.has_backlog().then(|| self.pacer.refill_at());
         let first = earlier(self.heartbeat.at(), burst);
         let first = earlier(first, earlier(self.next_expiry(), self.next_cleanup()));
