@@ -64,6 +64,9 @@ fn change_of(kind: u8, now: Instant) -> Change {
     }
 }
 
+/// A datagram and where it goes.
+type Sent = (Vec<u8>, Vec<Locator>);
+
 struct Side {
     writer: Writer,
     now: Instant,
@@ -94,7 +97,7 @@ impl Side {
     }
 
     /// What the writer says to that, and what it answers to the last write.
-    fn meet(&mut self, event: &Event) -> (Vec<(Vec<u8>, Vec<Locator>)>, Option<WriteError<()>>) {
+    fn meet(&mut self, event: &Event) -> (Vec<Sent>, Option<WriteError<()>>) {
         let (writer, now) = (&mut self.writer, self.now);
         let mut outbox = Outbox::new();
         let mut refused = None;
