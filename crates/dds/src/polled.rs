@@ -54,21 +54,22 @@ impl Polled {
 
         // Where there is something at once, the clock is read once: when that has come.
         let found = data.as_deref_mut().and_then(|lane| look(core, lane, LOOKS));
-        let ready = match found {
-            Some(_) => Ready::default(),
-            None => {
-                let deadline = deadline.min(clock::now() + timeout);
-                self.wait(core, (first, second), data.as_deref_mut(), deadline)?
+        if found.is_some() {
+            for lane in [&mut control, &mut data].into_iter().flatten() {
+                lane.turn(core, found, |_| false);
             }
-        };
+            return Ok(true);
+        }
+        let deadline = deadline.min(clock::now() + timeout);
+        let ready = self.wait(core, (first, second), data.as_deref_mut(), deadline)?;
 
         let mut offset = 0;
         if let Some(lane) = &mut control {
-            lane.turn(core, found, |index| ready.socket(index));
+            lane.turn(core, None, |index| ready.socket(index));
             offset = LaneKind::Control.poll_count(core);
         }
         if let Some(lane) = &mut data {
-            lane.turn(core, found, |index| ready.socket(offset + index));
+            lane.turn(core, None, |index| ready.socket(offset + index));
         }
         Ok(true)
     }

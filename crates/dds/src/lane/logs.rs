@@ -253,7 +253,9 @@ impl Lane {
             log.hold = Hold::Free;
         }
         self.look_at_logs(core);
-        self.take_notices(core, shm);
+        if shm.has_notices() {
+            self.take_notices(core, shm);
+        }
     }
 
     /// Delivers what is new in the logs, a bounded part of each. Says when that was, if anything came. No

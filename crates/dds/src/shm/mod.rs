@@ -240,9 +240,14 @@ impl SharedMemory {
         }
     }
 
+    /// Whether the lane that follows logs was told anything. An atomic load.
+    pub(crate) fn has_notices(&self) -> bool {
+        self.notices.are_any.load(Ordering::Acquire)
+    }
+
     /// What the lane that follows logs was told since. An atomic load if that is nothing.
     pub(crate) fn take_notices(&self) -> Vec<Notice> {
-        match self.notices.are_any.load(Ordering::Acquire) {
+        match self.has_notices() {
             false => Vec::new(),
             true => {
                 self.notices.are_any.store(false, Ordering::Release);
