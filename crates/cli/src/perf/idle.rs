@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use tickwire::{DataReaderQos, DataWriterQos, DomainParticipant};
+use tickwire::{DataReaderQos, DataWriterQos};
 use tickwire_profiles::parse_duration;
 use tickwire_transport::clock;
 
 use super::bytes::{MeasuredDomain, Wait};
-use super::process::{cpu_seconds, resident_bytes, threads};
+use super::cost::Costs;
+use super::process::{cpu_seconds, own_cpu_seconds, resident_bytes, threads};
 use crate::domain::OwnDomain;
 use crate::failure::Result;
 use crate::output::{ListFormat, counted, stdout, write_list};
@@ -24,17 +25,33 @@ use crate::progress::Progress;
     long_about = "\
 Makes a participant in this process, gives it writers and readers of as many topics, and measures, \
 while nothing happens but its own announcements: memory that came with it, its threads, the part of \
-one processor core that it takes, and how often a second it wakes. Then what each further writer and \
-reader takes of memory, from many.",
+one processor core that it takes, and how often a second it wakes. Then what each further participant, \
+topic, writer, reader, pair that matches, instance and sample takes of resident memory, by the \
+difference that many make.
+
+Memory of the first participant has the pages of the program in it that nobody had used before.",
     after_help = "\
 Examples:
   tickwire perf idle
+  tickwire perf idle --writers 10 --readers 10 --matched --transport udp
   tickwire perf idle --endpoints 1000 --duration 30s -o json"
 )]
 pub(crate) struct Arguments {
     /// Writers, and as many readers
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     endpoints: u32,
+
+    /// Writers, if they are not as many as readers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    writers: Option<u32>,
+
+    /// Readers, if they are not as many as writers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    readers: Option<u32>,
+
+    /// Have the first writer match the first reader, the second the second, and so on
+    #[arg(long)]
+    matched: bool,
 
     /// How long to watch
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_some_time)]
@@ -55,41 +72,62 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let progress = Progress::new("measuring", 4);
+        let looks = u64::try_from(self.duration.as_nanos() / LOOK.as_nanos()).unwrap_or(0) + 1;
+        let progress = Progress::new("measuring", 2 * looks + Costs::STEPS);
+        progress.set(0);
         let domain = OwnDomain::reserve(self.domain.or(self.profile.profile.domain()))?;
         let measured = MeasuredDomain::new(domain.id(), &self.profile, Wait::Block);
         let (before, threads_before) = (resident_bytes(), threads().0);
         let participant = measured.participant()?;
         let watched = |name: String| {
             let grown = resident_bytes().saturating_sub(before);
-            let row = watch(name, grown, threads_before, self.duration);
-            progress.advance(1);
-            row
+            watch(name, grown, threads_before, self.duration, &progress)
         };
         let alone = watched("a participant".to_owned());
-        let makes = Endpoints {
-            measured: &measured,
-            participant: &participant,
+        let (count, others) = (
+            self.writers.unwrap_or(self.endpoints),
+            self.readers.unwrap_or(self.endpoints),
+        );
+        let back = match self.matched {
+            true => "perf.idle",
+            false => "perf.idle back",
         };
-        let _writers = makes.writers("perf.idle", self.endpoints)?;
-        let _readers = makes.readers("perf.idle back", self.endpoints)?;
-        let writers = counted(self.endpoints.into(), "writer", "writers");
-        let readers = counted(self.endpoints.into(), "reader", "readers");
+        let (qos, reader_qos) = (
+            DataWriterQos::default(),
+            DataReaderQos::default().reliable(),
+        );
+        let writers = (0..count).map(|number| {
+            let name = format!("perf.idle {number}");
+            measured.writer(&participant, &name, qos.clone())
+        });
+        let _writers = writers.collect::<Result<Vec<_>>>()?;
+        let readers = (0..others).map(|number| {
+            let name = format!("{back} {number}");
+            measured.reader(&participant, &name, reader_qos.clone())
+        });
+        let _readers = readers.collect::<Result<Vec<_>>>()?;
+        let writers = counted(count.into(), "writer", "writers");
+        let readers = counted(others.into(), "reader", "readers");
         let with_all = watched(format!("with {writers} and {readers}"));
-        let writer = each(|| makes.writers("perf.writers", MANY))?;
-        progress.advance(1);
-        let reader = each(|| makes.readers("perf.readers", MANY))?;
+        let another = OwnDomain::reserve(None)?;
+        let elsewhere = MeasuredDomain::new(another.id(), &self.profile, Wait::Block);
+        let costs = Costs {
+            measured: &measured,
+            elsewhere: &elsewhere,
+            participant: &participant,
+            progress: &progress,
+        };
+        let costs = costs.measure()?;
         progress.finish();
-        let rows = [
-            alone,
-            with_all,
-            vec![json!("each further writer"), json!(writer / 1e3)],
-            vec![json!("each further reader"), json!(reader / 1e3)],
-        ];
-        let rows = rows.map(|mut row| {
+        let costs = costs
+            .into_iter()
+            .map(|(what, bytes)| vec![json!(what), json!(bytes / 1e3)]);
+        let rows: Vec<_> = [alone, with_all].into_iter().chain(costs).collect();
+        let rows = rows.into_iter().map(|mut row| {
             row.resize(COLUMNS.len(), Value::Null);
             row
         });
+        let rows: Vec<_> = rows.collect();
         let mut out = stdout();
         write_list(&mut out, self.output, &COLUMNS, &rows)?;
         Ok(out.flush()?)
@@ -104,62 +142,36 @@ fn parse_some_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// What the process does within `duration`.
-fn watch(name: String, grown: u64, threads_before: u64, duration: Duration) -> Vec<Value> {
-    let (cpu, waits, begin) = (cpu_seconds(), threads().1, clock::now());
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "nothing is to happen for that long"
-    )]
-    thread::sleep(duration);
+/// What the process does within `duration`, but for this thread, which shows how far it is.
+fn watch(
+    name: String,
+    grown: u64,
+    threads_before: u64,
+    duration: Duration,
+    progress: &Progress,
+) -> Vec<Value> {
+    let others_cpu = || cpu_seconds() - own_cpu_seconds();
+    let (cpu, waits, begin) = (others_cpu(), threads().1, clock::now());
+    while let Some(left) = duration.checked_sub(clock::now().since(begin)) {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "nothing is to happen for that long"
+        )]
+        thread::sleep(left.min(LOOK).max(Duration::from_millis(1)));
+        progress.advance(1);
+    }
     let seconds = clock::now().since(begin).as_secs_f64().max(1e-9);
-    let cpu = cpu_seconds() - cpu;
+    let cpu = others_cpu() - cpu;
     let (count, after) = threads();
-    // This thread has woken, too.
-    let waits = after.saturating_sub(waits).saturating_sub(1);
     vec![
         json!(name),
         json!(grown as f64 / 1e3),
         json!(count.saturating_sub(threads_before)),
         json!(100.0 * cpu / seconds),
-        json!(waits as f64 / seconds),
+        json!(after.saturating_sub(waits) as f64 / seconds),
     ]
 }
 
-/// Makes endpoints of topics of their own.
-struct Endpoints<'a> {
-    measured: &'a MeasuredDomain,
-    participant: &'a DomainParticipant,
-}
-
-impl Endpoints<'_> {
-    fn writers(&self, topic: &str, count: u32) -> Result<Vec<impl Sized + use<>>> {
-        let writer = |number| {
-            let name = format!("{topic} {number}");
-            let qos = DataWriterQos::default();
-            self.measured.writer(self.participant, &name, qos)
-        };
-        (0..count).map(writer).collect()
-    }
-
-    fn readers(&self, topic: &str, count: u32) -> Result<Vec<impl Sized + use<>>> {
-        let reader = |number| {
-            let name = format!("{topic} {number}");
-            let qos = DataReaderQos::default().reliable();
-            self.measured.reader(self.participant, &name, qos)
-        };
-        (0..count).map(reader).collect()
-    }
-}
-
-/// What each of [`MANY`] takes, in bytes.
-fn each<E>(make: impl FnOnce() -> Result<Vec<E>>) -> Result<f64> {
-    let before = resident_bytes();
-    let made = make()?;
-    let grown = resident_bytes().saturating_sub(before);
-    Ok(grown as f64 / made.len().max(1) as f64)
-}
-
 const COLUMNS: [&str; 5] = ["what", "memory KB", "threads", "CPU %", "wakes/s"];
-/// So many that a page more or less does not count.
-const MANY: u32 = 1_000;
+/// How long between two looks at how far it is.
+const LOOK: Duration = Duration::from_millis(100);

@@ -3,6 +3,7 @@
 
 mod bare;
 mod bytes;
+mod cost;
 mod discovery;
 mod durability;
 mod expect;
