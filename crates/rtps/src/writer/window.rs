@@ -24,6 +24,8 @@ pub(super) struct FlowWindow {
     round: Round,
     /// What is lost whatever the window.
     usual: Share,
+    /// Rounds since that was tried.
+    steady_rounds: u32,
 }
 
 /// Some windows one after the other, of which losses are counted together.
@@ -59,6 +61,7 @@ impl FlowWindow {
             acknowledged: 0,
             round: Round::begin(0, Phase::Steady),
             usual: Share::default(),
+            steady_rounds: 0,
         }
     }
 
@@ -75,6 +78,7 @@ impl FlowWindow {
         let next = match self.round.phase {
             Phase::Steady if is_over(STEADY_WINDOWS) => {
                 self.usual = self.usual.lowered(share);
+                self.steady_rounds += 1;
                 Phase::Steady
             }
             Phase::Settling(end) if at >= end && share <= MAX_USUAL => Phase::Probing(share),
@@ -108,9 +112,11 @@ impl FlowWindow {
             Phase::Probing(before) => self.usual.max(before),
         };
         let is_burst = self.halved_at.is_some_and(|at| now.since(at) < BURST);
-        if is_burst || self.len <= MIN_LEN || !self.loses_more_than(expected) {
+        let is_due = self.steady_rounds >= TRIED_ROUNDS;
+        if is_burst || self.len <= MIN_LEN || !(is_due || self.loses_more_than(expected)) {
             return;
         }
+        self.steady_rounds = 0;
         self.halved_at = Some(now);
         self.len = (self.len / 2).max(MIN_LEN);
         self.round.phase = Phase::Settling(self.acknowledged + in_flight as u64);
@@ -165,6 +171,9 @@ const MAX_USUAL: Share = Share(WHOLE * 3 / 10);
 const MIN_LEN: usize = 16 * 1024;
 const STEADY_WINDOWS: u64 = 2;
 const PROBED_WINDOWS: u64 = 2;
+/// After so many steady rounds with losses as usual the window is halved to see whether they are still by chance: buffers
+/// that are kept too full lose as much each time, too.
+const TRIED_ROUNDS: u32 = 16;
 /// What was lost of less says little.
 const MIN_ROUND_LEN: u64 = 64 * 1024;
 /// What a datagram costs of the window: what is lost goes in such pieces.
@@ -226,6 +235,16 @@ mod tests {
             assert_eq!(run(&mut window, 60, 0, usize::MAX), 1 << 20);
             assert_eq!(window.usual, Share(0));
         }
+    }
+
+    #[test]
+    fn a_buffer_that_is_always_too_full_is_not_taken_for_chance_for_long() {
+        let mut window = FlowWindow::new(1 << 20);
+        run(&mut window, 60, 200, usize::MAX);
+        assert!(window.usual > Share(WHOLE / 8));
+        // As much of the longest window is lost as before.
+        run(&mut window, 60, 0, 860 << 10);
+        assert_eq!(window.usual, Share(0));
     }
 
     #[test]
