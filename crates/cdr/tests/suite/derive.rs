@@ -270,6 +270,18 @@ versions!(OldAppendable NewAppendable appendable);
 versions!(OldMutable NewMutable mutable);
 
 #[test]
+fn the_default_literal_is_told_to_peers() {
+    let Type::Enum(action) = <Action as Describe>::TYPE else {
+        panic!("it is an enum");
+    };
+    let literals = action.literals.iter();
+    let literals: Vec<_> = literals
+        .map(|literal| (&*literal.name, literal.value))
+        .collect();
+    assert_eq!(literals, [("Change", 1), ("New", 0)]);
+}
+
+#[test]
 fn what_the_writer_left_out_is_the_default() {
     let mut payload = Vec::new();
     to_payload(

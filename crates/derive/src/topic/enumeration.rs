@@ -39,6 +39,13 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
         ));
     };
     let initial = default.unwrap_or(first);
+    // Descriptions have the default first, which is how peers are told of it.
+    let mut described: Vec<(&Ident, &String)> = variants.iter().copied().zip(&literals).collect();
+    let at = variants.iter().position(|variant| *variant == initial);
+    if let Some(up_to_default) = at.and_then(|at| described.get_mut(..=at)) {
+        up_to_default.rotate_right(1);
+    }
+    let (described, names): (Vec<&Ident>, Vec<&String>) = described.into_iter().unzip();
     let size = quote!(#cdr::enum_size(#bit_bound));
     Ok(quote! {
         // What is wrong with the type is found where it is defined, not where it is used.
@@ -53,12 +60,12 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
                     bit_bound: #bit_bound,
                     literals: #cdr::Shared::Static(&[#(
                         #cdr::Literal {
-                            name: #cdr::Shared::Static(#literals),
+                            name: #cdr::Shared::Static(#names),
                             value: {
-                                let value = #ident::#variants as i128;
+                                let value = #ident::#described as i128;
                                 let half = 1_i128 << (#bit_bound - 1);
                                 assert!(-half <= value && value < half, "beyond the bit bound");
-                                #ident::#variants as i32
+                                #ident::#described as i32
                             },
                         },
                     )*]),
