@@ -17,7 +17,7 @@ pub use bitset::{Bitfield, BitsetDescription};
 pub use enumerated::{BitmaskDescription, EnumDescription, Flag, Literal};
 pub use invalid::InvalidDescription;
 pub(crate) use knot::Knot;
-pub use knot::Link;
+pub use knot::{Circle, Link};
 pub use shared::Shared;
 
 /// A type that has a description known at compile time.

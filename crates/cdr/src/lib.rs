@@ -38,7 +38,7 @@ mod writer;
 pub mod xtypes;
 
 pub use description::{
-    Bitfield, BitmaskDescription, BitsetDescription, Case, Describe, EnumDescription, Flag,
+    Bitfield, BitmaskDescription, BitsetDescription, Case, Circle, Describe, EnumDescription, Flag,
     InvalidDescription, Link, Literal, Member, Shared, Type, TypeDescription, UnionDescription,
 };
 pub use encapsulation::{ByteOrder, Encapsulation, Extensibility, Representation};

@@ -3,6 +3,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Shared, Type, TypeDescription, UnionDescription};
@@ -12,8 +13,47 @@ use crate::Extensibility;
 #[derive(Default)]
 #[doc(hidden)]
 pub struct Knot {
-    pub(crate) structs: BTreeMap<u32, TypeDescription>,
-    pub(crate) unions: BTreeMap<u32, UnionDescription>,
+    structs: BTreeMap<u32, TypeDescription>,
+    unions: BTreeMap<u32, UnionDescription>,
+}
+
+/// Structs and unions made at run time that may contain each other, and themselves. They are known by
+/// numbers.
+#[derive(Clone)]
+pub struct Circle(Arc<Knot>);
+
+impl Circle {
+    /// Ties the structs and unions that `make` gives by their numbers. It is given what stands for
+    /// each of them in the others: a reference, which does not keep them, and can be followed when
+    /// all are there.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn tie<E>(
+        make: impl FnOnce(&dyn Fn(u32) -> Type) -> Result<Vec<(u32, Type)>, E>,
+    ) -> Result<Self, E> {
+        let mut failure = None;
+        let knot = Arc::new_cyclic(|knot: &Weak<Knot>| {
+            let link = |index| Type::Recursive(Link::new(Weak::clone(knot), index));
+            let mut tied = Knot::default();
+            match make(&link) {
+                Ok(types) => types
+                    .into_iter()
+                    .for_each(|(index, ty)| tied.add(index, &ty)),
+                Err(error) => failure = Some(error),
+            }
+            tied
+        });
+        match failure {
+            None => Ok(Self(knot)),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// One of the types, which keeps them all.
+    pub fn get(&self, number: u32) -> Option<Type> {
+        Knot::get(&self.0, number)
+    }
 }
 
 /// A reference inside a circle of types, which does not keep it alive.
@@ -35,6 +75,15 @@ impl Link {
 }
 
 impl Knot {
+    /// Takes a struct or a union; others have no number.
+    pub(crate) fn add(&mut self, index: u32, ty: &Type) {
+        match ty {
+            Type::Struct(of) => drop(self.structs.insert(index, (**of).clone())),
+            Type::Union(of) => drop(self.unions.insert(index, (**of).clone())),
+            _ => {}
+        }
+    }
+
     /// One of the types, which keeps them all.
     pub(crate) fn get(knot: &Arc<Self>, index: u32) -> Option<Type> {
         if knot.structs.contains_key(&index) {

@@ -77,15 +77,7 @@ impl Resolver<'_> {
             if !self.is_aggregate(id)? {
                 continue;
             }
-            match self.resolve_new(id)? {
-                Type::Struct(description) => {
-                    knot.structs.insert(index, (*description).clone());
-                }
-                Type::Union(description) => {
-                    knot.unions.insert(index, (*description).clone());
-                }
-                _ => {}
-            }
+            knot.add(index, &self.resolve_new(id)?);
         }
         Ok(knot)
     }
