@@ -11,6 +11,7 @@ mod durability;
 mod failure;
 mod fast;
 mod feed;
+mod idl;
 mod interrupt;
 mod network;
 mod node;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Durability(command) => command.run(),
         Command::Fast(command) => command.run(),
         Command::Feed(command) => command.run(),
+        Command::Idl(command) => command.run(),
         Command::Node(command) => command.run(),
         Command::Perf(command) => command.run(),
         Command::Qos(command) => command.run(),
@@ -115,6 +117,8 @@ enum Command {
     Fast(fast::Command),
     #[command(subcommand)]
     Feed(feed::Command),
+    #[command(subcommand)]
+    Idl(idl::Command),
     #[command(subcommand)]
     Node(node::Command),
     #[command(subcommand)]

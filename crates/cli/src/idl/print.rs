@@ -16,7 +16,7 @@ use tickwire::cdr::{
 use spelling::{comma, identifier, label, last, spell, split_array, type_name};
 
 /// The type, and before it all types that it needs.
-pub(super) fn to_idl(ty: &TypeDescription) -> String {
+pub(crate) fn to_idl(ty: &TypeDescription) -> String {
     let mut idl = Idl::default();
     idl.define_struct(ty);
     idl.close_modules(0);
@@ -151,6 +151,9 @@ impl Idl {
             return;
         }
         let name = self.open(&of.name);
+        if of.extensibility == Extensibility::Final {
+            self.line("@final");
+        }
         self.line(&format!("@bit_bound({})", of.bit_bound));
         self.line(&format!("bitmask {name} {{"));
         for (index, flag) in of.flags.iter().enumerate() {
@@ -325,6 +328,7 @@ module md {
       @value(1) BUY,
       SELL
     };
+    @final
     @bit_bound(16)
     bitmask Flags {
       @position(0) OPEN,

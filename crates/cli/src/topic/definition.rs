@@ -7,9 +7,9 @@ use clap::Args;
 use serde_json::json;
 use tickwire::EndpointData;
 
-use super::idl::to_idl;
 use super::learn::describe;
 use crate::failure::{Failure, Result};
+use crate::idl::to_idl;
 use crate::output::{note, stdout};
 use crate::survey::{ReportFormat, SurveyOptions};
 
@@ -39,70 +39,17 @@ pub(crate) struct Arguments {
     output: ReportFormat,
 }
 
-/// A definition, and who has it.
-struct Definition {
-    ty: String,
-    idl: String,
-    endpoints: Vec<String>,
+/// A type of a topic, and who has it.
+pub(crate) struct Definition {
+    pub(crate) ty: String,
+    pub(crate) idl: String,
+    pub(crate) endpoints: Vec<String>,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let (participant, survey) = self.survey.look("tickwire topic type")?;
-        let topic = survey.topic(&self.name, &self.survey.network)?;
-        let mut definitions: Vec<Definition> = Vec::new();
-        let mut unknown = Vec::new();
-        let mut asked: Vec<Arc<EndpointData>> = Vec::new();
-        for endpoint in topic.all() {
-            // Who announces the same has the same.
-            let is_same = |other: &&Arc<EndpointData>| {
-                other.type_information == endpoint.type_information
-                    && other.type_name == endpoint.type_name
-                    && !endpoint.type_information.is_empty()
-            };
-            if asked.iter().any(|other| is_same(&other)) {
-                continue;
-            }
-            asked.push(Arc::clone(endpoint));
-            let (role, owner) = (endpoint.role, survey.owner(endpoint.guid));
-            let who = format!("{role} {} of {owner}", endpoint.guid);
-            match describe(&participant, endpoint) {
-                Err(error) => {
-                    let message = format!("the type of {who} is not known: {error}");
-                    unknown.push((endpoint, message));
-                }
-                Ok(ty) => {
-                    let (idl, ty) = (to_idl(&ty), endpoint.type_name.clone());
-                    match definitions.iter_mut().find(|known| known.idl == idl) {
-                        Some(known) => known.endpoints.push(who),
-                        None => definitions.push(Definition {
-                            ty,
-                            idl,
-                            endpoints: vec![who],
-                        }),
-                    }
-                }
-            }
-        }
-        // Who takes samples of any type announces none, which matters only where nobody else tells what
-        // a type of that name is like.
-        for (endpoint, message) in &unknown {
-            let mut told = definitions.iter();
-            let is_told = told.any(|definition| definition.ty == endpoint.type_name);
-            if !is_told || !endpoint.type_information.is_empty() {
-                note(message);
-            }
-        }
-        if definitions.is_empty() {
-            let failure = Failure::new(format_args!(
-                "nobody tells the type of the topic `{}`",
-                self.name
-            ));
-            return Err(failure.hint(
-                "let its programs announce types (XTypes TypeInformation), or use their IDL file",
-            ));
-        }
-        self.write(&definitions)
+        let all = definitions(&self.survey, &self.name, "tickwire topic type")?;
+        self.write(&all)
     }
 
     fn write(&self, definitions: &[Definition]) -> Result<()> {
@@ -132,5 +79,70 @@ impl Arguments {
             }
         }
         Ok(out.flush()?)
+    }
+}
+
+/// The types of a topic as its endpoints tell them: at least one. Standard error says whose is not known.
+///
+/// # Errors
+/// There is no such topic, or nobody tells its type.
+pub(crate) fn definitions(
+    options: &SurveyOptions,
+    name: &str,
+    command: &str,
+) -> Result<Vec<Definition>> {
+    let (participant, survey) = options.look(command)?;
+    let topic = survey.topic(name, &options.network)?;
+    let mut definitions: Vec<Definition> = Vec::new();
+    let mut unknown = Vec::new();
+    let mut asked: Vec<Arc<EndpointData>> = Vec::new();
+    for endpoint in topic.all() {
+        // Who announces the same has the same.
+        let is_same = |other: &&Arc<EndpointData>| {
+            other.type_information == endpoint.type_information
+                && other.type_name == endpoint.type_name
+                && !endpoint.type_information.is_empty()
+        };
+        if asked.iter().any(|other| is_same(&other)) {
+            continue;
+        }
+        asked.push(Arc::clone(endpoint));
+        let (role, owner) = (endpoint.role, survey.owner(endpoint.guid));
+        let who = format!("{role} {} of {owner}", endpoint.guid);
+        match describe(&participant, endpoint) {
+            Err(error) => {
+                let message = format!("the type of {who} is not known: {error}");
+                unknown.push((endpoint, message));
+            }
+            Ok(ty) => {
+                let (idl, ty) = (to_idl(&ty), endpoint.type_name.clone());
+                match definitions.iter_mut().find(|known| known.idl == idl) {
+                    Some(known) => known.endpoints.push(who),
+                    None => definitions.push(Definition {
+                        ty,
+                        idl,
+                        endpoints: vec![who],
+                    }),
+                }
+            }
+        }
+    }
+    // Who takes samples of any type announces none, which matters only where nobody else tells what
+    // a type of that name is like.
+    for (endpoint, message) in &unknown {
+        let mut told = definitions.iter();
+        let is_told = told.any(|definition| definition.ty == endpoint.type_name);
+        if !is_told || !endpoint.type_information.is_empty() {
+            note(message);
+        }
+    }
+    match definitions.is_empty() {
+        false => Ok(definitions),
+        true => {
+            let failure = Failure::new(format_args!("nobody tells the type of the topic `{name}`"));
+            Err(failure.hint(
+                "let its programs announce types (XTypes TypeInformation), or use their IDL file",
+            ))
+        }
     }
 }

@@ -214,6 +214,6 @@ fn type_ids(data: &EndpointData) -> [Option<TypeId>; 2] {
     [information.complete, information.minimal].map(|of| of.map(|of| of.id))
 }
 
-fn hexadecimal(id: TypeId) -> String {
+pub(crate) fn hexadecimal(id: TypeId) -> String {
     id.hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,7 +7,6 @@ mod definition;
 mod echo;
 mod field;
 mod find;
-mod idl;
 mod info;
 mod learn;
 mod losses;
@@ -19,6 +18,9 @@ mod subscription;
 mod template;
 
 use clap::Subcommand;
+
+pub(crate) use definition::definitions;
+pub(crate) use info::hexadecimal;
 
 use crate::failure::Result;
 

@@ -92,6 +92,7 @@ pub(super) fn label(discriminator: &Type, value: i32) -> String {
             Ok(char) if char.is_ascii_graphic() => format!("'{}'", char.escape_default()),
             _ => format!("'\\x{:02x}'", value & 0xff),
         },
+        Type::WChar => format!("L'\\u{:04x}'", value & 0xffff),
         Type::Enum(of) => match of.literal(value) {
             Some(literal) => {
                 // A literal's scope is that of its enumeration.
@@ -131,7 +132,7 @@ pub(super) fn identifier(name: &str) -> String {
     }
 }
 
-const KEYWORDS: [&str; 74] = [
+const KEYWORDS: [&str; 83] = [
     "abstract",
     "any",
     "alias",
@@ -164,6 +165,10 @@ const KEYWORDS: [&str; 74] = [
     "import",
     "in",
     "inout",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
     "interface",
     "local",
     "long",
@@ -199,6 +204,10 @@ const KEYWORDS: [&str; 74] = [
     "typeid",
     "typename",
     "typeprefix",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
     "union",
     "unsigned",
     "uses",
@@ -206,6 +215,7 @@ const KEYWORDS: [&str; 74] = [
     "valuetype",
     "void",
     "wchar",
+    "wstring",
 ];
 
 #[cfg(test)]

@@ -1,0 +1,102 @@
+//! `tickwire idl fmt`: files of IDL, laid out.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use clap::Args;
+
+use super::source::invalid;
+use crate::failure::{Failure, Result};
+use crate::output::{counted, note, stdout};
+
+/// Lay out files of IDL
+#[derive(Args)]
+#[command(
+    long_about = "\
+Lays out files of OMG IDL: two columns for each brace, a line for each member, one space where one \
+belongs. Comments, preprocessor directives and the text between `#if` and `#endif` stay, as do line \
+breaks behind annotations and labels, within long lists, and single empty lines: only white space \
+changes, never a token, whether or not the file compiles. What was laid out is laid out as it is.",
+    after_help = "\
+Examples:
+  tickwire idl fmt market.idl
+  tickwire idl fmt --check idl/*.idl               # says which would change
+  tickwire idl fmt - < market.idl                  # to standard output"
+)]
+pub(crate) struct Arguments {
+    /// Files of IDL; `-` is standard input, laid out to standard output
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Change nothing; the exit status is 1 if something would change
+    #[arg(long)]
+    check: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let (mut changed, mut failed) = (Vec::new(), None);
+        for path in &self.files {
+            match self.lay_out(path) {
+                Ok(true) => changed.push(path),
+                Ok(false) => {}
+                // The others may be good.
+                Err(failure) if self.files.len() == 1 => return Err(failure),
+                Err(failure) => {
+                    note(format_args!("error: {failure}"));
+                    failed.get_or_insert(failure);
+                }
+            }
+        }
+        if let Some(failure) = failed {
+            return Err(failure);
+        }
+        if !self.check || changed.is_empty() {
+            return Ok(());
+        }
+        let mut out = stdout();
+        for path in &changed {
+            writeln!(out, "{}", path.display())?;
+        }
+        out.flush()?;
+        let files = counted(changed.len() as u64, "file is", "files are");
+        Err(Failure::new(format_args!("{files} not laid out")).hint("run it without `--check`"))
+    }
+
+    /// Whether the file changes, or would.
+    fn lay_out(&self, path: &Path) -> Result<bool> {
+        let is_input = path.as_os_str() == "-";
+        let text = match is_input {
+            true => {
+                let mut text = String::new();
+                io::stdin().read_to_string(&mut text).map(|_| text)
+            }
+            false => fs::read_to_string(path),
+        };
+        let shown = path.display();
+        let text = text.map_err(|error| {
+            let failure = Failure::new(format_args!("cannot read {shown}: {error}"));
+            match error.kind() {
+                io::ErrorKind::InvalidData => failure.hint("convert it to UTF-8"),
+                _ => failure,
+            }
+        })?;
+        let laid_out = tickwire_idl::format(&shown.to_string(), &text).map_err(|found| {
+            found.iter().for_each(note);
+            invalid(&found)
+        })?;
+        let changes = laid_out != text;
+        if is_input && !self.check {
+            let mut out = stdout();
+            out.write_all(laid_out.as_bytes())?;
+            out.flush()?;
+            return Ok(changes);
+        }
+        if changes && !self.check {
+            fs::write(path, laid_out)
+                .map_err(|error| Failure::new(format_args!("cannot write {shown}: {error}")))?;
+        }
+        Ok(changes)
+    }
+}

@@ -1,0 +1,73 @@
+//! `tickwire idl gen`: types in a programming language.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::source::{CompileOptions, invalid};
+use crate::failure::{Failure, Result};
+use crate::output::note;
+
+/// Make types of a programming language of files of IDL
+#[derive(Args)]
+#[command(
+    long_about = "\
+Compiles files of OMG IDL, with all that they include, and writes their types as source text: one file, \
+named after the first. For Rust these are structs and enums that derive `tickwire::Topic`, to be \
+included in a module of a crate that depends on `tickwire`. In a build script, `tickwire_idl::build` \
+does the same, and Cargo runs it again when a file changes.
+
+What the language cannot have is told with its place, and nothing is written.",
+    after_help = "\
+Examples:
+  tickwire idl gen --lang rust market.idl --out src
+  tickwire idl gen --lang rust -I idl idl/market.idl --out generated"
+)]
+pub(crate) struct Arguments {
+    /// Language of the source text
+    #[arg(long, value_name = "LANGUAGE", value_enum)]
+    lang: Language,
+
+    /// Files of IDL
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Directory to write to; made if it is not there
+    #[arg(long, value_name = "DIRECTORY")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    options: CompileOptions,
+}
+
+/// A language that there is a back end for.
+#[derive(Clone, Copy, ValueEnum)]
+enum Language {
+    /// Structs and enums that derive `tickwire::Topic`, in NAME.rs
+    Rust,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result<()> {
+        let compilation = self.options.compile_and_tell(&self.files)?;
+        let (text, ending) = match self.lang {
+            Language::Rust => (compilation.rust(), "rs"),
+        };
+        let text = text.map_err(|found| {
+            found.iter().for_each(note);
+            invalid(&found)
+        })?;
+        let name = self.files.first().and_then(|path| path.file_stem());
+        let Some(name) = name else {
+            return Err(Failure::usage("the first file has no name to write to"));
+        };
+        let target = self.out.join(name).with_extension(ending);
+        let written = fs::create_dir_all(&self.out).and_then(|()| fs::write(&target, text));
+        written.map_err(|error| {
+            Failure::new(format_args!("cannot write {}: {error}", target.display()))
+        })?;
+        note(format_args!("wrote {}", target.display()));
+        Ok(())
+    }
+}
