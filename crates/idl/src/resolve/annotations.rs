@@ -6,7 +6,7 @@ use crate::model::{
     Annotation, AutoId, DefinitionId, DefinitionKind, Extensibility, Primitive, Type, Value,
 };
 use crate::source::Span;
-use crate::syntax::{self, Expression, ExpressionKind, Head};
+use crate::syntax::{self, Expression, ExpressionKind, Head, Path};
 
 /// What an annotation stands before.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,12 +106,12 @@ impl Resolver<'_> {
         applied: &mut Applied,
     ) -> Result<()> {
         let name = annotation.name.text();
-        let standard = STANDARD.iter().find(|standard| standard.name == name);
-        let Some(standard) = standard else {
+        let Some(standard) = self.standard(annotation, &name) else {
             let other = self.other(annotation, &name)?;
             applied.others.push(other);
             return Ok(());
         };
+        let name = standard.name;
         if standard.places & place.0 == 0 {
             let places = Place::ALL
                 .iter()
@@ -226,7 +226,7 @@ impl Resolver<'_> {
                     arguments.insert(1, ("placement".to_owned(), Value::String(placement)));
                 }
                 applied.others.push(Annotation {
-                    name,
+                    name: name.to_owned(),
                     definition: None,
                     arguments,
                     position: self.position(annotation.span),
@@ -236,16 +236,42 @@ impl Resolver<'_> {
         Ok(())
     }
 
+    /// The standard annotation of a name, also if it is written in other letters, as `@Key` of Fast DDS
+    /// is: a key that were ignored would be worse.
+    fn standard(
+        &mut self,
+        annotation: &syntax::Annotation,
+        name: &str,
+    ) -> Option<&'static Standard> {
+        let standard = STANDARD
+            .iter()
+            .find(|one| one.name.eq_ignore_ascii_case(name))?;
+        if standard.name == name {
+            return Some(standard);
+        }
+        if self.annotation_of_text(&annotation.name).is_some() {
+            return None;
+        }
+        let message = format!("`@{name}` is taken for `@{}`", standard.name);
+        let problem = self.context.problems.warning(annotation.span, message);
+        problem.help(format_args!("write `@{}`", standard.name));
+        Some(standard)
+    }
+
+    /// The annotation that the text defines by this name.
+    fn annotation_of_text(&self, name: &Path) -> Option<DefinitionId> {
+        let mut path = name.clone();
+        let last = path.parts.last_mut()?;
+        last.text = format!("@{}", last.text).into();
+        match self.find(&path)? {
+            Entry::Definition(id) => Some(id),
+            Entry::Literal(..) => None,
+        }
+    }
+
     /// An annotation that the text defines, or that nobody knows.
     fn other(&mut self, annotation: &syntax::Annotation, name: &str) -> Result<Annotation> {
-        let mut path = annotation.name.clone();
-        if let Some(last) = path.parts.last_mut() {
-            last.text = format!("@{}", last.text).into();
-        }
-        let definition = match self.find(&path) {
-            Some(Entry::Definition(id)) => Some(id),
-            _ => None,
-        };
+        let definition = self.annotation_of_text(&annotation.name);
         let arguments = match definition {
             Some(id) => self.typed_arguments(annotation, id)?,
             None => {

@@ -125,6 +125,29 @@ fn annotations_are_values_of_their_types() {
 }
 
 #[test]
+fn standard_annotations_are_known_in_all_letters() {
+    let compilation = good("struct A { @Key @ID(3) long a; @OPTIONAL long b; };");
+    let all = members(&compilation.model, "A");
+    assert_eq!((all[0].key, all[0].id), (true, 3));
+    assert!(all[1].optional);
+    let warnings: Vec<&str> = compilation
+        .warnings
+        .iter()
+        .map(|one| &*one.message)
+        .collect();
+    assert_eq!(
+        warnings,
+        [
+            "`@Key` is taken for `@key`",
+            "`@ID` is taken for `@id`",
+            "`@OPTIONAL` is taken for `@optional`"
+        ]
+    );
+    let own = good("@annotation Key { long a; }; struct A { @Key(a = 1) long a; };").model;
+    assert!(!members(&own, "A")[0].key);
+}
+
+#[test]
 fn comments_stay_with_what_they_are_about() {
     let model = good(
         "// Of the file.
