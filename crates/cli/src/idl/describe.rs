@@ -3,7 +3,7 @@
 //! A struct or union refers to others by links, so that those which contain themselves are like the
 //! others; one table keeps them all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tickwire::cdr::{
     self, Bitfield, BitmaskDescription, BitsetDescription, Case, Circle, EnumDescription, Flag,
@@ -87,21 +87,59 @@ impl Describer<'_> {
                 Err(why) => drop(self.wrong.insert(id, why.to_string())),
             }
         }
+        for id in self.numbers.keys() {
+            if self.needs_too_many(*id) {
+                let why = format!("it needs more than {MAX_NEEDED} other types");
+                self.wrong.insert(*id, why);
+            }
+        }
+        // Almost all that a type needs comes before it, so that once is enough, or twice.
         loop {
-            let mut found = BTreeMap::new();
-            let left = self
-                .numbers
-                .keys()
-                .filter(|id| !self.wrong.contains_key(id));
-            for id in left {
-                if let Some(Err(why)) = self.aggregate(*id, &|_| cdr::Type::Bool) {
-                    found.insert(*id, why);
+            let known = self.wrong.len();
+            for id in self.numbers.keys() {
+                if !self.wrong.contains_key(id)
+                    && let Some(Err(why)) = self.aggregate(*id, &|_| cdr::Type::Bool)
+                {
+                    self.wrong.insert(*id, why);
                 }
             }
-            if found.is_empty() {
+            if self.wrong.len() == known {
                 return;
             }
-            self.wrong.append(&mut found);
+        }
+    }
+
+    /// Whether a type needs more others than anybody has: who follows them all does so by recursion.
+    fn needs_too_many(&self, id: DefinitionId) -> bool {
+        let mut needed = BTreeSet::from([id]);
+        let mut rest = vec![id];
+        while let Some(next) = rest.pop() {
+            let members: Vec<&Member> = match &self.model.definition(next).kind {
+                DefinitionKind::Struct(of) => self.model.all_members(of),
+                DefinitionKind::Union(of) => of.cases.iter().map(|case| &case.member).collect(),
+                _ => Vec::new(),
+            };
+            for member in members {
+                if let Some(named) = self.innermost(&member.ty)
+                    && needed.insert(named)
+                {
+                    rest.push(named);
+                }
+                if needed.len() > MAX_NEEDED {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The type that a type, or what it is a collection of, is called; keys of maps are simple.
+    fn innermost(&self, ty: &Type) -> Option<DefinitionId> {
+        match self.model.resolve(ty) {
+            Type::Named(id) => Some(*id),
+            Type::Sequence { element, .. } | Type::Array { element, .. } => self.innermost(element),
+            Type::Map { value, .. } => self.innermost(value),
+            _ => None,
         }
     }
 
@@ -338,6 +376,8 @@ fn extensibility(extensibility: Extensibility) -> cdr::Extensibility {
     }
 }
 
+/// Types that a type needs, directly or not.
+const MAX_NEEDED: usize = 256;
 /// Members of a type, as many as are taken from peers.
 const MAX_MEMBERS: usize = 4096;
 

@@ -1,6 +1,6 @@
 //! `tickwire idl diff`: who can read whose samples, by the types of two files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tickwire::cdr::xtypes::{Consistency, NotAssignable, check_assignable};
 use tickwire::cdr::{Extensibility, Member, Representation, Type, TypeDescription};
+use tickwire_idl::model::DefinitionId;
 use tickwire_idl::{Compilation, Model};
 
 use super::describe::Descriptions;
@@ -122,24 +123,23 @@ impl Arguments {
         let (old, new) = (&old.model, &new.model);
         let (old_types, new_types) = (Descriptions::of(old), Descriptions::of(new));
         let mut changes = Vec::new();
-        let names = |model: &Model, types: &Descriptions| -> BTreeSet<String> {
+        let all = |model: &Model, types: &Descriptions| -> BTreeMap<String, DefinitionId> {
             let all = model.definitions();
             let all = all.filter(|(id, _)| types.get(*id).is_some());
-            all.map(|(_, definition)| definition.full_name.clone())
+            all.map(|(id, definition)| (definition.full_name.clone(), id))
                 .collect()
         };
-        let (old_names, new_names) = (names(old, &old_types), names(new, &new_types));
-        for name in old_names.union(&new_names) {
-            let find = |model: &Model, names: &BTreeSet<String>| {
-                let found = names.get(name).and_then(|name| model.find(name));
-                found.map(|(id, definition)| (id, definition.kind.keyword()))
+        let (old_names, new_names) = (all(old, &old_types), all(new, &new_types));
+        let names: BTreeSet<&String> = old_names.keys().chain(new_names.keys()).collect();
+        for name in names {
+            let (before, after) = (old_names.get(name), new_names.get(name));
+            let kind = match (before, after) {
+                (_, Some(id)) => new.definition(*id).kind.keyword(),
+                (Some(id), None) => old.definition(*id).kind.keyword(),
+                (None, None) => continue,
             };
-            let (before, after) = (find(old, &old_names), find(new, &new_names));
-            let Some((_, kind)) = after.or(before) else {
-                continue;
-            };
-            let before = before.and_then(|(id, _)| old_types.get(id));
-            let after = after.and_then(|(id, _)| new_types.get(id));
+            let before = before.and_then(|id| old_types.get(*id));
+            let after = after.and_then(|id| new_types.get(*id));
             let verdict = match (before, after) {
                 (None, _) => Verdict::OnlyNew,
                 (_, None) => Verdict::OnlyOld,

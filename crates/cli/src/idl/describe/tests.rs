@@ -116,6 +116,21 @@ fn what_has_no_description_says_why() {
     assert_eq!(why("Good"), None);
 }
 
+#[test]
+fn types_that_need_many_others_are_told() {
+    let chain = (1..20_000).map(|i| format!("struct s{i} {{ sequence<s{}> a; }};", i - 1));
+    let text = "struct s0 { long a; };".to_owned() + &chain.collect::<String>();
+    let model = of_text(&text);
+    let descriptions = Descriptions::of(&model);
+    let get = |name: &str| {
+        let (id, _) = model.find(name).expect("it is defined");
+        descriptions.get(id).expect("it is a type")
+    };
+    assert!(get("s255").is_ok());
+    assert_eq!(get("s256"), Err("it needs more than 256 other types"));
+    assert!(get("s19999").is_err());
+}
+
 /// A name that only types of this content have.
 fn name_of(kind: &str, content: &impl Debug) -> Shared<str> {
     let mut hasher = DefaultHasher::new();
