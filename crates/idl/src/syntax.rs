@@ -118,7 +118,7 @@ pub(crate) struct Bitfield {
     pub(crate) ty: Option<TypeSpec>,
     /// None where bits are left out.
     pub(crate) names: Vec<Name>,
-    pub(crate) doc: Option<String>,
+    pub(crate) head: Head,
     pub(crate) span: Span,
 }
 
@@ -129,7 +129,8 @@ pub(crate) struct Operation {
     /// None for `void`.
     pub(crate) result: Option<TypeSpec>,
     pub(crate) name: Name,
-    pub(crate) parameters: Vec<(Direction, TypeSpec, Name)>,
+    /// Each with its annotations.
+    pub(crate) parameters: Vec<(Vec<Annotation>, Direction, TypeSpec, Name)>,
     pub(crate) raises: Vec<Path>,
 }
 

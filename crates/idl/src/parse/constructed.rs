@@ -173,7 +173,7 @@ impl Parser<'_> {
     }
 
     fn bitfield(&mut self) -> Result<Bitfield> {
-        let head = self.head()?;
+        let mut head = self.head()?;
         let span = self.peek().span;
         if !self.take_word("bitfield") {
             return Err(self.expected_with_help("`bitfield`", "write `bitfield<BITS> name;`"));
@@ -193,11 +193,12 @@ impl Parser<'_> {
             false => self.names()?,
         };
         let doc = self.end_of("a bitfield");
+        head.doc = head.doc.take().or(doc);
         Ok(Bitfield {
             bits,
             ty,
             names,
-            doc: head.doc.or(doc),
+            head,
             span,
         })
     }

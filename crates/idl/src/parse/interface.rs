@@ -56,7 +56,7 @@ impl Parser<'_> {
         self.expect('(')?;
         let mut parameters = Vec::new();
         while !self.at(')') {
-            self.head()?;
+            let annotations = self.head()?.annotations;
             let direction = match &*self.peek().text {
                 "in" => Direction::In,
                 "out" => Direction::Out,
@@ -65,7 +65,7 @@ impl Parser<'_> {
             };
             self.advance();
             let ty = self.type_spec()?;
-            parameters.push((direction, ty, self.name()?));
+            parameters.push((annotations, direction, ty, self.name()?));
             if !self.take(',') {
                 break;
             }

@@ -30,6 +30,9 @@ impl Place {
     pub(super) const LITERAL: Self = Self(16384, "a literal of an enum");
     pub(super) const FLAG: Self = Self(32768, "a flag of a bitmask");
     pub(super) const ANNOTATION: Self = Self(65536, "an annotation");
+    pub(super) const FIELD: Self = Self(131_072, "a bitfield");
+    pub(super) const ATTRIBUTE: Self = Self(262_144, "an attribute");
+    pub(super) const PARAMETER: Self = Self(524_288, "a parameter");
 
     const ALL: &[Self] = &[
         Self::MODULE,

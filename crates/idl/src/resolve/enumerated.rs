@@ -155,6 +155,7 @@ impl Resolver<'_> {
             (of.base, of.bits) = (Some(base), bits);
         }
         for field in fields {
+            self.annotations(&field.head.annotations, Place::FIELD);
             let Ok((bits, ty)) = self.bitfield(field) else {
                 continue;
             };
@@ -182,7 +183,7 @@ impl Resolver<'_> {
                     problem.help("make two of it");
                     return Err(Wrong);
                 }
-                let doc = field.doc.clone();
+                let doc = field.head.doc.clone();
                 self.charge(doc.as_ref().map_or(0, String::len), field.span)?;
                 of.fields.push(Bitfield {
                     name,

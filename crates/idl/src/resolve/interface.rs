@@ -69,7 +69,8 @@ impl Resolver<'_> {
             None => None,
         };
         let mut parameters = Vec::new();
-        for (direction, spec, name) in &operation.parameters {
+        for (annotations, direction, spec, name) in &operation.parameters {
+            self.annotations(annotations, Place::PARAMETER);
             parameters.push(Parameter {
                 direction: *direction,
                 ty: self.ty(spec, true).ok()?,
@@ -90,6 +91,7 @@ impl Resolver<'_> {
     }
 
     fn attribute(&mut self, attribute: &syntax::Attribute) -> Vec<Attribute> {
+        self.annotations(&attribute.head.annotations, Place::ATTRIBUTE);
         let Ok(ty) = self.ty(&attribute.ty, true) else {
             return Vec::new();
         };

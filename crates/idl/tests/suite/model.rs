@@ -148,6 +148,19 @@ fn standard_annotations_are_known_in_all_letters() {
 }
 
 #[test]
+fn annotations_that_mean_nothing_are_told_everywhere() {
+    for (text, place) in [
+        ("bitset A { @key bitfield<3> a; };", "a bitfield"),
+        ("interface A { @key attribute long a; };", "an attribute"),
+        ("interface A { void tell(@key in long a); };", "a parameter"),
+    ] {
+        let said = bad(text);
+        let expected = format!("`@key` means nothing before {place}");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
 fn comments_stay_with_what_they_are_about() {
     let model = good(
         "// Of the file.
