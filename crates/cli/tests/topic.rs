@@ -337,10 +337,16 @@ fn rates_sizes_and_delays_are_measured() {
     let writer = participant.writer_with(&topic, qos).expect("a writer");
     // The end of an instance is no sample.
     let ended = quote("ended", 0, None);
-    for (command, figures) in [
-        ("hz", ["rate_hz", "mean_ms"]),
-        ("bw", ["mb_per_s", "mean_bytes"]),
-        ("delay", ["p50_us", "p99_us"]),
+    let no_more: &[&str] = &[];
+    for (command, options, figures) in [
+        ("hz", no_more, ["rate_hz", "mean_ms"]),
+        ("bw", no_more, ["mb_per_s", "mean_bytes"]),
+        (
+            "delay",
+            // The kernel notes when datagrams come.
+            &["--hops", "--transport", "udp"],
+            ["p50_us", "p99_us"],
+        ),
     ] {
         // The command before has ended, but may not be forgotten yet.
         while !writer.matched_subscriptions().is_empty() {
@@ -349,6 +355,7 @@ fn rates_sizes_and_delays_are_measured() {
         let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
             .args(["topic", command, "Quotes", "-d", &domain.id, "-o", "jsonl"])
             .args(["-n", "20", "--timeout", "30s"])
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -369,12 +376,28 @@ fn rates_sizes_and_delays_are_measured() {
         let output = child.wait_with_output().expect("it ends");
         let printed = String::from_utf8(output.stdout).expect("text");
         assert_eq!(output.status.code(), Some(0), "{printed}");
-        let all = printed.lines().last().expect("a line");
-        let all: Value = serde_json::from_str(all).expect("JSON");
-        assert_eq!(
-            (&all["scope"], &all["samples"]),
-            (&json!("all"), &json!(20))
-        );
+        let lines = printed.lines().map(|line| serde_json::from_str(line));
+        let lines: Vec<Value> = lines.collect::<Result<_, _>>().expect("JSON");
+        let mut of_all = lines.iter().skip_while(|line| line["scope"] != "all");
+        let all = of_all.next().expect("a line for all");
+        assert_eq!(all["samples"], 20, "{all}");
+        let hops: Vec<_> = of_all.map(|hop| (&hop["scope"], &hop["samples"])).collect();
+        let expected = [
+            "source_to_kernel",
+            "kernel_to_reception",
+            "source_to_reception",
+            "reception_to_take",
+        ];
+        match command {
+            "delay" => assert_eq!(
+                hops,
+                expected
+                    .map(|hop| (json!(hop), json!(20)))
+                    .each_ref()
+                    .map(|(hop, count)| (hop, count))
+            ),
+            _ => assert!(hops.is_empty(), "{hops:?}"),
+        }
         for figure in figures {
             assert!(all[figure].as_f64() > Some(0.0), "{all}");
         }

@@ -100,7 +100,7 @@ pub use publisher::{CoherentChanges, Publisher, PublisherQos};
 pub use qos::{DataReaderQos, DataWriterQos};
 pub use reader::{
     AnyDataReader, DataReader, DataReaderListener, InstanceHandle, InstanceState, QueryCondition,
-    Sample, SampleInfo, SampleState, Samples, StateMask, ViewState,
+    ReaderLatency, Sample, SampleInfo, SampleState, Samples, StateMask, ViewState,
 };
 pub use shm::{Obstacle, Way};
 pub use status::StatusMask;

@@ -13,7 +13,7 @@ use super::subscription::{Interest, SubscriptionOptions};
 use crate::failure::{Failure, Result};
 use crate::output::{note, six_digits, stdout};
 use figures::{Bandwidth, Delay, Figures, Rate};
-use tickwire::DynamicType;
+use tickwire::{DynamicType, LatencyHistogram, ReaderLatency, ReceiveTimestamps};
 use tickwire_profiles::parse_duration;
 
 /// Measure how often samples come
@@ -64,16 +64,25 @@ arrived, by this machine's: percentiles in microseconds. A line for each period,
 the end. Samples written before the command began are not asked for, and ends of instances are no \
 samples.
 
+With --hops a line for each part of the way follows: from the writer to this machine's kernel, from \
+there to the reader, and from the reader to this command. The kernel notes when datagrams come by UDP \
+alone: of what comes otherwise, the first two are one, source_to_reception.
+
 Between machines the figures are only as good as the clocks agree. Where samples seem to arrive \
 before they were written, the clocks differ, and standard error says by how much at least.",
     after_help = "\
 Examples:
   tickwire topic delay Quotes
+  tickwire topic delay Quotes --hops --transport udp -n 1000
   tickwire topic delay Quotes -n 1000 -o jsonl | tail -1 | jq .p99_us"
 )]
 pub(crate) struct DelayArguments {
     #[command(flatten)]
     options: MeterOptions,
+
+    /// Say at the end how long each part of the way took
+    #[arg(long)]
+    hops: bool,
 }
 
 /// What is measured, and how often that is said
@@ -102,28 +111,35 @@ enum LineFormat {
 
 impl Hz {
     pub(crate) fn run(self) -> Result<()> {
-        self.options.run::<Rate>("tickwire topic hz")
+        self.options.run::<Rate>("tickwire topic hz", false)
     }
 }
 
 impl Bw {
     pub(crate) fn run(self) -> Result<()> {
-        self.options.run::<Bandwidth>("tickwire topic bw")
+        self.options.run::<Bandwidth>("tickwire topic bw", false)
     }
 }
 
 impl DelayArguments {
     pub(crate) fn run(self) -> Result<()> {
-        self.options.run::<Delay>("tickwire topic delay")
+        self.options.run::<Delay>("tickwire topic delay", self.hops)
     }
 }
 
 impl MeterOptions {
-    fn run<F: Figures>(&self, command: &str) -> Result<()> {
+    fn run<F: Figures>(&self, command: &str, hops: bool) -> Result<()> {
         if self.window.is_zero() {
             return Err(Failure::usage("`--window` must be longer than nothing"));
         }
-        let subscription = self.subscription.begin(command)?;
+        let subscription = self
+            .subscription
+            .begin_as(command, |participant| match hops {
+                true => participant
+                    .latency_histograms(true)
+                    .receive_timestamps(ReceiveTimestamps::Software),
+                false => participant,
+            })?;
         let first = subscription.writers.first();
         let (name, has_key) = first.map_or(("", false), |writer| {
             (writer.type_name.as_str(), writer.guid.entity.is_keyed())
@@ -136,7 +152,7 @@ impl MeterOptions {
         let news = subscription.news_of(&reader);
         let mut losses = Losses::default();
         let (mut all, mut period) = (F::default(), F::default());
-        let (mut seen, mut table) = (0, Lines::new(self.output));
+        let (mut seen, mut table) = (0, Lines::new(self.output, hops));
         let begin = Instant::now();
         let mut line_at = begin + self.window;
         while subscription.wanted(seen) > 0 && !subscription.is_over() {
@@ -161,6 +177,9 @@ impl MeterOptions {
             }
         }
         table.write("all", &all.row(begin.elapsed()))?;
+        for (hop, times) in reader.latency().iter().flat_map(hops_of) {
+            table.write(hop, &figures::row_of(times))?;
+        }
         if let Some(remark) = all.remark() {
             note(remark);
         }
@@ -168,16 +187,30 @@ impl MeterOptions {
     }
 }
 
+/// The parts of the way that were timed.
+fn hops_of(latency: &ReaderLatency) -> impl Iterator<Item = (&'static str, &LatencyHistogram)> {
+    let hops = [
+        ("source_to_kernel", &latency.source_to_kernel),
+        ("kernel_to_reception", &latency.kernel_to_reception),
+        ("source_to_reception", &latency.source_to_reception),
+        ("reception_to_take", &latency.reception_to_take),
+    ];
+    let is_timed = |times: &LatencyHistogram| times.count() + times.negative() > 0;
+    hops.into_iter().filter(move |(_, times)| is_timed(times))
+}
+
 /// Lines of figures as they come: a table cannot know its widest cell.
 struct Lines {
     format: LineFormat,
+    label_width: usize,
     has_header: bool,
 }
 
 impl Lines {
-    fn new(format: LineFormat) -> Self {
+    fn new(format: LineFormat, hops: bool) -> Self {
         Self {
             format,
+            label_width: if hops { 19 } else { 3 },
             has_header: false,
         }
     }
@@ -198,13 +231,13 @@ impl Lines {
             }
             LineFormat::Table => {
                 if !std::mem::replace(&mut self.has_header, true) {
-                    write!(out, "{:3}", "")?;
+                    write!(out, "{:1$}", "", self.label_width)?;
                     for (name, _) in row {
                         write!(out, " {name:>11}")?;
                     }
                     writeln!(out)?;
                 }
-                write!(out, "{label:3}")?;
+                write!(out, "{label:0$}", self.label_width)?;
                 for (_, value) in row {
                     match value.as_f64() {
                         Some(number) if value.is_f64() => write!(out, " {number:>11.3}")?,

@@ -9,8 +9,8 @@ use tickwire::cdr::filter::{FilterError, FilterProblem};
 use tickwire::error::ContentFilterError;
 use tickwire::qos::{Durability, EndpointQos, Ownership, nearest_name};
 use tickwire::{
-    DataReader, DataReaderQos, DomainParticipant, DynamicType, EndpointData, Serialized, StateMask,
-    StatusMask, SubscriberQos, WaitSet,
+    DataReader, DataReaderQos, DomainParticipant, DomainParticipantBuilder, Driving, DynamicType,
+    EndpointData, Serialized, StateMask, StatusMask, SubscriberQos, WaitSet,
 };
 use tickwire_profiles::Profile;
 use tickwire_profiles::parse_duration;
@@ -68,10 +68,21 @@ pub(super) struct Subscription {
 impl SubscriptionOptions {
     /// Joins the domain and waits for writers of the topic.
     pub(super) fn begin(&self, command: &str) -> Result<Subscription> {
+        self.begin_as(command, |participant| participant)
+    }
+
+    /// The same as a participant that `adjust` has adjusted.
+    pub(super) fn begin_as(
+        &self,
+        command: &str,
+        adjust: impl FnOnce(DomainParticipantBuilder) -> DomainParticipantBuilder,
+    ) -> Result<Subscription> {
         let interrupt = Interrupt::catch()?;
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
         let mut subscription = Subscription {
-            participant: self.network.join(command)?,
+            participant: self.network.join_as(command, |participant| {
+                adjust(participant.driving(Driving::Threaded))
+            })?,
             writers: Vec::new(),
             name: self.name.clone(),
             deadline,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
-use tickwire::SampleInfo;
+use tickwire::{LatencyHistogram, SampleInfo};
 
 /// A sum over samples.
 pub(super) trait Figures: Default {
@@ -144,6 +144,37 @@ impl Figures for Bandwidth {
     }
 }
 
+/// The row of one hop.
+pub(super) fn row_of(times: &LatencyHistogram) -> Vec<(&'static str, Value)> {
+    let figure = |time: Duration| (times.count() > 0).then_some(time);
+    delay_row(
+        times.count() + times.negative(),
+        times.negative(),
+        |quantile| figure(times.percentile((quantile * 1e6) as u32)),
+        [figure(times.percentile(0)), figure(times.max())],
+    )
+}
+
+fn delay_row(
+    samples: u64,
+    early: u64,
+    percentile: impl Fn(f64) -> Option<Duration>,
+    [min, max]: [Option<Duration>; 2],
+) -> Vec<(&'static str, Value)> {
+    let us =
+        |time: Option<Duration>| time.map_or(Value::Null, |time| json!(time.as_secs_f64() * 1e6));
+    vec![
+        ("samples", json!(samples)),
+        ("min_us", us(min)),
+        ("p50_us", us(percentile(0.5))),
+        ("p90_us", us(percentile(0.9))),
+        ("p99_us", us(percentile(0.99))),
+        ("p999_us", us(percentile(0.999))),
+        ("max_us", us(max)),
+        ("early", json!(early)),
+    ]
+}
+
 impl Default for Delay {
     fn default() -> Self {
         let histogram = Histogram::new_with_max(LONGEST_NS, 3);
@@ -177,21 +208,14 @@ impl Figures for Delay {
     }
 
     fn row(&self, _: Duration) -> Vec<(&'static str, Value)> {
-        let figure = |ns: u64| match self.delays_ns.is_empty() {
-            true => Value::Null,
-            false => json!(ns as f64 / 1e3),
-        };
-        let percentile = |p: f64| figure(self.delays_ns.value_at_quantile(p));
-        vec![
-            ("samples", json!(self.samples)),
-            ("min_us", figure(self.delays_ns.min())),
-            ("p50_us", percentile(0.5)),
-            ("p90_us", percentile(0.9)),
-            ("p99_us", percentile(0.99)),
-            ("p999_us", percentile(0.999)),
-            ("max_us", figure(self.delays_ns.max())),
-            ("early", json!(self.early)),
-        ]
+        let times = &self.delays_ns;
+        let figure = |ns: u64| (!times.is_empty()).then(|| Duration::from_nanos(ns));
+        delay_row(
+            self.samples,
+            self.early,
+            |quantile| figure(times.value_at_quantile(quantile)),
+            [figure(times.min()), figure(times.max())],
+        )
     }
 
     fn remark(&self) -> Option<String> {
