@@ -376,7 +376,7 @@ fn rates_sizes_and_delays_are_measured() {
         let output = child.wait_with_output().expect("it ends");
         let printed = String::from_utf8(output.stdout).expect("text");
         assert_eq!(output.status.code(), Some(0), "{printed}");
-        let lines = printed.lines().map(|line| serde_json::from_str(line));
+        let lines = printed.lines().map(serde_json::from_str);
         let lines: Vec<Value> = lines.collect::<Result<_, _>>().expect("JSON");
         let mut of_all = lines.iter().skip_while(|line| line["scope"] != "all");
         let all = of_all.next().expect("a line for all");
