@@ -107,11 +107,11 @@ impl Costs<'_> {
                 "each match between two participants",
                 of_pair - of_reader - of_writer - 2.0 * of_topic,
             ),
-            ("the same once 5 MB were written", of_written),
+            ("that match once 5 MB were written", of_written),
             ("each sample of 100 bytes in a history", of_kept),
-            ("each instance with one there", of_kept_instance),
+            ("each instance in a history, with one", of_kept_instance),
             ("each sample of 100 bytes in a cache", of_cached),
-            ("each instance with one there", of_instance),
+            ("each instance in a cache, with one", of_instance),
         ])
     }
 

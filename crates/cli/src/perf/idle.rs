@@ -27,7 +27,7 @@ Makes a participant in this process, gives it writers and readers of as many top
 while nothing happens but its own announcements: memory that came with it, its threads, the part of \
 one processor core that it takes, and how often a second it wakes. Then what each further participant, \
 topic, writer, reader, pair that matches, instance and sample takes of resident memory, by the \
-difference that many make.
+difference that many make; of participants two, so that this is within what memory varies by.
 
 Memory of the first participant has the pages of the program in it that nobody had used before.",
     after_help = "\

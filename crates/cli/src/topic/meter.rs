@@ -66,7 +66,10 @@ samples.
 
 With --hops a line for each part of the way follows: from the writer to this machine's kernel, from \
 there to the reader, and from the reader to this command. The kernel notes when datagrams come by UDP \
-alone: of what comes otherwise, the first two are one, source_to_reception.
+alone: of what comes otherwise, the first two are one, source_to_reception. That is what the other \
+lines measure, in another histogram; reception_to_take is not in them.
+
+What is `early` seemed to arrive before it was written.
 
 Between machines the figures are only as good as the clocks agree. Where samples seem to arrive \
 before they were written, the clocks differ, and standard error says by how much at least.",
