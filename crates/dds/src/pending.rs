@@ -36,6 +36,8 @@ struct State {
     spare: Outbox,
     /// When the first of what waits has waited long enough.
     due: Option<Instant>,
+    /// How long the newest of it may wait.
+    patience: Duration,
     is_sending: bool,
     /// How often something was sent.
     rounds: u64,
@@ -46,11 +48,19 @@ struct State {
 }
 
 impl State {
-    /// Adds datagrams that may wait until `due`.
-    fn put(&mut self, outbox: &mut Outbox, due: Instant, max_datagram_len: usize) {
+    /// Adds datagrams that may wait for `patience` from `now` on.
+    fn put(
+        &mut self,
+        outbox: &mut Outbox,
+        now: Instant,
+        patience: Duration,
+        max_datagram_len: usize,
+    ) {
         self.outbox.absorb(outbox, max_datagram_len);
         outbox.clear();
+        let due = now + patience;
         self.due = Some(self.due.map_or(due, |first| first.min(due)));
+        self.patience = patience;
         self.has_come = true;
     }
 
@@ -58,12 +68,18 @@ impl State {
         self.outbox.total_len() >= MAX_WAITING_BYTES || self.due.is_some_and(|due| due <= now)
     }
 
-    /// The control thread looks: when it is to look again. As long as something comes it does so in
-    /// short intervals, which spares those who write waking it.
+    /// The control thread looks: when it is to look again. As long as something comes it does so
+    /// again and again, which spares those who write waking it.
     fn look(&mut self, now: Instant) -> Option<Instant> {
         let has_come = std::mem::take(&mut self.has_come);
-        let again = self.due.map(|due| due.max(now + INTERVAL));
-        again.or_else(|| has_come.then_some(now + INTERVAL))
+        let next = now + self.interval();
+        let again = self.due.map(|due| due.max(next));
+        again.or_else(|| has_come.then_some(next))
+    }
+
+    /// How often the control thread looks: who may wait long does not mind to wait as long again.
+    fn interval(&self) -> Duration {
+        (2 * self.patience).clamp(MIN_INTERVAL, 2 * MAX_BUSY_PATIENCE)
     }
 }
 
@@ -147,8 +163,7 @@ impl Core {
             state = pending.wait(state);
         }
         let max_len = pending.max_datagram_len.load(Ordering::Relaxed);
-        let due = now + patience;
-        state.put(outbox, due, max_len);
+        state.put(outbox, now, patience, max_len);
         pending.is_any.store(true, Ordering::Release);
         if state.is_sending {
             // Who sends looks again.
@@ -165,7 +180,7 @@ impl Core {
     /// Has the control thread look in time, unless it is about to.
     fn have_looked_after(&self, state: MutexGuard<'_, State>) {
         if let Some(due) = state.due
-            && self.pending.look_at() > due + INTERVAL
+            && self.pending.look_at() > due + state.interval()
         {
             self.pending.set_look_at(Some(due));
             drop(state);
@@ -239,31 +254,34 @@ impl Core {
 pub(crate) struct Pace {
     /// When it was last in a write.
     last: Instant,
+    /// When it was in the first of those.
+    began: Instant,
     /// Writes in a row to which the thread came straight from the one before.
     streak: u32,
 }
 
 impl Pace {
-    /// The thread writes: how long the sample may wait because the thread does nothing but write. Who
-    /// waits for answers, or has a handful to write, never gets there.
+    /// The thread writes: how long the sample may wait because the thread does nothing but write, which is a
+    /// quarter of the time for which it has done so. Who waits for answers, or has a handful to write, never gets
+    /// there.
     pub(crate) fn patience(&mut self, now: Instant) -> Duration {
-        self.streak = match now.since(self.last) < STRAIGHT {
-            true => self.streak.saturating_add(1),
-            false => 0,
-        };
+        if now.since(self.last) < STRAIGHT {
+            self.streak = self.streak.saturating_add(1);
+        } else {
+            self.streak = 0;
+            self.began = now;
+        }
         self.last = now;
         match self.streak >= MIN_STREAK {
-            true => BUSY_PATIENCE,
+            true => (now.since(self.began) / 4).min(MAX_BUSY_PATIENCE),
             false => Duration::ZERO,
         }
     }
 
-    /// The thread has to wait until there is room: it does write faster than anybody can take it.
+    /// The thread has waited until there is room: it does write faster than anybody can take it.
     pub(crate) fn had_to_wait(&mut self, now: Instant) {
-        *self = Self {
-            last: now,
-            streak: MIN_STREAK,
-        };
+        self.last = now;
+        self.streak = self.streak.max(MIN_STREAK);
     }
 
     /// What it wrote has been sent, or left.
@@ -277,10 +295,10 @@ impl Pace {
 const STRAIGHT: Duration = Duration::from_nanos(1_500);
 /// So many samples of a burst are sent at once.
 const MIN_STREAK: u32 = 16;
-/// How long a sample of a longer one waits for others, unless the thread is held up.
-const BUSY_PATIENCE: Duration = Duration::from_micros(50);
-/// How often the control thread looks while samples come in long bursts.
-const INTERVAL: Duration = Duration::from_micros(100);
+/// The longest that a sample of a longer one waits for others.
+const MAX_BUSY_PATIENCE: Duration = Duration::from_micros(250);
+/// The control thread looks no more often than that while samples come in long bursts.
+const MIN_INTERVAL: Duration = Duration::from_micros(100);
 /// The longest that a LATENCY_BUDGET holds samples back.
 const MAX_PATIENCE: Duration = Duration::from_millis(100);
 /// What waits is sent when it has so many bytes: about what one datagram takes on loopback.

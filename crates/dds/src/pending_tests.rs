@@ -200,6 +200,20 @@ fn only_long_bursts_wait() {
         "who looks for an answer takes longer"
     );
     let mut held_up = Pace::default();
+    assert_eq!(held_up.patience(now), Duration::ZERO);
+    now = now + us * 40;
     held_up.had_to_wait(now);
-    assert_eq!(held_up.patience(now), BUSY_PATIENCE);
+    assert_eq!(held_up.patience(now), us * 10, "for longer than others");
+}
+
+#[test]
+fn the_longer_a_burst_the_longer_its_samples_wait() {
+    let (us, mut pace) = (Duration::from_micros(1), Pace::default());
+    let begin = Instant::ZERO + us * 1_000;
+    let patience: Vec<_> = (0..2_000)
+        .map(|n| pace.patience(begin + us * n))
+        .collect();
+    assert_eq!(patience[16], us * 4);
+    assert_eq!(patience[400], us * 100);
+    assert_eq!(patience[1_999], MAX_BUSY_PATIENCE);
 }
