@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tickwire_base::Instant;
 use tickwire_rtps::Outbox;
+use tickwire_transport::ContextSwitches;
 
 use crate::clock;
 use crate::core::Core;
@@ -78,7 +79,7 @@ pub(crate) fn publish<R>(
         }
         let latency_budget = latency_budget();
         let patience = match &core.polled {
-            None => latency_budget.max(pace.patience(now)),
+            None => latency_budget.max(pace.patience(now, ContextSwitches::of_this_thread)),
             // Nobody would look after what is left.
             Some(_) => latency_budget,
         };
@@ -91,7 +92,8 @@ pub(crate) fn publish<R>(
 
 /// The thread has waited for room in a writer.
 pub(crate) fn had_to_wait() {
-    Scratch::lend(|scratch| scratch.pace.had_to_wait(clock::now()));
+    let (now, switches) = (clock::now(), ContextSwitches::of_this_thread());
+    Scratch::lend(|scratch| scratch.pace.had_to_wait(now, switches));
 }
 
 /// Sends what the thread holds back. To be called before it waits for anybody, and before what must

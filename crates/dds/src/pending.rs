@@ -5,12 +5,14 @@
 //! more. One thread at a time sends, without the lock; what comes meanwhile waits for its turn, so
 //! that nothing overtakes what a thread has written before.
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tickwire_base::Instant;
 use tickwire_rtps::Outbox;
+use tickwire_transport::ContextSwitches;
 
 use crate::clock;
 use crate::core::Core;
@@ -71,7 +73,7 @@ impl State {
     /// The control thread looks: when it is to look again. As long as something comes it does so
     /// again and again, which spares those who write waking it.
     fn look(&mut self, now: Instant) -> Option<Instant> {
-        let has_come = std::mem::take(&mut self.has_come);
+        let has_come = mem::take(&mut self.has_come);
         let next = now + self.interval();
         let again = self.due.map(|due| due.max(next));
         again.or_else(|| has_come.then_some(next))
@@ -193,8 +195,8 @@ impl Core {
         let pending = &self.pending;
         state.is_sending = true;
         while state.is_due(now) {
-            let spare = std::mem::take(&mut state.spare);
-            let mut outbox = std::mem::replace(&mut state.outbox, spare);
+            let spare = mem::take(&mut state.spare);
+            let mut outbox = mem::replace(&mut state.outbox, spare);
             state.due = None;
             drop(state);
             self.send_user(&mut outbox);
@@ -258,30 +260,52 @@ pub(crate) struct Pace {
     began: Instant,
     /// Writes in a row to which the thread came straight from the one before.
     streak: u32,
+    /// What the system counted when there were enough of them, or afterwards.
+    switches: ContextSwitches,
 }
 
 impl Pace {
     /// The thread writes: how long the sample may wait because the thread does nothing but write, which is a
     /// quarter of the time for which it has done so. Who waits for answers, or has a handful to write, never gets
-    /// there.
-    pub(crate) fn patience(&mut self, now: Instant) -> Duration {
-        if now.since(self.last) < STRAIGHT {
+    /// there. `switches` is asked when the thread gets there, and after each pause.
+    pub(crate) fn patience(
+        &mut self,
+        now: Instant,
+        switches: impl Fn() -> ContextSwitches,
+    ) -> Duration {
+        let was_busy = self.streak >= MIN_STREAK;
+        let pause = now.since(self.last);
+        let goes_on = match was_busy {
+            false => pause < STRAIGHT,
+            true => pause < INTERRUPTED || self.was_preempted(switches()),
+        };
+        if goes_on {
             self.streak = self.streak.saturating_add(1);
         } else {
             self.streak = 0;
             self.began = now;
         }
         self.last = now;
-        match self.streak >= MIN_STREAK {
-            true => (now.since(self.began) / 4).min(MAX_BUSY_PATIENCE),
-            false => Duration::ZERO,
+        if self.streak < MIN_STREAK {
+            return Duration::ZERO;
         }
+        if !was_busy {
+            self.switches = switches();
+        }
+        (now.since(self.began) / 4).min(MAX_BUSY_PATIENCE)
+    }
+
+    /// Whether another thread had the processor, and this one has waited for nothing.
+    fn was_preempted(&mut self, switches: ContextSwitches) -> bool {
+        let before = mem::replace(&mut self.switches, switches);
+        switches.was_preempted_since(before)
     }
 
     /// The thread has waited until there is room: it does write faster than anybody can take it.
-    pub(crate) fn had_to_wait(&mut self, now: Instant) {
+    pub(crate) fn had_to_wait(&mut self, now: Instant, switches: ContextSwitches) {
         self.last = now;
         self.streak = self.streak.max(MIN_STREAK);
+        self.switches = switches;
     }
 
     /// What it wrote has been sent, or left.
@@ -293,6 +317,9 @@ impl Pace {
 /// Who writes again within this time after a write has done nothing else: to look for an answer on the
 /// same machine takes longer.
 const STRAIGHT: Duration = Duration::from_nanos(1_500);
+/// Who has done nothing but write is believed to do so still if it comes back within this time: an interrupt
+/// takes no longer, and the answer to a sample that waits here cannot come so soon.
+const INTERRUPTED: Duration = Duration::from_micros(8);
 /// So many samples of a burst are sent at once.
 const MIN_STREAK: u32 = 16;
 /// The longest that a sample of a longer one waits for others.

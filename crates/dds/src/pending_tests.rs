@@ -185,7 +185,7 @@ fn only_long_bursts_wait() {
         now = now + us * 1_000;
         let mut waiting = 0;
         for _ in 0..count {
-            waiting += u32::from(pace.patience(now) > Duration::ZERO);
+            waiting += u32::from(pace.patience(now, ContextSwitches::default) > Duration::ZERO);
             now = now + us * 5;
             pace.written(now);
             now = now + pause;
@@ -200,10 +200,17 @@ fn only_long_bursts_wait() {
         "who looks for an answer takes longer"
     );
     let mut held_up = Pace::default();
-    assert_eq!(held_up.patience(now), Duration::ZERO);
+    assert_eq!(
+        held_up.patience(now, ContextSwitches::default),
+        Duration::ZERO
+    );
     now = now + us * 40;
-    held_up.had_to_wait(now);
-    assert_eq!(held_up.patience(now), us * 10, "for longer than others");
+    held_up.had_to_wait(now, ContextSwitches::default());
+    assert_eq!(
+        held_up.patience(now, ContextSwitches::default),
+        us * 10,
+        "for longer than others"
+    );
 }
 
 #[test]
@@ -211,9 +218,28 @@ fn the_longer_a_burst_the_longer_its_samples_wait() {
     let (us, mut pace) = (Duration::from_micros(1), Pace::default());
     let begin = Instant::ZERO + us * 1_000;
     let patience: Vec<_> = (0..2_000)
-        .map(|n| pace.patience(begin + us * n))
+        .map(|n| pace.patience(begin + us * n, ContextSwitches::default))
         .collect();
     assert_eq!(patience[16], us * 4);
     assert_eq!(patience[400], us * 100);
     assert_eq!(patience[1_999], MAX_BUSY_PATIENCE);
+}
+
+#[test]
+fn who_has_to_make_way_for_another_thread_is_busy_all_the_same() {
+    let (us, mut pace) = (Duration::from_micros(1), Pace::default());
+    let mut now = Instant::ZERO + us * 1_000;
+    for _ in 0..=MIN_STREAK {
+        now = now + us;
+        pace.patience(now, || ContextSwitches::new(7, 7));
+    }
+    now = now + us * 84;
+    let preempted = pace.patience(now, || ContextSwitches::new(7, 8));
+    assert_eq!(preempted, us * 25, "a quarter of the whole burst");
+    now = now + us * 84;
+    let waited = pace.patience(now, || ContextSwitches::new(8, 9));
+    assert_eq!(waited, Duration::ZERO);
+    now = now + us * 84;
+    let nothing = pace.patience(now, || ContextSwitches::new(8, 9));
+    assert_eq!(nothing, Duration::ZERO);
 }

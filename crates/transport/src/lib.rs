@@ -36,6 +36,7 @@ mod poller;
 mod selection;
 pub mod shm;
 mod socket;
+mod switches;
 pub mod tcp;
 mod watch;
 
@@ -46,6 +47,7 @@ pub use interface::{Interface, interfaces};
 pub use poller::{Poller, Ready, Waker};
 pub use selection::InterfaceSelection;
 pub use socket::{ReceiveTimestamps, UdpOptions, UdpSocket};
+pub use switches::ContextSwitches;
 pub use watch::InterfaceWatch;
 
 /// The largest payload that one UDP datagram carries over IPv4, in bytes.
