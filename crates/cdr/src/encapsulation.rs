@@ -132,8 +132,13 @@ impl Encapsulation {
     }
 
     /// Appends the header, saying that nothing pads the body.
-    #[inline]
     pub fn write(self, buffer: &mut Vec<u8>) {
+        buffer.extend_from_slice(&self.to_bytes());
+    }
+
+    /// The header, saying that nothing pads the body.
+    #[inline]
+    pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
         let kind = match (self.representation, self.extensibility) {
             (Representation::Xcdr1, Extensibility::Mutable) => PL_CDR,
             (Representation::Xcdr1, _) => CDR,
@@ -143,7 +148,7 @@ impl Encapsulation {
         };
         let little = u16::from(self.order == ByteOrder::Little);
         let [high, low] = (kind | little).to_be_bytes();
-        buffer.extend_from_slice(&[high, low, 0, 0]);
+        [high, low, 0, 0]
     }
 }
 

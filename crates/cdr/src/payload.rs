@@ -109,9 +109,8 @@ pub fn encapsulated<E>(
     encode: impl FnOnce(&mut Writer<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let start = buffer.len();
-    buffer.reserve(Encapsulation::SIZE + Writer::AHEAD_AT_ONCE);
-    Encapsulation::new(representation, extensibility).write(buffer);
-    let mut writer = Writer::new(buffer, representation).ahead();
+    let header = Encapsulation::new(representation, extensibility).to_bytes();
+    let mut writer = Writer::after(&header, buffer, representation);
     let result = encode(&mut writer);
     let padding = writer.finish_padded(start);
     match result {

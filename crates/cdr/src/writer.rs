@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use crate::dynamic::MAX_DEPTH;
 use crate::layout::{LENGTH_SIZE, align};
 use crate::{
-    ByteOrder, EncodeError, EncodeErrorKind, Extensibility, LengthCode, Member, Representation,
-    Run, UnionDescription,
+    ByteOrder, Encapsulation, EncodeError, EncodeErrorKind, Extensibility, LengthCode, Member,
+    Representation, Run, UnionDescription,
 };
 
 /// Appends encoded values to a buffer. Allocates only when the buffer grows.
@@ -137,18 +137,39 @@ impl<'a> Writer<'a> {
 
     /// Appends to `buffer`, little-endian. Alignment counts from its present end.
     pub fn new(buffer: &'a mut Vec<u8>, representation: Representation) -> Self {
-        let origin = buffer.len();
-        let order = ByteOrder::Little;
+        let end = buffer.len();
+        Self::from(end, buffer, representation)
+    }
+
+    /// The same from `origin` on, for whoever puts zeros there.
+    fn from(origin: usize, buffer: &'a mut Vec<u8>, representation: Representation) -> Self {
         Self {
             buffer,
             end: origin,
             ahead: 0,
             origin,
             representation,
-            order,
+            order: ByteOrder::Little,
             plain: false,
             depth: 0,
         }
+    }
+
+    /// Appends `header` to `buffer`, and then what is written, [ahead](Self::ahead). The first zeros are there: to
+    /// have them with the header costs less than a call for them.
+    #[inline]
+    pub(crate) fn after(
+        header: &[u8; Encapsulation::SIZE],
+        buffer: &'a mut Vec<u8>,
+        representation: Representation,
+    ) -> Self {
+        let origin = buffer.len() + header.len();
+        buffer.extend_from_slice(&[0; Encapsulation::SIZE + Self::AHEAD_AT_ONCE]);
+        let room = buffer.get_mut(origin - header.len()..);
+        if let Some(room) = room.and_then(|room| room.first_chunk_mut()) {
+            *room = *header;
+        }
+        Self::from(origin, buffer, representation).ahead()
     }
 
     /// The same for whoever calls [`finish`](Self::finish) before the buffer is looked at.
