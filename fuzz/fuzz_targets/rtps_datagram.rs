@@ -57,7 +57,8 @@ fuzz_target!(|input: &[u8]| {
             ..Change::default()
         };
         let write = |buffer: &mut Vec<u8>| {
-            buffer.resize(if n == 3 { 40_000 } else { 20 }, n);
+            let len = if n == 3 { 40_000 } else { 20 };
+            buffer.resize(buffer.len() + len, n);
             Ok::<_, ()>(())
         };
         writer

@@ -281,6 +281,11 @@ impl<B: Lent> History<B> {
         self.pool.take()
     }
 
+    /// Takes one back that was not needed.
+    pub(crate) fn give_back(&mut self, buffer: Vec<u8>) {
+        self.pool.give(buffer);
+    }
+
     /// Adds a change. `number` is above all that were added before.
     pub(crate) fn push(
         &mut self,
@@ -294,25 +299,49 @@ impl<B: Lent> History<B> {
         self.push_to_ring(number, change, payload, expires_at, place);
     }
 
-    /// Adds a change that is alive, of no instance, in no set, and stays until it is removed. `number` is above
-    /// all that were added before.
-    #[inline(always)]
-    pub(crate) fn push_plain(
-        &mut self,
-        number: SequenceNumber,
-        timestamp: Timestamp,
-        payload: &[u8],
-    ) {
-        if self.tail.end().is_some_and(|end| end != number) {
-            self.settle();
+    /// Where the payload of the next change is to be appended, if that is alive, of no instance, in no set, and stays
+    /// until it is removed: [`push_plain`](Self::push_plain) then adds it. `number` is above all that were added
+    /// before.
+    #[inline]
+    pub(crate) fn stage(&mut self, number: SequenceNumber) -> &mut Vec<u8> {
+        if !self.tail.is_ready_for(number) {
+            self.prepare_for(number);
         }
-        self.tail.push(number, timestamp, payload);
+        self.tail.stage()
+    }
+
+    #[cold]
+    fn prepare_for(&mut self, number: SequenceNumber) {
+        if self.tail.end().is_some_and(|end| end != number) {
+            self.settle_all();
+        }
+        self.tail.prepare_for(number);
+    }
+
+    /// What has been appended.
+    #[inline]
+    pub(crate) fn staged(&self) -> &[u8] {
+        self.tail.staged()
+    }
+
+    /// Takes back what has been appended.
+    pub(crate) fn unstage(&mut self) -> Vec<u8> {
+        let mut bytes = self.pool.take();
+        bytes.extend_from_slice(self.tail.staged());
+        self.tail.unstage();
+        bytes
+    }
+
+    /// Adds the change whose payload has been appended.
+    #[inline]
+    pub(crate) fn push_plain(&mut self, timestamp: Timestamp) {
+        self.tail.push(timestamp);
     }
 
     /// Moves the tail to the ring.
     #[inline]
     fn settle(&mut self) {
-        if self.tail.len() > 0 {
+        if !self.tail.is_empty() {
             self.settle_all();
         }
     }
@@ -508,7 +537,7 @@ impl<B: Lent> History<B> {
 
     /// Instances that have changes here.
     pub(crate) fn instance_count(&self) -> usize {
-        let is_apart = self.tail.len() > 0 && self.instances.keyless.is_none();
+        let is_apart = !self.tail.is_empty() && self.instances.keyless.is_none();
         self.instances.len() + usize::from(is_apart)
     }
 

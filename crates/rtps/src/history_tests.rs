@@ -300,7 +300,17 @@ fn what_has_been_removed_does_not_expire() {
 fn push_plain(history: &mut History, number: i64) {
     let timestamp = Timestamp::from_nanos(number);
     let payload = vec![u8::try_from(number % 256).unwrap(); plain_len(number)];
-    history.push_plain(SequenceNumber(number), timestamp, &payload);
+    let staged = history.stage(SequenceNumber(number));
+    staged.extend_from_slice(&payload);
+    if number % 5 == 0 {
+        // It is not written, and later it is.
+        assert_eq!(history.unstage(), payload);
+        history.stage(SequenceNumber(number)).push(7);
+        let staged = history.stage(SequenceNumber(number));
+        staged.extend_from_slice(&payload);
+    }
+    assert_eq!(history.staged(), payload);
+    history.push_plain(timestamp);
 }
 
 /// Some fill pieces of the tail fast.

@@ -12,11 +12,10 @@ use crate::wire::SequenceNumber;
 /// many are let go of as fast as one.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
-    /// Each has changes.
-    pieces: VecDeque<Piece>,
-    len: usize,
-    /// The number after the highest, if there are any.
-    end: SequenceNumber,
+    /// The older pieces. Each has changes.
+    full: VecDeque<Piece>,
+    /// The newest changes, and behind them the payload of the next.
+    open: Piece,
     /// Those that are used again.
     spare: Vec<Piece>,
 }
@@ -30,6 +29,8 @@ struct Piece {
     gone: usize,
     changes: Vec<Plain>,
     bytes: Vec<u8>,
+    /// How many of the bytes belong to changes.
+    len: usize,
 }
 
 #[derive(Debug)]
@@ -40,13 +41,18 @@ struct Plain {
 }
 
 impl Piece {
-    fn has_room(&self, len: usize) -> bool {
-        self.changes.len() < MAX_CHANGES && self.bytes.len() + len <= MAX_BYTES
+    fn has_room(&self) -> bool {
+        self.changes.len() < MAX_CHANGES && self.len <= MAX_BYTES
     }
 
     /// The number after its last.
     fn end(&self) -> SequenceNumber {
         number_at(self.first, self.changes.len())
+    }
+
+    /// Whether no change is here.
+    fn is_empty(&self) -> bool {
+        self.gone == self.changes.len()
     }
 
     /// Where the payload of a change begins.
@@ -62,53 +68,101 @@ impl Piece {
         let payload = self.bytes.get(self.start_of(index)..change.end)?;
         Some((change.timestamp, payload))
     }
+
+    /// Removes the changes up to `end`; says how many, and how long their payloads were together.
+    fn remove_through(&mut self, end: SequenceNumber) -> (usize, usize) {
+        let passed = index_of(self.first, end.next()).unwrap_or(0);
+        let passed = passed.clamp(self.gone, self.changes.len());
+        let len = self.start_of(passed) - self.start_of(self.gone);
+        let count = passed - self.gone;
+        self.gone = passed;
+        (count, len)
+    }
+
+    /// Forgets all changes; the next one has the number after them.
+    fn clear(&mut self) {
+        self.first = self.end();
+        self.gone = 0;
+        self.changes.clear();
+        self.bytes.clear();
+        self.len = 0;
+    }
 }
 
 impl Tail {
     /// Changes here.
     pub(crate) fn len(&self) -> usize {
-        self.len
+        let first = self.first();
+        let len = first.and_then(|first| index_of(first, self.open.end()));
+        len.unwrap_or(0)
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.full.is_empty()
     }
 
     /// The lowest number.
     pub(crate) fn first(&self) -> Option<SequenceNumber> {
-        let piece = self.pieces.front()?;
-        Some(number_at(piece.first, piece.gone))
+        let piece = self.full.front().unwrap_or(&self.open);
+        (!piece.is_empty()).then(|| number_at(piece.first, piece.gone))
     }
 
     /// The number after the highest.
-    #[inline]
     pub(crate) fn end(&self) -> Option<SequenceNumber> {
-        (self.len > 0).then_some(self.end)
+        (!self.is_empty()).then(|| self.open.end())
     }
 
-    /// Adds a change, whose number is [`end`](Self::end) unless there are none.
+    /// Whether the change with this number can be [staged](Self::stage).
     #[inline]
-    pub(crate) fn push(&mut self, number: SequenceNumber, timestamp: Timestamp, payload: &[u8]) {
-        let piece = match self.pieces.back_mut() {
-            Some(piece) if piece.has_room(payload.len()) => piece,
-            _ => self.begin(number),
-        };
-        piece.bytes.extend_from_slice(payload);
-        let end = piece.bytes.len();
-        piece.changes.push(Plain { timestamp, end });
-        self.len += 1;
-        self.end = number.next();
+    pub(crate) fn is_ready_for(&self, number: SequenceNumber) -> bool {
+        self.open.end() == number && self.open.has_room()
     }
 
-    #[cold]
-    fn begin(&mut self, first: SequenceNumber) -> &mut Piece {
-        let mut piece = self.spare.pop().unwrap_or_default();
-        piece.first = first;
-        self.pieces.push_back(piece);
-        let last = self.pieces.len() - 1;
-        &mut self.pieces[last]
+    /// Sees to that. The number is [`end`](Self::end) unless there are no changes.
+    pub(crate) fn prepare_for(&mut self, number: SequenceNumber) {
+        if !self.open.is_empty() {
+            let next = self.spare.pop().unwrap_or_default();
+            let full = core::mem::replace(&mut self.open, next);
+            self.full.push_back(full);
+        }
+        self.open.first = number;
+    }
+
+    /// Where the payload of the next change is to be appended, for which this is ready; [`push`](Self::push) then
+    /// adds it. What has been appended since a change was added is gone.
+    #[inline]
+    pub(crate) fn stage(&mut self) -> &mut Vec<u8> {
+        self.open.bytes.truncate(self.open.len);
+        &mut self.open.bytes
+    }
+
+    /// What has been appended.
+    #[inline]
+    pub(crate) fn staged(&self) -> &[u8] {
+        self.open.bytes.get(self.open.len..).unwrap_or_default()
+    }
+
+    /// Takes back what has been appended, and memory that only this needed.
+    pub(crate) fn unstage(&mut self) {
+        self.open.bytes.truncate(self.open.len);
+        self.open.bytes.shrink_to(MAX_BYTES + MAX_PLAIN_LEN);
+    }
+
+    /// Adds the change that was staged, with the payload that has been appended.
+    #[inline]
+    pub(crate) fn push(&mut self, timestamp: Timestamp) {
+        let open = &mut self.open;
+        open.len = open.bytes.len();
+        let end = open.len;
+        open.changes.push(Plain { timestamp, end });
     }
 
     /// When the change with this number was made, and its payload.
     pub(crate) fn get(&self, number: SequenceNumber) -> Option<(Timestamp, &[u8])> {
-        let at = self.pieces.partition_point(|piece| piece.end() <= number);
-        let piece = self.pieces.get(at)?;
+        let at = self.full.partition_point(|piece| piece.end() <= number);
+        let piece = self.full.get(at).unwrap_or(&self.open);
         let index = index_of(piece.first, number).filter(|&index| index >= piece.gone)?;
         piece.get(index)
     }
@@ -117,7 +171,8 @@ impl Tail {
     pub(crate) fn iter(
         &self,
     ) -> impl DoubleEndedIterator<Item = (SequenceNumber, Timestamp, &[u8])> {
-        self.pieces.iter().flat_map(|piece| {
+        let pieces = self.full.iter().chain([&self.open]);
+        pieces.flat_map(|piece| {
             (piece.gone..piece.changes.len()).filter_map(|index| {
                 let (timestamp, payload) = piece.get(index)?;
                 Some((number_at(piece.first, index), timestamp, payload))
@@ -128,41 +183,39 @@ impl Tail {
     /// Removes all changes up to `end`; says how many, and how long their payloads were together.
     pub(crate) fn remove_through(&mut self, end: SequenceNumber) -> (usize, usize) {
         let (mut count, mut len) = (0, 0);
-        while let Some(piece) = self.pieces.front_mut() {
-            let passed = index_of(piece.first, end.next()).unwrap_or(0);
-            let passed = passed.min(piece.changes.len());
-            let Some(gone) = passed.checked_sub(piece.gone).filter(|&gone| gone > 0) else {
-                break;
-            };
-            count += gone;
-            len += piece.start_of(passed) - piece.start_of(piece.gone);
-            piece.gone = passed;
-            if passed < piece.changes.len() {
-                break;
+        while let Some(piece) = self.full.front_mut() {
+            let (more, longer) = piece.remove_through(end);
+            (count, len) = (count + more, len + longer);
+            if !piece.is_empty() {
+                return (count, len);
             }
             self.drop_first();
         }
-        self.len -= count;
-        (count, len)
+        let (more, longer) = self.open.remove_through(end);
+        if self.open.is_empty() {
+            self.open.clear();
+        }
+        (count + more, len + longer)
     }
 
     /// Removes all changes.
     pub(crate) fn clear(&mut self) {
-        while !self.pieces.is_empty() {
+        while !self.full.is_empty() {
             self.drop_first();
         }
-        self.len = 0;
+        self.open.clear();
     }
 
-    /// Takes the first piece off, to be used again unless that would waste memory.
     fn drop_first(&mut self) {
-        let Some(mut piece) = self.pieces.pop_front() else {
-            return;
-        };
+        if let Some(piece) = self.full.pop_front() {
+            self.spare(piece);
+        }
+    }
+
+    /// Keeps a piece to be used again unless that would waste memory.
+    fn spare(&mut self, mut piece: Piece) {
         if self.spare.len() < MAX_SPARE {
-            piece.gone = 0;
-            piece.changes.clear();
-            piece.bytes.clear();
+            piece.clear();
             self.spare.push(piece);
         }
     }
@@ -180,8 +233,8 @@ fn index_of(first: SequenceNumber, number: SequenceNumber) -> Option<usize> {
 
 /// The longest payload that is kept here: to copy longer ones once more would cost more than it spares.
 pub(crate) const MAX_PLAIN_LEN: usize = 4 << 10;
-/// Bytes of a piece, which is what the memory is given back by.
-const MAX_BYTES: usize = 16 << 10;
+/// A piece with more bytes gets no further change. Pieces are what the memory is given back by.
+const MAX_BYTES: usize = 12 << 10;
 /// Changes of a piece.
 const MAX_CHANGES: usize = 512;
 /// Pieces without changes that are kept.

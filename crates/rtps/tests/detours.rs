@@ -27,7 +27,7 @@ fn reader(prefix: GuidPrefix, key: u32, unicast: Locator) -> ReaderProxy {
 fn sent_to(writer: &mut Writer) -> Vec<Locator> {
     let mut outbox = Outbox::new();
     let payload = |buffer: &mut Vec<u8>| {
-        buffer.resize(20, 1);
+        buffer.resize(buffer.len() + 20, 1);
         Ok::<(), ()>(())
     };
     let written = writer.write(Instant::ZERO, &Change::default(), payload, &mut outbox);

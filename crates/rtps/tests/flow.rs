@@ -105,7 +105,7 @@ impl Side {
             Event::Write(count, len, kind) => {
                 for byte in 0..count {
                     let fill = |buffer: &mut Vec<u8>| {
-                        buffer.resize(len, byte);
+                        buffer.resize(buffer.len() + len, byte);
                         match kind {
                             4 => Err(()),
                             _ => Ok(()),

@@ -41,7 +41,7 @@ fn destinations(multicast: bool, len: usize) -> (usize, Vec<Locator>) {
     }
     script.outbox.clear();
     let fill = |buffer: &mut Vec<u8>| -> Result<(), ()> {
-        buffer.resize(len, 7);
+        buffer.resize(buffer.len() + len, 7);
         Ok(())
     };
     let (writer, outbox) = (&mut script.writer, &mut script.outbox);

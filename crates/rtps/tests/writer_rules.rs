@@ -482,7 +482,7 @@ fn what_goes_by_streams_alone_is_longer_than_a_datagram_and_still_whole() {
     // How long the messages of a sample are.
     let write = |script: &mut WriterScript, len: usize| -> Vec<usize> {
         let fill = |buffer: &mut Vec<u8>| -> Result<(), ()> {
-            buffer.resize(len, 0x5a);
+            buffer.resize(buffer.len() + len, 0x5a);
             Ok(())
         };
         let outbox = &mut script.outbox;

@@ -239,7 +239,7 @@ impl World {
         };
         let payload = |buffer: &mut Vec<u8>| {
             buffer.extend_from_slice(&[0, 7, 0, 0, fill, 0, 0, 0]);
-            buffer.resize(8 + len, fill);
+            buffer.resize(buffer.len() + len, fill);
             Ok::<_, ()>(())
         };
         let (now, outbox) = (self.now, &mut self.outbox);

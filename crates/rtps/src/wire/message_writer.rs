@@ -278,7 +278,11 @@ impl<'a> MessageWriter<'a> {
 /// The header of a message to everybody, INFO_TS, and the head of a DATA to all readers with a payload and no
 /// inline QoS, little-endian. Of one writer's samples only times, numbers and lengths differ.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SampleHead([u8; Self::MESSAGE_LEN]);
+pub(crate) struct SampleHead {
+    message: [u8; Self::MESSAGE_LEN],
+    /// When the second began that the message has, in nanoseconds.
+    second_ns: u64,
+}
 
 impl SampleHead {
     /// Without the message's header.
@@ -295,21 +299,35 @@ impl SampleHead {
         bytes[12..16].copy_from_slice(&LITTLE_ENDIAN.head(SubmessageId::DATA, 0x04, 0));
         bytes[18..20].copy_from_slice(&LITTLE_ENDIAN.u16(16));
         bytes[24..28].copy_from_slice(&writer.entity.0);
-        Self(message)
+        let second_ns = 0;
+        Self { message, second_ns }
     }
 
     /// That of one sample; `None` if the time cannot be told.
-    #[inline]
     pub(crate) fn of(
-        &self,
+        self,
         timestamp: Timestamp,
         number: SequenceNumber,
         payload_len: usize,
     ) -> Option<[u8; Self::MESSAGE_LEN]> {
-        let (seconds, fraction) = time::from_timestamp(timestamp)?;
-        let Self(mut message) = *self;
-        let (_, bytes) = message.split_at_mut(Header::LEN);
-        bytes[4..8].copy_from_slice(&seconds.to_le_bytes());
+        let mut head = self;
+        head.set(timestamp, number, payload_len).copied()
+    }
+
+    /// The same, made of that of the sample before.
+    #[inline]
+    pub(crate) fn set(
+        &mut self,
+        timestamp: Timestamp,
+        number: SequenceNumber,
+        payload_len: usize,
+    ) -> Option<&[u8; Self::MESSAGE_LEN]> {
+        let ns = timestamp.as_nanos().cast_unsigned();
+        if ns.wrapping_sub(self.second_ns) >= time::NANOS_PER_SECOND {
+            self.set_second(timestamp)?;
+        }
+        let fraction = time::fraction(ns - self.second_ns);
+        let (_, bytes) = self.message.split_at_mut(Header::LEN);
         bytes[8..12].copy_from_slice(&fraction.to_le_bytes());
         let len = (DATA_HEAD_LEN + payload_len).next_multiple_of(4);
         // 0 means "up to the end", for what 16 bits cannot count.
@@ -318,7 +336,16 @@ impl SampleHead {
         let [high, low] = number.words();
         bytes[28..32].copy_from_slice(&high.to_le_bytes());
         bytes[32..].copy_from_slice(&low.to_le_bytes());
-        Some(message)
+        Some(&self.message)
+    }
+
+    #[cold]
+    fn set_second(&mut self, timestamp: Timestamp) -> Option<()> {
+        let (seconds, _) = time::from_timestamp(timestamp)?;
+        self.second_ns = u64::from(seconds) * time::NANOS_PER_SECOND;
+        let (_, bytes) = self.message.split_at_mut(Header::LEN);
+        bytes[4..8].copy_from_slice(&seconds.to_le_bytes());
+        Some(())
     }
 }
 
@@ -359,3 +386,39 @@ impl Order {
 const DATA_FRAG_HEAD_LEN: usize = 32;
 /// What DATA has before the inline QoS.
 const DATA_HEAD_LEN: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::{EntityId, InlineQos};
+
+    proptest! {
+        #[test]
+        fn heads_made_of_one_another_are_those_made_anew(
+            samples in prop::collection::vec((any::<i64>(), 0..3_000_000_000_i64, 1..70_000_usize), 1..8),
+            near: bool,
+        ) {
+            let writer = Guid::new(GuidPrefix([1; 12]), EntityId::user_writer(1, false));
+            let mut head = SampleHead::new(writer);
+            for ((any, soon, len), number) in samples.into_iter().zip(1 << 31..) {
+                let time = Timestamp::from_nanos(if near { soon } else { any });
+                let number = SequenceNumber(number);
+                let payload = vec![0; len];
+                let data = Data {
+                    reader: EntityId::UNKNOWN,
+                    writer: writer.entity,
+                    sequence_number: number,
+                    inline_qos: InlineQos { bytes: &[], little_endian: true },
+                    payload: SerializedPayload::Data(&payload),
+                };
+                let mut anew = Vec::new();
+                MessageWriter::new(&mut anew, writer.prefix).info_ts(Some(time)).data_head(&data);
+                let made = head.set(time, number, len).map(|head| head.to_vec());
+                prop_assert_eq!(made, time::from_timestamp(time).map(|_| anew));
+            }
+        }
+    }
+}

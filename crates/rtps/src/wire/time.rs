@@ -8,7 +8,7 @@ use tickwire_base::{Duration, Timestamp};
 
 use super::cursor::{Cursor, Malformed, Out};
 
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
+pub(super) const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Seconds and fraction of a timestamp; `None` outside 1970 to 2106, which the wire cannot say.
 pub(crate) fn from_timestamp(timestamp: Timestamp) -> Option<(u32, u32)> {
@@ -60,8 +60,13 @@ pub(crate) fn read_duration(
 }
 
 /// Nanoseconds below a second, as 2^-32 s, rounded up.
-fn fraction(ns: u64) -> u32 {
-    let fraction = (ns << 32).div_ceil(NANOS_PER_SECOND);
+#[inline]
+#[expect(
+    clippy::manual_div_ceil,
+    reason = "that looks at the remainder, which costs more"
+)]
+pub(super) fn fraction(ns: u64) -> u32 {
+    let fraction = ((ns << 32) + NANOS_PER_SECOND - 1) / NANOS_PER_SECOND;
     u32::try_from(fraction).unwrap_or(u32::MAX)
 }
 

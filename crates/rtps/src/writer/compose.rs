@@ -34,7 +34,7 @@ pub(super) struct Composer {
     /// Whether it is.
     cuts: bool,
     /// What samples begin with that need no inline QoS.
-    head: SampleHead,
+    pub(super) head: SampleHead,
     /// Whether DATA carries the key hash.
     pub(super) key_hash: bool,
     /// Whether it carries the place.
@@ -83,7 +83,8 @@ impl Composer {
         if target.reader == EntityId::UNKNOWN
             && let Some(head) = self.plain_head(change, payload)
         {
-            return self.sample(&head, payload, target, outbox);
+            self.message(target, len, outbox).sample(&head, payload);
+            return;
         }
         self.list_inline_qos(change);
         self.message(target, len, outbox)
@@ -91,17 +92,26 @@ impl Composer {
             .data(&self.data_of(change, target.reader));
     }
 
-    /// The same for all readers, of which `head` has all but the payload.
+    /// The same of a change for all readers that needs no inline QoS and has a payload. `None` if its time cannot be
+    /// told.
     #[inline]
-    pub(super) fn sample(
-        &self,
-        head: &[u8; SampleHead::MESSAGE_LEN],
+    pub(super) fn plain(
+        &mut self,
+        time: Timestamp,
+        number: SequenceNumber,
         payload: &[u8],
         target: Target<'_>,
         outbox: &mut Outbox,
-    ) {
-        let len = self.data_len(payload.len());
-        self.message(target, len, outbox).sample(head, payload);
+    ) -> Option<()> {
+        let (len, max_len) = (self.data_len(payload.len()), self.max_message_len);
+        let head = self.head.set(time, number, payload.len())?;
+        let Target {
+            prefix, locators, ..
+        } = target;
+        outbox
+            .append(self.writer.prefix, prefix, locators, len, max_len)
+            .sample(head, payload);
+        Some(())
     }
 
     /// DATA with its INFO_TS as a message to all readers, put together in a log, which is told of what lies ready where
@@ -139,20 +149,8 @@ impl Composer {
         len: usize,
     ) -> [u8; SampleHead::MESSAGE_LEN] {
         let time = change.source_timestamp.unwrap_or_default();
-        let head = self.head(time, number, len);
+        let head = self.head.of(time, number, len);
         head.unwrap_or([0; SampleHead::MESSAGE_LEN])
-    }
-
-    /// What a message to all readers with a change that has no inline QoS has before a payload of `len` bytes;
-    /// `None` if the time cannot be told.
-    #[inline]
-    pub(super) fn head(
-        &self,
-        time: Timestamp,
-        number: SequenceNumber,
-        len: usize,
-    ) -> Option<[u8; SampleHead::MESSAGE_LEN]> {
-        self.head.of(time, number, len)
     }
 
     /// The head of a change that needs no inline QoS and has a payload, unless its time cannot be told.
@@ -164,7 +162,7 @@ impl Composer {
     ) -> Option<[u8; SampleHead::MESSAGE_LEN]> {
         let time = change.source_timestamp;
         let time = time.filter(|_| !payload.is_empty() && !self.needs_inline_qos(change));
-        self.head(time?, change.sequence_number, payload.len())
+        self.head.of(time?, change.sequence_number, payload.len())
     }
 
     fn data_of<'a>(&'a self, change: Kept<'a, impl Lent>, reader: EntityId) -> Data<'a> {

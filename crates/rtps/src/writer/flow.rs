@@ -22,49 +22,55 @@ impl<L: Log> Writer<L> {
             config.lifespan == Duration::MAX && self.history.next_expiry().is_none();
         let have_one_way = !self.destinations.are_stale && !self.destinations.filters;
         self.flows = keeps_until_acknowledged && nothing_expires && have_one_way;
+        self.whole_len = self.whole_len(false);
     }
 
-    /// Gives a change its number, keeps it and sends it. False if it, or what was written before, asks for more;
-    /// then nothing has happened.
+    /// Whether a change can take the short way, unless it is too long.
     #[inline(always)]
-    pub(super) fn flow(
-        &mut self,
-        now: Instant,
-        change: &Change,
-        payload: &[u8],
-        outbox: &mut Outbox,
-    ) -> bool {
-        if self.destinations.are_stale {
-            self.find_destinations();
-        }
-        let (number, len) = (self.last.next(), payload.len());
-        let flows = self.flows && self.cursor.number == number;
-        if !flows || !change.is_plain() || !(1..=MAX_PLAIN_LEN).contains(&len) {
-            return false;
-        }
-        let by_log = self.goes_by_log(outbox);
+    pub(super) fn flows(&self, change: &Change) -> bool {
+        self.flows && self.cursor.number == self.last.next() && change.is_plain()
+    }
+
+    /// Gives the change its number whose payload is staged in the history, keeps it and sends it. False if it asks
+    /// for more; then nothing has happened.
+    #[inline(always)]
+    pub(super) fn flow(&mut self, now: Instant, change: &Change, outbox: &mut Outbox) -> bool {
+        let (number, payload) = (self.last.next(), self.history.staged());
+        let len = payload.len();
+        let log_len = self.log.max_len();
+        let log_len = log_len.filter(|_| self.destinations.are_log && !outbox.gathers());
+        let whole_len = match log_len {
+            Some(max_len) => self.composer.whole_len(max_len),
+            None => self.whole_len,
+        };
         let Some(timestamp) = change.source_timestamp else {
             return false;
         };
-        if len > self.whole_len(by_log) {
+        if len == 0 || len > MAX_PLAIN_LEN.min(whole_len) {
             return false;
         }
-        let Some(head) = self.composer.head(timestamp, number, len) else {
-            return false;
-        };
-        self.last = number;
-        self.counters.written += 1;
         let target = everybody(&self.destinations.all);
         if !target.locators.is_empty() {
-            match by_log {
-                true => self.log.publish(&head, payload),
-                false => self.composer.sample(&head, payload, target, outbox),
+            let is_sent = match log_len {
+                Some(_) => {
+                    let head = self.composer.head.set(timestamp, number, len);
+                    head.map(|head| self.log.publish_sample(head, payload))
+                }
+                None => {
+                    let composer = &mut self.composer;
+                    composer.plain(timestamp, number, payload, target, outbox)
+                }
+            };
+            if is_sent.is_none() {
+                return false;
             }
             self.count_sent(cost(len));
         }
+        self.last = number;
+        self.counters.written += 1;
         self.cursor.number = number.next();
         self.unreleased_len += cost(len);
-        self.history.push_plain(number, timestamp, payload);
+        self.history.push_plain(timestamp);
         self.after_change(now, false, outbox);
         if self.released < self.acknowledged() {
             self.release();

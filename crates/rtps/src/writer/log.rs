@@ -17,6 +17,11 @@ pub trait Log {
     /// Takes a message that is not longer: its head, a payload, and zeros up to a multiple of four bytes.
     fn publish(&mut self, head: &[u8], payload: &[u8]);
 
+    /// The same where the head is that of most samples.
+    fn publish_sample(&mut self, head: &[u8; LENT_HEAD_LEN], payload: &[u8]) {
+        self.publish(head, payload);
+    }
+
     /// Tells readers where a message lies. It stays there for as long as the history keeps it.
     fn publish_lent(&mut self, lent: &Self::Lent);
 }

@@ -33,6 +33,7 @@ use crate::change::{Change, GroupPlace, KeyHash, Place};
 use crate::crowd::Crowd;
 use crate::history::{History, Payload};
 use crate::outbox::Outbox;
+use crate::tail::MAX_PLAIN_LEN;
 use crate::wire::{Guid, GuidPrefix, SequenceNumber};
 
 pub use config::{
@@ -92,8 +93,10 @@ pub struct Writer<L: Log = NoLog> {
     destinations: Destinations,
     /// Whether plain changes take the [short way](flow).
     flows: bool,
-    /// What the next payload is serialized into.
-    scratch: Vec<u8>,
+    /// Whether a payload was too long for that, as the next may be.
+    has_long: bool,
+    /// The longest payload that goes in one piece, if not by the log.
+    whole_len: usize,
     composer: Composer,
     open_set: Option<OpenSet>,
     /// Ends in the history whose sets have no changes there.
@@ -159,7 +162,8 @@ impl<L: Log> Writer<L> {
             pacer: Pacer::new(config.burst_len, config.burst_interval),
             destinations: Destinations::default(),
             flows: false,
-            scratch: Vec::new(),
+            has_long: false,
+            whole_len: 0,
             composer: Composer::new(&config),
             open_set: None,
             spared_ends: BTreeSet::new(),
@@ -324,21 +328,72 @@ impl<L: Log> Writer<L> {
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
+        if self.has_long || !self.has_room() || !self.flows(change) {
+            return self.write_any(now, change, payload, outbox);
+        }
+        // Where it is to stay.
+        payload(self.history.stage(self.last.next())).map_err(WriteError::Payload)?;
+        match self.flow(now, change, outbox) {
+            true => Ok(self.last),
+            false => self.write_staged(now, change, outbox),
+        }
+    }
+
+    #[inline(never)]
+    fn write_any<E>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, WriteError<E>> {
+        if self.destinations.are_stale {
+            self.find_destinations();
+        }
         self.admit(now, change, outbox)?;
-        let mut bytes = core::mem::take(&mut self.scratch);
-        bytes.clear();
-        let result = match payload(&mut bytes) {
-            Err(error) => Err(WriteError::Payload(error)),
-            Ok(()) if u32::try_from(bytes.len()).is_err() => Err(WriteError::TooLarge),
-            Ok(()) if self.flow(now, change, &bytes, outbox) => Ok(self.last),
-            Ok(()) => {
-                let bytes = core::mem::replace(&mut bytes, self.history.buffer());
-                self.add(now, change, Payload::Own(bytes), outbox);
-                Ok(self.last)
-            }
-        };
-        self.scratch = bytes;
-        result
+        let mut bytes = self.history.buffer();
+        if let Err(error) = payload(&mut bytes) {
+            self.history.give_back(bytes);
+            return Err(WriteError::Payload(error));
+        }
+        if bytes.len() > MAX_PLAIN_LEN || !self.flows(change) {
+            return self.write_bytes(now, change, bytes, outbox);
+        }
+        let staged = self.history.stage(self.last.next());
+        staged.extend_from_slice(&bytes);
+        self.history.give_back(bytes);
+        match self.flow(now, change, outbox) {
+            true => Ok(self.last),
+            false => self.write_staged(now, change, outbox),
+        }
+    }
+
+    /// Writes a change whose payload is staged in the history, but asks for more.
+    #[cold]
+    fn write_staged<E>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, WriteError<E>> {
+        let bytes = self.history.unstage();
+        self.has_long |= bytes.len() > MAX_PLAIN_LEN;
+        self.write_bytes(now, change, bytes, outbox)
+    }
+
+    fn write_bytes<E>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        bytes: Vec<u8>,
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, WriteError<E>> {
+        if u32::try_from(bytes.len()).is_err() {
+            self.history.give_back(bytes);
+            return Err(WriteError::TooLarge);
+        }
+        self.add(now, change, Payload::Own(bytes), outbox);
+        Ok(self.last)
     }
 
     /// The same of a change that is alive and of no instance, whose payload of `len` bytes lies in memory that
@@ -374,10 +429,16 @@ impl<L: Log> Writer<L> {
         change: &Change,
         outbox: &mut Outbox,
     ) -> Result<(), WriteError<E>> {
-        match self.flows && self.unreleased_len < self.window.len() {
+        match self.flows && self.has_room() {
             true => Ok(()),
             false => self.admit_any(now, change, outbox),
         }
+    }
+
+    /// Whether less is unacknowledged than may be under KEEP_ALL.
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.unreleased_len < self.window.len()
     }
 
     #[inline(never)]

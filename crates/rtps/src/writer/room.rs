@@ -151,7 +151,7 @@ mod tests {
                 ..Change::default()
             };
             let fill = |buffer: &mut Vec<u8>| {
-                buffer.resize(len, 0);
+                buffer.resize(buffer.len() + len, 0);
                 Ok::<(), ()>(())
             };
             assert!(writer.write(now, &change, fill, &mut outbox).is_ok());

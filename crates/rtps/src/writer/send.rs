@@ -55,7 +55,7 @@ impl<L: Log> Writer<L> {
     }
 
     /// A change has been sent whole.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count_sent(&mut self, cost: usize) {
         self.counters.sent += 1;
         self.counters.sent_by_group += u64::from(self.destinations.has_group());
@@ -123,7 +123,7 @@ impl<L: Log> Writer<L> {
     /// readers that were never heard, at every quarter of the unacknowledged bytes allowed, and after
     /// fragments, whose loss shows in nothing else. Where one such change follows the other, what comes
     /// after the last heartbeat waits for the next, or for the timer a little.
-    #[inline]
+    #[inline(always)]
     pub(super) fn after_change(&mut self, now: Instant, is_cut: bool, outbox: &mut Outbox) {
         if !self.survey.has_reliable {
             return;

@@ -72,7 +72,7 @@ impl WriterScript {
 
     pub fn write(&mut self, len: usize) -> Result<Vec<Said>, WriteError<()>> {
         let fill = |buffer: &mut Vec<u8>| {
-            buffer.resize(len, 0x5a);
+            buffer.resize(buffer.len() + len, 0x5a);
             Ok(())
         };
         let written = self
