@@ -147,8 +147,9 @@ impl Header {
 }
 
 /// What a record takes of the ring.
+#[inline]
 pub(crate) fn total(payload_len: u32) -> u64 {
-    (HEADER + u64::from(payload_len)).next_multiple_of(HEADER)
+    (HEADER + u64::from(payload_len) + HEADER - 1) & !(HEADER - 1)
 }
 
 const LINE: usize = 64;

@@ -322,11 +322,12 @@ impl Region {
         Some(unsafe { self.start.add(at) })
     }
 
+    /// The word that has the byte at `at`.
     #[inline]
     fn word(&self, at: usize) -> Option<&AtomicU64> {
-        let start = self.within(at, 8)?;
-        // SAFETY: as in `words`.
-        Some(unsafe { start.cast().as_ref() })
+        let (index, count) = (at / 8, self.len / 8);
+        // SAFETY: as in `words`: it is one of so many words that the mapping has.
+        (index < count).then(|| unsafe { self.start.cast::<AtomicU64>().add(index).as_ref() })
     }
 
     /// `len` is a multiple of eight.

@@ -18,12 +18,17 @@ pub(crate) struct Producer {
     /// What is before this position may be written to. A multiple of an eighth of the ring, or of a sixteenth of a
     /// step while not all of it has memory: then no further in this lap than that.
     reserved: u64,
+    /// A record for which there is room without a look around ends at least a header before this: the mark, or the
+    /// ring's end if that comes first.
+    limit: u64,
     /// How much of the ring has memory: a multiple of a step.
     backed: u64,
     /// How much more it gets at once. A power of two.
     step: u64,
     /// There was no memory for another step.
     is_short: bool,
+    /// The longest payload of a record.
+    max_payload: u64,
     /// Where it last turned early.
     turned: Option<u64>,
     seats: Seats,
@@ -70,9 +75,11 @@ impl Producer {
             head: 0,
             sequence: 0,
             reserved: 0,
+            limit: 0,
             backed: step,
             step,
             is_short: false,
+            max_payload: ring.max_payload(),
             turned: None,
             seats: Seats {
                 taken: 0,
@@ -96,19 +103,16 @@ impl Producer {
     /// The longest payload of a record.
     #[inline]
     pub(crate) fn max_payload(&self) -> u64 {
-        match self.is_short {
-            true => self.ring.max_payload().min(self.backed - 2 * HEADER),
-            false => self.ring.max_payload(),
-        }
+        self.max_payload
     }
 
-    /// Makes room for a record of at most [`Ring::max_payload`], and says where its payload goes. Does not
+    /// Makes room for a record of at most [`max_payload`](Self::max_payload), and says where its payload goes. Does not
     /// allocate; looks at others' memory only when the room that it knows of is used up, and asks for more only
     /// then.
     #[inline]
     pub(crate) fn claim(&mut self, payload_len: u32) -> Result<usize, NoRoom> {
         let total = layout::total(payload_len);
-        if self.head + total + HEADER > self.reserved || total > self.ring.rest(self.head) {
+        if self.head + total + HEADER > self.limit {
             self.make_room(total)?;
         }
         Ok(self.ring.at(self.head + HEADER))
@@ -220,6 +224,8 @@ impl Producer {
         if turns {
             self.show(self.head + padding, Header::Padding(low(padding)));
         }
+        let lap_end = self.head + self.ring.rest(self.head);
+        self.limit = self.reserved.min(lap_end);
         Ok(())
     }
 
@@ -228,8 +234,9 @@ impl Producer {
         let backed = end.next_multiple_of(self.step).min(self.ring.len());
         let from = self.ring.end_of(self.backed);
         self.is_short = self.is_short || !self.log.back(from, self.ring.end_of(backed));
-        if !self.is_short {
-            self.backed = backed;
+        match self.is_short {
+            true => self.max_payload = self.max_payload.min(self.backed - 2 * HEADER),
+            false => self.backed = backed,
         }
         !self.is_short
     }
