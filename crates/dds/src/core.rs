@@ -247,13 +247,9 @@ impl Core {
     pub(crate) fn remove_writer(&self, guid: Guid) {
         outgoing::flush();
         self.flush();
-        let ended = self
-            .directory
+        self.directory
             .change(|routes| routes.writers.remove(&guid.entity));
         self.withdraw(guid);
-        if let Some(ended) = ended {
-            ended.set_log(None);
-        }
         if let Some(shm) = &self.shm {
             shm.remove_log(guid.entity);
         }

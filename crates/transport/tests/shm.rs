@@ -475,7 +475,7 @@ impl Place {
         };
         let admission = writer.seat(Arc::clone(&asked.bell), asked.gating);
         let admission = admission.expect("a free seat");
-        self.meeting.admit(&asked, writer, &admission);
+        self.meeting.admit(&asked, writer.files(), &admission);
         admission.seat()
     }
 

@@ -1,7 +1,7 @@
 //! The logs of our writers, and who has seats there.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use tickwire_base::Locator;
 use tickwire_rtps::wire::{EntityId, GuidPrefix};
@@ -77,9 +77,6 @@ impl Host {
             }
         }
         let is_used = self.seats.keys().any(|&(of, _)| of == entity);
-        if let Some(writer) = writer.filter(|_| !is_used) {
-            writer.set_log(None);
-        }
         shm.free(entity, seat, is_used);
     }
 
@@ -98,7 +95,7 @@ impl Host {
 
 impl SharedMemory {
     /// A seat at the writer's log, which is made for the first one.
-    fn seat(&self, writer: &WriterEndpoint, asked: &Asked) -> Result<Admission, Refusal> {
+    fn seat(&self, writer: &Arc<WriterEndpoint>, asked: &Asked) -> Result<Admission, Refusal> {
         let entity = writer.guid.entity;
         if !self.read_logs().contains_key(&entity) {
             let len = log_len(writer.max_unacknowledged_len());
@@ -107,22 +104,20 @@ impl SharedMemory {
                 None => LogWriter::new(len),
             };
             let made = made.map_err(|_| Refusal::Other(NO_MEMORY))?;
-            let made = Arc::new(Mutex::new(CountingLog::new(made)));
-            writer.set_log(Some(&made));
-            self.write_logs().insert(entity, made);
+            writer.set_log(Some(Box::new(CountingLog::new(made))));
+            self.write_logs().insert(entity, Arc::downgrade(writer));
         }
-        let logs = self.read_logs();
-        let log = logs.get(&entity).ok_or(Refusal::Unknown)?;
-        let seat = lock(log)
-            .writer
-            .seat(Arc::clone(&asked.bell), Gating::Overruns);
-        seat.map_err(|_| Refusal::Full)
+        let bell = Arc::clone(&asked.bell);
+        let seat = writer.with_log(|log| log.writer.seat(bell, Gating::Overruns));
+        seat.ok_or(Refusal::Unknown)?.map_err(|_| Refusal::Full)
     }
 
     /// Tells who has asked that it has a seat.
     fn admit(&self, writer: EntityId, meeting: &mut Meeting, asked: &Asked, seat: &Admission) {
-        if let Some(log) = self.read_logs().get(&writer) {
-            meeting.admit(asked, &lock(log).writer, seat);
+        let writer = self.writer_with_log(writer);
+        let files = writer.and_then(|writer| writer.with_log(|log| log.writer.files().clone()));
+        if let Some(files) = files {
+            meeting.admit(asked, &files, seat);
         }
     }
 
@@ -131,20 +126,21 @@ impl SharedMemory {
         if !is_used {
             return self.remove_log(writer);
         }
-        if let Some(log) = self.read_logs().get(&writer) {
-            lock(log).writer.free(seat);
+        if let Some(writer) = self.writer_with_log(writer) {
+            writer.with_log(|log| log.writer.free(seat));
         }
     }
 
     /// Lets go of the log of a writer that has ended.
     pub(crate) fn remove_log(&self, writer: EntityId) {
         let mut logs = self.write_logs();
-        let gone = logs.remove(&writer);
-        if let Some(log) = &gone {
-            *lock(&self.sent_before) += lock(log).sent;
+        let gone = logs.remove(&writer).and_then(|writer| writer.upgrade());
+        let log = gone.and_then(|writer| writer.set_log(None));
+        if let Some(log) = &log {
+            *lock(&self.sent_before) += log.sent;
         }
         drop(logs);
-        drop(gone);
+        drop(log);
     }
 }
 

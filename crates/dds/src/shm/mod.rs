@@ -48,11 +48,12 @@ use crate::lane::{Lane, LaneKind};
 use crate::participant::SharedMemoryCounters;
 use crate::participant::thread_cores::{ThreadKind, spawn};
 use crate::signal::lock;
+use crate::writer::endpoint::WriterEndpoint;
 use barrier::Barrier;
 use guest::Guest;
 use host::Host;
-use own_log::{CountingLog, Sent};
-pub(crate) use own_log::{OwnLog, SharedLog};
+use own_log::Sent;
+pub(crate) use own_log::{CountingLog, OwnLog};
 pub use way::{Obstacle, Way};
 
 /// What a participant needs to use shared memory.
@@ -64,7 +65,7 @@ pub(crate) struct SharedMemory {
     meeting_fd: OwnedFd,
     meets: Mutex<Meets>,
     wants: Wants,
-    /// Of our writers that have one. Locked for writing only when one comes or goes.
+    /// Our writers that have one. Locked for writing only when one comes or goes.
     logs: RwLock<Logs>,
     /// What was written to logs that are gone.
     sent_before: Mutex<Sent>,
@@ -92,7 +93,7 @@ pub(crate) struct ShmCounters {
     pub(crate) loans_copied: Counter,
 }
 
-type Logs = HashMap<EntityId, SharedLog>;
+type Logs = HashMap<EntityId, Weak<WriterEndpoint>>;
 
 /// Who is met, on both sides.
 struct Meets {
@@ -185,11 +186,12 @@ impl SharedMemory {
         let counters = &self.counters;
         let logs = self.read_logs();
         let (mut log_bytes, mut short_logs, mut sent) = (0, 0, *lock(&self.sent_before));
-        for log in logs.values() {
-            let log = lock(log);
-            log_bytes += log.writer.backed();
-            short_logs += u64::from(log.writer.is_short());
-            sent += log.sent;
+        for writer in logs.values().filter_map(Weak::upgrade) {
+            writer.with_log(|log| {
+                log_bytes += log.writer.backed();
+                short_logs += u64::from(log.writer.is_short());
+                sent += log.sent;
+            });
         }
         SharedMemoryCounters {
             logs: logs.len() as u64,
@@ -305,20 +307,15 @@ impl SharedMemory {
     /// Writes a datagram to the log of a writer of ours. False if there is none, because nobody follows
     /// it any more.
     ///
-    /// Two locks, the writer's own among them, and no system call under either; one for each reader that
-    /// sleeps, after that.
+    /// Two locks, the writer's own among them, one after the other, and no system call under either; one for each
+    /// reader that sleeps, after that.
     pub(crate) fn send(&self, writer: EntityId, datagram: &[u8]) -> bool {
-        let logs = self.read_logs();
-        let Some(log) = logs.get(&writer) else {
-            return false;
-        };
-        let mut log = lock(log);
-        let is_published = log.publish(datagram, &[]);
-        let ringing = log.writer.ringing();
-        drop(log);
-        drop(logs);
-        drop(ringing);
-        is_published
+        let writer = self.writer_with_log(writer);
+        writer.is_some_and(|writer| writer.write_to_log(datagram))
+    }
+
+    fn writer_with_log(&self, writer: EntityId) -> Option<Arc<WriterEndpoint>> {
+        self.read_logs().get(&writer)?.upgrade()
     }
 
     /// By which way what `writer` writes comes to a reader of `reader`, one of the two being ours.

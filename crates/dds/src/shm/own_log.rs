@@ -1,16 +1,12 @@
-//! The shorter way of a writer's samples: from its history straight into its log. The writer's lock is held.
+//! The log of a writer, behind the lock of its machine, and the shorter way of its samples: from its history straight
+//! there.
 
 use std::ops::AddAssign;
-use std::sync::{Arc, Mutex};
 
-use tickwire_rtps::writer::{Lent, Log};
+use tickwire_rtps::writer::{LENT_HEAD_LEN, Lent, Log};
 use tickwire_transport::shm::{LogWriter, Ringing};
 
 use crate::loan::LentMessage;
-use crate::signal::lock;
-
-/// A log that its writer's machine writes to, and others on that machine's behalf.
-pub(crate) type SharedLog = Arc<Mutex<CountingLog>>;
 
 /// A log, and what was written to it.
 #[derive(Debug)]
@@ -52,9 +48,9 @@ impl CountingLog {
     /// Adds a record of these bytes and zeros up to a multiple of four. False if there was no memory for it:
     /// nobody is waited for, and nothing is longer than the log takes. Who is reliable has it repaired, in pieces.
     #[inline(always)]
-    pub(super) fn publish(&mut self, head: &[u8], payload: &[u8]) -> bool {
+    pub(crate) fn publish(&mut self, head: &[u8], payload: &[u8]) -> bool {
         let end = head.len() + payload.len();
-        let Ok(mut claim) = self.writer.claim(end.next_multiple_of(4)) else {
+        let Ok(mut claim) = self.writer.claim((end + 3) & !3) else {
             self.sent.unsent += 1;
             return false;
         };
@@ -77,16 +73,27 @@ impl CountingLog {
 /// What a writer's machine has of its log.
 #[derive(Debug, Default)]
 pub(crate) struct OwnLog {
-    log: Option<SharedLog>,
-    max_len: usize,
+    log: Option<Box<CountingLog>>,
+    /// The longest message that goes straight there; none of a durable writer does.
+    max_len: Option<usize>,
     ringing: Option<Ringing>,
 }
 
 impl OwnLog {
-    /// Writes to that log from here on, or to none.
-    pub(crate) fn set(&mut self, log: Option<&SharedLog>) {
-        self.log = log.cloned();
-        self.max_len = log.map_or(0, |log| lock(log).writer.max_len());
+    /// Has that log from here on, or none, for what `goes_straight` there, or for all else alone. What it had.
+    pub(crate) fn set(
+        &mut self,
+        log: Option<Box<CountingLog>>,
+        goes_straight: bool,
+    ) -> Option<Box<CountingLog>> {
+        let max_len = log.as_ref().map(|log| log.writer.max_len());
+        self.max_len = max_len.filter(|_| goes_straight);
+        std::mem::replace(&mut self.log, log)
+    }
+
+    /// The log itself.
+    pub(crate) fn get(&mut self) -> Option<&mut CountingLog> {
+        self.log.as_deref_mut()
     }
 
     /// Wakes the readers that slept when something was written, when it is dropped: not under a lock.
@@ -94,32 +101,37 @@ impl OwnLog {
         self.ringing.take()
     }
 
-    /// Has the log written to, if there is one; then looks who sleeps.
+    /// Has the log written to, if there is one; then looks who sleeps. Whether it was written.
     #[inline(always)]
-    fn write(&mut self, write: impl FnOnce(&mut CountingLog) -> bool) {
-        let Some(log) = &self.log else {
-            return;
+    pub(crate) fn write(&mut self, write: impl FnOnce(&mut CountingLog) -> bool) -> bool {
+        let Some(log) = &mut self.log else {
+            return false;
         };
-        let mut log = lock(log);
-        if !write(&mut log) {
-            self.max_len = log.writer.max_len();
-            return;
+        if !write(log) {
+            let max_len = log.writer.max_len();
+            self.max_len = self.max_len.map(|_| max_len);
+            return false;
         }
         if let Some(ringing) = log.writer.ringing() {
             self.ringing = Some(ringing);
         }
+        true
     }
 }
 
 impl Log for OwnLog {
     type Lent = LentMessage;
 
+    #[inline]
     fn max_len(&self) -> Option<usize> {
-        self.log.is_some().then_some(self.max_len)
+        self.max_len
     }
 
-    #[inline(always)]
     fn publish(&mut self, head: &[u8], payload: &[u8]) {
+        self.write(|log| log.publish(head, payload));
+    }
+
+    fn publish_sample(&mut self, head: &[u8; LENT_HEAD_LEN], payload: &[u8]) {
         self.write(|log| log.publish(head, payload));
     }
 

@@ -27,7 +27,7 @@ use crate::outgoing::{self, Scratch};
 use crate::publisher::PublisherGroup;
 use crate::qos::{DataWriterQos, Liveliness, LivelinessKind, dscp};
 use crate::reader::InstanceHandle;
-use crate::shm::{OwnLog, SharedLog};
+use crate::shm::{CountingLog, OwnLog};
 use crate::signal::{Observers, lock};
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
@@ -290,11 +290,27 @@ impl WriterEndpoint {
         lock(&self.state).machine.divert(participant, to);
     }
 
-    /// Has what it writes go straight to its log where all readers follow that, or no more. What goes to
-    /// the disk first never does.
-    pub(crate) fn set_log(&self, log: Option<&SharedLog>) {
-        let log = log.filter(|_| self.durable.is_none());
-        lock(&self.state).machine.log().set(log);
+    /// Has what it writes go straight to that log where all readers follow it, or no more. What goes to
+    /// the disk first never does. The log that it had.
+    pub(crate) fn set_log(&self, log: Option<Box<CountingLog>>) -> Option<Box<CountingLog>> {
+        let goes_straight = self.durable.is_none();
+        lock(&self.state).machine.log().set(log, goes_straight)
+    }
+
+    /// Adds a datagram to its log, if it has one and there is memory, and wakes the readers that sleep.
+    pub(crate) fn write_to_log(&self, datagram: &[u8]) -> bool {
+        let mut state = lock(&self.state);
+        let log = state.machine.log();
+        let is_written = log.write(|log| log.publish(datagram, &[]));
+        let ringing = log.take_ringing();
+        drop(state);
+        drop(ringing);
+        is_written
+    }
+
+    /// Its log, if it has one.
+    pub(crate) fn with_log<R>(&self, call: impl FnOnce(&mut CountingLog) -> R) -> Option<R> {
+        lock(&self.state).machine.log().get().map(call)
     }
 
     /// Whether unregistering disposes.
@@ -387,8 +403,9 @@ impl WriterEndpoint {
                 let written =
                     durable.write::<Unwritten<SampleError>>(self.guid, change, now, |copy| {
                         let payload = |buffer: &mut Vec<u8>| {
+                            let start = buffer.len();
                             payload(buffer)?;
-                            copy.extend_from_slice(buffer);
+                            copy.extend_from_slice(buffer.get(start..).unwrap_or_default());
                             Ok::<_, Box<SampleError>>(())
                         };
                         let mut coherent_set = SequenceNumber::ZERO;

@@ -74,7 +74,9 @@ pub use pool::{Borrowed, Lent, Loan, LoanError, Pool, PoolReader};
 #[cfg(not(loom))]
 pub use reader::{FollowError, LogReader, Record};
 #[cfg(not(loom))]
-pub use writer::{Admission, Claim, ClaimError, Gating, LogWriter, Ringing, Seat, SeatError};
+pub use writer::{
+    Admission, Claim, ClaimError, Gating, LogFiles, LogWriter, Ringing, Seat, SeatError,
+};
 
 /// The shortest ring of a log, in bytes.
 pub const MIN_LOG_BYTES: usize = 1 << 12;

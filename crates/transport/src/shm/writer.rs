@@ -21,10 +21,23 @@ use super::{Bell, Ear, MAX_LOG_BYTES, MIN_LOG_BYTES, Pool};
 #[derive(Debug)]
 pub struct LogWriter {
     producer: Producer,
-    log: Arc<OwnedFd>,
-    control: OwnedFd,
+    files: LogFiles,
     bells: Arc<Bells>,
     pool: Option<Pool>,
+}
+
+/// What readers map.
+#[derive(Clone, Debug)]
+pub struct LogFiles {
+    log: Arc<OwnedFd>,
+    control: Arc<OwnedFd>,
+}
+
+impl LogFiles {
+    /// Log, control memory.
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.log.as_fd(), self.control.as_fd()]
+    }
 }
 
 type Bells = [Option<Arc<Bell>>; MAX_SEATS];
@@ -122,10 +135,10 @@ impl LogWriter {
         let step = len.min(STEP);
         let (log_map, log) = OwnMap::create(RING + len, RING + step)?;
         let (control_map, control) = CommonMap::create()?;
+        let control = Arc::new(control);
         Ok(Self {
             producer: Producer::new(log_map, control_map, ring, step as u64),
-            log,
-            control,
+            files: LogFiles { log, control },
             bells: Arc::new([const { None }; MAX_SEATS]),
             pool: None,
         })
@@ -252,9 +265,14 @@ impl LogWriter {
             .map(Seat)
     }
 
-    /// What readers need: log, control memory.
+    /// What readers need.
+    pub fn files(&self) -> &LogFiles {
+        &self.files
+    }
+
+    /// The same: log, control memory.
     pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
-        [self.log.as_fd(), self.control.as_fd()]
+        self.files.descriptors()
     }
 
     fn set_bell(&mut self, seat: usize, bell: Option<Arc<Bell>>) {

@@ -34,7 +34,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use tickwire_base::Counter;
 
 use super::pool::PoolAdmission;
-use super::{Admission, Bell, Ear, Gating, LogReader, LogWriter, Seat};
+use super::{Admission, Bell, Ear, Gating, LogFiles, LogReader, Seat};
 use crate::WaitError;
 use connection::{Arrival, ConnectFailure, Connection, listener};
 pub use error::{AskError, MeetingError};
@@ -278,8 +278,9 @@ impl Meeting {
         }
     }
 
-    /// Gives who has asked a seat that `writer` has given. If it is gone, [`Left`](MeetingEvent::Left) follows.
-    pub fn admit(&mut self, asked: &Asked, writer: &LogWriter, admission: &Admission) {
+    /// Gives who has asked a seat that the writer of `files` has given. If it is gone,
+    /// [`Left`](MeetingEvent::Left) follows.
+    pub fn admit(&mut self, asked: &Asked, files: &LogFiles, admission: &Admission) {
         let Ticket { party, request } = asked.ticket;
         let (log, seat) = (asked.log, admission.seat());
         let left = MeetingEvent::Left { log, seat };
@@ -292,7 +293,7 @@ impl Meeting {
             start: *start,
             pool: pool.as_ref().map(|pool| pool.shape),
         };
-        let mut descriptors = writer.descriptors().to_vec();
+        let mut descriptors = files.descriptors().to_vec();
         descriptors.extend(pool.iter().flat_map(PoolAdmission::descriptors));
         if connection.send(&admit, &descriptors).is_err() {
             self.counters.slow.add(1);

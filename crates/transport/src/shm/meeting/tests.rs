@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::*;
+use crate::shm::LogWriter;
 use crate::shm::MIN_LOG_BYTES;
 
 fn meeting() -> Meeting {
@@ -45,7 +46,7 @@ fn admit(host: &mut Meeting, writer: &mut LogWriter) -> Asked {
     let asked = asked(host);
     let bell = Arc::clone(&asked.bell);
     let admission = writer.seat(bell, asked.gating).expect("a free seat");
-    host.admit(&asked, writer, &admission);
+    host.admit(&asked, writer.files(), &admission);
     asked
 }
 
@@ -161,7 +162,7 @@ fn a_late_answer_gives_the_seat_back() {
     wait(host.as_fd());
     host.turn().expect("epoll works");
     let admission = writer.seat(Arc::clone(&asked.bell), asked.gating);
-    host.admit(&asked, &writer, &admission.expect("a free seat"));
+    host.admit(&asked, writer.files(), &admission.expect("a free seat"));
     assert_eq!(left(&mut host), (id("a"), Seat(0)));
     host.refuse(&asked, Refusal::Full);
     assert!(host.next_event().is_none() && guest.next_event().is_none());
