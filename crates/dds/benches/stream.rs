@@ -2,7 +2,11 @@
 //!
 //! ```text
 //! cargo bench -p tickwire --bench stream -- [--size BYTES] [--samples N] [--suspend] [--latency] [--transport shm|udp] [--lend]
+//!     [--keep-last N] [--best-effort] [--transient-local]
 //! ```
+//!
+//! The second line makes it a stream of another kind, of which samples may be lost or replaced: what is of interest then is
+//! what writing costs.
 //!
 //! prints a rate, with `--latency` that of a reader that counts how long its samples take, with `--lend` that of samples
 //! of which a word is written and read in place. Instructions are counted by thread, where the main thread is the writer's and
@@ -35,6 +39,16 @@ struct Arguments {
     counts_latency: bool,
     transport: Transport,
     lends: bool,
+    keep_last: Option<u32>,
+    best_effort: bool,
+    transient_local: bool,
+}
+
+impl Arguments {
+    /// Whether each sample comes.
+    fn is_whole(&self) -> bool {
+        self.keep_last.is_none() && !self.best_effort
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,13 +63,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let (one, two) = (participant()?, participant()?);
     let publisher = one.publisher(PublisherQos::default());
-    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let qos = match arguments.best_effort {
+        true => DataWriterQos::default().best_effort(),
+        false => DataWriterQos::default().reliable(PATIENCE),
+    };
+    let qos = match arguments.keep_last {
+        Some(depth) => qos.keep_last(depth),
+        None => qos.keep_all(),
+    };
+    let qos = match arguments.transient_local {
+        true => qos.transient_local(),
+        false => qos,
+    };
     let qos = match arguments.lends {
         true => qos.max_loan_bytes(arguments.size).loan_count(64),
         false => qos,
     };
     let writer = publisher.writer(&one.topic::<Bytes>("Stream")?, qos)?;
-    let qos = DataReaderQos::default().reliable().keep_all();
+    let qos = match arguments.best_effort {
+        true => DataReaderQos::default().best_effort().keep_all(),
+        false => DataReaderQos::default().reliable().keep_all(),
+    };
     let taken = Arc::new(AtomicU64::new(0));
     let (mut copies, mut in_place) = (None, None);
     if arguments.lends {
@@ -96,7 +124,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(suspended);
     writer.wait_for_acknowledgments(PATIENCE)?;
     // The last have come, and are about to be taken.
-    while taken.load(Ordering::Relaxed) < arguments.samples {
+    while arguments.is_whole() && taken.load(Ordering::Relaxed) < arguments.samples {
         if begin.elapsed() > PATIENCE {
             return Err("some samples were not taken".into());
         }
@@ -144,6 +172,9 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
         counts_latency: false,
         transport: Transport::Udp,
         lends: false,
+        keep_last: None,
+        best_effort: false,
+        transient_local: false,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -154,6 +185,9 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--latency" => arguments.counts_latency = true,
             "--suspend" => arguments.suspends = true,
             "--lend" => arguments.lends = true,
+            "--keep-last" => arguments.keep_last = Some(u32::try_from(number()?)?),
+            "--best-effort" => arguments.best_effort = true,
+            "--transient-local" => arguments.transient_local = true,
             "--transport" => {
                 arguments.transport = match words.next().as_deref() {
                     Some("shm") => Transport::Shm,
