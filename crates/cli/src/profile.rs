@@ -38,8 +38,8 @@ struct Arguments {
     #[arg(long, value_name = "REFERENCE")]
     rendezvous: Option<String>,
 
-    /// By what datagrams go, separated by commas: udp, multicast (with udp), tcp (to other machines by the
-    /// profile's `peers`, as tcp/HOST:PORT), shm (with udp or tcp)
+    /// By what datagrams go, separated by commas: udp, multicast (has udp with it), tcp (to other machines by
+    /// the profile's `peers`, as tcp/HOST:PORT), shm (has udp with it, unless tcp is named)
     /// [default: the profile's, or $TICKWIRE_TRANSPORT, or udp,multicast,shm; `perf latency` and `perf
     /// throughput`, beside bare sockets, without shm]
     #[arg(long = "transport", value_name = "NAMES", value_parser = parse_transports)]

@@ -202,7 +202,10 @@ fn files_are_laid_out_once() {
         "nothing changes"
     );
     let run = tickwire(&folder, &["idl", "fmt", "market.idl", "good.idl"]);
-    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (0, "laid out market.idl\n")
+    );
     let text = String::from_utf8(folder.read("market.idl")).expect("text");
     assert!(
         text.contains("  enum Side {\n    BUY,\n    SELL\n  };\n"),

@@ -34,7 +34,7 @@ lose packets without notice: that is what `--pause` is for.",
     after_help = "\
 Examples:
   tickwire feed send simple.dat
-  tickwire feed send simple.dat --rate 10000 --repeat 10
+  tickwire feed send simple.dat --rate 10000 --repeat 10   # packets a second
   tickwire feed send simple.dat --preamble seq --line-b 224.1.2.134:13014
   tickwire feed send step.dat --framing step",
     mut_arg("framing", |framing| framing.help(

@@ -20,7 +20,7 @@ breaks behind annotations and labels, within long lists, and single empty lines:
 changes, never a token, whether or not the file compiles. What was laid out is laid out as it is.",
     after_help = "\
 Examples:
-  tickwire idl fmt market.idl
+  tickwire idl fmt market.idl                      # in place; says what has changed
   tickwire idl fmt --check idl/*.idl               # says which would change
   tickwire idl fmt - < market.idl                  # to standard output"
 )]
@@ -52,7 +52,14 @@ impl Arguments {
         if let Some(failure) = failed {
             return Err(failure);
         }
-        if !self.check || changed.is_empty() {
+        if changed.is_empty() {
+            return Ok(());
+        }
+        if !self.check {
+            changed
+                .iter()
+                .filter(|path| path.as_os_str() != "-")
+                .for_each(|path| note(format_args!("laid out {}", path.display())));
             return Ok(());
         }
         let mut out = stdout();

@@ -45,7 +45,13 @@ Examples:
   tickwire fast encode feed.jsonl -t moex.xml --venue moex-asts \\
       --messages-per-packet 1 --out feed.dat
 
-  $ echo '{\"template\":\"Quote\",\"Bid\":26,\"Symbol\":\"XYZ\"}' | tickwire fast encode -t quote.xml --framing hex
+  $ cat quote.xml
+  <template name=\"Quote\" id=\"1\">
+    <uInt32 name=\"Bid\"/>
+    <string name=\"Symbol\"><copy/></string>
+  </template>
+  $ echo '{\"template\":\"Quote\",\"Bid\":26,\"Symbol\":\"XYZ\"}' \
+      | tickwire fast encode -t quote.xml --framing hex
   e0819a5859da"
 )]
 pub(crate) struct Arguments {
