@@ -31,7 +31,7 @@ use tickwire_transport::{
 
 use crate::clock;
 use crate::core::Core;
-use crate::reader::endpoint::{ReaderEndpoint, Received, Run};
+use crate::reader::endpoint::{ReaderEndpoint, Run};
 use crate::routes::{RouteCache, Routes};
 use crate::timer::Timer;
 use logs::Logs;
@@ -623,13 +623,13 @@ impl Dispatch<'_> {
             [only] if self.takes_runs(only, writer) => {
                 let mut run = Run::new(self.now, self.timestamp, submessage, rest);
                 run.lent = self.lent;
-                if only.receive_run(&mut run, self.outbox) {
+                if only.receive(&mut run, self.outbox) {
                     self.tell_later(only);
                 }
                 run.behind()
             }
             readers => {
-                self.hand_to_readers(readers, writer, rest.context(), &submessage);
+                self.hand_to_readers(readers, writer, submessage, rest);
                 rest.next_submessage()
             }
         }
@@ -660,25 +660,21 @@ impl Dispatch<'_> {
         self.core.end_discovery(discovered, self.outbox);
     }
 
-    fn hand_to_readers(
+    fn hand_to_readers<'a>(
         &mut self,
         readers: &[Arc<dyn ReaderEndpoint>],
         writer: Guid,
-        context: &Context<'_>,
-        submessage: &Submessage<'_>,
+        submessage: Submessage<'a>,
+        rest: &mut Messages<'a>,
     ) {
         if readers.is_empty() {
             return self.core.counters.unrouted.add(1);
         }
-        let received = Received {
-            now: self.now,
-            timestamp: self.timestamp,
-            context,
-            submessage,
-            lent: self.lent,
-        };
         for reader in readers {
-            let has_news = reader.receive(&received, self.outbox);
+            let mut run = Run::new(self.now, self.timestamp, submessage, rest);
+            run.lent = self.lent;
+            run.end();
+            let has_news = reader.receive(&mut run, self.outbox);
             if has_news && self.calls_listeners && !reader.keeps_all() {
                 // Answers leave before a listener may take its time.
                 self.core.send_user(self.outbox);
@@ -693,7 +689,7 @@ impl Dispatch<'_> {
             }
         }
         if let Some(sign) = self.routes.leased.get(&writer)
-            && sign.receive(self.now, submessage)
+            && sign.receive(self.now, &submessage)
         {
             self.core.on_discovery(self.outbox, |discovery, _| {
                 discovery.writer_heard(self.now, writer);

@@ -66,15 +66,19 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// The same if it is the DATA of a sample that says nothing besides; nothing is taken of anything else.
+    /// The same if it is the DATA of a sample that says nothing besides, and of its source and destination is known what
+    /// was before; nothing is taken of anything else.
     #[inline(always)]
     pub(crate) fn next_sample(&mut self) -> Option<Data<'a>> {
-        loop {
-            let next = self.current.next_sample();
-            if next.is_some() || !self.current.is_done() || !self.begin_next() {
-                return next;
+        while self.current.is_done() {
+            let place = self.places.as_slice().first()?;
+            let message = self.bytes.get(place.start..place.end)?;
+            if !self.current.begin_alike(message) {
+                return None;
             }
+            self.places.next();
         }
+        self.current.next_sample()
     }
 
     /// Submessages so far whose ids nobody here knows.

@@ -110,6 +110,9 @@ impl<T> Cache<T> {
         let is_choosy = accepts.is_some() || order.is_some();
         let is_in_order = !is_choosy && self.policy.order != Order::Instance;
         if take && is_in_order && query.has_all() && self.len() <= query.max_samples {
+            if self.entries.len() == 0 && samples.is_empty() {
+                return self.take_fresh(samples);
+            }
             self.take_all(samples);
         } else {
             self.settle();
@@ -260,17 +263,26 @@ impl<T> Cache<T> {
         mask.accepts(entry.info.sample_state, instance.view, instance.state)
     }
 
+    /// All samples where there are only [fresh](Self::fresh) ones. Since they came nothing has changed about their
+    /// instances, and nobody has looked: so they are in the states that they came in, of the latest generation, and
+    /// their instances, which have writers, remain.
+    fn take_fresh(&mut self, samples: &mut Vec<Sample<T>>) {
+        std::mem::swap(samples, &mut self.fresh);
+        self.gone += samples.len() as u64;
+        for sample in samples.iter_mut().rev() {
+            if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
+                sample.info.sample_rank = instance.count_back(self.collections);
+            }
+        }
+    }
+
     /// All samples as the application gets to see them; ranks come later.
     fn take_all(&mut self, samples: &mut Vec<Sample<T>>) {
         self.gone += self.len() as u64;
         self.expiries.clear();
-        if self.entries.len() == 0 && samples.is_empty() {
-            std::mem::swap(samples, &mut self.fresh);
-        } else {
-            samples.reserve(self.len());
-            self.entries.drain(|sample| samples.push(sample));
-            samples.append(&mut self.fresh);
-        }
+        samples.reserve(self.len());
+        samples.extend(self.entries.drain());
+        samples.append(&mut self.fresh);
         for sample in samples {
             if let Some(Some(instance)) = self.instances.get_mut(sample.instance_index) {
                 instance.samples = List::default();

@@ -8,11 +8,11 @@ use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{RepresentationId, Verdict};
 use tickwire_rtps::reader::{Decision, WriterProxy};
-use tickwire_rtps::wire::{Context, EntityId, Guid, SequenceNumber, Submessage};
+use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, Submessage};
 use tickwire_transport::shm::Borrowed;
 
 use super::cache::WriterPolicy;
-use super::endpoint::{Listed, ReaderEndpoint, Received, Run};
+use super::endpoint::{Listed, ReaderEndpoint, Run};
 use super::info::StateMask;
 use super::room::Room;
 use super::shared::{ReaderShared, ReaderState};
@@ -27,38 +27,18 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         self.guid
     }
 
-    fn receive(&self, received: &Received<'_>, outbox: &mut Outbox) -> bool {
-        let Received {
-            now,
-            timestamp,
-            context,
-            submessage,
-            lent,
-        } = *received;
-        self.update(|state| {
-            state.inbox.now = now;
-            state.inbox.timestamp = timestamp;
-            state.borrow(lent);
-            state.handle(now, context, submessage, outbox);
-            state.borrow(None);
-            StatusMask::NONE
-        })
-    }
-
-    fn receive_run(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool {
+    fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool {
         // Sets of several readers are told of each change.
-        let takes_all = !self.is_in_sets();
+        if self.is_in_sets() {
+            run.end();
+        }
         self.update(|state| {
             state.inbox.now = run.now;
             state.inbox.timestamp = run.timestamp;
             state.borrow(run.lent);
             loop {
-                state.handle(run.now, run.context(), run.submessage(), outbox);
-                let ReaderState { machine, inbox, .. } = &mut *state;
-                while takes_all && let Some(data) = run.next_sample() {
-                    machine.handle_data(run.now, run.context(), &data, inbox);
-                }
-                if !takes_all || !run.advance() {
+                state.handle(run, outbox);
+                if !run.advance() {
                     break;
                 }
             }
@@ -243,16 +223,12 @@ impl<T: TopicSupport> ReaderState<T> {
         }
     }
 
-    fn handle(
-        &mut self,
-        now: Instant,
-        context: &Context<'_>,
-        submessage: &Submessage<'_>,
-        outbox: &mut Outbox,
-    ) {
+    /// Takes a submessage, and the samples that follow it if it is one.
+    fn handle(&mut self, run: &mut Run<'_, '_>, outbox: &mut Outbox) {
         let Self { machine, inbox, .. } = self;
-        match submessage {
-            Submessage::Data(data) => machine.handle_data(now, context, data, inbox),
+        let (now, context) = (run.now, run.context());
+        match run.submessage() {
+            &Submessage::Data(data) => machine.handle_samples(now, data, run, inbox),
             Submessage::DataFrag(data) => machine.handle_data_frag(now, context, data, inbox),
             Submessage::Heartbeat(heartbeat) => {
                 machine.handle_heartbeat(now, context, heartbeat, inbox, outbox);

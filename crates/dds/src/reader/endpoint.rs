@@ -6,7 +6,7 @@ use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::Verdict;
-use tickwire_rtps::reader::{Decision, WriterProxy};
+use tickwire_rtps::reader::{Decision, Samples, WriterProxy};
 use tickwire_rtps::wire::{
     Context, Data, EntityId, Guid, GuidPrefix, Malformed, SequenceNumber, Submessage,
 };
@@ -18,17 +18,7 @@ use super::status::ReaderStatuses;
 use crate::lane::Messages;
 use crate::status::StatusMask;
 
-/// A submessage for a reader, and when it came.
-pub(crate) struct Received<'a> {
-    pub(crate) now: Instant,
-    pub(crate) timestamp: Timestamp,
-    pub(crate) context: &'a Context<'a>,
-    pub(crate) submessage: &'a Submessage<'a>,
-    /// Memory that its writer lends, where it lies.
-    pub(crate) lent: Option<&'a Borrowed>,
-}
-
-/// Submessages that have come together and follow each other from one writer to the same readers.
+/// Submessages that have come together and follow each other from one writer to the same readers, and when they came.
 pub(crate) struct Run<'r, 'a> {
     pub(crate) now: Instant,
     pub(crate) timestamp: Timestamp,
@@ -38,6 +28,7 @@ pub(crate) struct Run<'r, 'a> {
     /// From whom, and for whom.
     ends: Ends,
     rest: &'r mut Messages<'a>,
+    is_over: bool,
     /// What comes after the run, if that is known.
     behind: Option<Option<Result<Submessage<'a>, Malformed>>>,
 }
@@ -51,17 +42,12 @@ struct Ends {
 }
 
 impl Ends {
-    #[inline]
-    fn new(context: &Context<'_>, writer: EntityId, reader: Option<EntityId>) -> Self {
+    fn of(context: &Context<'_>, submessage: &Submessage<'_>) -> Self {
         Self {
-            writer: context.source(writer),
-            reader,
+            writer: context.source(submessage.writer()),
+            reader: submessage.to_reader(),
             destination: context.destination_prefix,
         }
-    }
-
-    fn of(context: &Context<'_>, submessage: &Submessage<'_>) -> Self {
-        Self::new(context, submessage.writer(), submessage.to_reader())
     }
 }
 
@@ -80,8 +66,14 @@ impl<'r, 'a> Run<'r, 'a> {
             ends: Ends::of(rest.context(), &first),
             current: first,
             rest,
+            is_over: false,
             behind: None,
         }
+    }
+
+    /// Ends it: what follows comes behind it.
+    pub(crate) fn end(&mut self) {
+        self.is_over = true;
     }
 
     pub(crate) fn context(&self) -> &Context<'a> {
@@ -94,7 +86,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// Goes on; false at the end.
     pub(crate) fn advance(&mut self) -> bool {
-        if self.behind.is_some() {
+        if self.is_over {
             return false;
         }
         match self.rest.next_submessage() {
@@ -103,25 +95,11 @@ impl<'r, 'a> Run<'r, 'a> {
                 true
             }
             other => {
+                self.end();
                 self.behind = Some(other);
                 false
             }
         }
-    }
-
-    /// Goes on with a sample that says nothing besides, if that is what comes next.
-    #[inline(always)]
-    pub(crate) fn next_sample(&mut self) -> Option<Data<'a>> {
-        if self.behind.is_some() {
-            return None;
-        }
-        let data = self.rest.next_sample()?;
-        let ends = Ends::new(self.rest.context(), data.writer, Some(data.reader));
-        if ends == self.ends {
-            return Some(data);
-        }
-        self.behind = Some(Some(Ok(Submessage::Data(data))));
-        None
     }
 
     /// What comes after as much of the run as was taken.
@@ -133,16 +111,34 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 }
 
+impl<'a> Samples<'a> for Run<'_, 'a> {
+    fn context(&self) -> &Context<'a> {
+        self.rest.context()
+    }
+
+    #[inline(always)]
+    fn next_sample(&mut self) -> Option<Data<'a>> {
+        if self.is_over {
+            return None;
+        }
+        // Their participants are known to be the same.
+        let data = self.rest.next_sample()?;
+        if data.writer == self.ends.writer.entity && Some(data.reader) == self.ends.reader {
+            return Some(data);
+        }
+        self.end();
+        self.behind = Some(Some(Ok(Submessage::Data(data))));
+        None
+    }
+}
+
 /// A reader as the participant's threads see it, whatever the type of its samples.
 pub(crate) trait ReaderEndpoint: Send + Sync {
     fn guid(&self) -> Guid;
 
-    /// Takes a submessage; says whether the listener has something to hear.
-    fn receive(&self, received: &Received<'_>, outbox: &mut Outbox) -> bool;
-
     /// Takes the submessages of a run, or the first of them; says whether the listener has something to
     /// hear.
-    fn receive_run(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool;
+    fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool;
 
     /// A writer matches; says whether the listener has something to hear.
     fn match_writer(

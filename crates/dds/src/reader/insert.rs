@@ -99,10 +99,6 @@ impl<T> Cache<T> {
         if held >= self.appends_below || !instance.goes_on(arrival) {
             return Err(value);
         }
-        // So it is made where it is to be, and not moved there after the room was made.
-        if self.fresh.len() == self.fresh.capacity() {
-            self.fresh.reserve(1);
-        }
         self.fresh
             .push(Sample::new(arrival, Some(value), instance, index));
         Ok(())

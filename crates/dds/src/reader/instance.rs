@@ -82,6 +82,21 @@ impl Instance {
         self.rank.newest_generation = newest;
     }
 
+    /// A collection returns one more sample of it, before those that it counted so far: how many these are.
+    #[inline]
+    pub(super) fn count_back(&mut self, collection: u64) -> u32 {
+        if self.rank.collection != collection {
+            self.view = ViewState::NotNew;
+            self.rank = Rank {
+                collection,
+                ..Rank::default()
+            };
+        }
+        let behind = self.rank.count;
+        self.rank.count = behind.saturating_add(1);
+        behind
+    }
+
     pub(crate) fn generation(&self) -> u32 {
         self.disposed_generation
             .saturating_add(self.no_writers_generation)
@@ -104,8 +119,11 @@ impl Instance {
     /// nothing is done, if it is otherwise.
     #[inline(always)]
     pub(super) fn goes_on(&mut self, arrival: &Arrival) -> bool {
-        let is_known = self.writers.contains(&arrival.writer) && self.key.is_some();
-        if !is_known || self.state != InstanceState::Alive {
+        let is_known = match self.writers.as_slice() {
+            [only] => *only == arrival.writer,
+            writers => writers.contains(&arrival.writer),
+        };
+        if !is_known || self.key.is_none() || self.state != InstanceState::Alive {
             return false;
         }
         self.last_own = Some((arrival.writer, arrival.sequence_number));

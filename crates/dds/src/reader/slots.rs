@@ -1,5 +1,6 @@
 //! Numbered slots for samples, threaded into lists: all of them by arrival, and each instance's.
 
+use std::iter;
 use std::num::NonZeroUsize;
 
 /// A slot's number.
@@ -170,16 +171,15 @@ impl<V> Slots<V> {
 
     /// Takes all values out by arrival. The other lists that they are in are over, too.
     #[inline]
-    pub(crate) fn drain(&mut self, mut take: impl FnMut(V)) {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = V> {
         let mut next = std::mem::take(&mut self.all).first;
-        while let Some(slot) = next
-            && let Some(place) = self.nodes.get_mut(slot.index())
-            && let Some(node) = place.take()
-        {
+        iter::from_fn(move || {
+            let slot = next?;
+            let node = self.nodes.get_mut(slot.index())?.take()?;
             next = node.all.next;
             self.free.push(slot);
-            take(node.value);
-        }
+            Some(node.value)
+        })
     }
 
     #[inline(always)]
@@ -254,7 +254,7 @@ mod tests {
             let mut sorted = values.clone();
             sorted.sort_unstable();
             let mut drained = Vec::new();
-            slots.drain(|value| drained.push(value));
+            drained.extend(slots.drain());
             prop_assert_eq!(drained, sorted);
             prop_assert_eq!((slots.len(), slots.first()), (0, None));
             own = List::default();

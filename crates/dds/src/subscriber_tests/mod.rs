@@ -13,15 +13,16 @@ use tickwire_cdr::Representation;
 use tickwire_derive::Topic;
 use tickwire_rtps::discovery::{EndpointData, Role};
 use tickwire_rtps::reader::WriterProxy;
-use tickwire_rtps::wire::{EntityId, GroupDigest, GuidPrefix, MessageReader, Submessage};
+use tickwire_rtps::wire::{self, EntityId, GroupDigest, GuidPrefix, Submessage};
 use tickwire_rtps::writer::{HistoryKind, ReaderProxy, WriteError, Writer, WriterConfig};
 use tickwire_rtps::{Change, ChangeKind, Outbox};
 use tickwire_simnet::{Arrival, Link, Network, NodeId};
 
 use super::*;
 use crate::clock;
+use crate::lane::Messages;
 use crate::qos::ResourceLimits;
-use crate::reader::endpoint::Received;
+use crate::reader::endpoint::Run;
 use crate::{DomainParticipant, Driving};
 
 #[derive(Topic, Clone, Debug, PartialEq)]

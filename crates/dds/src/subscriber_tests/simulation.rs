@@ -423,21 +423,16 @@ impl Sim {
 
     pub(super) fn arrive(&mut self, arrival: &Arrival, readers: &[Arc<dyn ReaderEndpoint>]) {
         let (now, timestamp) = (self.now(), clock::timestamp());
-        for item in MessageReader::new(&arrival.bytes).expect("a header") {
-            let (context, submessage) = item.expect("well-formed submessages");
-            let context = &context;
+        let mut messages = Messages::one(&arrival.bytes, HERE).expect("a header");
+        while let Some(submessage) = messages.next_submessage() {
+            let submessage = submessage.expect("well-formed submessages");
             if arrival.to == self.node {
-                let received = Received {
-                    now,
-                    timestamp,
-                    context,
-                    submessage: &submessage,
-                    lent: None,
-                };
                 let to = receiver(&submessage);
                 for reader in readers {
                     if to == EntityId::UNKNOWN || to == reader.guid().entity {
-                        reader.receive(&received, &mut self.outbox);
+                        let mut run = Run::new(now, timestamp, submessage, &mut messages);
+                        run.end();
+                        reader.receive(&mut run, &mut self.outbox);
                     }
                 }
                 continue;
@@ -447,7 +442,7 @@ impl Sim {
             if let (Some(writer), Submessage::AckNack(acknack)) = (writer, &submessage) {
                 writer
                     .machine
-                    .handle_acknack(now, context, acknack, &mut self.outbox);
+                    .handle_acknack(now, messages.context(), acknack, &mut self.outbox);
             }
         }
         self.flush(arrival.to);
@@ -509,3 +504,9 @@ fn receiver(submessage: &Submessage<'_>) -> EntityId {
 fn publisher() -> Guid {
     Guid::new(PUBLISHER_PREFIX, EntityId::user_publisher(1))
 }
+
+const HERE: wire::Arrival = wire::Arrival {
+    from: std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+    by_multicast: false,
+    kernel_timestamp: None,
+};

@@ -14,6 +14,7 @@ mod originals;
 mod publisher_sets;
 mod reassembly;
 mod reorder;
+mod samples;
 mod sets;
 mod writer_proxy;
 
@@ -34,12 +35,14 @@ pub use config::{
 };
 pub use group::{Decision, GroupSets, Member};
 pub use publisher_sets::Judgement;
+pub use samples::Samples;
 pub use writer_proxy::{WriterProxy, WriterStatus};
 
 use deliver::Offer;
 use limits::Memory;
 use reassembly::{FragmentError, Partial};
 use reorder::HeldChange;
+use samples::NoMore;
 use writer_proxy::MatchedWriter;
 
 /// A reader and the writers that it is matched with.
@@ -154,20 +157,40 @@ impl Reader {
 
     /// Takes a change (RTPS 2.5 §8.4.12.2).
     #[inline]
-    pub fn handle_data(
+    pub fn handle_data<'a>(
         &mut self,
         now: Instant,
-        context: &Context<'_>,
-        data: &Data<'_>,
+        context: &Context<'a>,
+        data: &Data<'a>,
         sink: &mut impl Sink,
     ) {
-        if let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) {
-            if self.is_plain_and_next(index, data) {
-                self.take_next(now, index, context, data, sink);
-            } else {
-                self.take_data(now, index, context, data, sink);
-                self.touched(index);
-            }
+        self.handle_samples(now, *data, &mut NoMore(context), sink);
+    }
+
+    /// The same with the samples that follow it, for which what all those of a stream have in common is looked up once.
+    #[inline]
+    pub fn handle_samples<'a>(
+        &mut self,
+        now: Instant,
+        first: Data<'a>,
+        samples: &mut impl Samples<'a>,
+        sink: &mut impl Sink,
+    ) {
+        let mut next = Some(first);
+        while let Some(data) = next {
+            let writer = samples.context().source(data.writer);
+            let index = self.writer_of(writer, data.sequence_number);
+            next = match index {
+                Some(index) if self.is_plain_and_next(index, &data) => {
+                    self.take_stream(now, index, &data, samples, sink)
+                }
+                Some(index) => {
+                    self.take_data(now, index, samples.context(), &data, sink);
+                    self.touched(index);
+                    samples.next_sample()
+                }
+                None => samples.next_sample(),
+            };
         }
     }
 
@@ -184,43 +207,51 @@ impl Reader {
             && self.memory.originals.is_empty()
     }
 
-    /// Delivers such a change, which needs none of the checks of others.
+    /// Delivers such a change and those that follow it, which need none of the checks of others. The result is the
+    /// first that does not.
     #[inline(always)]
-    fn take_next(
+    fn take_stream<'a>(
         &mut self,
         now: Instant,
         index: usize,
-        context: &Context<'_>,
-        data: &Data<'_>,
+        first: &Data<'a>,
+        samples: &mut impl Samples<'a>,
         sink: &mut impl Sink,
-    ) {
-        let (number, writer) = (data.sequence_number, &mut self.writers[index]);
-        let change = ReceivedChange {
-            writer: writer.proxy.guid,
-            sequence_number: number,
-            kind: ChangeKind::Alive,
-            source_timestamp: context.source_timestamp,
-            kernel_timestamp: context.kernel_timestamp(),
-            key_hash: None,
-            place: Place::default(),
-            original: None,
-            payload: data.payload,
-        };
+    ) -> Option<Data<'a>> {
+        let kernel_timestamp = samples.context().kernel_timestamp();
+        let writer = &mut self.writers[index];
+        let guid = writer.proxy.guid;
         writer.jump_to = None;
-        writer.announced = writer.announced.max(number);
-        match sink.deliver(&change) {
-            Delivery::Accepted => {
-                writer.delivered_up_to = number;
-                writer.delivered += 1;
-                writer.expected = number.next();
-                self.counters.delivered += 1;
-            }
-            Delivery::Full => {
+        let (mut number, mut payload) = (first.sequence_number, first.payload);
+        loop {
+            let change = ReceivedChange {
+                writer: guid,
+                sequence_number: number,
+                kind: ChangeKind::Alive,
+                source_timestamp: samples.context().source_timestamp,
+                kernel_timestamp,
+                key_hash: None,
+                place: Place::default(),
+                original: None,
+                payload,
+            };
+            writer.announced = writer.announced.max(number);
+            if sink.deliver(&change) == Delivery::Full {
                 self.counters.refused += 1;
                 // A copy, lest a change that is delivered has all of this in memory.
                 self.keep(now, index, &{ change });
                 self.touched(index);
+                return samples.next_sample();
             }
+            writer.delivered_up_to = number;
+            writer.delivered += 1;
+            writer.expected = number.next();
+            self.counters.delivered += 1;
+            let next = samples.next_sample()?;
+            if next.sequence_number != writer.expected || next.sequence_number.0 == i64::MAX {
+                return Some(next);
+            }
+            (number, payload) = (next.sequence_number, next.payload);
         }
     }
 

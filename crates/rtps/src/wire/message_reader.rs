@@ -95,6 +95,10 @@ impl Context<'_> {
 pub struct MessageReader<'a> {
     rest: Cursor<'a>,
     context: Context<'a>,
+    /// The datagram's header.
+    header: [u8; Header::LEN],
+    /// Whether nothing but that and a time has set the state.
+    is_plain: bool,
     skipped_count: u32,
     failed: bool,
 }
@@ -107,10 +111,11 @@ impl<'a> MessageReader<'a> {
     pub fn new(datagram: &'a [u8]) -> Result<Self, Malformed> {
         let header = Header::read(datagram)?;
         let mut rest = Cursor::new(datagram, 0, false);
-        rest.bytes(Header::LEN, "header")?;
         Ok(Self {
+            header: rest.array("header")?,
             rest,
             context: Context::new(&header),
+            is_plain: true,
             skipped_count: 0,
             failed: false,
         })
@@ -125,14 +130,31 @@ impl<'a> MessageReader<'a> {
     pub fn begin(&mut self, datagram: &'a [u8]) -> Result<(), Malformed> {
         let header = Header::read(datagram)?;
         let mut rest = Cursor::new(datagram, 0, false);
-        rest.bytes(Header::LEN, "header")?;
+        self.header = rest.array("header")?;
         self.rest = rest;
         self.context = Context {
             arrival: self.context.arrival,
             ..Context::new(&header)
         };
+        self.is_plain = true;
         self.failed = false;
         Ok(())
+    }
+
+    /// The same if it begins as this one did, of which only a time has been said since: then all that is known stays.
+    /// False, and nothing changes, if it is otherwise.
+    #[inline]
+    pub fn begin_alike(&mut self, datagram: &'a [u8]) -> bool {
+        let Some((header, body)) = datagram.split_first_chunk() else {
+            return false;
+        };
+        if !self.is_plain || *header != self.header {
+            return false;
+        }
+        self.rest = Cursor::new(body, Header::LEN, false);
+        self.context.source_timestamp = None;
+        self.failed = false;
+        true
     }
 
     /// Says how the datagram came.
@@ -263,6 +285,13 @@ impl<'a> MessageReader<'a> {
         flags: u8,
         mut body: Cursor<'a>,
     ) -> Result<bool, Malformed> {
+        self.is_plain &= !matches!(
+            id,
+            SubmessageId::INFO_DST
+                | SubmessageId::INFO_SRC
+                | SubmessageId::INFO_REPLY
+                | SubmessageId::INFO_REPLY_IP4
+        );
         match id {
             SubmessageId::PAD => {}
             SubmessageId::INFO_TS if flags & 0x02 != 0 => self.context.source_timestamp = None,

@@ -142,15 +142,13 @@ impl Consumer {
             if self.ring.rest(self.cursor) == self.ring.len() {
                 break;
             }
-            let at = self.ring.at(self.cursor);
-            let word = self.log.load(at);
+            let [word, sequence] = self.log.load_two(self.ring.at(self.cursor));
             let header = Header::parse(word, self.cursor, self.ring);
             let Some(Header::Record(len)) = header else {
                 break;
             };
-            fence(Ordering::Acquire);
             let end = self.cursor + layout::total(len);
-            if end - begin > max_len || self.log.load(at + 8) != self.sequence {
+            if end - begin > max_len || sequence != self.sequence {
                 break;
             }
             let payload = within(begin, self.cursor + HEADER);
@@ -205,10 +203,7 @@ impl Consumer {
         if self.is_broken {
             return Err(NextError::Malformed);
         }
-        let at = self.ring.at(self.cursor);
-        let word = self.log.load(at);
-        fence(Ordering::Acquire);
-        let sequence = self.log.load(at + 8);
+        let [word, sequence] = self.log.load_two(self.ring.at(self.cursor));
         if !self.is_whole(self.cursor) {
             return self.skip().map(|header| (header, 0));
         }

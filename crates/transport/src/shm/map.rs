@@ -42,7 +42,7 @@ use std::sync::Arc;
 use rustix::fs::{SealFlags, fcntl_add_seals};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-use super::atomic::{AtomicU64, Ordering};
+use super::atomic::{AtomicU64, Ordering, fence};
 use super::memory::{self, MemoryError, kernel};
 
 /// Room for what is not the ring, and the least that is mapped.
@@ -194,6 +194,17 @@ impl ForeignMap {
     pub(crate) fn load(&self, at: usize) -> u64 {
         let word = self.0.word(at);
         word.map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// A word and, as it is no earlier than that, the one behind it.
+    #[inline]
+    pub(crate) fn load_two(&self, at: usize) -> [u64; 2] {
+        let [one, other] = self.0.words(at, 16) else {
+            return [0; 2];
+        };
+        let one = one.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        [one, other.load(Ordering::Relaxed)]
     }
 
     /// Copies the bytes from `at`, a multiple of eight. They may change meanwhile.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::atomic::{AtomicU64, Ordering};
+use super::atomic::{AtomicU64, Ordering, fence};
 
 /// Two cache lines.
 pub(crate) const PAGE: usize = 128;
@@ -58,6 +58,12 @@ pub(crate) struct ForeignMap(Words);
 impl ForeignMap {
     pub(crate) fn load(&self, at: usize) -> u64 {
         self.0.word(at).load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn load_two(&self, at: usize) -> [u64; 2] {
+        let one = self.load(at);
+        fence(Ordering::Acquire);
+        [one, self.load(at + 8)]
     }
 
     pub(crate) fn copy(&self, at: usize, into: &mut [u8]) {
