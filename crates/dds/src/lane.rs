@@ -33,6 +33,7 @@ use crate::clock;
 use crate::core::Core;
 use crate::reader::endpoint::{ReaderEndpoint, Run};
 use crate::routes::{RouteCache, Routes};
+use crate::shm::SharedMemory;
 use crate::timer::Timer;
 use logs::Logs;
 pub(crate) use messages::Messages;
@@ -124,6 +125,18 @@ impl LaneKind {
         match self {
             Self::Control => &core.control,
             Self::Data | Self::Aside | Self::Streams | Self::Logs => &core.data,
+        }
+    }
+
+    /// Whether there is something to do without anything being ready.
+    pub(crate) fn is_due(self, core: &Core, now: Instant) -> bool {
+        let is_due = self.timer(core).is_due(now);
+        match self {
+            Self::Control => {
+                let has_wants = core.shm.as_ref().is_some_and(SharedMemory::has_wants);
+                is_due || has_wants || core.pending.look_at() <= now
+            }
+            Self::Data | Self::Aside | Self::Streams | Self::Logs => is_due,
         }
     }
 
@@ -560,7 +573,7 @@ impl Dispatch<'_> {
     /// participant share a datagram.
     fn datagram(&mut self, bytes: &[u8], arrival: Arrival) {
         match Messages::one(bytes, arrival) {
-            Ok(messages) => self.messages(messages),
+            Ok(mut messages) => self.messages(&mut messages),
             Err(_) => {
                 let shm = self.core.shm.as_ref();
                 let is_ours = shm.is_some_and(|shm| shm.is_marker(bytes));
@@ -572,18 +585,18 @@ impl Dispatch<'_> {
     /// The same with records of a log, which lie at these places.
     fn records(&mut self, bytes: &[u8], places: &[Range<usize>], arrival: Arrival) {
         match Messages::several(bytes, places, arrival) {
-            Ok(messages) => self.messages(messages),
+            Ok(mut messages) => self.messages(&mut messages),
             Err(count) => self.core.counters.malformed.add(count),
         }
     }
 
-    fn messages(&mut self, mut messages: Messages<'_>) {
+    fn messages(&mut self, messages: &mut Messages<'_>) {
         let counters = &self.core.counters;
         let mut next = messages.next_submessage();
         while let Some(submessage) = next {
             next = match submessage {
                 Ok(submessage) if messages.context().is_for(self.core.prefix) => {
-                    self.submessage(submessage, &mut messages)
+                    self.submessage(submessage, messages)
                 }
                 Ok(_) => messages.next_submessage(),
                 Err(_) => {

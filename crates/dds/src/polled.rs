@@ -39,8 +39,19 @@ impl Polled {
         timeout: Duration,
         deadline: Instant,
     ) -> Result<bool, PollError> {
-        let mut control = try_lock(&self.control);
         let mut data = try_lock(&self.data);
+        // Where there is something at once, the clock is read once: when that has come.
+        let found = data.as_deref_mut().and_then(|lane| look(core, lane, LOOKS));
+        if let (Some(lane), Some(now)) = (&mut data, found) {
+            if LaneKind::Control.is_due(core, now)
+                && let Some(mut control) = try_lock(&self.control)
+            {
+                control.turn(core, found, |_| false);
+            }
+            lane.turn(core, found, |_| false);
+            return Ok(true);
+        }
+        let mut control = try_lock(&self.control);
         let locked = |lane: &Option<_>, kind| lane.is_some().then_some(kind);
         let kinds = [
             locked(&control, LaneKind::Control),
@@ -52,14 +63,6 @@ impl Polled {
         };
         let second = kinds.next();
 
-        // Where there is something at once, the clock is read once: when that has come.
-        let found = data.as_deref_mut().and_then(|lane| look(core, lane, LOOKS));
-        if found.is_some() {
-            for lane in [&mut control, &mut data].into_iter().flatten() {
-                lane.turn(core, found, |_| false);
-            }
-            return Ok(true);
-        }
         let deadline = deadline.min(clock::now() + timeout);
         let ready = self.wait(core, (first, second), data.as_deref_mut(), deadline)?;
 

@@ -58,10 +58,15 @@ impl Timer {
         Instant::from_nanos(self.next.load(Ordering::Acquire))
     }
 
+    /// Whether a deadline has passed, which is left to whom it concerns.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        now >= self.next()
+    }
+
     /// Whether a deadline has passed. Then the lane looks at all of its machines, and arms the timer
     /// anew for each.
     pub(crate) fn expired(&self, now: Instant) -> bool {
-        if now < self.next() {
+        if !self.is_due(now) {
             return false;
         }
         // Acquires what is armed before it, whose deadline the lane is about to look at; a mere store

@@ -247,12 +247,14 @@ impl Lane {
     /// Takes what is new in the logs, after what was in the sockets, and what there is to follow. For a lane
     /// that has both.
     pub(super) fn turn_logs(&mut self, core: &Core, shm: &SharedMemory) {
-        let has_taken = !std::mem::take(&mut self.has_looked);
-        let held = self.logs.followed.iter_mut();
-        for log in held.filter(|log| has_taken && log.hold == Hold::UntilTurn) {
-            log.hold = Hold::Free;
+        // A look has taken what was in the logs, and not what is in the sockets.
+        if !std::mem::take(&mut self.has_looked) {
+            let held = self.logs.followed.iter_mut();
+            for log in held.filter(|log| log.hold == Hold::UntilTurn) {
+                log.hold = Hold::Free;
+            }
+            self.look_at_logs(core);
         }
-        self.look_at_logs(core);
         if shm.has_notices() {
             self.take_notices(core, shm);
         }

@@ -20,6 +20,7 @@ impl<'a> Messages<'a> {
     ///
     /// # Errors
     /// When it has no header.
+    #[inline]
     pub(crate) fn one(bytes: &'a [u8], arrival: Arrival) -> Result<Self, Malformed> {
         Ok(Self {
             current: MessageReader::new(bytes)?.arrived(arrival),
@@ -30,6 +31,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Messages at these places of `bytes`. The number of messages if none has a header.
+    #[inline]
     pub(crate) fn several(
         bytes: &'a [u8],
         places: &'a [Range<usize>],

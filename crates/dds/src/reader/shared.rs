@@ -273,8 +273,14 @@ impl<T: TopicSupport> ReaderShared<T> {
         StatusMask::from_bits(self.changes.load(Ordering::Acquire))
     }
 
+    /// To be called under the lock, as all that changes them.
+    fn set_changes(&self, changes: StatusMask) {
+        self.changes.store(changes.bits(), Ordering::Release);
+    }
+
+    /// To be called under the lock.
     fn clear(&self, mask: StatusMask) {
-        self.changes.fetch_and(!mask.bits(), Ordering::AcqRel);
+        self.set_changes(self.changes().without(mask));
     }
 
     /// To be called under the lock after anything was done to the machine: takes over its deadline
@@ -289,7 +295,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         self.due.set(earlier(due, state.patience), &self.core.data);
         let news = std::mem::take(&mut state.inbox.news);
         if !news.is_empty() {
-            self.changes.fetch_or(news.bits(), Ordering::AcqRel);
+            self.set_changes(self.changes() | news);
         }
         if let Some(subscriber) = &self.subscriber
             && news.intersects(StatusMask::DATA_AVAILABLE)

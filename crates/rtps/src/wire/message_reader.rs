@@ -108,6 +108,7 @@ impl<'a> MessageReader<'a> {
     ///
     /// # Errors
     /// See [`Header::read`].
+    #[inline]
     pub fn new(datagram: &'a [u8]) -> Result<Self, Malformed> {
         let header = Header::read(datagram)?;
         let mut rest = Cursor::new(datagram, 0, false);
@@ -158,6 +159,7 @@ impl<'a> MessageReader<'a> {
     }
 
     /// Says how the datagram came.
+    #[inline]
     pub fn arrived(mut self, arrival: Arrival) -> Self {
         self.context.arrival = Some(arrival);
         self
@@ -361,6 +363,49 @@ mod tests {
 
     use super::*;
     use crate::wire::MessageWriter;
+
+    fn message(prefix: u8, write: impl FnOnce(&mut MessageWriter<'_>)) -> Vec<u8> {
+        let mut bytes = vec![];
+        let prefix = GuidPrefix([prefix; 12]);
+        write(&mut MessageWriter::new(&mut bytes, prefix));
+        bytes
+    }
+
+    #[test]
+    fn a_datagram_that_begins_as_the_one_before_leaves_all_as_it_is_but_the_time() {
+        let plain = message(1, |message| {
+            message.info_ts(Some(Timestamp::from_nanos(1)));
+        });
+        let other = message(2, |_| {});
+        let addressed = message(1, |message| {
+            message.info_dst(GuidPrefix([3; 12]));
+        });
+        let broken = {
+            let mut bytes = message(1, |_| {});
+            bytes.extend([SubmessageId::INFO_REPLY.0, 1, 4, 0, 9, 0, 0, 0]);
+            bytes
+        };
+        let second = message(1, |_| {});
+        for (first, is_alike) in [
+            (plain, true),
+            (other, false),
+            (addressed, false),
+            (broken, false),
+        ] {
+            let mut reader = MessageReader::new(&first).expect("a header");
+            while reader.next_submessage().is_some() {}
+            let before = *reader.context();
+            assert_eq!(reader.begin_alike(&second), is_alike);
+            if is_alike {
+                let fresh = MessageReader::new(&second).expect("a header");
+                assert_eq!(reader.context(), fresh.context());
+                assert_eq!(reader.rest.rest(), fresh.rest.rest());
+            } else {
+                assert_eq!(*reader.context(), before);
+            }
+            assert!(!reader.begin_alike(&second[..Header::LEN - 1]));
+        }
+    }
 
     /// What the submessages of a datagram are, each with the state before the next one.
     type Seen = Vec<(Option<Timestamp>, Result<alloc::string::String, Malformed>)>;
