@@ -20,7 +20,7 @@ breaks behind annotations and labels, within long lists, and single empty lines:
 changes, never a token, whether or not the file compiles. What was laid out is laid out as it is.",
     after_help = "\
 Examples:
-  tickwire idl fmt market.idl                      # in place; says what has changed
+  tickwire idl fmt market.idl                      # in place
   tickwire idl fmt --check idl/*.idl               # says which would change
   tickwire idl fmt - < market.idl                  # to standard output"
 )]

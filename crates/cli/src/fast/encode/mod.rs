@@ -50,7 +50,7 @@ Examples:
     <uInt32 name=\"Bid\"/>
     <string name=\"Symbol\"><copy/></string>
   </template>
-  $ echo '{\"template\":\"Quote\",\"Bid\":26,\"Symbol\":\"XYZ\"}' \
+  $ echo '{\"template\":\"Quote\",\"Bid\":26,\"Symbol\":\"XYZ\"}' \\
       | tickwire fast encode -t quote.xml --framing hex
   e0819a5859da"
 )]
