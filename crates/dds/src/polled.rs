@@ -64,12 +64,16 @@ impl Polled {
         let second = kinds.next();
 
         let deadline = deadline.min(clock::now() + timeout);
-        let ready = self.wait(core, (first, second), data.as_deref_mut(), deadline)?;
+        let lanes = (&mut control, data.as_deref_mut());
+        let ready = self.wait(core, (first, second), lanes, deadline)?;
 
-        let mut offset = 0;
-        if let Some(lane) = &mut control {
+        let offset = match first {
+            LaneKind::Control => first.poll_count(core),
+            _ => 0,
+        };
+        // Not locked any longer, for listeners that wait in a write.
+        if let Some(mut lane) = control {
             lane.turn(core, None, |index| ready.socket(index));
-            offset = LaneKind::Control.poll_count(core);
         }
         if let Some(lane) = &mut data {
             lane.turn(core, None, |index| ready.socket(offset + index));
@@ -78,11 +82,11 @@ impl Polled {
     }
 
     /// Waits until a socket of these parts can be read, a deadline of theirs, or `deadline`.
-    fn wait(
-        &self,
+    fn wait<'a>(
+        &'a self,
         core: &Core,
         (first, second): (LaneKind, Option<LaneKind>),
-        data: Option<&mut Lane>,
+        (control, data): (&mut Option<MutexGuard<'a, Lane>>, Option<&mut Lane>),
         deadline: Instant,
     ) -> Result<Ready, PollError> {
         let mut poller = first.poll(core, Poller::for_waker(&self.waker));
@@ -94,10 +98,49 @@ impl Polled {
         if data.is_some() && core.has_listeners_to_call() {
             until = Instant::ZERO;
         }
-        let ready = wait(core, data, &mut poller, until);
+        let ready = self.wait_busily(core, (control, data), &mut poller, until);
         core.control.awake();
         core.data.awake();
         ready.map_err(PollError::Wait)
+    }
+
+    /// Waits until a socket can be read or `until`, after a [`look`] at samples that has found none.
+    fn wait_busily<'a>(
+        &'a self,
+        core: &Core,
+        (control, mut data): (&mut Option<MutexGuard<'a, Lane>>, Option<&mut Lane>),
+        poller: &mut Poller<'_>,
+        until: Instant,
+    ) -> Result<Ready, WaitError> {
+        let mut now = clock::now();
+        let busy_until = now + core.busy_poll;
+        loop {
+            let is_busy = now < busy_until;
+            let ready = match is_busy {
+                true => poller.wait(Some(Instant::ZERO))?,
+                false => match sleep(core, data.as_deref(), poller, until)? {
+                    Some(ready) => ready,
+                    // There is news in a log.
+                    None => return poller.wait(Some(Instant::ZERO)),
+                },
+            };
+            now = clock::now();
+            if let Some(lane) = &mut data {
+                lane.asked_others(now);
+            }
+            if !ready.timed_out() || now >= until {
+                return Ok(ready);
+            }
+            if let Some(lane) = data.as_deref_mut().filter(|_| is_busy) {
+                // A listener that waits in a write drives the control lane meanwhile.
+                let had_control = control.take().is_some();
+                let found = look(core, lane, MORE_LOOKS);
+                *control = had_control.then(|| try_lock(&self.control)).flatten();
+                if found.is_some() {
+                    return Ok(Ready::default());
+                }
+            }
+        }
     }
 
     /// One turn while the application waits for `ready`. Where other threads work in both lanes, it
@@ -138,39 +181,6 @@ fn look(core: &Core, data: &mut Lane, times: u32) -> Option<Instant> {
     let may_look = !core.busy_poll.is_zero() && data.may_look();
     let times = if may_look { times } else { 0 };
     (0..times).find_map(|_| data.look(core))
-}
-
-/// Waits until a socket can be read or `until`, after a [look](look) at samples that has found none.
-fn wait(
-    core: &Core,
-    mut data: Option<&mut Lane>,
-    poller: &mut Poller<'_>,
-    until: Instant,
-) -> Result<Ready, WaitError> {
-    let mut now = clock::now();
-    let busy_until = now + core.busy_poll;
-    loop {
-        let is_busy = now < busy_until;
-        let ready = match is_busy {
-            true => poller.wait(Some(Instant::ZERO))?,
-            false => match sleep(core, data.as_deref(), poller, until)? {
-                Some(ready) => ready,
-                // There is news in a log.
-                None => return poller.wait(Some(Instant::ZERO)),
-            },
-        };
-        now = clock::now();
-        if let Some(lane) = &mut data {
-            lane.asked_others(now);
-        }
-        if !ready.timed_out() || now >= until {
-            return Ok(ready);
-        }
-        let found = data.as_deref_mut().filter(|_| is_busy);
-        if found.is_some_and(|lane| look(core, lane, MORE_LOOKS).is_some()) {
-            return Ok(Ready::default());
-        }
-    }
 }
 
 /// Sleeps until a socket can be read, a log has news, or `until`. `None` if a log that the data lane follows

@@ -2,14 +2,14 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use common::{PATIENCE, Quote, participant, quote};
+use common::{PATIENCE, Quote, builder, participant, quote};
 use tickwire::qos::ResourceLimits;
 use tickwire::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Publisher,
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Publisher,
     PublisherQos,
 };
 
@@ -70,7 +70,36 @@ fn a_full_reader_holds_the_writer_up_until_it_takes() {
 /// kept acknowledgements from being taken, the echo would end with a time-out.
 #[test]
 fn a_listener_that_waits_in_a_write_does_not_block_its_acknowledgements() {
-    let (one, two) = (participant(106), participant(106));
+    echo_to(&participant(106));
+    for busy_poll in [Duration::ZERO, PATIENCE] {
+        let polled = builder(106).driving(Driving::Polled).busy_poll(busy_poll);
+        let polled = polled.build().expect("a participant");
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    polled
+                        .poll(Duration::from_millis(1))
+                        .expect("it has no threads");
+                }
+            });
+            // Also where this panics.
+            let _done = Done(&is_done);
+            echo_to(&polled);
+        });
+    }
+}
+
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn echo_to(two: &DomainParticipant) {
+    let one = participant(106);
     let limits = ResourceLimits {
         max_samples: Some(1),
         ..Default::default()
@@ -91,10 +120,10 @@ fn a_listener_that_waits_in_a_write_does_not_block_its_acknowledgements() {
         .reader_with(&topic(&one, back), reader_qos.clone())
         .expect("a reader");
     let heard = two
-        .reader_with(&topic(&two, there), reader_qos)
+        .reader_with(&topic(two, there), reader_qos)
         .expect("a reader");
     let echo = two
-        .writer_with(&topic(&two, back), writer_qos)
+        .writer_with(&topic(two, back), writer_qos)
         .expect("a writer");
     for writer in [&writer, &echo] {
         writer.wait_for_matched(1, PATIENCE).expect("a match");
