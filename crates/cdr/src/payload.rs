@@ -114,6 +114,7 @@ pub fn encapsulated<E>(
     let result = encode(&mut writer);
     let padding = writer.finish_padded(start);
     match result {
+        Ok(()) if padding == 0 => {}
         Ok(()) => note_padding(buffer, start, padding),
         Err(_) => buffer.truncate(start),
     }

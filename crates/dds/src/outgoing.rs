@@ -35,49 +35,33 @@ impl Scratch {
     /// Lends the thread's scratch memory, with an empty outbox. Within another loan, which happens
     /// when serializing a sample writes another one, it is new memory.
     pub(crate) fn lend<R>(use_it: impl FnOnce(&mut Self) -> R) -> R {
-        let mut scratch = SCRATCH
-            .try_with(Cell::take)
-            .ok()
-            .flatten()
-            .unwrap_or_default();
-        scratch.outbox.clear();
+        let mut scratch = Self::take();
         let result = use_it(&mut scratch);
-        // Not kept when the thread is ending.
-        let _ = SCRATCH.try_with(|slot| slot.set(Some(scratch)));
+        scratch.give_back();
         result
     }
-}
 
-/// Has `fill` put a writer's datagrams into an outbox at the time `now`, and sends them: at once, or
-/// when the thread resumes its publications, or within the writer's `latency_budget`, or a little later
-/// if the thread does nothing but write.
-pub(crate) fn publish<R>(
-    core: &Core,
-    now: Instant,
-    latency_budget: impl FnOnce() -> Duration,
-    fill: impl FnOnce(&mut Outbox) -> R,
-) -> R {
-    let held = IS_SUSPENDED.get().then(held).flatten();
-    let held = held.as_deref().and_then(borrow);
-    if let Some(mut held) = held.filter(|held| held.is_of(core)) {
-        let result = fill(&mut held.outbox);
-        if held.outbox.total_len() >= MAX_HELD_BYTES {
-            held.send();
-        }
-        return result;
+    #[inline]
+    fn take() -> Box<Self> {
+        let taken = SCRATCH.try_with(Cell::take).ok().flatten();
+        let mut scratch = taken.unwrap_or_default();
+        scratch.outbox.clear();
+        scratch
     }
-    Scratch::lend(|scratch| {
-        let result = fill(&mut scratch.outbox);
-        let Scratch { outbox, pace, .. } = scratch;
-        if outbox.is_empty() {
-            return result;
-        }
+
+    #[inline]
+    fn give_back(self: Box<Self>) {
+        // Not kept when the thread is ending.
+        let _ = SCRATCH.try_with(|slot| slot.set(Some(self)));
+    }
+
+    /// Sends what was put into the outbox, or leaves it to wait for others.
+    fn send(&mut self, core: &Core, now: Instant, latency_budget: Duration) {
+        let Self { outbox, pace, .. } = self;
         if core.goes_by_logs(outbox) {
             // Nothing is gained by company.
-            core.send_user(outbox);
-            return result;
+            return core.send_user(outbox);
         }
-        let latency_budget = latency_budget();
         let patience = match &core.polled {
             None => latency_budget.max(pace.patience(now, ContextSwitches::of_this_thread)),
             // Nobody would look after what is left.
@@ -86,8 +70,50 @@ pub(crate) fn publish<R>(
         if core.send_samples(now, patience, outbox) {
             pace.written(clock::now());
         }
-        result
-    })
+    }
+}
+
+/// Has `fill` put a writer's datagrams into an outbox at the time `now`, and sends them: at once, or
+/// when the thread resumes its publications, or within the writer's `latency_budget`, or a little later
+/// if the thread does nothing but write.
+#[inline(always)]
+pub(crate) fn publish<R>(
+    core: &Core,
+    now: Instant,
+    latency_budget: impl FnOnce() -> Duration,
+    fill: impl FnOnce(&mut Outbox) -> R,
+) -> R {
+    let held = IS_SUSPENDED.get().then(held).flatten();
+    let held = held.as_deref().and_then(borrow);
+    let mut outbox = match held.filter(|held| held.is_of(core)) {
+        Some(held) => OwnOutbox::Held(held),
+        None => OwnOutbox::Scratch(Scratch::take()),
+    };
+    // Called in one place, it is inlined.
+    let result = fill(match &mut outbox {
+        OwnOutbox::Held(held) => &mut held.outbox,
+        OwnOutbox::Scratch(scratch) => &mut scratch.outbox,
+    });
+    match outbox {
+        OwnOutbox::Held(mut held) => {
+            if held.outbox.total_len() >= MAX_HELD_BYTES {
+                held.send();
+            }
+        }
+        OwnOutbox::Scratch(mut scratch) => {
+            if !scratch.outbox.is_empty() {
+                scratch.send(core, now, latency_budget());
+            }
+            scratch.give_back();
+        }
+    }
+    result
+}
+
+/// Where a thread's datagrams go.
+enum OwnOutbox<'a> {
+    Held(RefMut<'a, Held>),
+    Scratch(Box<Scratch>),
 }
 
 /// The thread has waited for room in a writer.

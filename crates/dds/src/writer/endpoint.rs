@@ -478,18 +478,14 @@ impl WriterEndpoint {
                     &numbered
                 }
             };
-            let result = write(&mut state.machine, change, outbox);
-            if let Some(lease) = &mut state.lease
-                && result.is_ok()
-            {
+            let number = write(&mut state.machine, change, outbox)?;
+            if let Some(lease) = &mut state.lease {
                 lease.assert(now);
                 if state.machine.has_filters() && lease.is_to_tell(now) {
                     state.machine.assert_liveliness(outbox);
                 }
             }
-            if let Some(deadline) = &mut state.deadline
-                && result.is_ok()
-            {
+            if let Some(deadline) = &mut state.deadline {
                 let hash = change.key_hash;
                 let instance = hash.map_or(InstanceHandle::KEYLESS, InstanceHandle);
                 match change.kind.is_alive() {
@@ -497,7 +493,7 @@ impl WriterEndpoint {
                     false => deadline.ended(instance),
                 }
             }
-            result
+            Ok(number)
         })
     }
 
