@@ -333,9 +333,29 @@ impl<B: Lent> History<B> {
     }
 
     /// Adds the change whose payload has been appended.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_plain(&mut self, timestamp: Timestamp) {
         self.tail.push(timestamp);
+    }
+
+    /// Passes by the change whose payload has been appended to an empty history.
+    #[inline(always)]
+    pub(crate) fn pass_plain(&mut self) {
+        self.tail.pass();
+    }
+
+    /// Whether all changes here are plain.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.ring.is_empty()
+    }
+
+    /// Removes the oldest of the plain changes if there are more than that; says how long its payload was.
+    #[inline]
+    pub(crate) fn remove_plain_beyond(&mut self, len: usize) -> Option<usize> {
+        self.tail
+            .is_longer_than(len)
+            .then(|| self.tail.remove_first())
     }
 
     /// Moves the tail to the ring.

@@ -79,6 +79,40 @@ impl Piece {
         (count, len)
     }
 
+    /// Removes the oldest change; says how long its payload was.
+    #[inline]
+    fn remove_first(&mut self) -> usize {
+        let start = self.start_of(self.gone);
+        let Some(change) = self.changes.get(self.gone) else {
+            return 0;
+        };
+        self.gone += 1;
+        change.end - start
+    }
+
+    /// The same where newer ones go on replacing older ones: it does not grow by what is gone.
+    #[inline]
+    fn replace_first(&mut self) -> usize {
+        let len = self.remove_first();
+        if self.gone >= MANY_GONE && self.gone * 2 >= self.changes.len() {
+            self.drop_gone();
+        }
+        len
+    }
+
+    #[cold]
+    fn drop_gone(&mut self) {
+        let start = self.start_of(self.gone);
+        self.first = number_at(self.first, self.gone);
+        self.changes.drain(..self.gone);
+        self.changes
+            .iter_mut()
+            .for_each(|change| change.end -= start);
+        self.bytes.drain(..start);
+        self.len -= start;
+        self.gone = 0;
+    }
+
     /// Forgets all changes; the next one has the number after them.
     fn clear(&mut self) {
         self.first = self.end();
@@ -180,6 +214,34 @@ impl Tail {
         })
     }
 
+    /// Whether there are more changes than that.
+    #[inline]
+    pub(crate) fn is_longer_than(&self, len: usize) -> bool {
+        match self.full.is_empty() {
+            true => self.open.changes.len() - self.open.gone > len,
+            false => self.len() > len,
+        }
+    }
+
+    /// Removes the oldest change, of some; says how long its payload was.
+    #[inline]
+    pub(crate) fn remove_first(&mut self) -> usize {
+        let Some(piece) = self.full.front_mut() else {
+            return self.open.replace_first();
+        };
+        let len = piece.remove_first();
+        if piece.is_empty() {
+            self.drop_first();
+        }
+        len
+    }
+
+    /// The change that was staged, of an empty tail, is not added: the next one has the number after it.
+    #[inline]
+    pub(crate) fn pass(&mut self) {
+        self.open.first = self.open.first.next();
+    }
+
     /// Removes all changes up to `end`; says how many, and how long their payloads were together.
     pub(crate) fn remove_through(&mut self, end: SequenceNumber) -> (usize, usize) {
         let (mut count, mut len) = (0, 0);
@@ -235,6 +297,8 @@ fn index_of(first: SequenceNumber, number: SequenceNumber) -> Option<usize> {
 pub(crate) const MAX_PLAIN_LEN: usize = 4 << 10;
 /// A piece with more bytes gets no further change. Pieces are what the memory is given back by.
 const MAX_BYTES: usize = 12 << 10;
+/// So many changes that newer ones have replaced are moved over at once.
+const MANY_GONE: usize = 16;
 /// Changes of a piece.
 const MAX_CHANGES: usize = 512;
 /// Pieces without changes that are kept.

@@ -9,7 +9,9 @@ use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::wire::{
     AckNack, EntityId, Guid, GuidPrefix, MessageWriter, NackFrag, SequenceNumberSet,
 };
-use tickwire_rtps::writer::{ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig};
+use tickwire_rtps::writer::{
+    HistoryKind, ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig,
+};
 use tickwire_rtps::{Change, Outbox};
 
 const NEIGHBOUR: Guid = Guid::new(GuidPrefix([3; 12]), EntityId::user_reader(1, true));
@@ -51,6 +53,11 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => Just(Event::Ask),
     ];
     proptest::collection::vec(event, 1..80)
+}
+
+fn history() -> impl Strategy<Value = HistoryKind> {
+    let last = (1..30_u32).prop_map(HistoryKind::KeepLast);
+    prop_oneof![Just(HistoryKind::KeepAll), last]
 }
 
 /// Most are plain.
@@ -193,8 +200,8 @@ fn limited() -> WriterConfig {
 
 proptest! {
     #[test]
-    fn the_short_way_says_and_keeps_the_same(events in events(), reliable: bool) {
-        let config = |config| WriterConfig { reliable, ..config };
+    fn the_short_way_says_and_keeps_the_same(events in events(), reliable: bool, history in history()) {
+        let config = |config| WriterConfig { reliable, history, ..config };
         let mut flowing = Side::new(config(keep_all()));
         let mut other = Side::new(config(limited()));
         for event in events {

@@ -1,20 +1,20 @@
-//! The short way of plain changes in a stream: while all of them are kept for the same time and go to the same
-//! places, nothing has to be found out for each.
+//! The short way of plain changes in a stream: while all of them are kept until they are acknowledged, or so many have
+//! followed, and go to the same places, nothing has to be found out for each.
 
 use tickwire_base::{Duration, Instant};
 
 use super::send::everybody;
-use super::{HistoryKind, Log, ResourceLimits, Writer, cost};
+use super::{Log, ResourceLimits, Writer, cost};
 use crate::change::Change;
 use crate::outbox::Outbox;
 use crate::tail::MAX_PLAIN_LEN;
+use crate::wire::SequenceNumber;
 
 impl<L: Log> Writer<L> {
     /// Finds out whether plain changes flow. To be called when anything has changed that this depends on.
     pub(super) fn look_whether_it_flows(&mut self) {
         let config = &self.config;
-        let keeps_until_acknowledged = config.history == HistoryKind::KeepAll
-            && config.limits == ResourceLimits::NONE
+        let keeps_until_acknowledged = config.limits == ResourceLimits::NONE
             && config.service.is_none()
             && !config.transient_local
             && !config.presents;
@@ -25,17 +25,23 @@ impl<L: Log> Writer<L> {
         self.whole_len = self.whole_len(false);
     }
 
-    /// Whether a change can take the short way, unless it is too long.
+    /// Whether a change with that number, the next, can take the short way, unless it is too long.
     #[inline(always)]
-    pub(super) fn flows(&self, change: &Change) -> bool {
-        self.flows && self.cursor.number == self.last.next() && change.is_plain()
+    pub(super) fn flows(&self, number: SequenceNumber, change: &Change) -> bool {
+        self.flows && self.cursor.number == number && change.is_plain()
     }
 
-    /// Gives the change its number whose payload is staged in the history, keeps it and sends it. False if it asks
-    /// for more; then nothing has happened.
+    /// Gives the change that number, the next, whose payload is staged in the history, keeps it and sends it. False if
+    /// it asks for more; then nothing has happened.
     #[inline(always)]
-    pub(super) fn flow(&mut self, now: Instant, change: &Change, outbox: &mut Outbox) -> bool {
-        let (number, payload) = (self.last.next(), self.history.staged());
+    pub(super) fn flow(
+        &mut self,
+        now: Instant,
+        number: SequenceNumber,
+        change: &Change,
+        outbox: &mut Outbox,
+    ) -> bool {
+        let payload = self.history.staged();
         let len = payload.len();
         let log_len = self.log.max_len();
         let log_len = log_len.filter(|_| self.destinations.are_log && !outbox.gathers());
@@ -69,12 +75,35 @@ impl<L: Log> Writer<L> {
         self.last = number;
         self.counters.written += 1;
         self.cursor.number = number.next();
+        if !self.survey.has_reliable && self.released == number.previous() {
+            // Nobody acknowledges it, nor anything before it.
+            self.released = number;
+            self.history.pass_plain();
+            self.window.acknowledged(cost(len));
+            return true;
+        }
         self.unreleased_len += cost(len);
         self.history.push_plain(timestamp);
+        if self.keeps_last() {
+            self.replace_plain();
+        }
         self.after_change(now, false, outbox);
-        if self.released < self.acknowledged() {
+        // It has been sent, as all before it.
+        if self.released < self.survey.acked {
             self.release();
         }
         true
+    }
+
+    /// Removes what the change that has just been kept replaces under KEEP_LAST.
+    fn replace_plain(&mut self) {
+        if !self.history.is_plain() {
+            return self.trim(None);
+        }
+        let depth = self.history_depth();
+        while let Some(len) = self.history.remove_plain_beyond(depth) {
+            self.unreleased_len = self.unreleased_len.saturating_sub(cost(len));
+            self.counters.removed_before_ack += 1;
+        }
     }
 }

@@ -328,13 +328,14 @@ impl<L: Log> Writer<L> {
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
-        if self.has_long || !self.has_room() || !self.flows(change) {
+        let number = self.last.next();
+        if self.has_long || !self.has_room() || !self.flows(number, change) {
             return self.write_any(now, change, payload, outbox);
         }
         // Where it is to stay.
-        payload(self.history.stage(self.last.next())).map_err(WriteError::Payload)?;
-        match self.flow(now, change, outbox) {
-            true => Ok(self.last),
+        payload(self.history.stage(number)).map_err(WriteError::Payload)?;
+        match self.flow(now, number, change, outbox) {
+            true => Ok(number),
             false => self.write_staged(now, change, outbox),
         }
     }
@@ -356,14 +357,15 @@ impl<L: Log> Writer<L> {
             self.history.give_back(bytes);
             return Err(WriteError::Payload(error));
         }
-        if bytes.len() > MAX_PLAIN_LEN || !self.flows(change) {
+        let number = self.last.next();
+        if bytes.len() > MAX_PLAIN_LEN || !self.flows(number, change) {
             return self.write_bytes(now, change, bytes, outbox);
         }
-        let staged = self.history.stage(self.last.next());
+        let staged = self.history.stage(number);
         staged.extend_from_slice(&bytes);
         self.history.give_back(bytes);
-        match self.flow(now, change, outbox) {
-            true => Ok(self.last),
+        match self.flow(now, number, change, outbox) {
+            true => Ok(number),
             false => self.write_staged(now, change, outbox),
         }
     }
@@ -435,10 +437,10 @@ impl<L: Log> Writer<L> {
         }
     }
 
-    /// Whether less is unacknowledged than may be under KEEP_ALL.
+    /// Whether a change that flows need not wait for an acknowledgement.
     #[inline]
     fn has_room(&self) -> bool {
-        self.unreleased_len < self.window.len()
+        self.unreleased_len < self.window.len() || self.keeps_last()
     }
 
     #[inline(never)]

@@ -84,13 +84,20 @@ impl<L: Log> Writer<L> {
         }
     }
 
-    /// Removes a change that stayed beyond the depth while it was being sent.
+    /// Removes changes beyond the depth: one that stayed while it was being sent, or that another one has replaced which
+    /// flowed.
     pub(super) fn trim(&mut self, key: Option<KeyHash>) {
         while self.history.instance_len(key) > self.depth()
             && let Some(oldest) = self.history.oldest_of(key)
         {
             self.remove(oldest);
         }
+    }
+
+    /// Whether newer changes replace older ones.
+    #[inline]
+    pub(super) fn keeps_last(&self) -> bool {
+        matches!(self.config.history, HistoryKind::KeepLast(_))
     }
 
     /// How many changes of an instance HISTORY holds.
