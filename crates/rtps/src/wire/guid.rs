@@ -1,6 +1,7 @@
 //! Who is who: GUIDs and their parts (RTPS 2.5 §9.3.1).
 
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 /// The 12 bytes that all entities of one participant share. The first two are the vendor id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -24,7 +25,7 @@ impl fmt::Debug for GuidPrefix {
 }
 
 /// An entity within its participant: three bytes of key, one byte of kind.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct EntityId(pub [u8; 4]);
 
 impl EntityId {
@@ -102,6 +103,14 @@ impl EntityId {
     }
 }
 
+/// As one number, which takes a hasher less than bytes.
+impl Hash for EntityId {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(u32::from_ne_bytes(self.0));
+    }
+}
+
 impl fmt::Debug for EntityId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:08x}", u32::from_be_bytes(self.0))
@@ -109,7 +118,7 @@ impl fmt::Debug for EntityId {
 }
 
 /// An entity, unique in its domain.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Guid {
     /// Its participant.
     pub prefix: GuidPrefix,
@@ -141,6 +150,14 @@ impl Guid {
         bytes[..12].copy_from_slice(&self.prefix.0);
         bytes[12..].copy_from_slice(&self.entity.0);
         bytes
+    }
+}
+
+/// As one number, as that of an [`EntityId`].
+impl Hash for Guid {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u128(u128::from_ne_bytes(self.to_bytes()));
     }
 }
 
