@@ -1,12 +1,15 @@
 //! What a sample of a reliable KEEP_ALL stream costs, from one participant of this process to another.
 //!
 //! ```text
-//! cargo bench -p tickwire --bench stream -- [--size BYTES] [--samples N] [--suspend] [--latency] [--transport shm|udp] [--lend]
+//! cargo bench -p tickwire --bench stream -- [--size BYTES] [--samples N] [--suspend | --budget] [--latency] [--transport shm|udp] [--lend]
 //!     [--keep-last N] [--best-effort] [--transient-local]
 //! ```
 //!
 //! The second line makes it a stream of another kind, of which samples may be lost or replaced: what is of interest then is
 //! what writing costs.
+//!
+//! With `--budget`, samples may wait for others by their LATENCY_BUDGET, as those of a busy thread may: what callgrind runs
+//! is too slow to be taken for busy.
 //!
 //! prints a rate, with `--latency` that of a reader that counts how long its samples take, with `--lend` that of samples
 //! of which a word is written and read in place. Instructions are counted by thread, where the main thread is the writer's and
@@ -36,6 +39,7 @@ struct Arguments {
     size: usize,
     samples: u64,
     suspends: bool,
+    budget: Duration,
     counts_latency: bool,
     transport: Transport,
     lends: bool,
@@ -79,11 +83,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         true => qos.max_loan_bytes(arguments.size).loan_count(64),
         false => qos,
     };
+    let qos = qos.latency_budget(arguments.budget);
     let writer = publisher.writer(&one.topic::<Bytes>("Stream")?, qos)?;
     let qos = match arguments.best_effort {
         true => DataReaderQos::default().best_effort().keep_all(),
         false => DataReaderQos::default().reliable().keep_all(),
     };
+    let qos = qos.latency_budget(arguments.budget);
     let taken = Arc::new(AtomicU64::new(0));
     let (mut copies, mut in_place) = (None, None);
     if arguments.lends {
@@ -169,6 +175,7 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
         size: 64,
         samples: 1_000_000,
         suspends: false,
+        budget: Duration::ZERO,
         counts_latency: false,
         transport: Transport::Udp,
         lends: false,
@@ -184,6 +191,7 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--samples" => arguments.samples = number()?,
             "--latency" => arguments.counts_latency = true,
             "--suspend" => arguments.suspends = true,
+            "--budget" => arguments.budget = Duration::from_millis(10),
             "--lend" => arguments.lends = true,
             "--keep-last" => arguments.keep_last = Some(u32::try_from(number()?)?),
             "--best-effort" => arguments.best_effort = true,

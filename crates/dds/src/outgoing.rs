@@ -14,7 +14,7 @@ use tickwire_transport::ContextSwitches;
 use crate::clock;
 use crate::core::Core;
 use crate::lifeline::Lifeline;
-use crate::pending::Pace;
+use crate::pending::{Pace, Place, Then};
 
 /// What a write needs besides its writer.
 #[derive(Default)]
@@ -54,60 +54,122 @@ impl Scratch {
         // Not kept when the thread is ending.
         let _ = SCRATCH.try_with(|slot| slot.set(Some(self)));
     }
-
-    /// Sends what was put into the outbox, or leaves it to wait for others.
-    fn send(&mut self, core: &Core, now: Instant, latency_budget: Duration) {
-        let Self { outbox, pace, .. } = self;
-        if core.goes_by_logs(outbox) {
-            // Nothing is gained by company.
-            return core.send_user(outbox);
-        }
-        let patience = match &core.polled {
-            None => latency_budget.max(pace.patience(now, ContextSwitches::of_this_thread)),
-            // Nobody would look after what is left.
-            Some(_) => latency_budget,
-        };
-        if core.send_samples(now, patience, outbox) {
-            pace.written(clock::now());
-        }
-    }
 }
 
-/// Has `fill` put a writer's datagrams into an outbox at the time `now`, and sends them: at once, or
-/// when the thread resumes its publications, or within the writer's `latency_budget`, or a little later
-/// if the thread does nothing but write.
+/// Has `fill` put a writer's datagrams into an outbox at the time `now`, or into a place among what waits, and sends
+/// them: at once, or when the thread resumes its publications, or within the writer's `latency_budget`, or a little
+/// later if the thread does nothing but write.
 #[inline(always)]
-pub(crate) fn publish<R>(
+pub(crate) fn publish<R, F: Fn() -> Duration>(
     core: &Core,
     now: Instant,
-    latency_budget: impl FnOnce() -> Duration,
-    fill: impl FnOnce(&mut Outbox) -> R,
+    latency_budget: F,
+    fill: impl FnOnce(&mut Outbox, &mut Company<'_, F>) -> R,
 ) -> R {
     let held = IS_SUSPENDED.get().then(held).flatten();
     let held = held.as_deref().and_then(borrow);
-    let mut outbox = match held.filter(|held| held.is_of(core)) {
+    let mut own = match held.filter(|held| held.is_of(core)) {
         Some(held) => OwnOutbox::Held(held),
         None => OwnOutbox::Scratch(Scratch::take()),
     };
+    let (outbox, pace) = match &mut own {
+        OwnOutbox::Held(held) => (&mut held.outbox, None),
+        OwnOutbox::Scratch(scratch) => {
+            let Scratch { outbox, pace, .. } = &mut **scratch;
+            (outbox, Some(pace))
+        }
+    };
+    let mut company = Company {
+        core,
+        now,
+        latency_budget,
+        pace,
+        patience: None,
+        then: Then::default(),
+    };
     // Called in one place, it is inlined.
-    let result = fill(match &mut outbox {
-        OwnOutbox::Held(held) => &mut held.outbox,
-        OwnOutbox::Scratch(scratch) => &mut scratch.outbox,
-    });
-    match outbox {
+    let result = fill(outbox, &mut company);
+    if company.then != Then::Nothing || !outbox.is_empty() {
+        company.send(outbox);
+    }
+    match own {
         OwnOutbox::Held(mut held) => {
             if held.outbox.total_len() >= MAX_HELD_BYTES {
                 held.send();
             }
         }
-        OwnOutbox::Scratch(mut scratch) => {
-            if !scratch.outbox.is_empty() {
-                scratch.send(core, now, latency_budget());
-            }
-            scratch.give_back();
-        }
+        OwnOutbox::Scratch(scratch) => scratch.give_back(),
     }
     result
+}
+
+/// The others for which what a thread writes may wait.
+pub(crate) struct Company<'a, F> {
+    core: &'a Core,
+    now: Instant,
+    latency_budget: F,
+    /// Nobody's whose publications are suspended.
+    pace: Option<&'a mut Pace>,
+    /// How long it may wait, once that was asked.
+    patience: Option<Duration>,
+    then: Then,
+}
+
+impl<F: Fn() -> Duration> Company<'_, F> {
+    /// A place behind what waits, for a sample that may wait, too, and is marked so.
+    #[inline]
+    pub(crate) fn place(&mut self, mark: u8) -> Option<Place<'_>> {
+        let patience = self.patience();
+        if patience.is_zero() {
+            return None;
+        }
+        let pending = &self.core.pending;
+        let mut place = pending.place(self.now, patience, &mut self.then)?;
+        place.mark(mark);
+        Some(place)
+    }
+
+    #[inline]
+    fn patience(&mut self) -> Duration {
+        if let Some(patience) = self.patience {
+            return patience;
+        }
+        let patience = match &mut self.pace {
+            None => Duration::ZERO,
+            Some(pace) => {
+                let latency_budget = (self.latency_budget)();
+                match &self.core.polled {
+                    None => {
+                        latency_budget.max(pace.patience(self.now, ContextSwitches::of_this_thread))
+                    }
+                    // Nobody would look after what is left.
+                    Some(_) => latency_budget,
+                }
+            }
+        };
+        *self.patience.insert(patience)
+    }
+
+    /// Sends what the thread has put into its own outbox, or leaves it to wait, and what has waited long enough.
+    fn send(&mut self, outbox: &mut Outbox) {
+        if self.pace.is_none() {
+            return;
+        }
+        let mut has_sent = self.core.see_to_pending(self.then, self.now);
+        if self.core.goes_by_logs(outbox) {
+            // Nothing is gained by company.
+            self.core.send_user(outbox);
+        } else {
+            let patience = self.patience();
+            has_sent |= self.core.send_samples(self.now, patience, outbox);
+        }
+        if let Some(pace) = &mut self.pace
+            && has_sent
+            && self.core.polled.is_none()
+        {
+            pace.written(clock::now());
+        }
+    }
 }
 
 /// Where a thread's datagrams go.

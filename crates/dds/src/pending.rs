@@ -6,6 +6,7 @@
 //! that nothing overtakes what a thread has written before.
 
 use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,22 +51,6 @@ struct State {
 }
 
 impl State {
-    /// Adds datagrams that may wait for `patience` from `now` on.
-    fn put(
-        &mut self,
-        outbox: &mut Outbox,
-        now: Instant,
-        patience: Duration,
-        max_datagram_len: usize,
-    ) {
-        self.outbox.absorb(outbox, max_datagram_len);
-        outbox.clear();
-        let due = now + patience;
-        self.due = Some(self.due.map_or(due, |first| first.min(due)));
-        self.patience = patience;
-        self.has_come = true;
-    }
-
     fn is_due(&self, now: Instant) -> bool {
         self.outbox.total_len() >= MAX_WAITING_BYTES || self.due.is_some_and(|due| due <= now)
     }
@@ -116,6 +101,39 @@ impl Pending {
         self.is_any.load(Ordering::Acquire)
     }
 
+    /// A place for what may wait for `patience` from `now` on, unless too much waits already.
+    pub(crate) fn place<'a>(
+        &'a self,
+        now: Instant,
+        patience: Duration,
+        then: &'a mut Then,
+    ) -> Option<Place<'a>> {
+        let state = lock(&self.state);
+        let len_before = state.outbox.total_len();
+        let is_full = state.is_sending && len_before >= MAX_PENDING_BYTES;
+        (!is_full).then_some(Place {
+            pending: self,
+            state,
+            len_before,
+            now,
+            patience: patience.min(MAX_PATIENCE),
+            then,
+        })
+    }
+
+    /// Whether the control thread is to be told that it is to look, which is noted.
+    #[inline]
+    fn is_to_look(&self, state: &State) -> bool {
+        let Some(due) = state.due else {
+            return false;
+        };
+        let is_late = self.look_at() > due + state.interval();
+        if is_late {
+            self.set_look_at(Some(due));
+        }
+        is_late
+    }
+
     /// Waits until a thread that is sending has done so once more.
     fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let before = state.rounds;
@@ -126,6 +144,69 @@ impl Pending {
         }
         state.waiters -= 1;
         state
+    }
+}
+
+/// What is to be done about what waits, once all locks are dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Then {
+    #[default]
+    Nothing,
+    /// It is to be sent.
+    Send,
+    /// The control thread is to look after it.
+    Wake,
+}
+
+/// A place behind what waits. It holds the lock, and says when it is dropped what is to be done.
+pub(crate) struct Place<'a> {
+    pending: &'a Pending,
+    state: MutexGuard<'a, State>,
+    /// Bytes that waited before.
+    len_before: usize,
+    now: Instant,
+    patience: Duration,
+    then: &'a mut Then,
+}
+
+impl Deref for Place<'_> {
+    type Target = Outbox;
+
+    #[inline]
+    fn deref(&self) -> &Outbox {
+        &self.state.outbox
+    }
+}
+
+impl DerefMut for Place<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Outbox {
+        &mut self.state.outbox
+    }
+}
+
+impl Drop for Place<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let Self { pending, state, .. } = self;
+        if state.outbox.total_len() == self.len_before {
+            return;
+        }
+        let due = self.now + self.patience;
+        let is_first = state.due.is_none_or(|first| due < first);
+        if is_first {
+            state.due = Some(due);
+            pending.is_any.store(true, Ordering::Release);
+        }
+        state.patience = self.patience;
+        state.has_come = true;
+        if state.is_sending {
+            // Who sends looks again.
+        } else if state.is_due(self.now) {
+            *self.then = Then::Send;
+        } else if is_first && pending.is_to_look(state) {
+            *self.then = Then::Wake;
+        }
     }
 }
 
@@ -150,7 +231,7 @@ impl Core {
             self.send_user(outbox);
             return true;
         }
-        self.leave(now, patience.min(MAX_PATIENCE), outbox)
+        self.leave(now, patience, outbox)
     }
 
     /// Sends what a writer has left, behind what it has left before.
@@ -160,31 +241,38 @@ impl Core {
 
     fn leave(&self, now: Instant, patience: Duration, outbox: &mut Outbox) -> bool {
         let pending = &self.pending;
-        let mut state = lock(&pending.state);
-        while state.is_sending && state.outbox.total_len() >= MAX_PENDING_BYTES {
-            state = pending.wait(state);
-        }
         let max_len = pending.max_datagram_len.load(Ordering::Relaxed);
-        state.put(outbox, now, patience, max_len);
-        pending.is_any.store(true, Ordering::Release);
-        if state.is_sending {
-            // Who sends looks again.
-            return false;
+        let mut then = Then::default();
+        loop {
+            if let Some(mut place) = pending.place(now, patience, &mut then) {
+                place.absorb(outbox, max_len);
+                break;
+            }
+            drop(pending.wait(lock(&pending.state)));
         }
-        if state.is_due(now) {
-            self.send_pending(state, now);
-            return true;
+        outbox.clear();
+        self.see_to_pending(then, now)
+    }
+
+    /// Does what is to be done after something was left to wait; says whether anything was sent.
+    pub(crate) fn see_to_pending(&self, then: Then, now: Instant) -> bool {
+        match then {
+            Then::Nothing => {}
+            Then::Send => {
+                let state = lock(&self.pending.state);
+                if !state.is_sending && state.is_due(now) {
+                    self.send_pending(state, now);
+                    return true;
+                }
+            }
+            Then::Wake => self.control.interrupt(),
         }
-        self.have_looked_after(state);
         false
     }
 
     /// Has the control thread look in time, unless it is about to.
     fn have_looked_after(&self, state: MutexGuard<'_, State>) {
-        if let Some(due) = state.due
-            && self.pending.look_at() > due + state.interval()
-        {
-            self.pending.set_look_at(Some(due));
+        if self.pending.is_to_look(&state) {
             drop(state);
             self.control.interrupt();
         }

@@ -221,7 +221,7 @@ impl Drop for CoherentChanges {
             core,
             clock::now(),
             || Duration::ZERO,
-            |outbox| {
+            |outbox, _| {
                 self.group.end(outbox);
             },
         );

@@ -7,7 +7,8 @@ use common::{keep_all, number, tell_writer};
 use proptest::prelude::*;
 use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::wire::{
-    AckNack, EntityId, Guid, GuidPrefix, MessageWriter, NackFrag, SequenceNumberSet,
+    AckNack, EntityId, Guid, GuidPrefix, MessageReader, MessageWriter, NackFrag, SequenceNumberSet,
+    Submessage,
 };
 use tickwire_rtps::writer::{
     HistoryKind, ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig,
@@ -217,4 +218,75 @@ proptest! {
             }
         }
     }
+}
+
+/// The numbers of the samples in an outbox.
+fn numbers(outbox: &Outbox) -> Vec<i64> {
+    let submessages = outbox.datagrams().flat_map(|(bytes, _)| {
+        let message = MessageReader::new(bytes).expect("a message");
+        message.map(|submessage| submessage.expect("it can be read").1)
+    });
+    let numbers = submessages.filter_map(|submessage| match submessage {
+        Submessage::Data(data) => Some(data.sequence_number.0),
+        _ => None,
+    });
+    numbers.collect()
+}
+
+#[test]
+fn what_may_wait_is_laid_behind_what_waits() {
+    let mut side = Side::new(keep_all());
+    // The first finds out where samples go.
+    side.meet(&Event::Write(1, 10, 0));
+    let (mut own, mut waiting) = (Outbox::new(), Outbox::new());
+    let mut asked = 0;
+    let mut write = |len: usize, fails: bool| {
+        let fill = |buffer: &mut Vec<u8>| {
+            buffer.resize(buffer.len() + len, 1);
+            if fails { Err(()) } else { Ok(()) }
+        };
+        let change = change_of(0, side.now);
+        let (writer, asked) = (&mut side.writer, &mut asked);
+        let written = writer.write_in_company(side.now, &change, fill, &mut own, || {
+            *asked += 1;
+            Some(&mut waiting)
+        });
+        let written = written.is_ok();
+        (written, *asked)
+    };
+    assert_eq!([write(10, false), write(20, false)], [(true, 1), (true, 2)]);
+    assert_eq!(
+        write(10, true),
+        (false, 2),
+        "nobody is asked before it is serialized"
+    );
+    assert_eq!(write(5_000, false), (true, 3));
+    assert_eq!(write(10, false), (true, 3), "it might be long, too");
+    assert_eq!((numbers(&waiting), numbers(&own)), (vec![2, 3], vec![4, 5]));
+    assert_eq!(waiting.len(), 1, "they share a datagram");
+}
+
+#[test]
+fn what_finds_no_room_has_no_company() {
+    let mut side = Side::new(keep_all());
+    // The first finds out where samples go.
+    side.meet(&Event::Write(1, 10, 0));
+    let (mut own, mut waiting) = (Outbox::new(), Outbox::new());
+    let fill = |buffer: &mut Vec<u8>| {
+        buffer.resize(buffer.len() + 1_000, 1);
+        Ok::<_, ()>(())
+    };
+    let change = change_of(0, side.now);
+    let mut written = 0;
+    while side
+        .writer
+        .write_in_company(side.now, &change, fill, &mut own, || Some(&mut waiting))
+        .is_ok()
+    {
+        assert!(own.is_empty());
+        written += 1;
+    }
+    assert_eq!(numbers(&waiting).len(), written);
+    assert_eq!(numbers(&own).len(), 0, "a heartbeat alone");
+    assert!(!own.is_empty());
 }

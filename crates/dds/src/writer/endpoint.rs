@@ -393,10 +393,12 @@ impl WriterEndpoint {
             &self.core,
             now,
             || self.latency_budget(),
-            |outbox| {
+            |outbox, company| {
                 let Some(durable) = &self.durable else {
                     let written = self.put(now, change, outbox, |machine, change, outbox| {
-                        machine.write(now, change, payload, outbox)
+                        machine.write_in_company(now, change, payload, outbox, move || {
+                            company.place(self.dscp.load(Ordering::Relaxed))
+                        })
                     });
                     return Ok(written?);
                 };
@@ -436,7 +438,7 @@ impl WriterEndpoint {
             &self.core,
             now,
             || self.latency_budget(),
-            |outbox| {
+            |outbox, _| {
                 let written =
                     self.put::<WriteError>(now, change, outbox, |machine, change, outbox| {
                         let publish = |head: &[u8; LENT_HEAD_LEN]| {

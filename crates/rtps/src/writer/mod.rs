@@ -25,6 +25,7 @@ mod window;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::ops::DerefMut;
 
 use tickwire_base::{Duration, Instant, Locator};
 
@@ -321,6 +322,7 @@ impl<L: Log> Writer<L> {
     /// # Errors
     /// [`WriteError::WouldBlock`] puts a heartbeat into the outbox that asks for the
     /// acknowledgement which makes room. After any error the change has no sequence number.
+    #[inline]
     pub fn write<E>(
         &mut self,
         now: Instant,
@@ -328,13 +330,39 @@ impl<L: Log> Writer<L> {
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
+        self.write_in_company(now, change, payload, outbox, || None::<&mut Outbox>)
+    }
+
+    /// The same of a change that may wait for others. Once its payload is serialized, `company` is asked for the
+    /// outbox in which they wait, to share their datagrams; not of what goes to the log, or asks for more than a
+    /// place in a datagram. What it gives is dropped before this returns, and has not changed unless the change is in
+    /// it.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    #[inline(always)]
+    pub fn write_in_company<E, O: DerefMut<Target = Outbox>>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+        outbox: &mut Outbox,
+        company: impl FnOnce() -> Option<O>,
+    ) -> Result<SequenceNumber, WriteError<E>> {
         let number = self.last.next();
         if self.has_long || !self.has_room() || !self.flows(number, change) {
             return self.write_any(now, change, payload, outbox);
         }
         // Where it is to stay.
         payload(self.history.stage(number)).map_err(WriteError::Payload)?;
-        match self.flow(now, number, change, outbox) {
+        let mut place = match self.goes_by_log(outbox) {
+            true => None,
+            false => company(),
+        };
+        let shared = place.as_deref_mut();
+        let has_flown = self.flow(now, number, change, shared.unwrap_or(&mut *outbox));
+        drop(place);
+        match has_flown {
             true => Ok(number),
             false => self.write_staged(now, change, outbox),
         }
