@@ -269,6 +269,31 @@ fn a_notice_that_a_writer_has_left_takes_no_sample_out_of_its_turn() {
 }
 
 #[test]
+fn a_set_is_not_whole_without_what_was_missing_of_a_writer_that_has_left() {
+    let late = Setting {
+        seed: 9_959_684_903_022_235_859,
+        loss: 26,
+        one_topic: true,
+        depth: Some(2),
+        is_late: true,
+        ..TWO
+    };
+    let steps = [
+        Step::Begin,
+        Step::Write(1, 0),
+        Step::Write(0, 1),
+        Step::End,
+        Step::Write(0, 1),
+        Step::Join,
+        // Replaces the part of the set, and with it goes the end; the other writer's comes later.
+        Step::Write(0, 1),
+        Step::Wait(2),
+        Step::WriterLeaves(0),
+    ];
+    check(&late, &steps);
+}
+
+#[test]
 fn sets_do_not_wait_for_a_reader_that_was_deleted() {
     let mut sim = Sim::new(&TWO);
     sim.write_set(&[0, 1]);

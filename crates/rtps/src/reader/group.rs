@@ -76,7 +76,7 @@ impl GroupSets {
     }
 
     /// A writer is gone. Sets that had begun and of which it had not told the end will never be
-    /// whole.
+    /// whole, nor will those that changes of it may be missing of.
     pub fn unmatched(&mut self, member: Member) {
         if let Some(publisher) = self.publisher_of.remove(&member) {
             self.left(member, publisher);

@@ -155,6 +155,22 @@ fn a_writer_that_leaves_breaks_the_set_that_others_have_yet_to_end() {
 }
 
 #[test]
+fn a_writer_that_leaves_breaks_the_sets_that_changes_of_it_are_missing_around() {
+    let mut sets = sets(2);
+    sets.ended(NOW, member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);
+    // What it wrote of two sets, and their ends, was replaced.
+    sets.passed(member(2), SequenceNumber(6), SequenceNumber(7));
+    sets.ended(NOW, member(1), &end(1, 2, 1, 2, SetPart::Delivered), 1);
+    assert_eq!(decisions(&mut sets), [(1, true)]);
+    sets.unmatched(member(2));
+    for set in [3, 5, 8] {
+        let part = end(set, set + 1, set, set + 1, SetPart::Delivered);
+        sets.ended(NOW, member(1), &part, 1);
+    }
+    assert_eq!(decisions(&mut sets), [(3, false), (5, false), (8, true)]);
+}
+
+#[test]
 fn a_writer_that_leaves_between_sets_breaks_none() {
     let mut sets = sets(2);
     sets.ended(NOW, member(2), &end(1, 2, 1, 1, SetPart::Empty), 0);

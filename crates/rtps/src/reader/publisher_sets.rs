@@ -21,7 +21,7 @@ pub(super) struct PublisherSets {
     /// The highest number that anything has been heard of.
     heard: SequenceNumber,
     /// After which numbers up to which no set is whole, ascending and apart: sets that were
-    /// discarded, and what a writer had not said when it left.
+    /// discarded, and what had not come of a writer when it left.
     lost: Vec<(SequenceNumber, SequenceNumber)>,
     writers: GroupWriters,
     /// The highest number of a set whose writers were known.
@@ -95,7 +95,11 @@ impl PublisherSets {
                 settled: before.min(settled),
                 until: None,
             });
-            self.broken_by(settled);
+            // What is missing will not come any more.
+            for &(before, after) in &progress.holes {
+                self.break_sets(before, after.previous());
+            }
+            self.break_sets(settled, self.heard);
         }
     }
 
@@ -274,15 +278,15 @@ impl PublisherSets {
         }
     }
 
-    /// A writer that had said all up to `settled` has left.
-    fn broken_by(&mut self, settled: SequenceNumber) {
-        if settled >= self.heard {
+    /// No set that has a number after `from` up to `to` is whole, nor is any that waits.
+    fn break_sets(&mut self, from: SequenceNumber, to: SequenceNumber) {
+        if from >= to {
             return;
         }
-        for pending in self.pending.values_mut() {
-            pending.is_broken |= settled < pending.end;
+        for (&set, pending) in &mut self.pending {
+            pending.is_broken |= set <= to && from < pending.end;
         }
-        self.lose(settled, self.heard);
+        self.lose(from, to);
     }
 
     /// Gives up the oldest sets where too much waits.
