@@ -36,7 +36,8 @@ pub trait TopicSupport: Sized + Send + Sync + 'static {
     /// A value to decode into.
     fn initial(ty: &Self::Type) -> Self;
 
-    /// Appends the sample as a payload, encapsulation header included.
+    /// Appends the sample as a payload, encapsulation header included, and leaves what the buffer has before that, which
+    /// are other samples.
     fn write_payload(
         &self,
         ty: &Self::Type,
