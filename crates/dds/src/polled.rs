@@ -110,7 +110,7 @@ impl Polled {
         core: &Core,
         (control, mut data): (&mut Option<MutexGuard<'a, Lane>>, Option<&mut Lane>),
         poller: &mut Poller<'_>,
-        until: Instant,
+        mut until: Instant,
     ) -> Result<Ready, WaitError> {
         let mut now = clock::now();
         let busy_until = now + core.busy_poll;
@@ -136,8 +136,13 @@ impl Polled {
                 let had_control = control.take().is_some();
                 let found = look(core, lane, MORE_LOOKS);
                 *control = had_control.then(|| try_lock(&self.control)).flatten();
-                if found.is_some() {
+                if found.is_some() || had_control && control.is_none() {
                     return Ok(Ready::default());
+                }
+                if had_control {
+                    // Who drove it meanwhile has woken up, and new deadlines would wake nobody.
+                    let control = LaneKind::Control.sleep(core);
+                    until = until.min(control).min(LaneKind::Data.sleep(core));
                 }
             }
         }
