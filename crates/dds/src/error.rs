@@ -307,6 +307,8 @@ pub enum WriteError {
     Unsynced(StoreError),
     /// The writer takes no part yet.
     NotEnabled,
+    /// Another sample is being serialized on this thread, whose writer others wait for.
+    Nested,
 }
 
 impl From<SampleError> for WriteError {
@@ -336,6 +338,9 @@ impl fmt::Display for WriteError {
                  machine: {error}"
             ),
             Self::NotEnabled => f.write_str("the writer is not enabled; enable it first"),
+            Self::Nested => f.write_str(
+                "another sample is being serialized on this thread; write this one before or after it",
+            ),
         }
     }
 }

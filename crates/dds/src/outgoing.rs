@@ -29,11 +29,33 @@ thread_local! {
     static HELD: Rc<RefCell<Held>> = Rc::default();
     /// Whether its publications are suspended.
     static IS_SUSPENDED: Cell<bool> = const { Cell::new(false) };
+    /// Whether it serializes a sample, for which it holds the lock of the writer's machine.
+    static IS_SERIALIZING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the thread serializes a sample. It must not send then: what waits may be for the log of the same writer,
+/// which is behind the lock that it holds.
+#[inline]
+pub(crate) fn is_serializing() -> bool {
+    IS_SERIALIZING.get()
+}
+
+/// Serializes a sample, which is code of the application.
+#[inline]
+pub(crate) fn serializing<R>(serialize: impl FnOnce() -> R) -> R {
+    struct Serializing;
+    impl Drop for Serializing {
+        fn drop(&mut self) {
+            IS_SERIALIZING.set(false);
+        }
+    }
+    IS_SERIALIZING.set(true);
+    let _until_it_has = Serializing;
+    serialize()
 }
 
 impl Scratch {
-    /// Lends the thread's scratch memory, with an empty outbox. Within another loan, which happens
-    /// when serializing a sample writes another one, it is new memory.
+    /// Lends the thread's scratch memory, with an empty outbox. Within another loan it is new memory.
     pub(crate) fn lend<R>(use_it: impl FnOnce(&mut Self) -> R) -> R {
         let mut scratch = Self::take();
         let result = use_it(&mut scratch);
@@ -119,14 +141,24 @@ impl<F: Fn() -> Duration> Company<'_, F> {
     /// A place behind what waits, for a sample that may wait, too, and is marked so.
     #[inline]
     pub(crate) fn place(&mut self, mark: u8) -> Option<Place<'_>> {
-        let patience = self.patience();
-        if patience.is_zero() {
-            return None;
-        }
+        // A lock is held.
+        let patience = self
+            .patience_told()
+            .filter(|patience| !patience.is_zero())?;
         let pending = &self.core.pending;
         let mut place = pending.place(self.now, patience, &mut self.then)?;
         place.mark(mark);
         Some(place)
+    }
+
+    /// How long it may wait, if that can be told without asking the system.
+    #[inline]
+    fn patience_told(&mut self) -> Option<Duration> {
+        let is_told = match (&self.pace, &self.core.polled) {
+            (Some(pace), None) => pace.is_told(self.now),
+            _ => true,
+        };
+        is_told.then(|| self.patience())
     }
 
     #[inline]
@@ -157,7 +189,8 @@ impl<F: Fn() -> Duration> Company<'_, F> {
         }
         let mut has_sent = self.core.see_to_pending(self.then, self.now);
         if self.core.goes_by_logs(outbox) {
-            // Nothing is gained by company.
+            // Nothing is gained by company, and nothing overtakes what waits.
+            self.core.flush();
             self.core.send_user(outbox);
         } else {
             let patience = self.patience();

@@ -108,7 +108,9 @@ impl Pending {
         patience: Duration,
         then: &'a mut Then,
     ) -> Option<Place<'a>> {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
+        let max_len = self.max_datagram_len.load(Ordering::Relaxed);
+        state.outbox.share_up_to(max_len);
         let len_before = state.outbox.total_len();
         let is_full = state.is_sending && len_before >= MAX_PENDING_BYTES;
         (!is_full).then_some(Place {
@@ -381,6 +383,16 @@ impl Pace {
             self.switches = switches();
         }
         (now.since(self.began) / 4).min(MAX_BUSY_PATIENCE)
+    }
+
+    /// Whether [`patience`](Self::patience) asks for no switches.
+    #[inline]
+    pub(crate) fn is_told(&self, now: Instant) -> bool {
+        let pause = now.since(self.last);
+        match self.streak >= MIN_STREAK {
+            true => pause < INTERRUPTED,
+            false => self.streak + 1 < MIN_STREAK || pause >= STRAIGHT,
+        }
     }
 
     /// Whether another thread had the processor, and this one has waited for nothing.

@@ -3,11 +3,13 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::Arc;
 
 use tickwire_base::Locator;
+use tickwire_rtps::Change;
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, MessageReader, Submessage};
 use tickwire_rtps::writer::ReaderProxy;
 
 use super::*;
 use crate::clock::stopped::StoppedClock;
+use crate::error::WriteError;
 use crate::{DataWriter, DataWriterQos, DomainParticipant, Driving, Publisher};
 
 #[derive(tickwire_derive::Topic, Debug)]
@@ -242,4 +244,41 @@ fn who_has_to_make_way_for_another_thread_is_busy_all_the_same() {
     now = now + us * 84;
     let nothing = pace.patience(now, || ContextSwitches::new(8, 9));
     assert_eq!(nothing, Duration::ZERO);
+}
+
+#[test]
+fn what_waits_shares_no_longer_datagrams_than_may_be_sent() {
+    let clock = StoppedClock::new();
+    let stage = Stage::new(186, Driving::Polled);
+    let writer = stage.writer("Ticks", BUDGET);
+    write(&writer, 300);
+    stage.core().pending.set_max_datagram_len(1_000);
+    (0..4).for_each(|_| write(&writer, 300));
+    clock.advance(BUDGET);
+    stage.participant.poll(Duration::ZERO).expect("a turn");
+    assert_eq!(stage.received(), [vec![1, 2], vec![3, 4], vec![5]]);
+}
+
+#[test]
+fn a_sample_that_is_being_serialized_writes_no_other() {
+    let stage = Stage::new(187, Driving::Polled);
+    let (outer, inner) = (
+        stage.writer("Outer", Duration::ZERO),
+        stage.writer("Inner", Duration::ZERO),
+    );
+    let routes = stage.core().directory.snapshot();
+    let endpoint = &routes.writers[&outer.guid().entity];
+    let payload = |buffer: &mut Vec<u8>| {
+        let tick = Tick {
+            price: 1,
+            note: Vec::new(),
+        };
+        assert_eq!(inner.write(&tick), Err(WriteError::Nested));
+        buffer.extend([0; 8]);
+        Ok(())
+    };
+    let written = endpoint.write(clock::now(), &Change::default(), &payload);
+    assert!(written.is_ok());
+    write(&inner, 0);
+    assert_eq!(stage.received(), [[1], [1]]);
 }

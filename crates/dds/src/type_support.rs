@@ -15,10 +15,10 @@ use crate::loan::LentPayload;
 
 /// A type whose samples can be published and subscribed to.
 ///
-/// `#[derive(Topic)]` provides it. [`Serialized`] has it too, for programs that learn the type while
+/// `#[derive(Topic)]` provides it, and nobody else can. [`Serialized`] has it too, for programs that learn the type while
 /// they run. What is known of the type only then is a value of [`Type`](Self::Type), which every
 /// topic carries.
-pub trait TopicSupport: Sized + Send + Sync + 'static {
+pub trait TopicSupport: Sealed + Sized + Send + Sync + 'static {
     /// Whether values may hold memory that is not their own, of which they [let go](Self::let_go).
     const BORROWS: bool = false;
 
@@ -82,6 +82,15 @@ pub trait TopicSupport: Sized + Send + Sync + 'static {
         scratch: &mut Vec<u8>,
     ) -> Result<Option<KeyHash>, SampleError>;
 }
+
+mod sealed {
+    /// Who serializes has the payloads of other samples in the buffer, and must not touch these.
+    pub trait Sealed {}
+}
+
+pub(crate) use sealed::Sealed;
+
+impl<T: Topic + Sync> Sealed for T {}
 
 impl<T: Topic + Sync> TopicSupport for T {
     type Type = ();
@@ -294,6 +303,8 @@ impl DynamicType {
         }))
     }
 }
+
+impl Sealed for Serialized {}
 
 impl TopicSupport for Serialized {
     type Type = DynamicType;

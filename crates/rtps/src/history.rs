@@ -324,6 +324,12 @@ impl<B: Lent> History<B> {
         self.tail.staged()
     }
 
+    /// Has nothing be appended.
+    #[cold]
+    pub(crate) fn forget_staged(&mut self) {
+        self.tail.unstage();
+    }
+
     /// Takes back what has been appended.
     pub(crate) fn unstage(&mut self) -> Vec<u8> {
         let mut bytes = self.pool.take();

@@ -20,6 +20,8 @@ pub struct Outbox {
     mark: u8,
     has_marks: bool,
     gathers: bool,
+    /// The longest datagram that is [continued](Self::append), whatever its machine says.
+    max_len: Option<usize>,
     /// Scratch memory of [`gather`](Self::gather).
     spare: Spare,
 }
@@ -56,6 +58,7 @@ impl Outbox {
             mark: 0,
             has_marks: false,
             gathers: false,
+            max_len: None,
             spare: Spare {
                 order: Vec::new(),
                 bytes: Vec::new(),
@@ -84,6 +87,11 @@ impl Outbox {
     /// [`clear`](Self::clear). Differently marked submessages share no datagram.
     pub fn mark(&mut self, mark: u8) {
         self.mark = mark;
+    }
+
+    /// Has submessages share datagrams no further than up to that length, though their machines know of a longer one.
+    pub fn share_up_to(&mut self, max_len: usize) {
+        self.max_len = Some(max_len);
     }
 
     /// Begins a datagram from the participant `source` to all of `to`; what is written to the
@@ -117,6 +125,7 @@ impl Outbox {
         len: usize,
         max_len: usize,
     ) -> MessageWriter<'_> {
+        let max_len = self.max_len.map_or(max_len, |limit| limit.min(max_len));
         let open = self.datagrams.last().filter(|last| {
             self.bytes.len() - last.bytes_start + len <= max_len
                 && last.mark == self.mark

@@ -239,6 +239,7 @@ impl Tail {
     /// The change that was staged, of an empty tail, is not added: the next one has the number after it.
     #[inline]
     pub(crate) fn pass(&mut self) {
+        debug_assert_eq!(self.len(), 0, "of an empty tail");
         self.open.first = self.open.first.next();
     }
 

@@ -7,7 +7,7 @@ use tickwire_rtps::qos::{EndpointQos, Presentation};
 use tickwire_rtps::wire::{EntityId, Guid};
 
 use crate::reader::InstanceHandle;
-use crate::type_support::{SampleError, TopicSupport};
+use crate::type_support::{SampleError, Sealed, TopicSupport};
 
 /// Another participant: samples of `DCPSParticipant`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,6 +240,8 @@ macro_rules! builtin_topic {
         impl BuiltinTopicData for $data {
             const TOPIC_NAME: &'static str = $topic;
         }
+
+        impl Sealed for $data {}
 
         impl TopicSupport for $data {
             type Type = BuiltinType;

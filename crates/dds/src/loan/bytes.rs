@@ -10,7 +10,7 @@ use tickwire_cdr::{
 use tickwire_transport::shm::Borrowed;
 
 use super::layout::{Layout, bound_of, find};
-use crate::type_support::{SampleError, TopicSupport};
+use crate::type_support::{SampleError, Sealed, TopicSupport};
 
 /// A sample of a type that is one sequence of bytes, read where its writer wrote it if that is possible, else a
 /// copy.
@@ -105,6 +105,8 @@ impl BytesType {
         })))
     }
 }
+
+impl Sealed for BytesInPlace {}
 
 impl TopicSupport for BytesInPlace {
     type Type = BytesType;

@@ -307,8 +307,8 @@ impl SharedMemory {
     /// Writes a datagram to the log of a writer of ours. False if there is none, because nobody follows
     /// it any more.
     ///
-    /// Two locks, the writer's own among them, one after the other, and no system call under either; one for each
-    /// reader that sleeps, after that.
+    /// Two locks, the writer's own among them, one after the other. No system call under either, unless the log gets more
+    /// memory; one for each reader that sleeps, after that.
     pub(crate) fn send(&self, writer: EntityId, datagram: &[u8]) -> bool {
         let writer = self.writer_with_log(writer);
         writer.is_some_and(|writer| writer.write_to_log(datagram))

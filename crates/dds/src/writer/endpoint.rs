@@ -206,6 +206,7 @@ impl WriterEndpoint {
         change: &Change,
         payload: &impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> Result<SequenceNumber, WriteError> {
+        let payload = |buffer: &mut Vec<u8>| outgoing::serializing(|| payload(buffer));
         self.write_by(now, |now| self.try_write(now, change, payload))
     }
 
@@ -231,6 +232,9 @@ impl WriterEndpoint {
         now: Instant,
         mut try_write: impl FnMut(Instant) -> Result<SequenceNumber, Refused>,
     ) -> Result<SequenceNumber, WriteError> {
+        if outgoing::is_serializing() {
+            return Err(WriteError::Nested);
+        }
         let result = try_write(now);
         if self.asserts_participant {
             self.core.assert_liveliness();

@@ -354,7 +354,10 @@ impl<L: Log> Writer<L> {
             return self.write_any(now, change, payload, outbox);
         }
         // Where it is to stay.
-        payload(self.history.stage(number)).map_err(WriteError::Payload)?;
+        if let Err(error) = payload(self.history.stage(number)) {
+            self.history.forget_staged();
+            return Err(WriteError::Payload(error));
+        }
         let mut place = match self.goes_by_log(outbox) {
             true => None,
             false => company(),
