@@ -79,7 +79,7 @@ const SETTINGS: &[Setting] = &[
     Setting::new(&[Participant], "name", Kind::Text, "\"\"", "what others see it called")
         .xml("participant_name/name", "rtps/name"),
     Setting::new(&[Participant], "interface", Kind::Text, "\"lo\"", "the interfaces to use: names, addresses or subnets, separated by commas, or `auto`"),
-    Setting::new(&[Participant], "transports", Kind::Choices(TRANSPORTS), "[]", "by what datagrams go: `udp`, `multicast` (with `udp`), `tcp`, `shm` (with `udp` or `tcp`); `[]` is as $TICKWIRE_TRANSPORT says, else `udp`, `multicast` and `shm`"),
+    Setting::new(&[Participant], "transports", Kind::Choices(TRANSPORTS), "[]", "by what datagrams go: `udp`, `multicast` (has `udp` with it), `tcp`, `shm` (has `udp` with it, unless `tcp` is named); `[]` is as $TICKWIRE_TRANSPORT says, else `udp`, `multicast` and `shm`"),
     Setting::new(&[Participant], "tcp_listen", Kind::Bool, "true", "whether others can connect to it by TCP, if that is among its transports and `tcp_port` names no port"),
     Setting::new(&[Participant], "tcp_port", Kind::Integer { min: 0, max: u16::MAX as i64 }, "0", "where it listens for them, whatever `tcp_listen` says; 0 is the number of its discovery port, or any"),
     Setting::new(&[Participant], "peers", Kind::Peers, "[]", "machines (ADDRESS or NAME) or discovery ports (ADDRESS:PORT or NAME:PORT) to announce it to, besides the multicast group; by TCP with `tcp/` before them")
