@@ -151,8 +151,8 @@ macro_rules! common_policies {
             /// calls. They leave earlier when 60,000 bytes wait, when another sample that may not
             /// wait is written, and with [`Publisher::flush`](crate::Publisher::flush). With a
             /// budget of zero, samples leave within the call that writes them, unless a thread
-            /// writes more than 16 in a row and does nothing else: further ones may wait 50 µs, or a
-            /// little longer once it stops.
+            /// writes more than 16 in a row and does nothing else: further ones may wait for a quarter of
+            /// the time for which it has done so, 250 µs at most, and the last ones 500 µs more once it stops.
             pub fn latency_budget(self, duration: Duration) -> Self {
                 self.with(|qos| qos.latency_budget = duration)
             }

@@ -15,7 +15,7 @@ use crate::output::{counted, note, stdout};
 #[command(
     long_about = "\
 Lays out files of OMG IDL: two columns for each brace, a line for each member, one space where one \
-belongs. Comments, preprocessor directives and the text between `#if` and `#endif` stay, as do line \
+belongs. Comments, preprocessor directives and the text between `#if` and `#endif` are kept, as are line \
 breaks behind annotations and labels, within long lists, and single empty lines: only white space \
 changes, never a token, whether or not the file compiles. What was laid out is laid out as it is.",
     after_help = "\
