@@ -104,7 +104,7 @@ pub struct Asked {
     pub log: LogId,
     /// Whether the writer shall wait for it.
     pub gating: Gating,
-    /// What rings its ear, for [`LogWriter::seat`].
+    /// What rings its ear, for [`LogWriter::seat`](crate::shm::LogWriter::seat).
     pub bell: Arc<Bell>,
 }
 
@@ -114,7 +114,7 @@ pub struct Asked {
 pub enum MeetingEvent {
     /// Somebody asks for a log of ours.
     Asked(Asked),
-    /// Who had this seat at a log of ours is gone: it is to be [freed](LogWriter::free).
+    /// Who had this seat at a log of ours is gone: it is to be [freed](crate::shm::LogWriter::free).
     Left {
         /// The log.
         log: LogId,
