@@ -1,4 +1,5 @@
-//! Plain changes take a short way while all of them go the same. Nobody but the clock can tell.
+//! Plain changes take a short way while all of them go the same, by datagrams or by a log. Nobody but the clock can
+//! tell.
 
 mod common;
 
@@ -11,11 +12,38 @@ use tickwire_rtps::wire::{
     Submessage,
 };
 use tickwire_rtps::writer::{
-    HistoryKind, ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig,
+    HistoryKind, Log, NothingLent, ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig,
 };
 use tickwire_rtps::{Change, Outbox};
 
 const NEIGHBOUR: Guid = Guid::new(GuidPrefix([3; 12]), EntityId::user_reader(1, true));
+const LOG: Locator = Locator::log(WRITER.entity.0);
+
+/// Keeps what is published.
+#[derive(Default)]
+struct Kept {
+    max_len: Option<usize>,
+    messages: Vec<Vec<u8>>,
+}
+
+impl Log for Kept {
+    type Lent = NothingLent;
+
+    fn max_len(&self) -> Option<usize> {
+        self.max_len
+    }
+
+    fn publish(&mut self, head: &[u8], payload: &[u8]) {
+        let mut message = [head, payload].concat();
+        message.resize(message.len().next_multiple_of(4), 0);
+        assert!(self.max_len.is_some_and(|max_len| message.len() <= max_len));
+        self.messages.push(message);
+    }
+
+    fn publish_lent(&mut self, lent: &NothingLent) {
+        match *lent {}
+    }
+}
 
 /// What may befall a writer.
 #[derive(Clone, Debug)]
@@ -32,6 +60,12 @@ enum Event {
     },
     Unmatch,
     Divert(bool),
+    /// The one of that GUID follows the log from here on, or no more.
+    Follow(Guid, bool),
+    /// The log takes messages of that length at most, if there is one.
+    HaveLog(Option<usize>),
+    /// What is written from here on is held back, or no more.
+    Suspend(bool),
     Lifespan(bool),
     Ask,
 }
@@ -50,10 +84,23 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => (any::<bool>(), any::<bool>()).prop_map(|(reliable, far)| Event::Match { reliable, far }),
         1 => Just(Event::Unmatch),
         1 => any::<bool>().prop_map(Event::Divert),
+        2 => follow(),
+        1 => log_len().prop_map(Event::HaveLog),
+        1 => any::<bool>().prop_map(Event::Suspend),
         1 => any::<bool>().prop_map(Event::Lifespan),
         1 => Just(Event::Ask),
     ];
     proptest::collection::vec(event, 1..80)
+}
+
+fn follow() -> impl Strategy<Value = Event> {
+    let who = prop_oneof![Just(READER), Just(NEIGHBOUR)];
+    (who, any::<bool>()).prop_map(|(who, follows)| Event::Follow(who, follows))
+}
+
+fn log_len() -> impl Strategy<Value = Option<usize>> {
+    // Longer than a datagram, as any log is.
+    prop_oneof![Just(None), Just(Some(10_000)), Just(Some(100_000))]
 }
 
 fn history() -> impl Strategy<Value = HistoryKind> {
@@ -72,26 +119,29 @@ fn change_of(kind: u8, now: Instant) -> Change {
     }
 }
 
-/// A datagram and where it goes.
+/// A datagram and where it goes, or a message in the log.
 type Sent = (Vec<u8>, Vec<Locator>);
 
 struct Side {
-    writer: Writer,
+    writer: Writer<Kept>,
     now: Instant,
     count: u32,
+    is_suspended: bool,
 }
 
 impl Side {
     fn new(config: WriterConfig) -> Self {
+        let config = WriterConfig {
+            guid: WRITER,
+            max_message_len: 9_000,
+            max_unacknowledged_len: 20_000,
+            ..config
+        };
         let mut side = Self {
-            writer: Writer::new(WriterConfig {
-                guid: WRITER,
-                max_message_len: 9_000,
-                max_unacknowledged_len: 20_000,
-                ..config
-            }),
+            writer: Writer::with_log(config, Kept::default()),
             now: Instant::from_nanos(1_000_000_000),
             count: 0,
+            is_suspended: false,
         };
         let proxy = ReaderProxy {
             guid: READER,
@@ -107,7 +157,10 @@ impl Side {
     /// What the writer says to that, and what it answers to the last write.
     fn meet(&mut self, event: &Event) -> (Vec<Sent>, Option<WriteError<()>>) {
         let (writer, now) = (&mut self.writer, self.now);
-        let mut outbox = Outbox::new();
+        let mut outbox = match self.is_suspended {
+            true => Outbox::gathering(),
+            false => Outbox::new(),
+        };
         let mut refused = None;
         match *event {
             Event::Write(count, len, kind) => {
@@ -175,6 +228,9 @@ impl Side {
                 let to = there.then_some(Locator::udp_v4(std::net::Ipv4Addr::LOCALHOST, 9));
                 writer.divert(READER.prefix, to);
             }
+            Event::Follow(who, follows) => writer.divert(who.prefix, follows.then_some(LOG)),
+            Event::HaveLog(max_len) => writer.log().max_len = max_len,
+            Event::Suspend(is_suspended) => self.is_suspended = is_suspended,
             Event::Lifespan(ends) => writer.set_lifespan(match ends {
                 true => Duration::from_millis(50),
                 false => Duration::MAX,
@@ -183,7 +239,9 @@ impl Side {
         }
         let said = outbox.datagrams();
         let said = said.map(|(bytes, to)| (bytes.to_vec(), to.to_vec()));
-        (said.collect(), refused)
+        let messages = std::mem::take(&mut self.writer.log().messages);
+        let messages = messages.into_iter().map(|message| (message, Vec::new()));
+        (said.chain(messages).collect(), refused)
     }
 }
 
@@ -222,10 +280,14 @@ proptest! {
 
 /// The numbers of the samples in an outbox.
 fn numbers(outbox: &Outbox) -> Vec<i64> {
-    let submessages = outbox.datagrams().flat_map(|(bytes, _)| {
-        let message = MessageReader::new(bytes).expect("a message");
-        message.map(|submessage| submessage.expect("it can be read").1)
-    });
+    let messages = outbox.datagrams();
+    messages.flat_map(|(bytes, _)| numbers_in(bytes)).collect()
+}
+
+/// The numbers of the samples in a message.
+fn numbers_in(message: &[u8]) -> Vec<i64> {
+    let message = MessageReader::new(message).expect("a message");
+    let submessages = message.map(|submessage| submessage.expect("it can be read").1);
     let numbers = submessages.filter_map(|submessage| match submessage {
         Submessage::Data(data) => Some(data.sequence_number.0),
         _ => None,

@@ -4,10 +4,15 @@ use tickwire_base::Instant;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::reader::{Reader, Sink};
 use tickwire_rtps::wire::{Context, EntityId, MessageReader, Submessage};
-use tickwire_rtps::writer::Writer;
+use tickwire_rtps::writer::{Log, Writer};
 
 /// Hands a datagram's submessages to a writer, as a participant does.
-pub fn tell_writer(writer: &mut Writer, now: Instant, datagram: &[u8], outbox: &mut Outbox) {
+pub fn tell_writer<L: Log>(
+    writer: &mut Writer<L>,
+    now: Instant,
+    datagram: &[u8],
+    outbox: &mut Outbox,
+) {
     let guid = writer.guid();
     for item in MessageReader::new(datagram).expect("a header") {
         let (context, submessage) = item.expect("well-formed submessages");
@@ -19,8 +24,8 @@ pub fn tell_writer(writer: &mut Writer, now: Instant, datagram: &[u8], outbox: &
 }
 
 /// Hands a submessage to a writer if it is the one named.
-pub fn route_to_writer(
-    writer: &mut Writer,
+pub fn route_to_writer<L: Log>(
+    writer: &mut Writer<L>,
     now: Instant,
     context: &Context<'_>,
     submessage: &Submessage<'_>,
