@@ -356,9 +356,9 @@ impl<B: Lent> History<B> {
         self.ring.is_empty()
     }
 
-    /// Removes the oldest of the plain changes if there are more than that; says how long its payload was.
+    /// Removes the oldest of the plain changes if there are more than that; its number, and how long its payload was.
     #[inline]
-    pub(crate) fn remove_plain_beyond(&mut self, len: usize) -> Option<usize> {
+    pub(crate) fn remove_plain_beyond(&mut self, len: usize) -> Option<(SequenceNumber, usize)> {
         self.tail
             .is_longer_than(len)
             .then(|| self.tail.remove_first())

@@ -79,25 +79,25 @@ impl Piece {
         (count, len)
     }
 
-    /// Removes the oldest change; says how long its payload was.
+    /// Removes the oldest change; its number, and how long its payload was.
     #[inline]
-    fn remove_first(&mut self) -> usize {
-        let start = self.start_of(self.gone);
+    fn remove_first(&mut self) -> (SequenceNumber, usize) {
+        let (number, start) = (number_at(self.first, self.gone), self.start_of(self.gone));
         let Some(change) = self.changes.get(self.gone) else {
-            return 0;
+            return (number, 0);
         };
         self.gone += 1;
-        change.end - start
+        (number, change.end - start)
     }
 
     /// The same where newer ones go on replacing older ones: it does not grow by what is gone.
     #[inline]
-    fn replace_first(&mut self) -> usize {
-        let len = self.remove_first();
+    fn replace_first(&mut self) -> (SequenceNumber, usize) {
+        let removed = self.remove_first();
         if self.gone >= MANY_GONE && self.gone * 2 >= self.changes.len() {
             self.drop_gone();
         }
-        len
+        removed
     }
 
     #[cold]
@@ -223,17 +223,17 @@ impl Tail {
         }
     }
 
-    /// Removes the oldest change, of some; says how long its payload was.
+    /// Removes the oldest change, of some; its number, and how long its payload was.
     #[inline]
-    pub(crate) fn remove_first(&mut self) -> usize {
+    pub(crate) fn remove_first(&mut self) -> (SequenceNumber, usize) {
         let Some(piece) = self.full.front_mut() else {
             return self.open.replace_first();
         };
-        let len = piece.remove_first();
+        let removed = piece.remove_first();
         if piece.is_empty() {
             self.drop_first();
         }
-        len
+        removed
     }
 
     /// The change that was staged, of an empty tail, is not added: the next one has the number after it.

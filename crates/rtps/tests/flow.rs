@@ -295,6 +295,27 @@ fn numbers_in(message: &[u8]) -> Vec<i64> {
     numbers.collect()
 }
 
+/// What everybody has may still be here when newer changes replace it, as who writes lets go of it.
+#[test]
+fn what_everybody_has_is_not_removed_before_they_had_it() {
+    for config in [keep_all(), limited()] {
+        let history = HistoryKind::KeepLast(2);
+        let mut side = Side::new(WriterConfig { history, ..config });
+        let mut removed_by = |event| {
+            side.meet(&event);
+            side.writer.counters().removed_before_ack
+        };
+        assert_eq!(removed_by(Event::Write(3, 10, 0)), 1);
+        assert_eq!(
+            removed_by(Event::AckNack(1, 0, true)),
+            1,
+            "all but the third"
+        );
+        assert_eq!(removed_by(Event::Write(1, 10, 0)), 1, "the second");
+        assert_eq!(removed_by(Event::Write(1, 10, 0)), 2, "the third");
+    }
+}
+
 #[test]
 fn what_may_wait_is_laid_behind_what_waits() {
     let mut side = Side::new(keep_all());

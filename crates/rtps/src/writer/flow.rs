@@ -101,9 +101,9 @@ impl<L: Log> Writer<L> {
             return self.trim(None);
         }
         let depth = self.history_depth();
-        while let Some(len) = self.history.remove_plain_beyond(depth) {
+        while let Some((number, len)) = self.history.remove_plain_beyond(depth) {
             self.unreleased_len = self.unreleased_len.saturating_sub(cost(len));
-            self.counters.removed_before_ack += 1;
+            self.counters.removed_before_ack += u64::from(number > self.survey.acked);
         }
     }
 }

@@ -642,7 +642,9 @@ impl<L: Log> Writer<L> {
             if removed.number >= self.cursor.number {
                 self.unsent_len = self.unsent_len.saturating_sub(cost(removed.counted_len));
             }
-            self.counters.removed_before_ack += 1;
+            // It may be acknowledged all the same.
+            let is_early = removed.number > self.acknowledged();
+            self.counters.removed_before_ack += u64::from(is_early);
         }
         if removed.coherent_set != SequenceNumber::ZERO {
             self.forget_end_of(removed.coherent_set);
