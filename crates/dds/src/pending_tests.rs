@@ -10,7 +10,10 @@ use tickwire_rtps::writer::ReaderProxy;
 use super::*;
 use crate::clock::stopped::StoppedClock;
 use crate::error::WriteError;
-use crate::{DataWriter, DataWriterQos, DomainParticipant, Driving, Publisher};
+use crate::{
+    DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Driving,
+    Publisher,
+};
 
 #[derive(tickwire_derive::Topic, Debug)]
 #[topic(crate = tickwire_cdr)]
@@ -20,6 +23,7 @@ struct Tick {
 }
 
 const BUDGET: Duration = Duration::from_millis(10);
+const SOCKET: Guid = Guid::new(GuidPrefix([7; 12]), EntityId::user_reader(1, false));
 
 /// A participant, and a socket as a best-effort reader of it.
 struct Stage {
@@ -30,8 +34,15 @@ struct Stage {
 
 impl Stage {
     fn new(domain: u32, driving: Driving) -> Self {
-        let builder = DomainParticipant::builder(domain).multicast(false);
-        let participant = builder.driving(driving).build().expect("a participant");
+        Self::of(
+            &DomainParticipant::builder(domain)
+                .multicast(false)
+                .driving(driving),
+        )
+    }
+
+    fn of(builder: &DomainParticipantBuilder) -> Self {
+        let participant = builder.clone().build().expect("a participant");
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         socket.set_nonblocking(true).expect("Linux can");
         Self {
@@ -48,7 +59,7 @@ impl Stage {
         let writer = self.publisher.writer(&topic, qos).expect("a writer");
         let to = self.socket.local_addr().expect("it is bound");
         let proxy = ReaderProxy {
-            guid: Guid::new(GuidPrefix([7; 12]), EntityId::user_reader(1, false)),
+            guid: SOCKET,
             unicast: vec![Locator::udp(to)],
             ..ReaderProxy::default()
         };
@@ -281,4 +292,51 @@ fn a_sample_that_is_being_serialized_writes_no_other() {
     assert!(written.is_ok());
     write(&inner, 0);
     assert_eq!(stage.received(), [[1], [1]]);
+}
+
+#[test]
+fn nothing_in_a_log_overtakes_what_waits_for_one_who_leaves_as_well() {
+    let clock = StoppedClock::new();
+    let tag = format!("pending {}", std::process::id());
+    let builder = DomainParticipant::builder(188).domain_tag(&tag);
+    let builder = builder.driving(Driving::Polled).shared_memory(true);
+    let stage = Stage::of(&builder);
+    let other = builder.build().expect("a participant");
+    let topic = other.topic::<Tick>("Ticks").expect("a topic");
+    let qos = DataReaderQos::default().keep_all().latency_budget(BUDGET);
+    let reader = other.reader_with(&topic, qos).expect("a reader");
+    let writer = stage.writer("Ticks", BUDGET);
+    let routes = stage.core().directory.snapshot();
+    let endpoint = &routes.writers[&writer.guid().entity];
+    let until = |pause: Duration, done: &mut dyn FnMut() -> bool| {
+        let mut turns = (0..100_000).map(|_| {
+            clock.advance(pause);
+            for participant in [&stage.participant, &other] {
+                participant.poll(Duration::ZERO).expect("a turn");
+            }
+        });
+        turns.any(|()| done())
+    };
+    let follows = until(Duration::from_millis(1), &mut || {
+        endpoint.with_log(|_| ()).is_some()
+    });
+    assert!(follows, "the log");
+    let write = |price| {
+        let note = Vec::new();
+        writer.write(&Tick { price, note }).expect("room");
+    };
+    write(1);
+    write(2);
+    assert!(stage.received().is_empty(), "they wait");
+    endpoint.unmatch_reader(clock::now(), SOCKET, &mut Outbox::new());
+    write(3);
+    assert_eq!(stage.received(), [[1, 2]]);
+    write(4);
+    let mut prices = Vec::new();
+    let all_came = until(Duration::ZERO, &mut || {
+        prices.extend(reader.take().data().map(|tick| tick.price));
+        prices.len() == 4
+    });
+    assert!(all_came, "{prices:?}");
+    assert_eq!(prices, [1, 2, 3, 4]);
 }

@@ -284,15 +284,110 @@ fn numbers(outbox: &Outbox) -> Vec<i64> {
     messages.flat_map(|(bytes, _)| numbers_in(bytes)).collect()
 }
 
-/// The numbers of the samples in a message.
+/// The numbers of the samples in a message, or of the one that it has fragments of.
 fn numbers_in(message: &[u8]) -> Vec<i64> {
     let message = MessageReader::new(message).expect("a message");
     let submessages = message.map(|submessage| submessage.expect("it can be read").1);
     let numbers = submessages.filter_map(|submessage| match submessage {
         Submessage::Data(data) => Some(data.sequence_number.0),
+        Submessage::DataFrag(data) => Some(data.sequence_number.0),
         _ => None,
     });
     numbers.collect()
+}
+
+/// A best-effort writer of a thread that does nothing but write, so that its datagrams wait. One reader follows the log.
+struct Busy {
+    writer: Writer<Kept>,
+    now: Instant,
+    waiting: Outbox,
+    /// The numbers of the samples in the log.
+    arrived: Vec<i64>,
+}
+
+impl Busy {
+    fn new() -> Self {
+        let mut side = Side::new(WriterConfig {
+            reliable: false,
+            ..keep_all()
+        });
+        side.meet(&Event::HaveLog(Some(10_000)));
+        side.meet(&Event::Follow(READER, true));
+        Self {
+            writer: side.writer,
+            now: side.now,
+            waiting: Outbox::new(),
+            arrived: Vec::new(),
+        }
+    }
+
+    fn meet(&mut self, event: &Event) {
+        let (writer, now, mut own) = (&mut self.writer, self.now, Outbox::new());
+        match *event {
+            Event::Write(_, len, _) => {
+                let fill = |buffer: &mut Vec<u8>| {
+                    buffer.resize(buffer.len() + len, 1);
+                    Ok::<_, ()>(())
+                };
+                let (change, waiting) = (change_of(0, now), &mut self.waiting);
+                let company = || Some(waiting);
+                // There is no room where much is left to be sent.
+                let _ = writer.write_in_company(now, &change, fill, &mut own, company);
+            }
+            Event::Match { far, .. } => {
+                let port = 7_500 + u16::from(far);
+                let proxy = ReaderProxy {
+                    guid: NEIGHBOUR,
+                    unicast: vec![Locator::udp_v4(std::net::Ipv4Addr::LOCALHOST, port)],
+                    ..ReaderProxy::default()
+                };
+                writer.match_reader(now, proxy, &mut own);
+            }
+            Event::Unmatch => drop(writer.unmatch_reader(NEIGHBOUR)),
+            Event::Follow(who, follows) => writer.divert(who.prefix, follows.then_some(LOG)),
+            _ => {
+                self.now = now + Duration::from_millis(1);
+                writer.handle_timeout(self.now, &mut own);
+            }
+        }
+        for message in std::mem::take(&mut self.writer.log().messages) {
+            self.arrived.extend(numbers_in(&message));
+        }
+        let goes_by_log = own.datagrams().all(|(_, to)| to == [LOG]);
+        self.waiting.absorb(&own, 9_000);
+        // Who begins to follow is told once all is sent that went another way.
+        let is_time = matches!(event, Event::Wait(_) | Event::Follow(_, true));
+        if is_time || goes_by_log && !own.is_empty() {
+            let to_log = self.waiting.datagrams().filter(|(_, to)| to.contains(&LOG));
+            let to_log = to_log.flat_map(|(bytes, _)| numbers_in(bytes));
+            self.arrived.extend(to_log);
+            self.waiting.clear();
+        }
+    }
+}
+
+fn busy_events() -> impl Strategy<Value = Vec<Event>> {
+    let len = prop_oneof![8 => 1..200_usize, 1 => 4_000..20_000_usize];
+    let event = prop_oneof![
+        12 => len.prop_map(|len| Event::Write(1, len, 0)),
+        2 => any::<bool>().prop_map(|far| Event::Match { reliable: false, far }),
+        2 => Just(Event::Unmatch),
+        2 => follow(),
+        1 => Just(Event::Wait(Duration::ZERO)),
+    ];
+    proptest::collection::vec(event, 1..80)
+}
+
+proptest! {
+    /// A best-effort reader would lose what is overtaken.
+    #[test]
+    fn nothing_is_overtaken_in_the_log_by_what_goes_there_straight(events in busy_events()) {
+        let mut busy = Busy::new();
+        for event in events {
+            busy.meet(&event);
+            prop_assert!(busy.arrived.is_sorted(), "{:?} {:?}", event, busy.arrived);
+        }
+    }
 }
 
 /// What everybody has may still be here when newer changes replace it, as who writes lets go of it.

@@ -200,6 +200,27 @@ fn what_waits_for_others_or_goes_to_others_goes_by_the_outbox() {
     assert!(writer.log().messages.is_empty());
 }
 
+/// Samples that went to others, too, may wait to be sent.
+#[test]
+fn when_others_have_left_the_first_change_goes_behind_what_they_shared() {
+    let mut writer = writer(WriterConfig::new(Guid::UNKNOWN));
+    match_reader(&mut writer, STRANGER);
+    let mut outbox = Outbox::new();
+    write(&mut writer, change(None), 64, &mut outbox);
+    writer.unmatch_reader(Guid::new(STRANGER, EntityId::user_reader(1, true)));
+    outbox.clear();
+    write(&mut writer, change(None), 64, &mut outbox);
+    assert!(writer.log().messages.is_empty());
+    let sent: Vec<_> = outbox.datagrams().collect();
+    assert_eq!((sent.len(), sent[0].1), (1, &[Locator::log(WRITER.0)][..]));
+    assert_eq!(samples(&[sent[0].0.to_vec()])[0].0, 2);
+    outbox.clear();
+    write(&mut writer, change(None), 64, &mut outbox);
+    assert!(outbox.is_empty());
+    let messages = std::mem::take(&mut writer.log().messages);
+    assert_eq!(samples(&messages)[0].0, 3);
+}
+
 #[test]
 fn of_what_lies_ready_readers_are_only_told() {
     let mut writer = writer(WriterConfig::new(Guid::UNKNOWN));

@@ -27,6 +27,8 @@ pub(super) struct Destinations {
     pub(super) are_stale: bool,
     /// Whether all changes go to the writer's log alone.
     pub(super) are_log: bool,
+    /// Whether they do from the next one on, which goes behind what may wait for others that have left.
+    pub(super) become_log: bool,
     /// Whether all changes go by streams alone.
     pub(super) are_streams: bool,
     /// Whether a group is among those of all readers.

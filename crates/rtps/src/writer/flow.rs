@@ -20,7 +20,9 @@ impl<L: Log> Writer<L> {
             && !config.presents;
         let nothing_expires =
             config.lifespan == Duration::MAX && self.history.next_expiry().is_none();
-        let have_one_way = !self.destinations.are_stale && !self.destinations.filters;
+        let destinations = &self.destinations;
+        let have_one_way =
+            !destinations.are_stale && !destinations.filters && !destinations.become_log;
         self.flows = keeps_until_acknowledged && nothing_expires && have_one_way;
         self.whole_len = self.whole_len(false);
     }

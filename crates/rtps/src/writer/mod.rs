@@ -531,6 +531,9 @@ impl<L: Log> Writer<L> {
         }
         self.counters.written += 1;
         self.send_new(now, outbox);
+        if self.destinations.become_log {
+            self.begin_log();
+        }
     }
 
     /// How long a change is worth keeping, if not for ever.

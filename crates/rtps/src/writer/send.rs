@@ -303,6 +303,7 @@ impl<L: Log> Writer<L> {
         let listens = |reader: &MatchedReader| {
             group.is_some_and(|group| reader.proxy.groups().contains(&group))
         };
+        let had_others = !self.destinations.are_log && !self.destinations.all.is_empty();
         self.destinations.reset(&self.readers);
         let all = &mut self.destinations.all;
         all.extend(group);
@@ -314,8 +315,20 @@ impl<L: Log> Writer<L> {
         let EntityId(name) = self.config.guid.entity;
         // The end of a coherent set is laid down under the publisher's lock, and overtakes no change.
         let may_be_log = !self.destinations.filters && !self.config.presents;
-        self.destinations.are_log = may_be_log && self.destinations.all[..] == [Locator::log(name)];
+        let is_log = may_be_log && self.destinations.all[..] == [Locator::log(name)];
+        self.destinations.are_log = is_log && !had_others;
+        self.destinations.become_log = is_log && had_others;
         self.look_whether_it_flows();
+    }
+
+    /// A change is in the outbox, with all before it: whoever sends that sends before it what waits for those who have
+    /// left too, so that the next ones overtake nothing in the log.
+    pub(super) fn begin_log(&mut self) {
+        if self.cursor.number > self.last {
+            self.destinations.are_log = true;
+            self.destinations.become_log = false;
+            self.look_whether_it_flows();
+        }
     }
 
     /// The group with most listeners, if it spares a datagram and groups are used.
