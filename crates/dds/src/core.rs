@@ -188,7 +188,9 @@ impl Core {
             pending_calls: PendingCalls::default(),
         };
         let first = lock(&core.discovery).poll_timeout();
-        core.discovery_due.set(first, &core.control);
+        if core.discovery_due.set(first, &core.control) {
+            core.control.interrupt();
+        }
         if !core.network.refused().is_empty() {
             core.counters.interface_errors.add(1);
         }
@@ -407,8 +409,12 @@ impl Core {
     fn follow(&self, mut discovery: MutexGuard<'_, Discovery>, outbox: &mut Outbox) {
         let events = std::iter::from_fn(|| discovery.poll_event());
         self.apply(events, outbox);
-        self.discovery_due
-            .set(discovery.poll_timeout(), &self.control);
+        let due = discovery.poll_timeout();
+        let is_first = self.discovery_due.set(due, &self.control);
+        drop(discovery);
+        if is_first {
+            self.control.interrupt();
+        }
     }
 
     /// Says that all manual writers of the participant live. Others are told at most eight times in

@@ -27,10 +27,15 @@ impl Timer {
 
     /// Makes sure that the lane looks at `at`. A system call only if it would sleep past it.
     pub(crate) fn arm(&self, at: Instant) {
-        let before = self.next.fetch_min(at.as_nanos(), Ordering::AcqRel);
-        if at.as_nanos() < before {
+        if self.bring_forward(at) {
             self.interrupt();
         }
+    }
+
+    /// Has the lane look at `at` once it is awake. Whether it is to be [interrupted](Self::interrupt), lest it sleep
+    /// past that.
+    fn bring_forward(&self, at: Instant) -> bool {
+        at.as_nanos() < self.next.fetch_min(at.as_nanos(), Ordering::AcqRel)
     }
 
     /// Makes the lane look at once, if it sleeps.
@@ -96,17 +101,17 @@ impl Due {
         self.0.store(u64::MAX, Ordering::Release);
     }
 
-    /// Takes over a machine's deadline. To be called under its lock.
-    pub(crate) fn set(&self, at: Option<Instant>, timer: &Timer) {
+    /// Takes over a machine's deadline. To be called under its lock. Whether it is the first of all: once the lock is
+    /// dropped, the timer's lane is to be [interrupted](Timer::interrupt).
+    #[must_use = "the lane sleeps until a later deadline"]
+    pub(crate) fn set(&self, at: Option<Instant>, timer: &Timer) -> bool {
         let at = at.unwrap_or(Instant::MAX);
         if at.as_nanos() == self.0.load(Ordering::Relaxed) {
             // The timer knows, or its lane is about to look here.
-            return;
+            return false;
         }
         self.0.store(at.as_nanos(), Ordering::Release);
-        if at != Instant::MAX {
-            timer.arm(at);
-        }
+        at != Instant::MAX && timer.bring_forward(at)
     }
 }
 
@@ -120,7 +125,34 @@ pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<In
 
 #[cfg(test)]
 mod tests {
+    use tickwire_transport::Poller;
+
     use super::*;
+
+    /// Whether the lane has been woken.
+    fn is_woken(timer: &Timer) -> bool {
+        let mut poller = Poller::for_waker(timer.waker());
+        poller.wait(Some(Instant::ZERO)).expect("a look").woken()
+    }
+
+    #[test]
+    fn who_holds_a_lock_wakes_nobody() {
+        let timer = Timer::new(Waker::new().expect("an eventfd"));
+        let (due, at) = (Due::default(), Instant::from_nanos(10));
+        timer.sleep();
+        assert!(due.set(Some(at), &timer));
+        assert!(!is_woken(&timer));
+        timer.interrupt();
+        assert!(is_woken(&timer));
+        assert_eq!(timer.sleep(), at);
+        let other = Due::default();
+        assert!(!due.set(Some(at), &timer), "it is known");
+        assert!(
+            !other.set(Some(Instant::from_nanos(11)), &timer),
+            "it is later"
+        );
+        assert!(!other.set(None, &timer));
+    }
 
     #[test]
     fn the_earliest_deadline_counts() {
@@ -138,12 +170,12 @@ mod tests {
     fn a_deadline_that_is_still_the_same_after_it_was_due_is_armed_again() {
         let timer = Timer::new(Waker::new().expect("an eventfd"));
         let (due, at) = (Due::default(), Instant::from_nanos(10));
-        due.set(Some(at), &timer);
+        assert!(due.set(Some(at), &timer));
         assert!(timer.expired(at));
-        due.set(Some(at), &timer);
+        assert!(!due.set(Some(at), &timer));
         assert_eq!(timer.sleep(), Instant::MAX, "the lane looks at it now");
         due.forget();
-        due.set(Some(at), &timer);
+        assert!(due.set(Some(at), &timer));
         assert_eq!(timer.sleep(), at);
     }
 }

@@ -207,9 +207,9 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         state.inbox.decide(decision);
         // What was refused for lack of it is taken by the thread that runs the timers.
         state.inbox.has_room |= state.inbox.is_stalled;
-        let news = self.settle(&mut state);
+        let settled = self.settle(&mut state);
         drop(state);
-        if self.announce(news) {
+        if self.announce(settled) {
             self.core.call_listener_later(self.guid.entity);
         }
     }

@@ -56,6 +56,14 @@ pub(super) struct ReaderState<T: TopicSupport> {
     spare: Vec<Vec<Sample<T>>>,
 }
 
+/// What others are to be told once the lock is dropped.
+#[must_use = "somebody waits to hear it"]
+pub(super) struct Settled {
+    news: StatusMask,
+    /// The thread that runs the timers is to be interrupted, as a deadline is the first of all.
+    is_first: bool,
+}
+
 impl<T: TopicSupport> ReaderShared<T> {
     pub(crate) fn new(
         core: Arc<Core>,
@@ -166,7 +174,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         let is_ordered = matcher.is_some_and(|matcher| matcher.is_ordered);
         let order: Option<SortBy<'_, T>> = is_ordered.then_some(&sort_key);
         let mut state = lock(&self.state);
-        self.expire(&mut state);
+        let is_first = self.expire(&mut state);
         // Cleared under the lock: what arrives later is news again.
         self.clear(StatusMask::DATA_AVAILABLE);
         if let Some(subscriber) = &self.subscriber {
@@ -182,6 +190,9 @@ impl<T: TopicSupport> ReaderShared<T> {
         }
         let has_room = take && state.inbox.is_stalled && !samples.is_empty();
         drop(state);
+        if is_first {
+            self.core.data.interrupt();
+        }
         if let Some(subscriber) = self.decider().filter(|_| take) {
             subscriber.release();
         }
@@ -232,18 +243,24 @@ impl<T: TopicSupport> ReaderShared<T> {
 
     fn has_accepted(&self, mask: StateMask, accepts: Option<Accepts<'_, T>>) -> bool {
         let mut state = lock(&self.state);
-        self.expire(&mut state);
-        state.inbox.cache.has(mask, accepts)
+        let is_first = self.expire(&mut state);
+        let has = state.inbox.cache.has(mask, accepts);
+        drop(state);
+        if is_first {
+            self.core.data.interrupt();
+        }
+        has
     }
 
     /// Removes what has outlived its time. What was refused for lack of room is then taken by the
-    /// thread that runs the timers.
-    fn expire(&self, state: &mut ReaderState<T>) {
+    /// thread that runs the timers; whether that is to be interrupted.
+    fn expire(&self, state: &mut ReaderState<T>) -> bool {
         let ends = state.inbox.cache.has_ends();
         if ends && state.inbox.cache.expire(clock::now()) {
             state.inbox.has_room |= state.inbox.is_stalled;
-            self.settle(state);
+            return self.settle(state).is_first;
         }
+        false
     }
 
     pub(super) fn with_state<R>(&self, call: impl FnOnce(&mut ReaderState<T>) -> R) -> R {
@@ -285,14 +302,15 @@ impl<T: TopicSupport> ReaderShared<T> {
 
     /// To be called under the lock after anything was done to the machine: takes over its deadline
     /// and notes the news.
-    pub(super) fn settle(&self, state: &mut ReaderState<T>) -> StatusMask {
+    pub(super) fn settle(&self, state: &mut ReaderState<T>) -> Settled {
         let deadline = state.inbox.deadline.as_ref();
         let deadline = deadline.and_then(DeadlineTracker::poll_timeout);
         let cache = state.inbox.cache.poll_timeout();
         let retry = state.inbox.has_room.then_some(Instant::ZERO);
         let machine = state.machine.poll_timeout();
         let due = earlier(earlier(machine, deadline), earlier(cache, retry));
-        self.due.set(earlier(due, state.patience), &self.core.data);
+        let due = earlier(due, state.patience);
+        let is_first = self.due.set(due, &self.core.data);
         let news = std::mem::take(&mut state.inbox.news);
         if !news.is_empty() {
             self.set_changes(self.changes() | news);
@@ -302,12 +320,16 @@ impl<T: TopicSupport> ReaderShared<T> {
         {
             subscriber.set_data_on_readers(true);
         }
-        news
+        Settled { news, is_first }
     }
 
-    /// To be called without the lock: wakes those who wait for the news; says whether the listener
-    /// has something to hear.
-    pub(super) fn announce(&self, news: StatusMask) -> bool {
+    /// To be called without the lock: wakes those who wait for the news or are to look at a deadline; says whether
+    /// the listener has something to hear.
+    pub(super) fn announce(&self, settled: Settled) -> bool {
+        let Settled { news, is_first } = settled;
+        if is_first {
+            self.core.data.interrupt();
+        }
         if news.is_empty() {
             return false;
         }
@@ -337,17 +359,19 @@ impl<T: TopicSupport> ReaderShared<T> {
         if let Some(group) = &mut group {
             state.inbox.tell(self.guid, &mut group.sets);
         }
-        let mut news = self.settle(&mut state);
+        let mut settled = self.settle(&mut state);
         let now = state.inbox.now;
         drop(state);
         if let (Some(decider), Some(group)) = (decider, &mut group) {
             decider.carry_out(now, group);
             let mut state = lock(&self.state);
             state.patience = group.sets.poll_timeout(now);
-            news |= self.settle(&mut state);
+            let Settled { news, is_first } = self.settle(&mut state);
+            settled.news |= news;
+            settled.is_first |= is_first;
         }
         drop(group);
-        self.announce(news)
+        self.announce(settled)
     }
 }
 

@@ -544,10 +544,13 @@ impl WriterEndpoint {
         if let Some(lease) = &state.lease {
             due = earlier(due, lease.poll_timeout());
         }
-        self.due.set(due, &self.core.control);
+        let is_first = self.due.set(due, &self.core.control);
         let ringing = state.machine.log().take_ringing();
         drop(state);
         drop(ringing);
+        if is_first {
+            self.core.control.interrupt();
+        }
         result
     }
 
