@@ -159,6 +159,28 @@ fn includes_and_macros_are_given_by_options() {
 }
 
 #[test]
+fn c_is_a_header_and_a_source_file() {
+    let folder = Folder::new("idl-c");
+    folder.write("v1.book.idl", b"struct Book { @key string<4> symbol; };\n");
+    let run = tickwire(
+        &folder,
+        &["idl", "gen", "--lang", "c", "v1.book.idl", "--out", "made"],
+    );
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (0, "wrote made/v1.book.h\nwrote made/v1.book.c\n")
+    );
+    let header = String::from_utf8(folder.read("made/v1.book.h")).expect("text");
+    assert!(
+        header.contains("#ifndef TICKWIRE_IDL_V1_BOOK_H"),
+        "{header}"
+    );
+    assert!(header.contains("char *symbol;"), "{header}");
+    let source = String::from_utf8(folder.read("made/v1.book.c")).expect("text");
+    assert!(source.contains("#include \"v1.book.h\""), "{source}");
+}
+
+#[test]
 fn what_a_language_cannot_have_is_told_and_nothing_written() {
     let folder = Folder::new("idl-refused");
     folder.write("set.idl", b"bitset Status { bitfield<3> level; };\n");
@@ -173,13 +195,25 @@ fn what_a_language_cannot_have_is_told_and_nothing_written() {
         run.stderr
     );
     assert!(!folder.path().join("set.rs").exists());
+    folder.write("wide.idl", b"struct S { long double wide; };\n");
+    let run = tickwire(
+        &folder,
+        &["idl", "gen", "--lang", "c", "wide.idl", "--out", "."],
+    );
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr.starts_with("wide.idl:1:12: error: "),
+        "{}",
+        run.stderr
+    );
+    assert!(!folder.path().join("wide.h").exists());
     let run = tickwire(
         &folder,
         &["idl", "gen", "--lang", "cobol", "set.idl", "--out", "."],
     );
     assert_eq!(run.status, 2);
     assert!(
-        run.stderr.contains("[possible values: rust]"),
+        run.stderr.contains("[possible values: rust, c]"),
         "{}",
         run.stderr
     );

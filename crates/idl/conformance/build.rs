@@ -3,7 +3,14 @@
 use tickwire_idl::{BuildConfig, BuildError, build};
 
 fn main() -> Result<(), BuildError> {
-    for name in ["RawBuffer", "Simple", "Complex", "cyclone", "kinds"] {
+    for name in [
+        "RawBuffer",
+        "Simple",
+        "Complex",
+        "cyclone",
+        "kinds",
+        "encodings",
+    ] {
         build(format!("../tests/corpus/{name}.idl"))?;
     }
     BuildConfig::new()

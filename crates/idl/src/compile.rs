@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::c::{CSource, c};
 use crate::diagnostic::Diagnostic;
 use crate::files::Loader;
 use crate::model::{Extensibility, Model};
@@ -44,6 +45,19 @@ impl Compilation {
     /// few more. Nothing is left out silently.
     pub fn rust(&self) -> Result<String, Vec<Diagnostic>> {
         rust(&self.model).map_err(|refusals| {
+            let refusals = refusals.into_iter();
+            refusals.map(|refusal| self.diagnostic(refusal)).collect()
+        })
+    }
+
+    /// C11 source text of all definitions, as `NAME.h` and `NAME.c`, which need `tickwire/cdr.h`. It is
+    /// the same for the same files; C++ takes both, too. bindings/c/IDL.md says how IDL becomes C.
+    ///
+    /// # Errors
+    /// What cannot be said in C, each with its place: interfaces, `long double`, names that would be
+    /// the same, and a few more. Nothing is left out silently.
+    pub fn c(&self, name: &str) -> Result<CSource, Vec<Diagnostic>> {
+        c(&self.model, name).map_err(|refusals| {
             let refusals = refusals.into_iter();
             refusals.map(|refusal| self.diagnostic(refusal)).collect()
         })

@@ -1,5 +1,5 @@
 //! The IDL compiler: OMG IDL 4.2 with the annotations of XTypes 1.3, as far as data types go, to a
-//! [`Model`] that back ends read, and to Rust.
+//! [`Model`] that back ends read, and to Rust and C.
 //!
 //! In a build script, with `tickwire-idl` among the build-dependencies,
 //!
@@ -18,7 +18,7 @@
 //! ```
 //!
 //! The stages are modules, and each knows the one before alone: `preprocess` makes tokens of files,
-//! `parse` syntax of tokens, `resolve` the [`model`] of syntax, `rust` source text of the model.
+//! `parse` syntax of tokens, `resolve` the [`model`] of syntax, `rust` and `c` source text of the model.
 //! Files are read through a [`Loader`]; only [`Files`] and the build script's functions touch the file
 //! system.
 //!
@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod build_script;
+mod c;
 mod compile;
 mod diagnostic;
 mod files;
@@ -46,6 +47,7 @@ mod syntax;
 mod token;
 
 pub use build_script::{BuildConfig, BuildError, build};
+pub use c::CSource;
 pub use compile::{Compilation, CompileError, Options, compile};
 pub use diagnostic::{Diagnostic, Severity};
 pub use files::{Files, Loader};

@@ -13,20 +13,24 @@ use crate::output::note;
 #[derive(Args)]
 #[command(
     long_about = "\
-Compiles files of OMG IDL, with all that they include, and writes their types as source text: one file, \
-named after the first. For Rust these are structs and enums that derive `tickwire::Topic`, to be \
+Compiles files of OMG IDL, with all that they include, and writes their types as source text, named \
+after the first file. For Rust this is NAME.rs with structs and enums that derive `tickwire::Topic`, to be \
 included in a module of a crate that depends on `tickwire`. In a build script, `tickwire_idl::build` \
-does the same, and Cargo runs it again when a file changes.
+does the same, and Cargo runs it again when a file changes. For C these are NAME.h and NAME.c, with \
+structs and functions that turn them into payloads and back; they need C11 (or C++) and the header \
+tickwire/cdr.h, and bindings/c/IDL.md has the mapping. Types that two files include are written for \
+each: a program that needs both gives them to one call.
 
 What the language cannot have is told with its place, and nothing is written.",
     after_help = "\
 Examples:
   tickwire idl gen --lang rust market.idl --out src
-  tickwire idl gen --lang rust -I idl idl/market.idl --out generated"
+  tickwire idl gen --lang rust -I idl idl/market.idl --out generated
+  tickwire idl gen --lang c market.idl --out src"
 )]
 pub(crate) struct Arguments {
     /// Language of the source text
-    #[arg(long, value_name = "LANGUAGE", value_enum)]
+    #[arg(long, alias = "language", value_name = "LANGUAGE", value_enum)]
     lang: Language,
 
     /// Files of IDL
@@ -46,28 +50,42 @@ pub(crate) struct Arguments {
 enum Language {
     /// Structs and enums that derive `tickwire::Topic`, in NAME.rs
     Rust,
+    /// Structs with functions that encode and decode them, in NAME.h and NAME.c
+    C,
 }
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let compilation = self.options.compile_and_tell(&self.files)?;
-        let (text, ending) = match self.lang {
-            Language::Rust => (compilation.rust(), "rs"),
-        };
-        let text = text.map_err(|found| {
-            found.iter().for_each(note);
-            invalid(&found)
-        })?;
         let name = self.files.first().and_then(|path| path.file_stem());
         let Some(name) = name else {
             return Err(Failure::usage("the first file has no name to write to"));
         };
-        let target = self.out.join(name).with_extension(ending);
-        let written = fs::create_dir_all(&self.out).and_then(|()| fs::write(&target, text));
-        written.map_err(|error| {
-            Failure::new(format_args!("cannot write {}: {error}", target.display()))
+        let texts = match self.lang {
+            Language::Rust => compilation.rust().map(|text| vec![(text, "rs")]),
+            Language::C => {
+                let both = compilation.c(&name.to_string_lossy());
+                both.map(|both| vec![(both.header, "h"), (both.source, "c")])
+            }
+        };
+        let texts = texts.map_err(|found| {
+            found.iter().for_each(note);
+            invalid(&found)
         })?;
-        note(format_args!("wrote {}", target.display()));
+        let made = fs::create_dir_all(&self.out);
+        made.map_err(|error| {
+            Failure::new(format_args!("cannot make {}: {error}", self.out.display()))
+        })?;
+        for (text, ending) in texts {
+            let mut file = name.to_owned();
+            file.push(".");
+            file.push(ending);
+            let target = self.out.join(file);
+            fs::write(&target, text).map_err(|error| {
+                Failure::new(format_args!("cannot write {}: {error}", target.display()))
+            })?;
+            note(format_args!("wrote {}", target.display()));
+        }
         Ok(())
     }
 }

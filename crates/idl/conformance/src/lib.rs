@@ -19,5 +19,6 @@ corpus! {
     complex "Complex" "The feed article's complex messages.";
     cyclone "cyclone" "Keys by pragmas.";
     kinds "kinds" "Every kind of type.";
+    encodings "encodings" "What the encoding makes a difference of.";
     ros "BatteryState" "A message of ROS 2 with those that it includes.";
 }

@@ -23,7 +23,8 @@ use crate::source::Span;
 use crate::syntax::{Definition, DefinitionKind, Head, Name, Path};
 use crate::token::Token;
 
-use keywords::{Keyword, keyword};
+use keywords::Keyword;
+pub(crate) use keywords::keyword;
 
 /// All definitions of the tokens, the last of which is an end.
 pub(crate) fn parse(context: &mut Context, tokens: &[Token]) -> Vec<Definition> {

@@ -7,13 +7,14 @@ use std::{env, fs};
 
 use tickwire_idl::{Files, Options, compile};
 
-const CORPUS: &[&str] = &[
+pub(crate) const CORPUS: &[&str] = &[
     "RawBuffer.idl",
     "MarketData.idl",
     "Simple.idl",
     "Complex.idl",
     "cyclone.idl",
     "kinds.idl",
+    "encodings.idl",
     "ros/sensor_msgs/msg/BatteryState.idl",
 ];
 

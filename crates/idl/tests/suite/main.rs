@@ -1,5 +1,6 @@
 //! The compiler on whole texts.
 
+mod c;
 mod corpus;
 mod errors;
 mod hostile;

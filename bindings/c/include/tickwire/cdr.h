@@ -1,0 +1,1263 @@
+/*
+ * tickwire/cdr.h: the encoding of samples, as far as all types share it.
+ *
+ * `tickwire idl gen --lang c` makes a header and a source file of IDL; both need this header and the
+ * C11 standard library, and nothing else. Programs use the few things in its first part: status codes,
+ * the writer that a payload is written into, and sequences of primitive types. The second part is
+ * what generated code is put together from. IDL.md, beside the folder of this header, has the mapping
+ * of IDL to C and an example.
+ *
+ * The encoding is that of XTypes 1.3 section 7.4: XCDR1 and XCDR2, read in both byte orders, written in
+ * little-endian. Whatever bytes a payload has, reading it ends with a value or a status: nothing outside
+ * of the payload is read, and the memory that is taken is in proportion to it.
+ *
+ * Threads: nothing here is shared. One value, reader or writer belongs to one thread at a time.
+ */
+#ifndef TICKWIRE_CDR_H
+#define TICKWIRE_CDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- For programs ---------------------------------------------------------------------------- */
+
+/** What became of writing or reading. */
+typedef enum tw_cdr_status {
+    TW_CDR_OK = 0,
+    /** There is no memory. */
+    TW_CDR_NO_MEMORY = -1,
+    /** Written: the buffer that was given is too small. */
+    TW_CDR_NO_ROOM = -2,
+    /** Read: the bytes end inside a value. */
+    TW_CDR_END = -3,
+    /** A string or sequence is longer than its bound, or than the bytes that there are. */
+    TW_CDR_LENGTH = -4,
+    /** A string is not UTF-8, a wide string not UTF-16, or there is a NUL in it. */
+    TW_CDR_TEXT = -5,
+    /** Read: a boolean that is neither 0 nor 1. */
+    TW_CDR_BOOLEAN = -6,
+    /** No literal of the enum has this value. */
+    TW_CDR_LITERAL = -7,
+    /** An @external member is NULL. */
+    TW_CDR_NULL = -8,
+    /** Structs nest more than 65 deep. */
+    TW_CDR_DEPTH = -9,
+    /** Read: an encapsulation that is not known, such as XML. */
+    TW_CDR_ENCAPSULATION = -10,
+    /** Read: the writer's type is of another extensibility (@final, @appendable, @mutable). */
+    TW_CDR_EXTENSIBILITY = -11,
+    /** Read: an unknown member without which the sample must not be understood. */
+    TW_CDR_MUST_UNDERSTAND = -12,
+    /** Read: the header of a member is malformed. */
+    TW_CDR_HEADER = -13,
+    /** Read: the value would take far more memory than its payload's length justifies. */
+    TW_CDR_TOO_LARGE = -14
+} tw_cdr_status;
+
+/** The version of the encoding. */
+typedef enum tw_cdr_version {
+    /** What all DDS implementations read. Alignment to 8 bytes. */
+    TW_CDR_XCDR1 = 1,
+    /** Appendable and mutable types carry their length. Alignment to 4 bytes at most. */
+    TW_CDR_XCDR2 = 2
+} tw_cdr_version;
+
+/** How a type may change (XTypes 1.3 section 7.2.2.4.4.2). */
+typedef enum tw_cdr_extensibility {
+    TW_CDR_FINAL = 0,
+    TW_CDR_APPENDABLE = 1,
+    TW_CDR_MUTABLE = 2
+} tw_cdr_extensibility;
+
+/**
+ * Where payloads are written. Begin with TW_CDR_WRITER, or tw_cdr_writer_over() to write into memory
+ * that there is, such as a loan. One writer can write any number of payloads, each of which replaces
+ * the one before in the same memory; tw_cdr_writer_free() ends it.
+ */
+typedef struct tw_cdr_writer {
+    /** What is written. */
+    uint8_t *data;
+    /** How many bytes. */
+    size_t size;
+    /** How many bytes there is memory for. */
+    size_t capacity;
+    /** After a failure, the innermost member concerned, such as "market::Quote.symbol"; else NULL. */
+    const char *member;
+    /** The first failure. */
+    tw_cdr_status status;
+    /** Whether the memory is this writer's own, and grows. */
+    bool grows;
+    /** Whether payloads are written in big-endian, which few need; else in little-endian. */
+    bool big_endian;
+    /** Whether that is the other byte order than this machine's. */
+    bool swap;
+    tw_cdr_version version;
+    /** Structs that are open. */
+    int depth;
+    /** Where alignment counts from. */
+    size_t origin;
+    /** The largest alignment of this version. */
+    size_t max_align;
+} tw_cdr_writer;
+
+/** A writer that has written nothing. */
+#define TW_CDR_WRITER { NULL, 0, 0, NULL, TW_CDR_OK, true, false, false, TW_CDR_XCDR2, 0, 0, 4 }
+
+/** A writer into `capacity` bytes of the caller's. What does not fit is TW_CDR_NO_ROOM. */
+static inline tw_cdr_writer tw_cdr_writer_over(void *data, size_t capacity)
+{
+    tw_cdr_writer writer = TW_CDR_WRITER;
+    writer.data = (uint8_t *)data;
+    writer.capacity = capacity;
+    writer.grows = false;
+    return writer;
+}
+
+/** Frees what a writer has written, if the memory is its own. It can write again. */
+static inline void tw_cdr_writer_free(tw_cdr_writer *writer)
+{
+    if (writer->grows)
+        free(writer->data);
+    writer->data = NULL;
+    writer->size = 0;
+    writer->capacity = 0;
+}
+
+/** What a status means, in a few words. */
+static inline const char *tw_cdr_status_text(tw_cdr_status status)
+{
+    switch (status) {
+    case TW_CDR_OK: return "success";
+    case TW_CDR_NO_MEMORY: return "there is no memory";
+    case TW_CDR_NO_ROOM: return "the payload does not fit the buffer";
+    case TW_CDR_END: return "the bytes end inside a value";
+    case TW_CDR_LENGTH: return "longer than its bound, or than the bytes that there are";
+    case TW_CDR_TEXT: return "a string is not UTF-8, or not UTF-16, or contains NUL";
+    case TW_CDR_BOOLEAN: return "a boolean is neither 0 nor 1";
+    case TW_CDR_LITERAL: return "no literal of the enum has this value";
+    case TW_CDR_NULL: return "a member that is always there is NULL";
+    case TW_CDR_DEPTH: return "structs nest too deeply";
+    case TW_CDR_ENCAPSULATION: return "unknown encapsulation";
+    case TW_CDR_EXTENSIBILITY: return "the writer's type is of another extensibility";
+    case TW_CDR_MUST_UNDERSTAND: return "unknown indispensable member";
+    case TW_CDR_HEADER: return "malformed member header";
+    case TW_CDR_TOO_LARGE: return "the value is too large for its payload";
+    }
+    return "unknown status";
+}
+
+/** Replaces a string of a value by a copy of `text`, NULL for the empty one. False: no memory. */
+static inline bool tw_cdr_set_text(char **to, const char *text)
+{
+    size_t size = text == NULL ? 1 : strlen(text) + 1;
+    char *copy = (char *)malloc(size);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, text == NULL ? "" : text, size);
+    free(*to);
+    *to = copy;
+    return true;
+}
+
+/** Units of a wide string before its NUL; 0 of NULL. */
+static inline size_t tw_cdr_wide_length(const uint16_t *text)
+{
+    size_t length = 0;
+    while (text != NULL && text[length] != 0)
+        length++;
+    return length;
+}
+
+/** Replaces a wide string of a value by a copy of `text`, NULL for the empty one. False: no memory. */
+static inline bool tw_cdr_set_wide_text(uint16_t **to, const uint16_t *text)
+{
+    size_t length = tw_cdr_wide_length(text);
+    uint16_t *copy = (uint16_t *)malloc((length + 1) * sizeof *copy);
+    if (copy == NULL)
+        return false;
+    if (length > 0)
+        memcpy(copy, text, length * sizeof *copy);
+    copy[length] = 0;
+    free(*to);
+    *to = copy;
+    return true;
+}
+
+/*
+ * Sequences are structs of `length`, `capacity` and `buffer`. All elements up to the capacity are
+ * values that can be freed: memory of those after the length is kept for when it grows again. For
+ * each there are
+ *
+ *   bool S_resize(S *sequence, uint32_t length)   new elements are as X_init makes them; false: no memory
+ *   bool S_copy(S *to, const S *from)             false: no memory
+ *   void S_free(S *sequence)
+ *
+ * Those of primitive types are tw_boolean_seq, tw_char_seq, tw_wchar_seq, tw_octet_seq, tw_int8_seq to
+ * tw_uint64_seq, tw_float_seq and tw_double_seq; those of strings tw_string_seq and tw_wstring_seq.
+ */
+
+/* ---- For generated code ---------------------------------------------------------------------- */
+
+/** Takes bytes of a payload from the front. */
+typedef struct tw_cdr_reader {
+    /** The payload without its first four bytes, which tell the encoding. */
+    const uint8_t *bytes;
+    /** Bytes that were read. */
+    size_t position;
+    /** The end of the innermost struct, sequence or member that told its length. */
+    size_t limit;
+    /** Where alignment counts from. */
+    size_t origin;
+    /** Memory that may still be taken. */
+    size_t allowance;
+    /** The largest alignment of this version. */
+    size_t max_align;
+    /** After a failure, the innermost member concerned; else NULL. */
+    const char *member;
+    /** The first failure. */
+    tw_cdr_status status;
+    tw_cdr_version version;
+    /** Whether numbers are in the other byte order than this machine's. */
+    bool swap;
+    /** Structs that are entered. */
+    int depth;
+} tw_cdr_reader;
+
+/** A struct, sequence or array that is being read. */
+typedef struct tw_cdr_scope {
+    size_t outer;
+    bool delimited;
+    /** Whether missing members at the end are a shorter version of the type, and no failure. */
+    bool may_end;
+} tw_cdr_scope;
+
+/** A member with a header that is being read. */
+typedef struct tw_cdr_member {
+    uint32_t id;
+    bool must_understand;
+    bool delimited;
+    size_t outer;
+    size_t origin;
+} tw_cdr_member;
+
+/** Where a length is to be written, once it is known. */
+typedef struct tw_cdr_mark {
+    size_t at;
+    size_t origin;
+    bool delimited;
+} tw_cdr_mark;
+
+enum {
+    TW_CDR_MAX_DEPTH = 65,
+    TW_CDR_MEMORY_PER_BYTE = 256,
+    TW_CDR_MEMORY_AT_LEAST = 65536,
+    TW_CDR_LIST_EXTENDED = 0x3f01,
+    TW_CDR_LIST_END = 0x3f02,
+    TW_CDR_LIST_MUST_UNDERSTAND = 0x4000
+};
+
+static inline bool tw_cdr_is_big(void)
+{
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 0;
+}
+
+static inline uint8_t tw_cdr_swap8(uint8_t bits)
+{
+    return bits;
+}
+
+static inline uint16_t tw_cdr_swap16(uint16_t bits)
+{
+    return (uint16_t)(bits << 8 | bits >> 8);
+}
+
+static inline uint32_t tw_cdr_swap32(uint32_t bits)
+{
+    bits = (bits & 0x00ff00ffu) << 8 | (bits >> 8 & 0x00ff00ffu);
+    return bits << 16 | bits >> 16;
+}
+
+static inline uint64_t tw_cdr_swap64(uint64_t bits)
+{
+    return (uint64_t)tw_cdr_swap32((uint32_t)bits) << 32 | tw_cdr_swap32((uint32_t)(bits >> 32));
+}
+
+/** Notes a failure of reading, unless there was one; false, so that it can be returned. */
+static inline bool tw_cdr_reject(tw_cdr_reader *r, tw_cdr_status status)
+{
+    if (r->status == TW_CDR_OK)
+        r->status = status;
+    return false;
+}
+
+/** Notes which member could not be read, unless an inner one is noted; false. */
+static inline bool tw_cdr_unread(tw_cdr_reader *r, const char *member)
+{
+    if (r->member == NULL)
+        r->member = member;
+    return false;
+}
+
+/** Notes a failure of writing, unless there was one; false. */
+static inline bool tw_cdr_refuse(tw_cdr_writer *w, tw_cdr_status status)
+{
+    if (w->status == TW_CDR_OK)
+        w->status = status;
+    return false;
+}
+
+/** Notes which member could not be written, unless an inner one is noted; false. */
+static inline bool tw_cdr_unwritten(tw_cdr_writer *w, const char *member)
+{
+    if (w->member == NULL)
+        w->member = member;
+    return false;
+}
+
+/* -- Bytes -- */
+
+static inline bool tw_cdr_grow_writer(tw_cdr_writer *w, size_t more)
+{
+    size_t capacity = w->capacity < 128 ? 128 : w->capacity;
+    uint8_t *grown;
+    if (!w->grows)
+        return tw_cdr_refuse(w, TW_CDR_NO_ROOM);
+    while (capacity - w->size < more) {
+        if (capacity > SIZE_MAX / 2)
+            return tw_cdr_refuse(w, TW_CDR_NO_MEMORY);
+        capacity *= 2;
+    }
+    grown = (uint8_t *)realloc(w->data, capacity);
+    if (grown == NULL)
+        return tw_cdr_refuse(w, TW_CDR_NO_MEMORY);
+    w->data = grown;
+    w->capacity = capacity;
+    return true;
+}
+
+/** The next `size` bytes, aligned; NULL if there is no memory for them. */
+static inline uint8_t *tw_cdr_room(tw_cdr_writer *w, size_t alignment, size_t size)
+{
+    size_t align = alignment < w->max_align ? alignment : w->max_align;
+    size_t padding = (w->origin - w->size) & (align - 1);
+    uint8_t *at;
+    if (w->capacity - w->size < padding || w->capacity - w->size - padding < size) {
+        if (size > SIZE_MAX - 8) {
+            tw_cdr_refuse(w, TW_CDR_NO_MEMORY);
+            return NULL;
+        }
+        if (!tw_cdr_grow_writer(w, padding + size))
+            return NULL;
+    }
+    at = w->data + w->size;
+    w->size += padding + size;
+    for (; padding > 0; padding--)
+        *at++ = 0;
+    return at;
+}
+
+/** The next `size` bytes, aligned; NULL if there are not as many. */
+static inline const uint8_t *tw_cdr_peek(tw_cdr_reader *r, size_t alignment, size_t size)
+{
+    size_t align = alignment < r->max_align ? alignment : r->max_align;
+    size_t at = r->position + ((r->origin - r->position) & (align - 1));
+    if (at > r->limit || r->limit - at < size)
+        return NULL;
+    r->position = at + size;
+    return r->bytes + at;
+}
+
+/** The same; it is a failure if there are not as many. */
+static inline const uint8_t *tw_cdr_take(tw_cdr_reader *r, size_t alignment, size_t size)
+{
+    const uint8_t *at = tw_cdr_peek(r, alignment, size);
+    if (at == NULL)
+        tw_cdr_reject(r, TW_CDR_END);
+    return at;
+}
+
+/** Takes `size` bytes of memory from what a payload may occupy: a few bytes can announce a lot. */
+static inline bool tw_cdr_charge(tw_cdr_reader *r, size_t count, size_t size)
+{
+    if (size != 0 && count > r->allowance / size)
+        return tw_cdr_reject(r, TW_CDR_TOO_LARGE);
+    r->allowance -= count * size;
+    return true;
+}
+
+/** Memory for a member, all zeros. */
+static inline void *tw_cdr_new(tw_cdr_reader *r, size_t size)
+{
+    void *made = tw_cdr_charge(r, 1, size) ? calloc(1, size) : NULL;
+    if (made == NULL)
+        tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+    return made;
+}
+
+/** Memory of a sequence for at least `length` elements, the new ones zeros; NULL if there is none. */
+static inline void *tw_cdr_grow(void *buffer, uint32_t *capacity, uint32_t length, size_t size)
+{
+    uint32_t target = *capacity > UINT32_MAX / 2 ? UINT32_MAX : *capacity * 2;
+    char *grown;
+    if (target < length)
+        target = length;
+    if (target > SIZE_MAX / size)
+        return NULL;
+    grown = (char *)realloc(buffer, target * size);
+    if (grown == NULL)
+        return NULL;
+    memset(grown + *capacity * size, 0, (target - *capacity) * size);
+    *capacity = target;
+    return grown;
+}
+
+/** Copies primitives of `size` bytes. */
+static inline void tw_cdr_copy(void *to, const void *from, size_t count, size_t size, bool swap)
+{
+    uint8_t *out = (uint8_t *)to;
+    const uint8_t *in = (const uint8_t *)from;
+    size_t i;
+    if (count == 0)
+        return;
+    if (!swap || size == 1) {
+        memcpy(out, in, count * size);
+        return;
+    }
+    for (i = 0; i < count * size; i++)
+        out[i ^ (size - 1)] = in[i];
+}
+
+/* -- Primitives and their sequences -- */
+
+#define TW_CDR_PRIMITIVE(NAME, TYPE, BITS)                                                             \
+    static inline void tw_cdr_put_##NAME(uint8_t *at, TYPE value, bool swap)                           \
+    {                                                                                                  \
+        uint##BITS##_t bits;                                                                           \
+        memcpy(&bits, &value, sizeof bits);                                                            \
+        if (swap)                                                                                      \
+            bits = tw_cdr_swap##BITS(bits);                                                            \
+        memcpy(at, &bits, sizeof bits);                                                                \
+    }                                                                                                  \
+    static inline TYPE tw_cdr_get_##NAME(const uint8_t *at, bool swap)                                 \
+    {                                                                                                  \
+        uint##BITS##_t bits;                                                                           \
+        TYPE value;                                                                                    \
+        memcpy(&bits, at, sizeof bits);                                                                \
+        if (swap)                                                                                      \
+            bits = tw_cdr_swap##BITS(bits);                                                            \
+        memcpy(&value, &bits, sizeof value);                                                           \
+        return value;                                                                                  \
+    }                                                                                                  \
+    static inline bool tw_cdr_write_##NAME(tw_cdr_writer *w, TYPE value)                               \
+    {                                                                                                  \
+        uint8_t *at = tw_cdr_room(w, BITS / 8, BITS / 8);                                              \
+        if (at == NULL)                                                                                \
+            return false;                                                                              \
+        tw_cdr_put_##NAME(at, value, w->swap);                                                         \
+        return true;                                                                                   \
+    }                                                                                                  \
+    static inline bool tw_cdr_read_##NAME(tw_cdr_reader *r, TYPE *value)                               \
+    {                                                                                                  \
+        const uint8_t *at = tw_cdr_take(r, BITS / 8, BITS / 8);                                        \
+        if (at == NULL)                                                                                \
+            return false;                                                                              \
+        *value = tw_cdr_get_##NAME(at, r->swap);                                                       \
+        return true;                                                                                   \
+    }                                                                                                  \
+    static inline bool tw_cdr_check_##NAME(const uint8_t *at, size_t count)                            \
+    {                                                                                                  \
+        (void)at;                                                                                      \
+        (void)count;                                                                                   \
+        return true;                                                                                   \
+    }                                                                                                  \
+    TW_CDR_PRIMITIVES(NAME, TYPE, BITS)
+
+#define TW_CDR_PRIMITIVES(NAME, TYPE, BITS)                                                            \
+    static inline bool tw_cdr_write_all_##NAME(tw_cdr_writer *w, const void *values, size_t count)     \
+    {                                                                                                  \
+        uint8_t *at;                                                                                   \
+        if (count == 0)                                                                                \
+            return true;                                                                               \
+        if (count > SIZE_MAX / (BITS / 8))                                                             \
+            return tw_cdr_refuse(w, TW_CDR_LENGTH);                                                    \
+        at = tw_cdr_room(w, BITS / 8, count * (BITS / 8));                                             \
+        if (at == NULL)                                                                                \
+            return false;                                                                              \
+        tw_cdr_copy(at, values, count, BITS / 8, w->swap);                                             \
+        return true;                                                                                   \
+    }                                                                                                  \
+    static inline bool tw_cdr_read_all_##NAME(tw_cdr_reader *r, void *values, size_t count)            \
+    {                                                                                                  \
+        const uint8_t *at;                                                                             \
+        if (count == 0)                                                                                \
+            return true;                                                                               \
+        if (count > SIZE_MAX / (BITS / 8))                                                             \
+            return tw_cdr_reject(r, TW_CDR_END);                                                       \
+        at = tw_cdr_take(r, BITS / 8, count * (BITS / 8));                                             \
+        if (at == NULL)                                                                                \
+            return false;                                                                              \
+        if (!tw_cdr_check_##NAME(at, count))                                                           \
+            return tw_cdr_reject(r, TW_CDR_BOOLEAN);                                                   \
+        tw_cdr_copy(values, at, count, BITS / 8, r->swap);                                             \
+        return true;                                                                                   \
+    }                                                                                                  \
+    typedef struct tw_##NAME##_seq {                                                                   \
+        uint32_t length;                                                                               \
+        uint32_t capacity;                                                                             \
+        TYPE *buffer;                                                                                  \
+    } tw_##NAME##_seq;                                                                                 \
+    static inline bool tw_##NAME##_seq_resize(tw_##NAME##_seq *seq, uint32_t length)                   \
+    {                                                                                                  \
+        if (length > seq->capacity) {                                                                  \
+            void *grown = tw_cdr_grow(seq->buffer, &seq->capacity, length, sizeof *seq->buffer);       \
+            if (grown == NULL)                                                                         \
+                return false;                                                                          \
+            seq->buffer = (TYPE *)grown;                                                               \
+        }                                                                                              \
+        seq->length = length;                                                                          \
+        return true;                                                                                   \
+    }                                                                                                  \
+    static inline bool tw_##NAME##_seq_copy(tw_##NAME##_seq *to, const tw_##NAME##_seq *from)          \
+    {                                                                                                  \
+        if (!tw_##NAME##_seq_resize(to, from->length))                                                 \
+            return false;                                                                              \
+        tw_cdr_copy(to->buffer, from->buffer, from->length, sizeof *to->buffer, false);                \
+        return true;                                                                                   \
+    }                                                                                                  \
+    static inline void tw_##NAME##_seq_free(tw_##NAME##_seq *seq)                                      \
+    {                                                                                                  \
+        free(seq->buffer);                                                                             \
+        seq->buffer = NULL;                                                                            \
+        seq->length = 0;                                                                               \
+        seq->capacity = 0;                                                                             \
+    }                                                                                                  \
+    static inline bool tw_##NAME##_seq_write(tw_cdr_writer *w, const tw_##NAME##_seq *seq,             \
+                                             uint32_t bound)                                           \
+    {                                                                                                  \
+        if (bound != 0 && seq->length > bound)                                                         \
+            return tw_cdr_refuse(w, TW_CDR_LENGTH);                                                    \
+        return tw_cdr_write_uint32(w, seq->length)                                                     \
+               && tw_cdr_write_all_##NAME(w, seq->buffer, seq->length);                                \
+    }                                                                                                  \
+    static inline bool tw_##NAME##_seq_read(tw_cdr_reader *r, tw_##NAME##_seq *seq, uint32_t bound)    \
+    {                                                                                                  \
+        uint32_t length;                                                                               \
+        if (!tw_cdr_read_uint32(r, &length))                                                           \
+            return false;                                                                              \
+        if ((bound != 0 && length > bound) || length > (r->limit - r->position) / (BITS / 8))          \
+            return tw_cdr_reject(r, TW_CDR_LENGTH);                                                    \
+        if (!tw_##NAME##_seq_resize(seq, length))                                                      \
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);                                                 \
+        return tw_cdr_read_all_##NAME(r, seq->buffer, length);                                         \
+    }
+
+static inline bool tw_cdr_write_uint32(tw_cdr_writer *w, uint32_t value);
+static inline bool tw_cdr_read_uint32(tw_cdr_reader *r, uint32_t *value);
+
+TW_CDR_PRIMITIVE(uint32, uint32_t, 32)
+TW_CDR_PRIMITIVE(int32, int32_t, 32)
+TW_CDR_PRIMITIVE(uint8, uint8_t, 8)
+TW_CDR_PRIMITIVE(int8, int8_t, 8)
+TW_CDR_PRIMITIVE(octet, uint8_t, 8)
+TW_CDR_PRIMITIVE(char, char, 8)
+TW_CDR_PRIMITIVE(uint16, uint16_t, 16)
+TW_CDR_PRIMITIVE(int16, int16_t, 16)
+TW_CDR_PRIMITIVE(wchar, uint16_t, 16)
+TW_CDR_PRIMITIVE(uint64, uint64_t, 64)
+TW_CDR_PRIMITIVE(int64, int64_t, 64)
+TW_CDR_PRIMITIVE(float, float, 32)
+TW_CDR_PRIMITIVE(double, double, 64)
+
+static inline void tw_cdr_put_boolean(uint8_t *at, bool value, bool swap)
+{
+    (void)swap;
+    *at = value ? 1 : 0;
+}
+
+static inline bool tw_cdr_write_boolean(tw_cdr_writer *w, bool value)
+{
+    return tw_cdr_write_uint8(w, value ? 1 : 0);
+}
+
+static inline bool tw_cdr_get_boolean(tw_cdr_reader *r, const uint8_t *at, bool *value)
+{
+    if (*at > 1)
+        return tw_cdr_reject(r, TW_CDR_BOOLEAN);
+    *value = *at == 1;
+    return true;
+}
+
+static inline bool tw_cdr_read_boolean(tw_cdr_reader *r, bool *value)
+{
+    const uint8_t *at = tw_cdr_take(r, 1, 1);
+    return at != NULL && tw_cdr_get_boolean(r, at, value);
+}
+
+static inline bool tw_cdr_check_boolean(const uint8_t *at, size_t count)
+{
+    uint8_t all = 0;
+    size_t i;
+    for (i = 0; i < count; i++)
+        all |= at[i];
+    return all <= 1;
+}
+
+TW_CDR_PRIMITIVES(boolean, bool, 8)
+
+/* -- Strings -- */
+
+/** Whether bytes are UTF-8 (RFC 3629). */
+static inline bool tw_cdr_is_utf8(const uint8_t *text, size_t size)
+{
+    size_t i = 0;
+    while (i < size) {
+        uint8_t first = text[i];
+        uint8_t low = 0x80;
+        uint8_t high = 0xbf;
+        size_t more;
+        uint64_t word;
+        if (first < 0x80) {
+            i++;
+            /* Eight characters of ASCII at once. */
+            while (size - i >= sizeof word) {
+                memcpy(&word, text + i, sizeof word);
+                if ((word & UINT64_C(0x8080808080808080)) != 0)
+                    break;
+                i += sizeof word;
+            }
+            continue;
+        }
+        if (first >= 0xc2 && first <= 0xdf) {
+            more = 1;
+        } else if (first >= 0xe0 && first <= 0xef) {
+            more = 2;
+            low = first == 0xe0 ? 0xa0 : low;
+            high = first == 0xed ? 0x9f : high;
+        } else if (first >= 0xf0 && first <= 0xf4) {
+            more = 3;
+            low = first == 0xf0 ? 0x90 : low;
+            high = first == 0xf4 ? 0x8f : high;
+        } else {
+            return false;
+        }
+        if (size - i <= more)
+            return false;
+        if (text[i + 1] < low || text[i + 1] > high)
+            return false;
+        for (i += 2; more > 1; more--, i++)
+            if ((text[i] & 0xc0) != 0x80)
+                return false;
+    }
+    return true;
+}
+
+/** Whether units are UTF-16 without NUL. */
+static inline bool tw_cdr_is_utf16(const uint16_t *text, size_t length)
+{
+    size_t i;
+    for (i = 0; i < length; i++) {
+        if (text[i] == 0 || (text[i] & 0xfc00) == 0xdc00)
+            return false;
+        if ((text[i] & 0xfc00) == 0xd800) {
+            i++;
+            if (i == length || (text[i] & 0xfc00) != 0xdc00)
+                return false;
+        }
+    }
+    return true;
+}
+
+/** Writes a string of at most `bound` bytes, 0 for any number. NULL is the empty one. */
+static inline bool tw_cdr_write_string(tw_cdr_writer *w, const char *text, uint32_t bound)
+{
+    size_t length = text == NULL ? 0 : strlen(text);
+    uint8_t *at;
+    if ((bound != 0 && length > bound) || length >= UINT32_MAX)
+        return tw_cdr_refuse(w, TW_CDR_LENGTH);
+    if (!tw_cdr_is_utf8((const uint8_t *)text, length))
+        return tw_cdr_refuse(w, TW_CDR_TEXT);
+    at = tw_cdr_room(w, 4, length + 5);
+    if (at == NULL)
+        return false;
+    tw_cdr_put_uint32(at, (uint32_t)length + 1, w->swap);
+    if (length > 0)
+        memcpy(at + 4, text, length);
+    at[4 + length] = 0;
+    return true;
+}
+
+/** Reads a string into the memory that there is, or more. It is never NULL then. */
+static inline bool tw_cdr_read_string(tw_cdr_reader *r, char **text, uint32_t bound)
+{
+    uint32_t size;
+    size_t length;
+    const uint8_t *at;
+    if (!tw_cdr_read_uint32(r, &size))
+        return false;
+    length = size == 0 ? 0 : (size_t)size - 1;
+    if (size > r->limit - r->position || (bound != 0 && length > bound))
+        return tw_cdr_reject(r, TW_CDR_LENGTH);
+    at = r->bytes + r->position;
+    if (size > 0 && (at[length] != 0 || memchr(at, 0, length) != NULL))
+        return tw_cdr_reject(r, TW_CDR_TEXT);
+    if (!tw_cdr_is_utf8(at, length))
+        return tw_cdr_reject(r, TW_CDR_TEXT);
+    if (*text == NULL || strlen(*text) < length) {
+        char *grown = (char *)realloc(*text, length + 1);
+        if (grown == NULL)
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        *text = grown;
+    }
+    memcpy(*text, at, length);
+    (*text)[length] = 0;
+    r->position += size;
+    return true;
+}
+
+/** Writes a wide string of at most `bound` units, 0 for any number. NULL is the empty one. */
+static inline bool tw_cdr_write_wstring(tw_cdr_writer *w, const uint16_t *text, uint32_t bound)
+{
+    size_t length = tw_cdr_wide_length(text);
+    if ((bound != 0 && length > bound) || length > UINT32_MAX / 2)
+        return tw_cdr_refuse(w, TW_CDR_LENGTH);
+    if (!tw_cdr_is_utf16(text, length))
+        return tw_cdr_refuse(w, TW_CDR_TEXT);
+    return tw_cdr_write_uint32(w, (uint32_t)length * 2) && tw_cdr_write_all_wchar(w, text, length);
+}
+
+/** Reads a wide string into new memory. A NUL at its end, which some write, is left out. */
+static inline bool tw_cdr_read_wstring(tw_cdr_reader *r, uint16_t **text, uint32_t bound)
+{
+    uint32_t size;
+    size_t length;
+    uint16_t *made;
+    if (!tw_cdr_read_uint32(r, &size))
+        return false;
+    length = size / 2;
+    if (size % 2 != 0 || size > r->limit - r->position || (bound != 0 && length > (size_t)bound + 1))
+        return tw_cdr_reject(r, TW_CDR_LENGTH);
+    made = (uint16_t *)realloc(*text, (length + 1) * sizeof *made);
+    if (made == NULL)
+        return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+    *text = made;
+    made[0] = 0;
+    if (!tw_cdr_read_all_wchar(r, made, length))
+        return false;
+    made[length] = 0;
+    if (length > 0 && made[length - 1] == 0)
+        length--;
+    if (bound != 0 && length > bound)
+        return tw_cdr_reject(r, TW_CDR_LENGTH);
+    return tw_cdr_is_utf16(made, length) || tw_cdr_reject(r, TW_CDR_TEXT);
+}
+
+#define TW_CDR_TEXTS(NAME, TYPE, SET)                                                                  \
+    typedef struct tw_##NAME##_seq {                                                                   \
+        uint32_t length;                                                                               \
+        uint32_t capacity;                                                                             \
+        TYPE **buffer;                                                                                 \
+    } tw_##NAME##_seq;                                                                                 \
+    static inline bool tw_##NAME##_seq_resize(tw_##NAME##_seq *seq, uint32_t length)                   \
+    {                                                                                                  \
+        if (length > seq->capacity) {                                                                  \
+            void *grown = tw_cdr_grow(seq->buffer, &seq->capacity, length, sizeof *seq->buffer);       \
+            if (grown == NULL)                                                                         \
+                return false;                                                                          \
+            seq->buffer = (TYPE **)grown;                                                              \
+        }                                                                                              \
+        seq->length = length;                                                                          \
+        return true;                                                                                   \
+    }                                                                                                  \
+    static inline bool tw_##NAME##_seq_copy(tw_##NAME##_seq *to, const tw_##NAME##_seq *from)          \
+    {                                                                                                  \
+        uint32_t i;                                                                                    \
+        if (!tw_##NAME##_seq_resize(to, from->length))                                                 \
+            return false;                                                                              \
+        for (i = 0; i < from->length; i++)                                                             \
+            if (!SET(&to->buffer[i], from->buffer[i]))                                                 \
+                return false;                                                                          \
+        return true;                                                                                   \
+    }                                                                                                  \
+    static inline void tw_##NAME##_seq_free(tw_##NAME##_seq *seq)                                      \
+    {                                                                                                  \
+        uint32_t i;                                                                                    \
+        for (i = 0; i < seq->capacity; i++)                                                            \
+            free(seq->buffer[i]);                                                                      \
+        free(seq->buffer);                                                                             \
+        seq->buffer = NULL;                                                                            \
+        seq->length = 0;                                                                               \
+        seq->capacity = 0;                                                                             \
+    }
+
+TW_CDR_TEXTS(string, char, tw_cdr_set_text)
+TW_CDR_TEXTS(wstring, uint16_t, tw_cdr_set_wide_text)
+
+/* -- Writing structs, members and collections -- */
+
+/** Fills in the number of bytes after the word at `at`. */
+static inline bool tw_cdr_fill_length(tw_cdr_writer *w, size_t at)
+{
+    size_t length = w->size - at - 4;
+    if (length > UINT32_MAX)
+        return tw_cdr_refuse(w, TW_CDR_LENGTH);
+    tw_cdr_put_uint32(w->data + at, (uint32_t)length, w->swap);
+    return true;
+}
+
+/** Leaves room for a length. */
+static inline bool tw_cdr_open_length(tw_cdr_writer *w, tw_cdr_mark *mark)
+{
+    if (!tw_cdr_write_uint32(w, 0))
+        return false;
+    mark->at = w->size - 4;
+    mark->delimited = true;
+    return true;
+}
+
+static inline bool tw_cdr_open_struct(tw_cdr_writer *w, tw_cdr_extensibility extensibility, tw_cdr_mark *mark)
+{
+    mark->at = 0;
+    mark->origin = w->origin;
+    mark->delimited = false;
+    if (++w->depth > TW_CDR_MAX_DEPTH)
+        return tw_cdr_refuse(w, TW_CDR_DEPTH);
+    if (extensibility == TW_CDR_FINAL || w->version == TW_CDR_XCDR1)
+        return true;
+    return tw_cdr_open_length(w, mark);
+}
+
+static inline bool tw_cdr_close_struct(tw_cdr_writer *w, tw_cdr_extensibility extensibility,
+                                       const tw_cdr_mark *mark)
+{
+    uint8_t *at;
+    w->depth--;
+    if (mark->delimited)
+        return tw_cdr_fill_length(w, mark->at);
+    if (extensibility != TW_CDR_MUTABLE)
+        return true;
+    at = tw_cdr_room(w, 4, 4);
+    if (at == NULL)
+        return false;
+    tw_cdr_put_uint16(at, TW_CDR_LIST_MUST_UNDERSTAND | TW_CDR_LIST_END, w->swap);
+    tw_cdr_put_uint16(at + 2, 0, w->swap);
+    return true;
+}
+
+/** The extended parameter header of XCDR1 (XTypes 1.3 section 7.4.1.2.1). */
+static inline bool tw_cdr_open_list_member(tw_cdr_writer *w, uint32_t id, bool must_understand, tw_cdr_mark *mark)
+{
+    uint8_t *at = tw_cdr_room(w, 4, 12);
+    if (at == NULL)
+        return false;
+    tw_cdr_put_uint16(at, TW_CDR_LIST_MUST_UNDERSTAND | TW_CDR_LIST_EXTENDED, w->swap);
+    tw_cdr_put_uint16(at + 2, 8, w->swap);
+    tw_cdr_put_uint32(at + 4, (must_understand ? UINT32_C(1) << 30 : 0) | id, w->swap);
+    tw_cdr_put_uint32(at + 8, 0, w->swap);
+    mark->at = w->size - 4;
+    mark->origin = w->origin;
+    mark->delimited = true;
+    w->origin = w->size;
+    return true;
+}
+
+/** Begins a member of a mutable struct. `code` says how the length is told (XTypes 1.3 section 7.4.3.4.2). */
+static inline bool tw_cdr_open_member(tw_cdr_writer *w, uint32_t id, bool must_understand, uint32_t code,
+                                      tw_cdr_mark *mark)
+{
+    if (w->version == TW_CDR_XCDR1)
+        return tw_cdr_open_list_member(w, id, must_understand, mark);
+    mark->at = 0;
+    mark->origin = w->origin;
+    mark->delimited = false;
+    if (!tw_cdr_write_uint32(w, (must_understand ? UINT32_C(1) << 31 : 0) | code << 28 | id))
+        return false;
+    return code != 4 || tw_cdr_open_length(w, mark);
+}
+
+static inline bool tw_cdr_close_member(tw_cdr_writer *w, const tw_cdr_mark *mark)
+{
+    if (!mark->delimited)
+        return true;
+    /* Lengths in lists of XCDR1 are multiples of 4, as RTPS and some peers want. */
+    if (w->version == TW_CDR_XCDR1 && tw_cdr_room(w, 4, 0) == NULL)
+        return false;
+    w->origin = mark->origin;
+    return tw_cdr_fill_length(w, mark->at);
+}
+
+/** Begins an optional member that is there, of a struct that is not mutable. */
+static inline bool tw_cdr_open_optional(tw_cdr_writer *w, uint32_t id, bool must_understand, tw_cdr_mark *mark)
+{
+    if (w->version == TW_CDR_XCDR1)
+        return tw_cdr_open_list_member(w, id, must_understand, mark);
+    mark->at = 0;
+    mark->origin = w->origin;
+    mark->delimited = false;
+    return tw_cdr_write_boolean(w, true);
+}
+
+static inline bool tw_cdr_close_optional(tw_cdr_writer *w, const tw_cdr_mark *mark)
+{
+    if (!mark->delimited)
+        return true;
+    w->origin = mark->origin;
+    return tw_cdr_fill_length(w, mark->at);
+}
+
+/** Says that an optional member is not there. */
+static inline bool tw_cdr_write_absent(tw_cdr_writer *w, uint32_t id, bool must_understand)
+{
+    tw_cdr_mark mark;
+    if (w->version == TW_CDR_XCDR2)
+        return tw_cdr_write_boolean(w, false);
+    if (!tw_cdr_open_list_member(w, id, must_understand, &mark))
+        return false;
+    w->origin = mark.origin;
+    return true;
+}
+
+/** Begins a sequence or a map. */
+static inline bool tw_cdr_open_sequence(tw_cdr_writer *w, uint32_t length, uint32_t bound, bool primitive,
+                                        tw_cdr_mark *mark)
+{
+    mark->at = 0;
+    mark->origin = w->origin;
+    mark->delimited = false;
+    if (bound != 0 && length > bound)
+        return tw_cdr_refuse(w, TW_CDR_LENGTH);
+    if (!primitive && w->version == TW_CDR_XCDR2 && !tw_cdr_open_length(w, mark))
+        return false;
+    return tw_cdr_write_uint32(w, length);
+}
+
+/** Begins an array of what is not primitive. */
+static inline bool tw_cdr_open_array(tw_cdr_writer *w, tw_cdr_mark *mark)
+{
+    mark->at = 0;
+    mark->origin = w->origin;
+    mark->delimited = false;
+    return w->version == TW_CDR_XCDR1 || tw_cdr_open_length(w, mark);
+}
+
+/** Ends a sequence, map or array. */
+static inline bool tw_cdr_close_elements(tw_cdr_writer *w, const tw_cdr_mark *mark)
+{
+    return !mark->delimited || tw_cdr_fill_length(w, mark->at);
+}
+
+/* -- Reading structs, members and collections -- */
+
+/** Narrows the limit by a length. */
+static inline bool tw_cdr_narrow(tw_cdr_reader *r, size_t length)
+{
+    if (length > r->limit - r->position)
+        return tw_cdr_reject(r, TW_CDR_END);
+    r->limit = r->position + length;
+    return true;
+}
+
+static inline bool tw_cdr_enter_length(tw_cdr_reader *r)
+{
+    uint32_t length;
+    return tw_cdr_read_uint32(r, &length) && tw_cdr_narrow(r, length);
+}
+
+static inline bool tw_cdr_enter_struct(tw_cdr_reader *r, tw_cdr_extensibility extensibility, tw_cdr_scope *scope)
+{
+    scope->outer = r->limit;
+    scope->delimited = extensibility != TW_CDR_FINAL && r->version == TW_CDR_XCDR2;
+    /* XCDR1 does not delimit appendable structs: only the outermost one can tell that it is short. */
+    scope->may_end = extensibility != TW_CDR_FINAL && (scope->delimited || r->position == 0);
+    if (++r->depth > TW_CDR_MAX_DEPTH)
+        return tw_cdr_reject(r, TW_CDR_DEPTH);
+    return !scope->delimited || tw_cdr_enter_length(r);
+}
+
+/** Ends what was entered, and skips what is not known of it. */
+static inline void tw_cdr_leave(tw_cdr_reader *r, const tw_cdr_scope *scope)
+{
+    if (scope->delimited) {
+        r->position = r->limit;
+        r->limit = scope->outer;
+    }
+}
+
+static inline void tw_cdr_leave_struct(tw_cdr_reader *r, const tw_cdr_scope *scope)
+{
+    r->depth--;
+    tw_cdr_leave(r, scope);
+}
+
+/** Whether another member follows. An older version of an appendable type has fewer. */
+static inline bool tw_cdr_has_member(const tw_cdr_reader *r, const tw_cdr_scope *scope)
+{
+    return !scope->may_end || r->position < r->limit;
+}
+
+/** Parameter headers of XCDR1, short and extended; false also at the end of the list. */
+static inline bool tw_cdr_read_list_header(tw_cdr_reader *r, tw_cdr_member *member, size_t *length)
+{
+    const uint8_t *at = tw_cdr_take(r, 4, 4);
+    uint16_t first;
+    uint16_t second;
+    if (at == NULL)
+        return false;
+    first = tw_cdr_get_uint16(at, r->swap);
+    second = tw_cdr_get_uint16(at + 2, r->swap);
+    member->must_understand = (first & TW_CDR_LIST_MUST_UNDERSTAND) != 0;
+    member->id = first & 0x3fff;
+    *length = second;
+    if (member->id == TW_CDR_LIST_END)
+        return false;
+    if (member->id == TW_CDR_LIST_EXTENDED) {
+        uint32_t word;
+        if (second < 8)
+            return tw_cdr_reject(r, TW_CDR_HEADER);
+        at = tw_cdr_take(r, 4, 8);
+        if (at == NULL)
+            return false;
+        word = tw_cdr_get_uint32(at, r->swap);
+        member->must_understand = (word >> 30 & 1) != 0;
+        member->id = word & 0x0fffffff;
+        *length = tw_cdr_get_uint32(at + 4, r->swap);
+    }
+    return true;
+}
+
+/** The header of a member of XCDR2 (XTypes 1.3 section 7.4.3.4.2). */
+static inline bool tw_cdr_read_member_header(tw_cdr_reader *r, tw_cdr_member *member, size_t *length)
+{
+    static const uint8_t units[] = { 1, 4, 8 };
+    uint32_t word;
+    uint32_t count;
+    uint32_t code;
+    uint64_t bytes;
+    size_t position;
+    if (!tw_cdr_read_uint32(r, &word))
+        return false;
+    member->must_understand = word >> 31 != 0;
+    member->id = word & 0x0fffffff;
+    code = word >> 28 & 7;
+    if (code < 4) {
+        *length = (size_t)1 << code;
+        return true;
+    }
+    position = r->position;
+    if (!tw_cdr_read_uint32(r, &count))
+        return false;
+    if (code == 4) {
+        *length = count;
+        return true;
+    }
+    /* The length is the first word of the value, too. */
+    r->position = position;
+    bytes = (uint64_t)count * units[code - 5] + 4;
+    if (bytes > r->limit - r->position)
+        return tw_cdr_reject(r, TW_CDR_END);
+    *length = (size_t)bytes;
+    return true;
+}
+
+/** Begins the value after a header. */
+static inline bool tw_cdr_enter_member(tw_cdr_reader *r, tw_cdr_member *member, size_t length)
+{
+    member->delimited = true;
+    member->outer = r->limit;
+    member->origin = r->origin;
+    if (!tw_cdr_narrow(r, length))
+        return false;
+    if (r->version == TW_CDR_XCDR1)
+        r->origin = r->position;
+    return true;
+}
+
+static inline void tw_cdr_leave_member(tw_cdr_reader *r, const tw_cdr_member *member)
+{
+    if (member->delimited) {
+        r->position = r->limit;
+        r->limit = member->outer;
+        r->origin = member->origin;
+    }
+}
+
+/** Begins the next member of a mutable struct; false at the end, and on a failure. */
+static inline bool tw_cdr_next_member(tw_cdr_reader *r, const tw_cdr_scope *scope, tw_cdr_member *member)
+{
+    size_t length;
+    for (;;) {
+        if (scope->delimited && r->position == r->limit)
+            return false;
+        if (r->version == TW_CDR_XCDR1) {
+            if (!tw_cdr_read_list_header(r, member, &length))
+                return false;
+        } else if (!tw_cdr_read_member_header(r, member, &length)) {
+            return false;
+        }
+        /* An empty value is an optional member that is absent. */
+        if (length > 0)
+            return tw_cdr_enter_member(r, member, length);
+    }
+}
+
+/** Refuses the sample if a member that the type does not have was marked as indispensable. */
+static inline bool tw_cdr_skip_unknown(tw_cdr_reader *r, const tw_cdr_member *member)
+{
+    return !member->must_understand || tw_cdr_reject(r, TW_CDR_MUST_UNDERSTAND);
+}
+
+/** Begins an optional member of a struct that is not mutable, if it is `present`. */
+static inline bool tw_cdr_enter_optional(tw_cdr_reader *r, const tw_cdr_scope *scope, uint32_t id,
+                                         tw_cdr_member *member, bool *present)
+{
+    size_t length;
+    member->delimited = false;
+    *present = false;
+    if (!tw_cdr_has_member(r, scope))
+        return true;
+    if (r->version == TW_CDR_XCDR2)
+        return tw_cdr_read_boolean(r, present);
+    if (!tw_cdr_read_list_header(r, member, &length) || member->id != id)
+        return tw_cdr_reject(r, TW_CDR_HEADER);
+    *present = length > 0;
+    return !*present || tw_cdr_enter_member(r, member, length);
+}
+
+/** Begins the discriminator of a mutable union. */
+static inline bool tw_cdr_enter_discriminator(tw_cdr_reader *r, const tw_cdr_scope *scope, tw_cdr_member *member)
+{
+    if (!tw_cdr_next_member(r, scope, member) || member->id != 0)
+        return tw_cdr_reject(r, TW_CDR_HEADER);
+    return true;
+}
+
+/** Passes over the members that are left of a mutable union. */
+static inline bool tw_cdr_skip_members(tw_cdr_reader *r, const tw_cdr_scope *scope)
+{
+    tw_cdr_member member;
+    while (tw_cdr_next_member(r, scope, &member)) {
+        if (!tw_cdr_skip_unknown(r, &member))
+            return false;
+        tw_cdr_leave_member(r, &member);
+    }
+    return r->status == TW_CDR_OK;
+}
+
+/** Begins a sequence or map whose elements take at least `least` bytes each, and `size` in memory. */
+static inline bool tw_cdr_enter_sequence(tw_cdr_reader *r, uint32_t bound, bool primitive, size_t least,
+                                         size_t size, tw_cdr_scope *scope, uint32_t *length)
+{
+    scope->outer = r->limit;
+    scope->delimited = !primitive && r->version == TW_CDR_XCDR2;
+    scope->may_end = false;
+    if (scope->delimited && !tw_cdr_enter_length(r))
+        return false;
+    if (!tw_cdr_read_uint32(r, length))
+        return false;
+    if ((bound != 0 && *length > bound) || *length > (r->limit - r->position) / least)
+        return tw_cdr_reject(r, TW_CDR_LENGTH);
+    return tw_cdr_charge(r, *length, size);
+}
+
+/** Begins an array of `count` elements that are not primitive. */
+static inline bool tw_cdr_enter_array(tw_cdr_reader *r, size_t count, tw_cdr_scope *scope)
+{
+    scope->outer = r->limit;
+    scope->delimited = r->version == TW_CDR_XCDR2;
+    scope->may_end = false;
+    if (scope->delimited && !tw_cdr_enter_length(r))
+        return false;
+    return count <= r->limit - r->position || tw_cdr_reject(r, TW_CDR_END);
+}
+
+/* -- Payloads -- */
+
+/** Begins a payload in place of the one before (RTPS 2.5 section 10.2). */
+static inline bool tw_cdr_open_payload(tw_cdr_writer *w, tw_cdr_version version, tw_cdr_extensibility extensibility)
+{
+    static const uint8_t kinds[2][3] = { { 0x00, 0x00, 0x02 }, { 0x06, 0x08, 0x0a } };
+    uint8_t *at;
+    w->size = 0;
+    w->swap = w->big_endian != tw_cdr_is_big();
+    w->origin = 0;
+    w->status = TW_CDR_OK;
+    w->member = NULL;
+    w->depth = 0;
+    w->version = version == TW_CDR_XCDR1 ? TW_CDR_XCDR1 : TW_CDR_XCDR2;
+    w->max_align = w->version == TW_CDR_XCDR1 ? 8 : 4;
+    at = tw_cdr_room(w, 1, 4);
+    if (at == NULL)
+        return false;
+    at[0] = 0;
+    at[1] = (uint8_t)(kinds[w->version == TW_CDR_XCDR1 ? 0 : 1][extensibility] | (w->big_endian ? 0 : 1));
+    at[2] = 0;
+    at[3] = 0;
+    w->origin = w->size;
+    return true;
+}
+
+/** Ends a payload: pads it to a multiple of four, and tells by how much. */
+static inline tw_cdr_status tw_cdr_close_payload(tw_cdr_writer *w, bool written)
+{
+    size_t padding = (0 - w->size) & 3;
+    if (written && tw_cdr_room(w, 4, 0) != NULL)
+        w->data[3] = (uint8_t)padding;
+    if (w->status != TW_CDR_OK)
+        w->size = 0;
+    return w->status;
+}
+
+/** Looks at the first four bytes of a payload of a type of this extensibility. */
+static inline bool tw_cdr_enter_payload(tw_cdr_reader *r, const void *payload, size_t size,
+                                        tw_cdr_extensibility extensibility)
+{
+    const uint8_t *at = (const uint8_t *)payload;
+    uint8_t padding;
+    tw_cdr_extensibility told;
+    memset(r, 0, sizeof *r);
+    r->version = TW_CDR_XCDR1;
+    r->max_align = 8;
+    if (at == NULL || size < 4)
+        return tw_cdr_reject(r, TW_CDR_END);
+    if (at[0] != 0)
+        return tw_cdr_reject(r, TW_CDR_ENCAPSULATION);
+    switch (at[1] & 0xfe) {
+    case 0x00: told = extensibility == TW_CDR_APPENDABLE ? TW_CDR_APPENDABLE : TW_CDR_FINAL; break;
+    case 0x02: told = TW_CDR_MUTABLE; break;
+    case 0x06: told = TW_CDR_FINAL; break;
+    case 0x08: told = TW_CDR_APPENDABLE; break;
+    case 0x0a: told = TW_CDR_MUTABLE; break;
+    default: return tw_cdr_reject(r, TW_CDR_ENCAPSULATION);
+    }
+    if (at[1] >= 0x06) {
+        r->version = TW_CDR_XCDR2;
+        r->max_align = 4;
+    }
+    padding = at[3] & 3;
+    if (size - 4 < padding)
+        return tw_cdr_reject(r, TW_CDR_END);
+    if (told != extensibility)
+        return tw_cdr_reject(r, TW_CDR_EXTENSIBILITY);
+    r->bytes = at + 4;
+    r->limit = size - 4 - padding;
+    r->swap = ((at[1] & 1) == 0) != tw_cdr_is_big();
+    r->allowance = r->limit > (SIZE_MAX - TW_CDR_MEMORY_AT_LEAST) / TW_CDR_MEMORY_PER_BYTE
+                       ? SIZE_MAX
+                       : r->limit * TW_CDR_MEMORY_PER_BYTE + TW_CDR_MEMORY_AT_LEAST;
+    return true;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,432 @@
+//! Functions that read values.
+
+use super::aggregate::{extensibility, place, union_place};
+use super::encode::total;
+use super::facts::{Kind, is_pointer, kind};
+use super::text::Text;
+use super::{C, names};
+use crate::model::{DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union};
+
+/// How a member is read: the statement for when it cannot be, and whether there is its key alone.
+struct How {
+    fail: String,
+    key: bool,
+}
+
+impl<'m> C<'m> {
+    pub(super) fn decode_struct(
+        &mut self,
+        text: &mut Text,
+        id: DefinitionId,
+        of: &'m Struct,
+        key: bool,
+    ) {
+        let name = self.names[&id].clone();
+        let suffix = if key { "_key" } else { "" };
+        text.line("");
+        text.line(&format!(
+            "bool {name}_decode{suffix}({name} *value, tw_cdr_reader *r)"
+        ));
+        text.open("{");
+        if key && !self.facts.definition_is_partial(id) {
+            text.line(&format!("return {name}_decode(value, r);"));
+            return text.close("}");
+        }
+        let kind = extensibility(of.extensibility);
+        let members = self.members_for(of, key);
+        text.line("tw_cdr_scope scope;");
+        if of.extensibility == Extensibility::Mutable {
+            text.line("tw_cdr_member member;");
+            text.line(&format!("bool seen[{}] = {{ false }};", members.len()));
+        }
+        text.when(
+            &format!("!tw_cdr_enter_struct(r, {kind}, &scope)"),
+            "return false;",
+        );
+        match of.extensibility {
+            Extensibility::Mutable => self.decode_mutable(text, &members, key),
+            extensibility => {
+                for (part, alignment, size) in self.parts(&members, extensibility) {
+                    match part {
+                        [member] => self.decode_member(text, member, extensibility, key),
+                        _ => self.decode_run(text, part, alignment, size, extensibility),
+                    }
+                }
+            }
+        }
+        text.line("tw_cdr_leave_struct(r, &scope);");
+        text.line("return true;");
+        text.close("}");
+    }
+
+    fn decode_mutable(&mut self, text: &mut Text, members: &[&'m Member], key: bool) {
+        text.open("while (tw_cdr_next_member(r, &scope, &member)) {");
+        text.open("switch (member.id) {");
+        for (index, member) in members.iter().enumerate() {
+            text.label(&format!("case {}:", member.id));
+            text.line(&format!("seen[{index}] = true;"));
+            let how = self.how_read(member, key);
+            self.decode_target(text, member, &place(member), &how);
+            text.line("break;");
+        }
+        text.label("default:");
+        text.when("!tw_cdr_skip_unknown(r, &member)", "return false;");
+        text.line("break;");
+        text.close("}");
+        text.line("tw_cdr_leave_member(r, &member);");
+        text.close("}");
+        text.when("r->status != TW_CDR_OK", "return false;");
+        for (index, member) in members.iter().enumerate() {
+            text.open(&format!("if (!seen[{index}]) {{"));
+            self.reset_member(text, member, &place(member), NO_MEMORY);
+            text.close("}");
+        }
+    }
+
+    fn decode_run(
+        &mut self,
+        text: &mut Text,
+        part: &[&'m Member],
+        alignment: usize,
+        size: usize,
+        of: Extensibility,
+    ) {
+        text.open("{");
+        let is_final = of == Extensibility::Final;
+        let function = if is_final { "take" } else { "peek" };
+        text.line(&format!(
+            "const uint8_t *at = tw_cdr_{function}(r, {alignment}, {size});"
+        ));
+        if is_final {
+            let fail = part.first().map(|member| self.how_read(member, false).fail);
+            text.when("at == NULL", &fail.unwrap_or_default());
+        } else {
+            text.open("if (at != NULL) {");
+        }
+        let mut offset = 0;
+        for member in part {
+            let value = place(member);
+            let how = self.how_read(member, false);
+            let at = match offset {
+                0 => "at".to_owned(),
+                offset => format!("at + {offset}"),
+            };
+            match kind(self.model, &member.ty) {
+                Kind::Array(element, dimensions) => {
+                    let element = kind(self.model, element);
+                    let size = self.wire(&element).map_or(1, |(_, size)| size);
+                    let count = total(&dimensions);
+                    text.line(&format!(
+                        "tw_cdr_copy({value}, {at}, {count}, {size}, r->swap);"
+                    ));
+                    offset += size * count;
+                }
+                kind => {
+                    let Some((name, size)) = self.wire(&kind) else {
+                        continue;
+                    };
+                    match kind {
+                        Kind::Primitive(Primitive::Boolean) => {
+                            let call = format!("!tw_cdr_get_boolean(r, {at}, &{value})");
+                            text.when(&call, &how.fail);
+                        }
+                        Kind::Enum(id, _) => {
+                            let get = format!("tw_cdr_get_{name}({at}, r->swap)");
+                            text.open("{");
+                            text.line(&format!("int32_t number = {get};"));
+                            self.set_literal(text, id, &value, &how);
+                            text.close("}");
+                        }
+                        _ => text.line(&format!("{value} = tw_cdr_get_{name}({at}, r->swap);")),
+                    }
+                    offset += size;
+                }
+            }
+        }
+        if !is_final {
+            text.turn("} else {");
+            for member in part {
+                self.decode_member(text, member, of, false);
+            }
+            text.close("}");
+        }
+        text.close("}");
+    }
+
+    fn set_literal(&self, text: &mut Text, id: DefinitionId, value: &str, how: &How) {
+        let name = &self.names[&id];
+        text.open(&format!("if (!{name}_is_literal(number)) {{"));
+        text.line("tw_cdr_reject(r, TW_CDR_LITERAL);");
+        text.line(&how.fail);
+        text.close("}");
+        text.line(&format!("{value} = ({name})number;"));
+    }
+
+    fn how_read(&self, member: &Member, key: bool) -> How {
+        let fail = format!("return tw_cdr_unread(r, {});", self.path(&member.name));
+        How { fail, key }
+    }
+
+    /// A member of a struct that is not mutable.
+    fn decode_member(&mut self, text: &mut Text, member: &'m Member, of: Extensibility, key: bool) {
+        let how = self.how_read(member, key);
+        let value = place(member);
+        if member.optional {
+            text.open("{");
+            text.line("tw_cdr_member member;");
+            text.line("bool present;");
+            let id = member.id;
+            let enter = format!("!tw_cdr_enter_optional(r, &scope, {id}, &member, &present)");
+            text.when(&enter, &how.fail);
+            text.open("if (present) {");
+            self.decode_target(text, member, &value, &how);
+            text.line("tw_cdr_leave_member(r, &member);");
+            text.turn("} else {");
+            self.free_member(text, member, &value);
+            text.close("}");
+            return text.close("}");
+        }
+        if of == Extensibility::Final {
+            return self.decode_target(text, member, &value, &how);
+        }
+        text.open("if (tw_cdr_has_member(r, &scope)) {");
+        self.decode_target(text, member, &value, &how);
+        text.turn("} else {");
+        self.reset_member(text, member, &value, NO_MEMORY);
+        text.close("}");
+    }
+
+    /// Statements that read a member that is there.
+    fn decode_target(&mut self, text: &mut Text, member: &'m Member, value: &str, how: &How) {
+        if !is_pointer(self.model, member) {
+            return self.decode(text, &member.ty, value, how);
+        }
+        let pointer = self.declare(&member.ty, "*");
+        let target = format!("(*{value})");
+        text.open(&format!("if ({value} == NULL) {{"));
+        text.line(&format!(
+            "{value} = ({pointer})tw_cdr_new(r, sizeof *{value});"
+        ));
+        text.when(&format!("{value} == NULL"), &how.fail);
+        self.init(text, &member.ty, &target, NO_MEMORY);
+        text.close("}");
+        self.decode(text, &member.ty, &target, how);
+    }
+
+    /// Statements that read a value.
+    fn decode(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
+        let fail = how.fail.as_str();
+        let kind = kind(self.model, ty);
+        match &kind {
+            Kind::String(bound) => {
+                text.when(&format!("!tw_cdr_read_string(r, &{value}, {bound})"), fail);
+            }
+            Kind::WString(bound) => {
+                text.when(&format!("!tw_cdr_read_wstring(r, &{value}, {bound})"), fail);
+            }
+            Kind::Struct(id) | Kind::Union(id) => {
+                let function = self.function(*id, "decode", how.key);
+                text.when(&format!("!{function}(&{value}, r)"), fail);
+            }
+            Kind::Sequence(element, bound) => {
+                let name = self.mangle(ty);
+                if self.is_primitive(element) {
+                    text.when(&format!("!{name}_read(r, &{value}, {bound})"), fail);
+                    return;
+                }
+                let least = match how.key && self.facts.is_partial(self.model, element) {
+                    true => 1,
+                    false => self.facts.least(self.model, element),
+                };
+                let begin = format!("{bound}, false, {least}");
+                self.decode_elements(text, &name, value, &begin, how, |c, text, at| {
+                    c.decode(text, element, at, how);
+                });
+            }
+            Kind::Map(key, of, bound) => {
+                let name = self.mangle(ty);
+                let primitive = self.is_primitive(key) && self.is_primitive(of);
+                let (key_least, least) = (
+                    self.facts.least(self.model, key),
+                    self.facts.least(self.model, of),
+                );
+                let begin = format!("{bound}, {primitive}, {}", key_least.saturating_add(least));
+                let how = How {
+                    fail: how.fail.clone(),
+                    key: false,
+                };
+                self.decode_elements(text, &name, value, &begin, &how, |c, text, at| {
+                    c.decode(text, key, &format!("{at}.key"), &how);
+                    c.decode(text, of, &format!("{at}.value"), &how);
+                });
+            }
+            Kind::Array(element, dimensions) => {
+                if let Kind::Primitive(primitive) = super::facts::kind(self.model, element) {
+                    let (name, count) = (names::primitive(primitive), total(dimensions));
+                    let call = format!("!tw_cdr_read_all_{name}(r, {value}, {count})");
+                    text.when(&call, fail);
+                    return;
+                }
+                let scope = format!("scope{}", self.scope.1 + 1);
+                let count = dimensions.first().copied().unwrap_or(1);
+                text.open("{");
+                text.line(&format!("tw_cdr_scope {scope};"));
+                text.when(&format!("!tw_cdr_enter_array(r, {count}, &{scope})"), fail);
+                self.each(text, dimensions, |c, text, index| {
+                    c.decode(text, element, &format!("{value}{index}"), how);
+                });
+                text.line(&format!("tw_cdr_leave(r, &{scope});"));
+                text.close("}");
+            }
+            Kind::Enum(id, _) => {
+                let Some((name, _)) = self.wire(&kind) else {
+                    return;
+                };
+                text.open("{");
+                text.line("int32_t number;");
+                if name == "int32" {
+                    text.when("!tw_cdr_read_int32(r, &number)", fail);
+                } else {
+                    text.line(&format!("{name}_t small;"));
+                    text.when(&format!("!tw_cdr_read_{name}(r, &small)"), fail);
+                    text.line("number = small;");
+                }
+                self.set_literal(text, *id, value, how);
+                text.close("}");
+            }
+            _ => {
+                if let Some((name, _)) = self.wire(&kind) {
+                    text.when(&format!("!tw_cdr_read_{name}(r, &{value})"), fail);
+                }
+            }
+        }
+    }
+
+    /// `begin` is bound, whether elements are primitive, and their least size.
+    fn decode_elements(
+        &mut self,
+        text: &mut Text,
+        name: &str,
+        value: &str,
+        begin: &str,
+        how: &How,
+        each: impl FnOnce(&mut Self, &mut Text, &str),
+    ) {
+        let i = self.enter();
+        let (scope, length) = (
+            format!("scope{}", self.scope.1),
+            format!("length{}", self.scope.1),
+        );
+        text.open("{");
+        text.line(&format!("tw_cdr_scope {scope};"));
+        text.line(&format!("uint32_t {length};"));
+        text.when(
+            &format!(
+                "!tw_cdr_enter_sequence(r, {begin}, sizeof *{value}.buffer, &{scope}, &{length})"
+            ),
+            &how.fail,
+        );
+        text.when(&format!("!{name}_resize(&{value}, {length})"), NO_MEMORY);
+        text.open(&format!("for (uint32_t {i} = 0; {i} < {length}; {i}++) {{"));
+        each(self, text, &format!("{value}.buffer[{i}]"));
+        text.close("}");
+        text.line(&format!("tw_cdr_leave(r, &{scope});"));
+        text.close("}");
+        self.scope.1 -= 1;
+    }
+
+    pub(super) fn decode_union(
+        &mut self,
+        text: &mut Text,
+        id: DefinitionId,
+        of: &'m Union,
+        key: bool,
+    ) {
+        let name = self.names[&id].clone();
+        let suffix = if key { "_key" } else { "" };
+        text.line("");
+        text.line(&format!(
+            "bool {name}_decode{suffix}({name} *value, tw_cdr_reader *r)"
+        ));
+        text.open("{");
+        if key && !self.facts.definition_is_partial(id) {
+            text.line(&format!("return {name}_decode(value, r);"));
+            return text.close("}");
+        }
+        let kind = extensibility(of.extensibility);
+        let is_mutable = of.extensibility == Extensibility::Mutable;
+        let discriminator = self.declare(&of.discriminator, "d");
+        text.line("tw_cdr_scope scope;");
+        text.line(&format!("{discriminator};"));
+        if is_mutable {
+            text.line("tw_cdr_member member;");
+        }
+        text.when(
+            &format!("!tw_cdr_enter_struct(r, {kind}, &scope)"),
+            "return false;",
+        );
+        let how = How {
+            fail: format!("return tw_cdr_unread(r, {});", self.path("discriminator")),
+            key,
+        };
+        if is_mutable {
+            text.when("!tw_cdr_enter_discriminator(r, &scope, &member)", &how.fail);
+        }
+        self.decode(text, &of.discriminator, "d", &how);
+        if is_mutable {
+            text.line("tw_cdr_leave_member(r, &member);");
+        }
+        text.when(&format!("!{name}_select(value, d)"), NO_MEMORY);
+        let skip = "!tw_cdr_skip_members(r, &scope)";
+        if key && of.discriminator_key {
+            if is_mutable {
+                text.when(skip, "return false;");
+            }
+        } else {
+            self.open_switch(text, of, "d");
+            for case in &of.cases {
+                self.labels(text, of, &case.labels, case.default);
+                let (member, value) = (&case.member, union_place(&case.member));
+                let how = self.how_read(member, key);
+                match is_mutable {
+                    true => self.decode_case(text, member, &value, &how),
+                    false => self.decode_target(text, member, &value, &how),
+                }
+                text.line("break;");
+            }
+            if !of.cases.iter().any(|case| case.default) {
+                text.label("default:");
+                if is_mutable {
+                    text.when(skip, "return false;");
+                }
+                text.line("break;");
+            }
+            text.close("}");
+        }
+        text.line("tw_cdr_leave_struct(r, &scope);");
+        text.line("return true;");
+        text.close("}");
+    }
+
+    /// The member of a mutable union, which may be missing.
+    fn decode_case(&mut self, text: &mut Text, member: &'m Member, value: &str, how: &How) {
+        text.open("{");
+        text.line("bool found = false;");
+        text.open("while (tw_cdr_next_member(r, &scope, &member)) {");
+        text.open(&format!("if (member.id == {}) {{", member.id));
+        text.line("found = true;");
+        self.decode_target(text, member, value, how);
+        text.turn("} else if (!tw_cdr_skip_unknown(r, &member)) {");
+        text.line("return false;");
+        text.close("}");
+        text.line("tw_cdr_leave_member(r, &member);");
+        text.close("}");
+        text.when("r->status != TW_CDR_OK", "return false;");
+        text.open("if (!found) {");
+        self.reset_member(text, member, value, NO_MEMORY);
+        text.close("}");
+        text.close("}");
+    }
+}
+
+const NO_MEMORY: &str = "return tw_cdr_reject(r, TW_CDR_NO_MEMORY);";
