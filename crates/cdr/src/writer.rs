@@ -548,16 +548,14 @@ impl<'a> Writer<'a> {
                 && stride.is_multiple_of(MAX)
                 && !part.is_empty()
             {
-                // All have the same layout, and all but the last the same bytes. Room is zeroed before
-                // it is written: by parts, which are in the cache then.
+                // All have the same layout, and all but the last the same bytes.
                 self.buffer.truncate(self.end);
                 self.buffer.reserve(part.len() * stride + len);
-                for part in part.chunks((PART / stride).max(1)) {
-                    let room = self.room(1, part.len() * stride);
-                    for (value, room) in part.iter().zip(room.chunks_exact_mut(stride)) {
+                self.write_parts(part, stride, |values, room| {
+                    for (value, room) in values.iter().zip(room.chunks_exact_mut(stride)) {
                         run(value).put(room, 0, MAX, ByteOrder::Little);
                     }
-                }
+                });
                 rest = rest.get(part.len()..).unwrap_or_default();
             } else {
                 let from = self.end - phase;
@@ -596,12 +594,10 @@ impl<'a> Writer<'a> {
         }
         self.buffer.truncate(self.end);
         self.buffer.reserve(values.len() * SIZE + SIZE);
-        let alignment = self.representation.alignment(SIZE);
+        self.align(self.representation.alignment(SIZE));
         let order = self.order;
-        // Room is zeroed before it is written: by parts, which are in the cache then.
-        for part in values.chunks(PART / SIZE) {
-            let room = self.room(alignment, part.len() * SIZE);
-            let slots = room.as_chunks_mut::<SIZE>().0.iter_mut().zip(part);
+        self.write_parts(values, SIZE, |values, room| {
+            let slots = room.as_chunks_mut::<SIZE>().0.iter_mut().zip(values);
             match order {
                 ByteOrder::Little => slots.for_each(|(slot, value)| *slot = to_bytes(value)),
                 ByteOrder::Big => slots.for_each(|(slot, value)| {
@@ -609,6 +605,23 @@ impl<'a> Writer<'a> {
                     slot.reverse();
                 }),
             }
+        });
+    }
+
+    /// Writes values of `size` bytes each back to back; `put` puts some into as much room, which is zeros but for what
+    /// it has put there before.
+    #[inline(always)]
+    fn write_parts<T>(&mut self, values: &[T], size: usize, put: impl Fn(&[T], &mut [u8])) {
+        if values.len() * size <= PART || size > PART {
+            return put(values, self.room(1, values.len() * size));
+        }
+        // Room of the buffer's own would be zeroed before it is written, which takes longer than to copy where it is
+        // in no cache.
+        let mut bytes = [0; PART];
+        for values in values.chunks((PART / size).max(1)) {
+            let room = bytes.get_mut(..values.len() * size).unwrap_or_default();
+            put(values, room);
+            self.write_bytes(room);
         }
     }
 

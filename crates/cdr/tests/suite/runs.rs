@@ -87,6 +87,24 @@ macro_rules! samples {
             pub(super) e: $i32,
             pub(super) grown: Vec<Grown>,
         }
+
+        // Longer than what is written at once.
+        #[derive(Clone, Debug, PartialEq, Topic)]
+        #[topic(final, crate = tickwire_cdr)]
+        pub(super) struct Wide {
+            pub(super) numbers: [$u16; 2_052],
+        }
+
+        #[derive(Clone, Debug, PartialEq, Topic)]
+        #[topic(final, crate = tickwire_cdr)]
+        pub(super) struct Long {
+            pub(super) before: Vec<u8>,
+            pub(super) floats: Vec<$f32>,
+            pub(super) points: Vec<Point>,
+            pub(super) items: Vec<Item>,
+            pub(super) grown: Vec<Grown>,
+            pub(super) wide: Vec<Wide>,
+        }
     };
 }
 
@@ -291,6 +309,58 @@ proptest! {
     #[test]
     fn an_appendable_type_is_what_it_is_one_by_one(value in growing(), change in any::<(usize, u8)>()) {
         check::<_, one_by_one::Growing>(&value, &[ByteOrder::Little], change);
+    }
+}
+
+#[test]
+fn long_sequences_are_what_they_are_one_by_one() {
+    // As many as fit what is written at once, one more or less, and many times as many.
+    for len in [169_u16, 170, 171, 255, 256, 257, 1023, 1024, 1025, 5000] {
+        let mut value = together::Long {
+            before: vec![1; usize::from(len % 9)],
+            floats: (0..len).map(f32::from).collect(),
+            points: (0..len)
+                .map(|it| together::Point {
+                    value: it.into(),
+                    three: [it; 3],
+                    flag: it % 3 == 0,
+                })
+                .collect(),
+            items: (0..len)
+                .map(|it| together::Item {
+                    i: it.into(),
+                    x: it.into(),
+                    d: it.into(),
+                    n: it.into(),
+                })
+                .collect(),
+            grown: (0..len)
+                .map(|it| together::Grown {
+                    flag: it % 2 == 0,
+                    value: it.into(),
+                    small: it.to_le_bytes()[0],
+                })
+                .collect(),
+            wide: (0..3)
+                .map(|it| together::Wide {
+                    numbers: std::array::from_fn(|at| it * 10_000 + at as u16),
+                })
+                .collect(),
+        };
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            // As in the other tests, final types alone.
+            if order == ByteOrder::Big {
+                value.grown.clear();
+            }
+            for representation in [Representation::Xcdr1, Representation::Xcdr2] {
+                let bytes = body(&value, representation, order);
+                let same = decoded::<one_by_one::Long>(&bytes, representation, order);
+                let same = same.expect("a value");
+                assert_eq!(body(&same, representation, order), bytes, "{len} values");
+                let again = decoded::<together::Long>(&bytes, representation, order);
+                assert_eq!(again.as_ref(), Ok(&value), "{len} values");
+            }
+        }
     }
 }
 
