@@ -1,6 +1,6 @@
 //! Samples that hold an array: of bytes, of floats, of structures.
 
-use lab_program::{HEADER_LEN, Message, fill};
+use lab_program::{Message, fill};
 use tickwire::Topic;
 use tickwire::cdr;
 
@@ -48,11 +48,8 @@ impl Content for Bytes {
 
 impl Content for Floats {
     fn fill(&mut self, number: u64, time: u64, scratch: &mut [u8]) {
-        fill(scratch, number, time);
-        let (elements, _) = scratch.as_chunks::<4>();
-        self.data.clear();
-        self.data
-            .extend(elements.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+        self.data.resize(scratch.len() / 4, 0.0);
+        fill(bytemuck::cast_slice_mut(&mut self.data), number, time);
     }
 }
 
@@ -106,23 +103,22 @@ impl Message for Bytes {
 }
 
 impl Floats {
-    fn bytes(&self, elements: usize) -> Vec<u8> {
-        let elements = self.data.iter().take(elements);
-        elements.flat_map(|it| it.to_le_bytes()).collect()
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.data)
     }
 }
 
 impl Message for Floats {
     fn number(&self, expected: u64) -> u64 {
-        self.bytes(HEADER_LEN / 4).number(expected)
+        self.bytes().number(expected)
     }
 
     fn time(&self) -> Option<u64> {
-        self.bytes(HEADER_LEN / 4).time()
+        self.bytes().time()
     }
 
     fn is_intact(&self, number: u64) -> bool {
-        self.bytes(self.data.len()).is_intact(number)
+        self.bytes().is_intact(number)
     }
 }
 

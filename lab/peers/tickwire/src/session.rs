@@ -86,6 +86,10 @@ impl Session {
         writer: &DataWriter<W>,
         reader: &DataReader<R>,
     ) -> Result<(), String> {
+        if self.options.job == Job::Receive && self.options.demand.is_none() {
+            // Who sends waits until this hears, and may have ended before this learns of his reader.
+            return Ok(());
+        }
         let count = match self.options.job.is_passive() {
             true => self.options.publishers,
             false => self.options.subscribers,
