@@ -1,6 +1,7 @@
 //! The machine and what is installed on it, so that a reader can judge the figures.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -91,7 +92,7 @@ impl Environment {
         let group = read("/proc/self/autogroup").unwrap_or_else(|| "not there".to_owned());
         fact("niceness of the session", Some(group));
         for (name, command) in COMMANDS {
-            fact(name, first_line(command));
+            fact(name, first_line(Path::new("."), command));
         }
         for (name, value) in versions {
             fact(name, Some(value.clone()));
@@ -144,9 +145,14 @@ pub(crate) fn timestamp(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day_of_month:02}T{hour:02}.{minute:02}.{second:02}Z")
 }
 
-/// The first line that a shell command prints.
-pub(crate) fn first_line(command: &str) -> Option<String> {
-    let output = Command::new("sh").args(["-c", command]).output().ok()?;
+/// The first line that a shell command prints in a folder.
+pub(crate) fn first_line(folder: &Path, command: &str) -> Option<String> {
+    let mut shell = Command::new("sh");
+    let output = shell
+        .args(["-c", command])
+        .current_dir(folder)
+        .output()
+        .ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().next()?.trim();
     (output.status.success() && !line.is_empty()).then(|| line.to_owned())

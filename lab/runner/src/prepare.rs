@@ -61,7 +61,12 @@ pub(crate) fn versions(folders: &Folders, peers: &[Peer]) -> Vec<(String, String
     let mut versions: Vec<(String, String)> = peers
         .iter()
         .filter(|peer| peer.absent.is_none())
-        .filter_map(|peer| Some((peer.name.clone(), first_line(peer.version.as_deref()?)?)))
+        .filter_map(|peer| {
+            Some((
+                peer.name.clone(),
+                first_line(&peer.folder, peer.version.as_deref()?)?,
+            ))
+        })
         .collect();
     let cargo = fs::read_to_string(folders.lab.join("Cargo.toml")).unwrap_or_default();
     let profile = cargo.split("[profile.release]").nth(1).unwrap_or_default();
