@@ -141,7 +141,8 @@ fn ready(folders: &Folders, peer: &Peer, builds: &mut Builds) -> Result<(), Stri
     built.map_err(|error| format!("cannot be built: {error}"))
 }
 
-/// Whether there is something to build: of C++ only if a file is newer than the program. Cargo knows itself.
+/// Whether there is something to build: with a command only if a file is newer than the program, of those, too, that
+/// programs of its kind share. Cargo knows itself.
 fn is_to_be_built(folders: &Folders, peer: &Peer) -> bool {
     if peer.absent.is_some() {
         return false;
@@ -151,7 +152,11 @@ fn is_to_be_built(folders: &Folders, peer: &Peer) -> bool {
     }
     let programs = peer.systems.iter().map(|system| &system.program);
     let oldest = programs.map(|it| modified(it)).min().flatten();
-    let newest = newest(&peer.folder).max(newest(&folders.lab.join("cpp")));
+    let shared = match peer.folder.join("Cargo.toml").exists() {
+        true => "program",
+        false => "cpp",
+    };
+    let newest = newest(&peer.folder).max(newest(&folders.lab.join(shared)));
     oldest.is_none() || newest > oldest
 }
 
