@@ -1,5 +1,5 @@
 //! Any bytes as IDL: files `a.idl`, `b.idl` and so on, parted by zero bytes, of which the first is
-//! compiled. It is told what is wrong, with places, or there are a model and Rust or why not; what is
+//! compiled. It is told what is wrong, with places, or there are a model, and Rust and C or why not; what is
 //! laid out is laid out as it is, and means the same.
 #![no_main]
 
@@ -42,13 +42,18 @@ fn rust(parts: Vec<&[u8]>, extensibility: Extensibility) -> Option<String> {
         ..Options::default()
     };
     match compile(&["a.idl"], &options, &mut Parts(parts)) {
-        Ok(compilation) => match compilation.rust() {
-            Ok(text) => Some(text),
-            Err(found) => {
+        Ok(compilation) => {
+            if let Err(found) = compilation.c("a") {
                 check_places(&found);
-                None
             }
-        },
+            match compilation.rust() {
+                Ok(text) => Some(text),
+                Err(found) => {
+                    check_places(&found);
+                    None
+                }
+            }
+        }
         Err(CompileError::Invalid(found)) => {
             check_places(&found);
             None

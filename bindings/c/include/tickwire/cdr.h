@@ -360,10 +360,15 @@ static inline uint8_t *tw_cdr_room(tw_cdr_writer *w, size_t alignment, size_t si
             return NULL;
     }
     at = w->data + w->size;
+    if (padding > 0) {
+        /* As one word where there is room for one, which most often there is. */
+        if (w->capacity - w->size >= 8)
+            memset(at, 0, 8);
+        else
+            memset(at, 0, padding);
+    }
     w->size += padding + size;
-    for (; padding > 0; padding--)
-        *at++ = 0;
-    return at;
+    return at + padding;
 }
 
 /** The next `size` bytes, aligned; NULL if there are not as many. */
@@ -616,6 +621,29 @@ TW_CDR_PRIMITIVES(boolean, bool, 8)
 
 /* -- Strings -- */
 
+/** Whether all bytes are of ASCII and none is NUL, as in most strings. */
+static inline bool tw_cdr_is_plain(const uint8_t *text, size_t size)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    uint64_t word;
+    size_t i;
+    if (size < 8) {
+        /* What is not there counts as 1. */
+        word = UINT64_C(0x0101010101010101);
+        for (i = 0; i < size; i++)
+            word = word << 8 | text[i];
+        return ((word | ~(word + (high - UINT64_C(0x0101010101010101)))) & high) == 0;
+    }
+    for (i = 0; i < size; i += 8) {
+        /* The last ones, too, some of them again. */
+        memcpy(&word, text + (size - i < 8 ? size - 8 : i), sizeof word);
+        /* 0x7f more makes the high bit of each byte but of NUL. */
+        if (((word | ~(word + (high - UINT64_C(0x0101010101010101)))) & high) != 0)
+            return false;
+    }
+    return true;
+}
+
 /** Whether bytes are UTF-8 (RFC 3629). */
 static inline bool tw_cdr_is_utf8(const uint8_t *text, size_t size)
 {
@@ -625,16 +653,8 @@ static inline bool tw_cdr_is_utf8(const uint8_t *text, size_t size)
         uint8_t low = 0x80;
         uint8_t high = 0xbf;
         size_t more;
-        uint64_t word;
         if (first < 0x80) {
             i++;
-            /* Eight characters of ASCII at once. */
-            while (size - i >= sizeof word) {
-                memcpy(&word, text + i, sizeof word);
-                if ((word & UINT64_C(0x8080808080808080)) != 0)
-                    break;
-                i += sizeof word;
-            }
             continue;
         }
         if (first >= 0xc2 && first <= 0xdf) {
@@ -684,7 +704,7 @@ static inline bool tw_cdr_write_string(tw_cdr_writer *w, const char *text, uint3
     uint8_t *at;
     if ((bound != 0 && length > bound) || length >= UINT32_MAX)
         return tw_cdr_refuse(w, TW_CDR_LENGTH);
-    if (!tw_cdr_is_utf8((const uint8_t *)text, length))
+    if (!tw_cdr_is_plain((const uint8_t *)text, length) && !tw_cdr_is_utf8((const uint8_t *)text, length))
         return tw_cdr_refuse(w, TW_CDR_TEXT);
     at = tw_cdr_room(w, 4, length + 5);
     if (at == NULL)
@@ -708,9 +728,9 @@ static inline bool tw_cdr_read_string(tw_cdr_reader *r, char **text, uint32_t bo
     if (size > r->limit - r->position || (bound != 0 && length > bound))
         return tw_cdr_reject(r, TW_CDR_LENGTH);
     at = r->bytes + r->position;
-    if (size > 0 && (at[length] != 0 || memchr(at, 0, length) != NULL))
+    if (size > 0 && at[length] != 0)
         return tw_cdr_reject(r, TW_CDR_TEXT);
-    if (!tw_cdr_is_utf8(at, length))
+    if (!tw_cdr_is_plain(at, length) && (memchr(at, 0, length) != NULL || !tw_cdr_is_utf8(at, length)))
         return tw_cdr_reject(r, TW_CDR_TEXT);
     if (*text == NULL || strlen(*text) < length) {
         char *grown = (char *)realloc(*text, length + 1);

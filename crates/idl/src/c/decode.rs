@@ -3,6 +3,7 @@
 use super::aggregate::{extensibility, place, union_place};
 use super::encode::total;
 use super::facts::{Kind, is_pointer, kind};
+use super::memory::address;
 use super::text::Text;
 use super::{C, names};
 use crate::model::{DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union};
@@ -215,23 +216,27 @@ impl<'m> C<'m> {
 
     /// Statements that read a value.
     fn decode(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
+        let address = address(value);
         let fail = how.fail.as_str();
         let kind = kind(self.model, ty);
         match &kind {
             Kind::String(bound) => {
-                text.when(&format!("!tw_cdr_read_string(r, &{value}, {bound})"), fail);
+                text.when(&format!("!tw_cdr_read_string(r, {address}, {bound})"), fail);
             }
             Kind::WString(bound) => {
-                text.when(&format!("!tw_cdr_read_wstring(r, &{value}, {bound})"), fail);
+                text.when(
+                    &format!("!tw_cdr_read_wstring(r, {address}, {bound})"),
+                    fail,
+                );
             }
             Kind::Struct(id) | Kind::Union(id) => {
                 let function = self.function(*id, "decode", how.key);
-                text.when(&format!("!{function}(&{value}, r)"), fail);
+                text.when(&format!("!{function}({address}, r)"), fail);
             }
             Kind::Sequence(element, bound) => {
                 let name = self.mangle(ty);
                 if self.is_primitive(element) {
-                    text.when(&format!("!{name}_read(r, &{value}, {bound})"), fail);
+                    text.when(&format!("!{name}_read(r, {address}, {bound})"), fail);
                     return;
                 }
                 let least = match how.key && self.facts.is_partial(self.model, element) {
@@ -296,7 +301,7 @@ impl<'m> C<'m> {
             }
             _ => {
                 if let Some((name, _)) = self.wire(&kind) {
-                    text.when(&format!("!tw_cdr_read_{name}(r, &{value})"), fail);
+                    text.when(&format!("!tw_cdr_read_{name}(r, {address})"), fail);
                 }
             }
         }
@@ -326,7 +331,8 @@ impl<'m> C<'m> {
             ),
             &how.fail,
         );
-        text.when(&format!("!{name}_resize(&{value}, {length})"), NO_MEMORY);
+        let address = address(value);
+        text.when(&format!("!{name}_resize({address}, {length})"), NO_MEMORY);
         text.open(&format!("for (uint32_t {i} = 0; {i} < {length}; {i}++) {{"));
         each(self, text, &format!("{value}.buffer[{i}]"));
         text.close("}");

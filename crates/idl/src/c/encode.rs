@@ -3,6 +3,7 @@
 use super::C;
 use super::aggregate::{extensibility, place, union_place};
 use super::facts::{Kind, is_pointer, kind, length_code};
+use super::memory::address;
 use super::text::Text;
 use crate::model::{DefinitionId, Extensibility, Member, Struct, Type, Union};
 
@@ -166,6 +167,7 @@ impl<'m> C<'m> {
 
     /// Statements that write a value.
     fn encode(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
+        let address = address(value);
         let fail = how.fail.as_str();
         let kind = kind(self.model, ty);
         match &kind {
@@ -177,12 +179,12 @@ impl<'m> C<'m> {
             }
             Kind::Struct(id) | Kind::Union(id) => {
                 let function = self.function(*id, "encode", how.key);
-                text.when(&format!("!{function}(&{value}, w)"), fail);
+                text.when(&format!("!{function}({address}, w)"), fail);
             }
             Kind::Sequence(element, bound) => {
                 if self.is_primitive(element) {
                     let name = self.mangle(ty);
-                    text.when(&format!("!{name}_write(w, &{value}, {bound})"), fail);
+                    text.when(&format!("!{name}_write(w, {address}, {bound})"), fail);
                     return;
                 }
                 self.encode_elements(text, value, *bound, false, how, |c, text, at| {

@@ -181,37 +181,37 @@ impl Facts {
 
     /// Types whose key, or that of what is in them, is a part of them.
     fn find_partial(&mut self, model: &Model, order: &[DefinitionId]) {
-        loop {
-            let known = self.partial.len();
-            for id in order {
-                let kind = &model.definition(*id).kind;
-                let members = members_of(model, kind);
-                let own = match kind {
-                    DefinitionKind::Union(of) => of.discriminator_key,
-                    _ => {
-                        let keys = members.iter().filter(|member| member.key).count();
-                        keys > 0 && keys < members.len()
-                    }
-                };
-                let inner = |member: &&Member| self.is_partial(model, &member.ty);
-                if own || members.iter().any(inner) {
-                    self.partial.insert(*id);
+        let mut users: BTreeMap<DefinitionId, Vec<DefinitionId>> = BTreeMap::new();
+        let mut found = Vec::new();
+        for id in order {
+            let kind = &model.definition(*id).kind;
+            let members = members_of(model, kind);
+            let is_partial = match kind {
+                DefinitionKind::Union(of) => of.discriminator_key,
+                _ => {
+                    let keys = members.iter().filter(|member| member.key).count();
+                    keys > 0 && keys < members.len()
+                }
+            };
+            if is_partial {
+                found.push(*id);
+            }
+            for member in members {
+                if let Some(inner) = keyed(model, &member.ty) {
+                    users.entry(inner).or_default().push(*id);
                 }
             }
-            if self.partial.len() == known {
-                return;
+        }
+        while let Some(id) = found.pop() {
+            if self.partial.insert(id) {
+                found.extend(users.remove(&id).unwrap_or_default());
             }
         }
     }
 
     /// Whether the key of a value is less than all of it. Maps belong to keys as they are.
     pub(super) fn is_partial(&self, model: &Model, ty: &Type) -> bool {
-        match kind(model, ty) {
-            Kind::Struct(id) | Kind::Union(id) => self.partial.contains(&id),
-            Kind::Sequence(element, _) => self.is_partial(model, element),
-            Kind::Array(element, _) => self.is_partial(model, element),
-            _ => false,
-        }
+        keyed(model, ty).is_some_and(|id| self.partial.contains(&id))
     }
 
     pub(super) fn definition_is_partial(&self, id: DefinitionId) -> bool {
@@ -270,6 +270,15 @@ impl Facts {
             Kind::Bitmask(_, of) => bytes_of(of.bit_bound),
             Kind::Bitset(_, of) => bytes_of(bitset_bits(model, of)),
         }
+    }
+}
+
+/// The struct or union whose key belongs to that of a value.
+fn keyed(model: &Model, ty: &Type) -> Option<DefinitionId> {
+    match kind(model, ty) {
+        Kind::Struct(id) | Kind::Union(id) => Some(id),
+        Kind::Sequence(element, _) | Kind::Array(element, _) => keyed(model, element),
+        _ => None,
     }
 }
 

@@ -36,6 +36,7 @@ impl<'m> C<'m> {
     /// Statements that make zeros in `at` the value that a type begins with; `fail` is what to do
     /// without memory.
     pub(super) fn init(&mut self, text: &mut Text, ty: &'m Type, at: &str, fail: &str) {
+        let address = address(at);
         if !self.facts.begins(self.model, ty) {
             return;
         }
@@ -51,7 +52,7 @@ impl<'m> C<'m> {
             }),
             Kind::Struct(id) | Kind::Union(id) => {
                 let name = &self.names[&id];
-                text.when(&format!("!{name}_init(&{at})"), fail);
+                text.when(&format!("!{name}_init({address})"), fail);
             }
             _ => {}
         }
@@ -84,6 +85,7 @@ impl<'m> C<'m> {
     }
 
     fn init_value(&self, text: &mut Text, ty: &Type, value: &Value, at: &str, fail: &str) {
+        let address = address(at);
         match (value, self.model.resolve(ty)) {
             (Value::String(value), Type::WString { .. }) => {
                 let units = value.encode_utf16().chain([0]);
@@ -93,12 +95,12 @@ impl<'m> C<'m> {
                     "static const uint16_t text[] = {{ {} }};",
                     units.join(", ")
                 ));
-                text.when(&format!("!tw_cdr_set_wide_text(&{at}, text)"), fail);
+                text.when(&format!("!tw_cdr_set_wide_text({address}, text)"), fail);
                 text.close("}");
             }
             (Value::String(value), _) => {
                 let value = literal(value);
-                text.when(&format!("!tw_cdr_set_text(&{at}, {value})"), fail);
+                text.when(&format!("!tw_cdr_set_text({address}, {value})"), fail);
             }
             _ => text.line(&format!("{at} = {};", self.value(value, ty))),
         }
@@ -106,6 +108,7 @@ impl<'m> C<'m> {
 
     /// Statements that free what a value owns.
     pub(super) fn free(&mut self, text: &mut Text, ty: &'m Type, at: &str) {
+        let address = address(at);
         if !self.facts.owns(self.model, ty) {
             return;
         }
@@ -115,13 +118,13 @@ impl<'m> C<'m> {
                 text.line(&format!("{at} = NULL;"));
             }
             Kind::Sequence(..) | Kind::Map(..) => {
-                text.line(&format!("{}_free(&{at});", self.mangle(ty)));
+                text.line(&format!("{}_free({address});", self.mangle(ty)));
             }
             Kind::Array(element, dimensions) => self.each(text, &dimensions, |c, text, index| {
                 c.free(text, element, &format!("{at}{index}"));
             }),
             Kind::Struct(id) | Kind::Union(id) => {
-                text.line(&format!("{}_free(&{at});", self.names[&id]));
+                text.line(&format!("{}_free({address});", self.names[&id]));
             }
             _ => {}
         }
@@ -142,11 +145,12 @@ impl<'m> C<'m> {
 
     /// Statements that make a value what it is at first, whatever it is.
     pub(super) fn reset(&mut self, text: &mut Text, ty: &'m Type, at: &str, fail: &str) {
+        let address = address(at);
         match kind(self.model, ty) {
             Kind::Struct(id) | Kind::Union(id) => {
                 let name = self.names[&id].clone();
-                text.line(&format!("{name}_free(&{at});"));
-                text.when(&format!("!{name}_init(&{at})"), fail);
+                text.line(&format!("{name}_free({address});"));
+                text.when(&format!("!{name}_init({address})"), fail);
             }
             Kind::Array(element, dimensions) => {
                 let simple = !self.facts.owns(self.model, element);
@@ -198,6 +202,7 @@ impl<'m> C<'m> {
 
     /// Statements that replace a value by a copy of another one.
     pub(super) fn copy(&mut self, text: &mut Text, ty: &'m Type, to: &str, from: &str) {
+        let (target, source) = (address(to), address(from));
         let fail = "return false;";
         let owns = self.facts.owns(self.model, ty);
         match kind(self.model, ty) {
@@ -214,18 +219,18 @@ impl<'m> C<'m> {
             }),
             _ if !owns => text.line(&format!("{to} = {from};")),
             Kind::String(_) => {
-                text.when(&format!("!tw_cdr_set_text(&{to}, {from})"), fail);
+                text.when(&format!("!tw_cdr_set_text({target}, {from})"), fail);
             }
             Kind::WString(_) => {
-                text.when(&format!("!tw_cdr_set_wide_text(&{to}, {from})"), fail);
+                text.when(&format!("!tw_cdr_set_wide_text({target}, {from})"), fail);
             }
             Kind::Sequence(..) | Kind::Map(..) => {
                 let name = self.mangle(ty);
-                text.when(&format!("!{name}_copy(&{to}, &{from})"), fail);
+                text.when(&format!("!{name}_copy({target}, {source})"), fail);
             }
             Kind::Struct(id) | Kind::Union(id) => {
                 let name = &self.names[&id];
-                text.when(&format!("!{name}_copy(&{to}, &{from})"), fail);
+                text.when(&format!("!{name}_copy({target}, {source})"), fail);
             }
             _ => {}
         }
@@ -366,5 +371,16 @@ impl<'m> C<'m> {
         text.line("free(seq->buffer);");
         text.line("memset(seq, 0, sizeof *seq);");
         text.close("}");
+    }
+}
+
+/// A pointer to what an expression names.
+pub(super) fn address(of: &str) -> String {
+    match of
+        .strip_prefix("(*")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        Some(pointer) => pointer.to_owned(),
+        None => format!("&{of}"),
     }
 }

@@ -1207,7 +1207,7 @@ void Chain_free(Chain *value)
 {
     Ring_seq_free(&value->rings);
     if (value->ring != NULL) {
-        Ring_free(&(*value->ring));
+        Ring_free(value->ring);
     }
     free(value->ring);
     value->ring = NULL;
@@ -1221,7 +1221,7 @@ bool Chain_copy(Chain *to, const Chain *from)
         return false;
     if (from->ring == NULL) {
         if (to->ring != NULL) {
-            Ring_free(&(*to->ring));
+            Ring_free(to->ring);
         }
         free(to->ring);
         to->ring = NULL;
@@ -1231,7 +1231,7 @@ bool Chain_copy(Chain *to, const Chain *from)
             if (to->ring == NULL)
                 return false;
         }
-        if (!Ring_copy(&(*to->ring), &(*from->ring)))
+        if (!Ring_copy(to->ring, from->ring))
             return false;
     }
     if (!tw_int32_Ring_map_copy(&to->by_number, &from->by_number))
@@ -1262,7 +1262,7 @@ bool Chain_encode(const Chain *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_optional(w, 1, false, &member))
             return tw_cdr_unwritten(w, "Chain.ring");
-        if (!Ring_encode(&(*value->ring), w))
+        if (!Ring_encode(value->ring, w))
             return tw_cdr_unwritten(w, "Chain.ring");
         if (!tw_cdr_close_optional(w, &member))
             return tw_cdr_unwritten(w, "Chain.ring");
@@ -1316,12 +1316,12 @@ bool Chain_decode(Chain *value, tw_cdr_reader *r)
                 if (value->ring == NULL)
                     return tw_cdr_unread(r, "Chain.ring");
             }
-            if (!Ring_decode(&(*value->ring), r))
+            if (!Ring_decode(value->ring, r))
                 return tw_cdr_unread(r, "Chain.ring");
             tw_cdr_leave_member(r, &member);
         } else {
             if (value->ring != NULL) {
-                Ring_free(&(*value->ring));
+                Ring_free(value->ring);
             }
             free(value->ring);
             value->ring = NULL;

@@ -843,7 +843,7 @@ bool wire_Changing_encode(const wire_Changing *value, tw_cdr_writer *w)
             tw_cdr_mark member;
             if (!tw_cdr_open_member(w, 11, false, 4, &member))
                 return tw_cdr_unwritten(w, "wire::Changing.odd");
-            if (!wire_Odd_encode(&(*value->_u.odd), w))
+            if (!wire_Odd_encode(value->_u.odd, w))
                 return tw_cdr_unwritten(w, "wire::Changing.odd");
             if (!tw_cdr_close_member(w, &member))
                 return tw_cdr_unwritten(w, "wire::Changing.odd");
@@ -932,7 +932,7 @@ bool wire_Changing_decode(wire_Changing *value, tw_cdr_reader *r)
                         if (value->_u.odd == NULL)
                             return tw_cdr_unread(r, "wire::Changing.odd");
                     }
-                    if (!wire_Odd_decode(&(*value->_u.odd), r))
+                    if (!wire_Odd_decode(value->_u.odd, r))
                         return tw_cdr_unread(r, "wire::Changing.odd");
                 } else if (!tw_cdr_skip_unknown(r, &member)) {
                     return false;
@@ -1001,7 +1001,7 @@ void wire_Closed_free(wire_Closed *value)
     free(value->maybe_row);
     value->maybe_row = NULL;
     if (value->maybe_points != NULL) {
-        wire_Point_seq_free(&(*value->maybe_points));
+        wire_Point_seq_free(value->maybe_points);
     }
     free(value->maybe_points);
     value->maybe_points = NULL;
@@ -1096,7 +1096,7 @@ bool wire_Closed_copy(wire_Closed *to, const wire_Closed *from)
     }
     if (from->maybe_points == NULL) {
         if (to->maybe_points != NULL) {
-            wire_Point_seq_free(&(*to->maybe_points));
+            wire_Point_seq_free(to->maybe_points);
         }
         free(to->maybe_points);
         to->maybe_points = NULL;
@@ -1106,7 +1106,7 @@ bool wire_Closed_copy(wire_Closed *to, const wire_Closed *from)
             if (to->maybe_points == NULL)
                 return false;
         }
-        if (!wire_Point_seq_copy(&(*to->maybe_points), &(*from->maybe_points)))
+        if (!wire_Point_seq_copy(to->maybe_points, from->maybe_points))
             return false;
     }
     to->last = from->last;
@@ -1512,7 +1512,7 @@ bool wire_Closed_decode(wire_Closed *value, tw_cdr_reader *r)
                 if (value->maybe == NULL)
                     return tw_cdr_unread(r, "wire::Closed.maybe");
             }
-            if (!tw_cdr_read_octet(r, &(*value->maybe)))
+            if (!tw_cdr_read_octet(r, value->maybe))
                 return tw_cdr_unread(r, "wire::Closed.maybe");
             tw_cdr_leave_member(r, &member);
         } else {
@@ -1531,7 +1531,7 @@ bool wire_Closed_decode(wire_Closed *value, tw_cdr_reader *r)
                 if (value->maybe_wide == NULL)
                     return tw_cdr_unread(r, "wire::Closed.maybe_wide");
             }
-            if (!tw_cdr_read_double(r, &(*value->maybe_wide)))
+            if (!tw_cdr_read_double(r, value->maybe_wide))
                 return tw_cdr_unread(r, "wire::Closed.maybe_wide");
             tw_cdr_leave_member(r, &member);
         } else {
@@ -1602,7 +1602,7 @@ bool wire_Closed_decode(wire_Closed *value, tw_cdr_reader *r)
                 uint32_t length1;
                 if (!tw_cdr_enter_sequence(r, 5, false, 27, sizeof *(*value->maybe_points).buffer, &scope1, &length1))
                     return tw_cdr_unread(r, "wire::Closed.maybe_points");
-                if (!wire_Point_seq_resize(&(*value->maybe_points), length1))
+                if (!wire_Point_seq_resize(value->maybe_points, length1))
                     return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
                 for (uint32_t i1 = 0; i1 < length1; i1++) {
                     if (!wire_Point_decode(&(*value->maybe_points).buffer[i1], r))
@@ -1613,7 +1613,7 @@ bool wire_Closed_decode(wire_Closed *value, tw_cdr_reader *r)
             tw_cdr_leave_member(r, &member);
         } else {
             if (value->maybe_points != NULL) {
-                wire_Point_seq_free(&(*value->maybe_points));
+                wire_Point_seq_free(value->maybe_points);
             }
             free(value->maybe_points);
             value->maybe_points = NULL;
@@ -1811,12 +1811,12 @@ void wire_Open_free(wire_Open *value)
     wire_ByMiddle_free(&value->by_middle);
     wire_Changing_free(&value->changing);
     if (value->maybe_choice != NULL) {
-        wire_Choice_free(&(*value->maybe_choice));
+        wire_Choice_free(value->maybe_choice);
     }
     free(value->maybe_choice);
     value->maybe_choice = NULL;
     if (value->apart != NULL) {
-        wire_Loose_free(&(*value->apart));
+        wire_Loose_free(value->apart);
     }
     free(value->apart);
     value->apart = NULL;
@@ -1860,7 +1860,7 @@ bool wire_Open_copy(wire_Open *to, const wire_Open *from)
         return false;
     if (from->maybe_choice == NULL) {
         if (to->maybe_choice != NULL) {
-            wire_Choice_free(&(*to->maybe_choice));
+            wire_Choice_free(to->maybe_choice);
         }
         free(to->maybe_choice);
         to->maybe_choice = NULL;
@@ -1870,12 +1870,12 @@ bool wire_Open_copy(wire_Open *to, const wire_Open *from)
             if (to->maybe_choice == NULL)
                 return false;
         }
-        if (!wire_Choice_copy(&(*to->maybe_choice), &(*from->maybe_choice)))
+        if (!wire_Choice_copy(to->maybe_choice, from->maybe_choice))
             return false;
     }
     if (from->apart == NULL) {
         if (to->apart != NULL) {
-            wire_Loose_free(&(*to->apart));
+            wire_Loose_free(to->apart);
         }
         free(to->apart);
         to->apart = NULL;
@@ -1885,7 +1885,7 @@ bool wire_Open_copy(wire_Open *to, const wire_Open *from)
             if (to->apart == NULL)
                 return false;
         }
-        if (!wire_Loose_copy(&(*to->apart), &(*from->apart)))
+        if (!wire_Loose_copy(to->apart, from->apart))
             return false;
     }
     if (from->elsewhere == NULL) {
@@ -2011,7 +2011,7 @@ bool wire_Open_encode(const wire_Open *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_optional(w, 14, false, &member))
             return tw_cdr_unwritten(w, "wire::Open.maybe_choice");
-        if (!wire_Choice_encode(&(*value->maybe_choice), w))
+        if (!wire_Choice_encode(value->maybe_choice, w))
             return tw_cdr_unwritten(w, "wire::Open.maybe_choice");
         if (!tw_cdr_close_optional(w, &member))
             return tw_cdr_unwritten(w, "wire::Open.maybe_choice");
@@ -2023,7 +2023,7 @@ bool wire_Open_encode(const wire_Open *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_optional(w, 15, false, &member))
             return tw_cdr_unwritten(w, "wire::Open.apart");
-        if (!wire_Loose_encode(&(*value->apart), w))
+        if (!wire_Loose_encode(value->apart, w))
             return tw_cdr_unwritten(w, "wire::Open.apart");
         if (!tw_cdr_close_optional(w, &member))
             return tw_cdr_unwritten(w, "wire::Open.apart");
@@ -2032,7 +2032,7 @@ bool wire_Open_encode(const wire_Open *value, tw_cdr_writer *w)
         tw_cdr_refuse(w, TW_CDR_NULL);
         return tw_cdr_unwritten(w, "wire::Open.elsewhere");
     }
-    if (!wire_Odd_encode(&(*value->elsewhere), w))
+    if (!wire_Odd_encode(value->elsewhere, w))
         return tw_cdr_unwritten(w, "wire::Open.elsewhere");
     {
         tw_cdr_mark mark1;
@@ -2287,15 +2287,15 @@ bool wire_Open_decode(wire_Open *value, tw_cdr_reader *r)
                 value->maybe_choice = (wire_Choice *)tw_cdr_new(r, sizeof *value->maybe_choice);
                 if (value->maybe_choice == NULL)
                     return tw_cdr_unread(r, "wire::Open.maybe_choice");
-                if (!wire_Choice_init(&(*value->maybe_choice)))
+                if (!wire_Choice_init(value->maybe_choice))
                     return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
             }
-            if (!wire_Choice_decode(&(*value->maybe_choice), r))
+            if (!wire_Choice_decode(value->maybe_choice, r))
                 return tw_cdr_unread(r, "wire::Open.maybe_choice");
             tw_cdr_leave_member(r, &member);
         } else {
             if (value->maybe_choice != NULL) {
-                wire_Choice_free(&(*value->maybe_choice));
+                wire_Choice_free(value->maybe_choice);
             }
             free(value->maybe_choice);
             value->maybe_choice = NULL;
@@ -2312,12 +2312,12 @@ bool wire_Open_decode(wire_Open *value, tw_cdr_reader *r)
                 if (value->apart == NULL)
                     return tw_cdr_unread(r, "wire::Open.apart");
             }
-            if (!wire_Loose_decode(&(*value->apart), r))
+            if (!wire_Loose_decode(value->apart, r))
                 return tw_cdr_unread(r, "wire::Open.apart");
             tw_cdr_leave_member(r, &member);
         } else {
             if (value->apart != NULL) {
-                wire_Loose_free(&(*value->apart));
+                wire_Loose_free(value->apart);
             }
             free(value->apart);
             value->apart = NULL;
@@ -2329,7 +2329,7 @@ bool wire_Open_decode(wire_Open *value, tw_cdr_reader *r)
             if (value->elsewhere == NULL)
                 return tw_cdr_unread(r, "wire::Open.elsewhere");
         }
-        if (!wire_Odd_decode(&(*value->elsewhere), r))
+        if (!wire_Odd_decode(value->elsewhere, r))
             return tw_cdr_unread(r, "wire::Open.elsewhere");
     } else {
         free(value->elsewhere);
@@ -2435,7 +2435,7 @@ bool wire_Open_decode(wire_Open *value, tw_cdr_reader *r)
                 if (value->end == NULL)
                     return tw_cdr_unread(r, "wire::Open.end");
             }
-            if (!tw_cdr_read_int64(r, &(*value->end)))
+            if (!tw_cdr_read_int64(r, value->end))
                 return tw_cdr_unread(r, "wire::Open.end");
             tw_cdr_leave_member(r, &member);
         } else {
@@ -2657,7 +2657,7 @@ void wire_Flowing_free(wire_Flowing *value)
     tw_uint8_tw_uint8_map_free(&value->numbers_by_number);
     tw_string_tw_uint8_map_free(&value->numbers_by_name);
     if (value->maybe != NULL) {
-        wire_Loose_free(&(*value->maybe));
+        wire_Loose_free(value->maybe);
     }
     free(value->maybe);
     value->maybe = NULL;
@@ -2725,7 +2725,7 @@ bool wire_Flowing_copy(wire_Flowing *to, const wire_Flowing *from)
     to->large = from->large;
     if (from->maybe == NULL) {
         if (to->maybe != NULL) {
-            wire_Loose_free(&(*to->maybe));
+            wire_Loose_free(to->maybe);
         }
         free(to->maybe);
         to->maybe = NULL;
@@ -2735,7 +2735,7 @@ bool wire_Flowing_copy(wire_Flowing *to, const wire_Flowing *from)
             if (to->maybe == NULL)
                 return false;
         }
-        if (!wire_Loose_copy(&(*to->maybe), &(*from->maybe)))
+        if (!wire_Loose_copy(to->maybe, from->maybe))
             return false;
     }
     if (from->maybe_text == NULL) {
@@ -3068,7 +3068,7 @@ bool wire_Flowing_encode(const wire_Flowing *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_member(w, 115, false, 4, &member))
             return tw_cdr_unwritten(w, "wire::Flowing.maybe");
-        if (!wire_Loose_encode(&(*value->maybe), w))
+        if (!wire_Loose_encode(value->maybe, w))
             return tw_cdr_unwritten(w, "wire::Flowing.maybe");
         if (!tw_cdr_close_member(w, &member))
             return tw_cdr_unwritten(w, "wire::Flowing.maybe");
@@ -3090,7 +3090,7 @@ bool wire_Flowing_encode(const wire_Flowing *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_member(w, 117, false, 4, &member))
             return tw_cdr_unwritten(w, "wire::Flowing.apart");
-        if (!wire_Grown_encode(&(*value->apart), w))
+        if (!wire_Grown_encode(value->apart, w))
             return tw_cdr_unwritten(w, "wire::Flowing.apart");
         if (!tw_cdr_close_member(w, &member))
             return tw_cdr_unwritten(w, "wire::Flowing.apart");
@@ -3134,7 +3134,7 @@ bool wire_Flowing_decode(wire_Flowing *value, tw_cdr_reader *r)
                 if (value->eight == NULL)
                     return tw_cdr_unread(r, "wire::Flowing.eight");
             }
-            if (!tw_cdr_read_double(r, &(*value->eight)))
+            if (!tw_cdr_read_double(r, value->eight))
                 return tw_cdr_unread(r, "wire::Flowing.eight");
             break;
         case 93:
@@ -3328,7 +3328,7 @@ bool wire_Flowing_decode(wire_Flowing *value, tw_cdr_reader *r)
                 if (value->maybe == NULL)
                     return tw_cdr_unread(r, "wire::Flowing.maybe");
             }
-            if (!wire_Loose_decode(&(*value->maybe), r))
+            if (!wire_Loose_decode(value->maybe, r))
                 return tw_cdr_unread(r, "wire::Flowing.maybe");
             break;
         case 116:
@@ -3343,7 +3343,7 @@ bool wire_Flowing_decode(wire_Flowing *value, tw_cdr_reader *r)
                 if (value->apart == NULL)
                     return tw_cdr_unread(r, "wire::Flowing.apart");
             }
-            if (!wire_Grown_decode(&(*value->apart), r))
+            if (!wire_Grown_decode(value->apart, r))
                 return tw_cdr_unread(r, "wire::Flowing.apart");
             break;
         default:
@@ -3454,7 +3454,7 @@ bool wire_Flowing_decode(wire_Flowing *value, tw_cdr_reader *r)
     }
     if (!seen[27]) {
         if (value->maybe != NULL) {
-            wire_Loose_free(&(*value->maybe));
+            wire_Loose_free(value->maybe);
         }
         free(value->maybe);
         value->maybe = NULL;
@@ -4534,7 +4534,7 @@ void wire_Tree_free(wire_Tree *value)
     wire_Tree_seq_free(&value->children);
     tw_string_wire_Tree_map_free(&value->named);
     if (value->next != NULL) {
-        wire_Tree_free(&(*value->next));
+        wire_Tree_free(value->next);
     }
     free(value->next);
     value->next = NULL;
@@ -4550,7 +4550,7 @@ bool wire_Tree_copy(wire_Tree *to, const wire_Tree *from)
         return false;
     if (from->next == NULL) {
         if (to->next != NULL) {
-            wire_Tree_free(&(*to->next));
+            wire_Tree_free(to->next);
         }
         free(to->next);
         to->next = NULL;
@@ -4560,7 +4560,7 @@ bool wire_Tree_copy(wire_Tree *to, const wire_Tree *from)
             if (to->next == NULL)
                 return false;
         }
-        if (!wire_Tree_copy(&(*to->next), &(*from->next)))
+        if (!wire_Tree_copy(to->next, from->next))
             return false;
     }
     return true;
@@ -4604,7 +4604,7 @@ bool wire_Tree_encode(const wire_Tree *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_optional(w, 3, false, &member))
             return tw_cdr_unwritten(w, "wire::Tree.next");
-        if (!wire_Tree_encode(&(*value->next), w))
+        if (!wire_Tree_encode(value->next, w))
             return tw_cdr_unwritten(w, "wire::Tree.next");
         if (!tw_cdr_close_optional(w, &member))
             return tw_cdr_unwritten(w, "wire::Tree.next");
@@ -4670,12 +4670,12 @@ bool wire_Tree_decode(wire_Tree *value, tw_cdr_reader *r)
                 if (value->next == NULL)
                     return tw_cdr_unread(r, "wire::Tree.next");
             }
-            if (!wire_Tree_decode(&(*value->next), r))
+            if (!wire_Tree_decode(value->next, r))
                 return tw_cdr_unread(r, "wire::Tree.next");
             tw_cdr_leave_member(r, &member);
         } else {
             if (value->next != NULL) {
-                wire_Tree_free(&(*value->next));
+                wire_Tree_free(value->next);
             }
             free(value->next);
             value->next = NULL;
@@ -5008,7 +5008,7 @@ bool wire_Version2_init(wire_Version2 *value)
     value->choice = (wire_Choice *)calloc(1, sizeof *value->choice);
     if (value->choice == NULL)
         return false;
-    if (!wire_Choice_init(&(*value->choice)))
+    if (!wire_Choice_init(value->choice))
         return false;
     return true;
 }
@@ -5021,7 +5021,7 @@ void wire_Version2_free(wire_Version2 *value)
         tw_int32_seq_free(&value->none_yet[i1]);
     }
     if (value->choice != NULL) {
-        wire_Choice_free(&(*value->choice));
+        wire_Choice_free(value->choice);
     }
     free(value->choice);
     value->choice = NULL;
@@ -5042,7 +5042,7 @@ bool wire_Version2_copy(wire_Version2 *to, const wire_Version2 *from)
     }
     if (from->choice == NULL) {
         if (to->choice != NULL) {
-            wire_Choice_free(&(*to->choice));
+            wire_Choice_free(to->choice);
         }
         free(to->choice);
         to->choice = NULL;
@@ -5052,7 +5052,7 @@ bool wire_Version2_copy(wire_Version2 *to, const wire_Version2 *from)
             if (to->choice == NULL)
                 return false;
         }
-        if (!wire_Choice_copy(&(*to->choice), &(*from->choice)))
+        if (!wire_Choice_copy(to->choice, from->choice))
             return false;
     }
     return true;
@@ -5092,7 +5092,7 @@ bool wire_Version2_encode(const wire_Version2 *value, tw_cdr_writer *w)
         tw_cdr_refuse(w, TW_CDR_NULL);
         return tw_cdr_unwritten(w, "wire::Version2.choice");
     }
-    if (!wire_Choice_encode(&(*value->choice), w))
+    if (!wire_Choice_encode(value->choice, w))
         return tw_cdr_unwritten(w, "wire::Version2.choice");
     return tw_cdr_close_struct(w, TW_CDR_APPENDABLE, &mark);
 }
@@ -5166,21 +5166,21 @@ bool wire_Version2_decode(wire_Version2 *value, tw_cdr_reader *r)
             value->choice = (wire_Choice *)tw_cdr_new(r, sizeof *value->choice);
             if (value->choice == NULL)
                 return tw_cdr_unread(r, "wire::Version2.choice");
-            if (!wire_Choice_init(&(*value->choice)))
+            if (!wire_Choice_init(value->choice))
                 return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
         }
-        if (!wire_Choice_decode(&(*value->choice), r))
+        if (!wire_Choice_decode(value->choice, r))
             return tw_cdr_unread(r, "wire::Version2.choice");
     } else {
         if (value->choice != NULL) {
-            wire_Choice_free(&(*value->choice));
+            wire_Choice_free(value->choice);
         }
         free(value->choice);
         value->choice = NULL;
         value->choice = (wire_Choice *)calloc(1, sizeof *value->choice);
         if (value->choice == NULL)
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!wire_Choice_init(&(*value->choice)))
+        if (!wire_Choice_init(value->choice))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);

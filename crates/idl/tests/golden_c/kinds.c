@@ -11,7 +11,7 @@ void trading_Node_free(trading_Node *value)
 {
     trading_Node_seq_free(&value->children);
     if (value->next != NULL) {
-        trading_Node_free(&(*value->next));
+        trading_Node_free(value->next);
     }
     free(value->next);
     value->next = NULL;
@@ -25,7 +25,7 @@ bool trading_Node_copy(trading_Node *to, const trading_Node *from)
         return false;
     if (from->next == NULL) {
         if (to->next != NULL) {
-            trading_Node_free(&(*to->next));
+            trading_Node_free(to->next);
         }
         free(to->next);
         to->next = NULL;
@@ -35,7 +35,7 @@ bool trading_Node_copy(trading_Node *to, const trading_Node *from)
             if (to->next == NULL)
                 return false;
         }
-        if (!trading_Node_copy(&(*to->next), &(*from->next)))
+        if (!trading_Node_copy(to->next, from->next))
             return false;
     }
     return true;
@@ -66,7 +66,7 @@ bool trading_Node_encode(const trading_Node *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_optional(w, 2, false, &member))
             return tw_cdr_unwritten(w, "trading::Node.next");
-        if (!trading_Node_encode(&(*value->next), w))
+        if (!trading_Node_encode(value->next, w))
             return tw_cdr_unwritten(w, "trading::Node.next");
         if (!tw_cdr_close_optional(w, &member))
             return tw_cdr_unwritten(w, "trading::Node.next");
@@ -113,12 +113,12 @@ bool trading_Node_decode(trading_Node *value, tw_cdr_reader *r)
                 if (value->next == NULL)
                     return tw_cdr_unread(r, "trading::Node.next");
             }
-            if (!trading_Node_decode(&(*value->next), r))
+            if (!trading_Node_decode(value->next, r))
                 return tw_cdr_unread(r, "trading::Node.next");
             tw_cdr_leave_member(r, &member);
         } else {
             if (value->next != NULL) {
-                trading_Node_free(&(*value->next));
+                trading_Node_free(value->next);
             }
             free(value->next);
             value->next = NULL;
@@ -842,7 +842,7 @@ void trading_BySmall_free(trading_BySmall *value)
         break;
     case 255:
         if (value->_u.last != NULL) {
-            trading_Choice_free(&(*value->_u.last));
+            trading_Choice_free(value->_u.last);
         }
         free(value->_u.last);
         value->_u.last = NULL;
@@ -898,7 +898,7 @@ bool trading_BySmall_copy(trading_BySmall *to, const trading_BySmall *from)
     case 255:
         if (from->_u.last == NULL) {
             if (to->_u.last != NULL) {
-                trading_Choice_free(&(*to->_u.last));
+                trading_Choice_free(to->_u.last);
             }
             free(to->_u.last);
             to->_u.last = NULL;
@@ -908,7 +908,7 @@ bool trading_BySmall_copy(trading_BySmall *to, const trading_BySmall *from)
                 if (to->_u.last == NULL)
                     return false;
             }
-            if (!trading_Choice_copy(&(*to->_u.last), &(*from->_u.last)))
+            if (!trading_Choice_copy(to->_u.last, from->_u.last))
                 return false;
         }
         break;
@@ -935,7 +935,7 @@ bool trading_BySmall_encode(const trading_BySmall *value, tw_cdr_writer *w)
             tw_cdr_refuse(w, TW_CDR_NULL);
             return tw_cdr_unwritten(w, "trading::BySmall.last");
         }
-        if (!trading_Choice_encode(&(*value->_u.last), w))
+        if (!trading_Choice_encode(value->_u.last, w))
             return tw_cdr_unwritten(w, "trading::BySmall.last");
         break;
     default:
@@ -965,7 +965,7 @@ bool trading_BySmall_decode(trading_BySmall *value, tw_cdr_reader *r)
             if (value->_u.last == NULL)
                 return tw_cdr_unread(r, "trading::BySmall.last");
         }
-        if (!trading_Choice_decode(&(*value->_u.last), r))
+        if (!trading_Choice_decode(value->_u.last, r))
             return tw_cdr_unread(r, "trading::BySmall.last");
         break;
     default:
@@ -994,12 +994,12 @@ bool trading_Instrument_init(trading_Instrument *value)
 void trading_Instrument_free(trading_Instrument *value)
 {
     if (value->choice != NULL) {
-        trading_Choice_free(&(*value->choice));
+        trading_Choice_free(value->choice);
     }
     free(value->choice);
     value->choice = NULL;
     if (value->tree != NULL) {
-        trading_Node_free(&(*value->tree));
+        trading_Node_free(value->tree);
     }
     free(value->tree);
     value->tree = NULL;
@@ -1013,7 +1013,7 @@ bool trading_Instrument_copy(trading_Instrument *to, const trading_Instrument *f
     to->named = from->named;
     if (from->choice == NULL) {
         if (to->choice != NULL) {
-            trading_Choice_free(&(*to->choice));
+            trading_Choice_free(to->choice);
         }
         free(to->choice);
         to->choice = NULL;
@@ -1023,12 +1023,12 @@ bool trading_Instrument_copy(trading_Instrument *to, const trading_Instrument *f
             if (to->choice == NULL)
                 return false;
         }
-        if (!trading_Choice_copy(&(*to->choice), &(*from->choice)))
+        if (!trading_Choice_copy(to->choice, from->choice))
             return false;
     }
     if (from->tree == NULL) {
         if (to->tree != NULL) {
-            trading_Node_free(&(*to->tree));
+            trading_Node_free(to->tree);
         }
         free(to->tree);
         to->tree = NULL;
@@ -1038,7 +1038,7 @@ bool trading_Instrument_copy(trading_Instrument *to, const trading_Instrument *f
             if (to->tree == NULL)
                 return false;
         }
-        if (!trading_Node_copy(&(*to->tree), &(*from->tree)))
+        if (!trading_Node_copy(to->tree, from->tree))
             return false;
     }
     return true;
@@ -1080,7 +1080,7 @@ bool trading_Instrument_encode(const trading_Instrument *value, tw_cdr_writer *w
         tw_cdr_mark member;
         if (!tw_cdr_open_member(w, 36855674, true, 4, &member))
             return tw_cdr_unwritten(w, "trading::Instrument.choice");
-        if (!trading_Choice_encode(&(*value->choice), w))
+        if (!trading_Choice_encode(value->choice, w))
             return tw_cdr_unwritten(w, "trading::Instrument.choice");
         if (!tw_cdr_close_member(w, &member))
             return tw_cdr_unwritten(w, "trading::Instrument.choice");
@@ -1089,7 +1089,7 @@ bool trading_Instrument_encode(const trading_Instrument *value, tw_cdr_writer *w
         tw_cdr_mark member;
         if (!tw_cdr_open_member(w, 36855675, false, 4, &member))
             return tw_cdr_unwritten(w, "trading::Instrument.tree");
-        if (!trading_Node_encode(&(*value->tree), w))
+        if (!trading_Node_encode(value->tree, w))
             return tw_cdr_unwritten(w, "trading::Instrument.tree");
         if (!tw_cdr_close_member(w, &member))
             return tw_cdr_unwritten(w, "trading::Instrument.tree");
@@ -1128,7 +1128,7 @@ bool trading_Instrument_decode(trading_Instrument *value, tw_cdr_reader *r)
                 if (value->choice == NULL)
                     return tw_cdr_unread(r, "trading::Instrument.choice");
             }
-            if (!trading_Choice_decode(&(*value->choice), r))
+            if (!trading_Choice_decode(value->choice, r))
                 return tw_cdr_unread(r, "trading::Instrument.choice");
             break;
         case 36855675:
@@ -1138,7 +1138,7 @@ bool trading_Instrument_decode(trading_Instrument *value, tw_cdr_reader *r)
                 if (value->tree == NULL)
                     return tw_cdr_unread(r, "trading::Instrument.tree");
             }
-            if (!trading_Node_decode(&(*value->tree), r))
+            if (!trading_Node_decode(value->tree, r))
                 return tw_cdr_unread(r, "trading::Instrument.tree");
             break;
         default:
@@ -1161,14 +1161,14 @@ bool trading_Instrument_decode(trading_Instrument *value, tw_cdr_reader *r)
     }
     if (!seen[3]) {
         if (value->choice != NULL) {
-            trading_Choice_free(&(*value->choice));
+            trading_Choice_free(value->choice);
         }
         free(value->choice);
         value->choice = NULL;
     }
     if (!seen[4]) {
         if (value->tree != NULL) {
-            trading_Node_free(&(*value->tree));
+            trading_Node_free(value->tree);
         }
         free(value->tree);
         value->tree = NULL;
@@ -1590,7 +1590,7 @@ void trading_Order_free(trading_Order *value)
     free(value->yield);
     value->yield = NULL;
     if (value->blob != NULL) {
-        tw_octet_seq_free(&(*value->blob));
+        tw_octet_seq_free(value->blob);
     }
     free(value->blob);
     value->blob = NULL;
@@ -1669,7 +1669,7 @@ bool trading_Order_copy(trading_Order *to, const trading_Order *from)
     }
     if (from->blob == NULL) {
         if (to->blob != NULL) {
-            tw_octet_seq_free(&(*to->blob));
+            tw_octet_seq_free(to->blob);
         }
         free(to->blob);
         to->blob = NULL;
@@ -1679,7 +1679,7 @@ bool trading_Order_copy(trading_Order *to, const trading_Order *from)
             if (to->blob == NULL)
                 return false;
         }
-        if (!tw_octet_seq_copy(&(*to->blob), &(*from->blob)))
+        if (!tw_octet_seq_copy(to->blob, from->blob))
             return false;
     }
     if (from->far == NULL) {
@@ -1868,7 +1868,7 @@ bool trading_Order_encode(const trading_Order *value, tw_cdr_writer *w)
         tw_cdr_mark member;
         if (!tw_cdr_open_optional(w, 28, false, &member))
             return tw_cdr_unwritten(w, "trading::Order.blob");
-        if (!tw_octet_seq_write(w, &(*value->blob), 8))
+        if (!tw_octet_seq_write(w, value->blob, 8))
             return tw_cdr_unwritten(w, "trading::Order.blob");
         if (!tw_cdr_close_optional(w, &member))
             return tw_cdr_unwritten(w, "trading::Order.blob");
@@ -2225,7 +2225,7 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
                 if (value->price == NULL)
                     return tw_cdr_unread(r, "trading::Order.price");
             }
-            if (!tw_cdr_read_double(r, &(*value->price)))
+            if (!tw_cdr_read_double(r, value->price))
                 return tw_cdr_unread(r, "trading::Order.price");
             tw_cdr_leave_member(r, &member);
         } else {
@@ -2244,7 +2244,7 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
                 if (value->yield == NULL)
                     return tw_cdr_unread(r, "trading::Order.yield");
             }
-            if (!tw_cdr_read_double(r, &(*value->yield)))
+            if (!tw_cdr_read_double(r, value->yield))
                 return tw_cdr_unread(r, "trading::Order.yield");
             tw_cdr_leave_member(r, &member);
         } else {
@@ -2263,12 +2263,12 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
                 if (value->blob == NULL)
                     return tw_cdr_unread(r, "trading::Order.blob");
             }
-            if (!tw_octet_seq_read(r, &(*value->blob), 8))
+            if (!tw_octet_seq_read(r, value->blob, 8))
                 return tw_cdr_unread(r, "trading::Order.blob");
             tw_cdr_leave_member(r, &member);
         } else {
             if (value->blob != NULL) {
-                tw_octet_seq_free(&(*value->blob));
+                tw_octet_seq_free(value->blob);
             }
             free(value->blob);
             value->blob = NULL;
@@ -2280,7 +2280,7 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
             if (value->far == NULL)
                 return tw_cdr_unread(r, "trading::Order.far");
         }
-        if (!tw_cdr_read_int32(r, &(*value->far)))
+        if (!tw_cdr_read_int32(r, value->far))
             return tw_cdr_unread(r, "trading::Order.far");
     } else {
         free(value->far);

@@ -185,3 +185,55 @@ fn macros_in_their_own_arguments_are_not_expanded_anew() {
     writeln!(text, "const long A = 1;").expect("memory takes all");
     assert!(good(&text).model.find("A").is_some());
 }
+
+/// C of what many types need, and of what needs many.
+#[test]
+fn c_ends_whatever_the_types() {
+    let declared = repeated(4_000, |i| format!("struct s{i};"));
+    let chain = repeated(4_000, |i| {
+        format!(
+            "@nested struct s{i} {{ long a; sequence<s{}> next; }};",
+            (i + 1) % 4_000
+        )
+    });
+    let keyed = chain.replacen("long a", "@key long a", 1);
+    let both = good(&format!("{declared}{keyed}"))
+        .c("test")
+        .expect("C can have it");
+    assert!(both.source.contains("s3999_decode_key"));
+    // The last needs all others to be complete.
+    let chain = repeated(2_000, |i| match i {
+        0 => "@nested struct s0 { long a; };".to_owned(),
+        _ => format!("@nested struct s{i} {{ s{} a; }};", i - 1),
+    });
+    good(&chain).c("test").expect("C can have it");
+    let declared = repeated(4_000, |i| {
+        format!(
+            "@nested union u{i} switch (long) {{ case 0: long a; case {i}: @external u{} b; }};",
+            (i + 1) % 4_000
+        )
+        .replace("case 0: long a; case 0:", "case 1: long a; case 0:")
+    });
+    let ahead = repeated(4_000, |i| format!("union u{i};"));
+    good(&format!("{ahead}{declared}"))
+        .c("test")
+        .expect("C can have it");
+    // Each topic's text has all types that it needs.
+    let types = repeated(3_000, |i| {
+        format!("struct t{i} {{ sequence<t{}> all; }};", (i + 1) % 3_000)
+    });
+    let ahead = repeated(3_000, |i| format!("struct t{i};"));
+    let Err(refused) = good(&format!("{ahead}{types}")).c("test") else {
+        panic!("this is too much text");
+    };
+    assert!(
+        refused[0]
+            .to_string()
+            .contains("this is too much text in C"),
+        "{}",
+        refused[0]
+    );
+    let shown = good("/* \u{202e}back */ /* and *\\/ on */ struct A { long a; };").c("test");
+    let shown = shown.expect("C can have it");
+    assert!(!shown.header.contains('\u{202e}'));
+}
