@@ -309,11 +309,7 @@ impl<'a> Reader<'a> {
 
     /// Passes over `count` primitives of `size` bytes each.
     pub(crate) fn skip_primitives(&mut self, count: usize, size: usize) -> Result<(), DecodeError> {
-        if count == 0 || size == 0 {
-            return Ok(());
-        }
-        self.align(self.representation.alignment(size))?;
-        self.take(count.saturating_mul(size)).map(drop)
+        self.read_numbers(count, size).map(drop)
     }
 
     /// Passes over a string or a wide string.
@@ -321,6 +317,21 @@ impl<'a> Reader<'a> {
         let length = self.read_u32()?;
         self.take(usize::try_from(length).unwrap_or(usize::MAX))
             .map(drop)
+    }
+
+    /// Reads `count` numbers of `size` bytes each, and leaves them as they lie on the wire, in this
+    /// [order](Self::byte_order).
+    pub fn read_numbers(&mut self, count: usize, size: usize) -> Result<&'a [u8], DecodeError> {
+        if count == 0 || size == 0 {
+            return Ok(&[]);
+        }
+        self.align(self.representation.alignment(size))?;
+        self.take(count.saturating_mul(size))
+    }
+
+    /// The order of the bytes of numbers.
+    pub fn byte_order(&self) -> ByteOrder {
+        self.order
     }
 
     /// The next `count` primitives of `SIZE` bytes each, as they are on the wire.

@@ -568,6 +568,20 @@ impl<'a> Writer<'a> {
         values.len()
     }
 
+    /// Writes numbers of `size` bytes each back to back, whose bytes `little` has, each little-endian.
+    pub fn write_numbers(&mut self, size: usize, little: &[u8]) {
+        if little.is_empty() || size == 0 {
+            return;
+        }
+        self.align(self.representation.alignment(size));
+        let start = self.end;
+        self.write_bytes(little);
+        if self.order == ByteOrder::Big {
+            let written = self.buffer.get_mut(start..self.end).unwrap_or_default();
+            written.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+    }
+
     /// Writes bytes back to back.
     #[inline]
     pub(crate) fn write_bytes(&mut self, values: &[u8]) {

@@ -387,3 +387,38 @@ fn a_nul_in_a_string_of_any_length_has_no_encoding() {
         }
     }
 }
+
+#[test]
+fn numbers_in_one_piece_are_what_they_are_one_by_one() -> Result<(), DecodeError> {
+    let numbers = [1.5_f64, -2.25, f64::MAX];
+    let little: Vec<u8> = numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    for representation in [Representation::Xcdr1, Representation::Xcdr2] {
+        let (mut whole, mut single) = (Vec::new(), Vec::new());
+        let mut writer = Writer::new(&mut whole, representation);
+        writer.write_u8(7);
+        writer.write_numbers(8, &little);
+        let mut writer = Writer::new(&mut single, representation);
+        writer.write_u8(7);
+        numbers.iter().for_each(|number| writer.write_f64(*number));
+        assert_eq!(whole, single);
+
+        let encapsulation = Encapsulation::new(representation, Extensibility::Final);
+        let mut reader = Reader::new(&whole, encapsulation);
+        assert_eq!(reader.byte_order(), ByteOrder::Little);
+        assert_eq!(reader.read_u8()?, 7);
+        assert_eq!(reader.read_numbers(3, 8)?, little);
+        assert_eq!(reader.position(), whole.len());
+        assert!(reader.read_numbers(1, 8).is_err());
+        assert_eq!(reader.read_numbers(0, 8)?, []);
+
+        let (mut whole, mut single) = (Vec::new(), Vec::new());
+        Writer::for_key_hash(&mut whole, representation).write_numbers(8, &little);
+        let mut writer = Writer::for_key_hash(&mut single, representation);
+        numbers.iter().for_each(|number| writer.write_f64(*number));
+        assert_eq!(whole, single);
+    }
+    Ok(())
+}

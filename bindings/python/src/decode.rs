@@ -1,0 +1,601 @@
+//! Payloads to Python objects, along a plan.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use tickwire::cdr::dynamic::Form;
+use tickwire::cdr::{
+    ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Extensibility, Reader, Representation,
+    Type, UnionDescription,
+};
+
+use crate::errors::Kind;
+use crate::memory::Memory;
+use crate::numbers::{Number, View, to_python};
+use crate::plan::{Fields, MAX_DEPTH, Make, MemberPlan, Node, Plan, StructPlan, UnionPlan};
+
+/// Why there is no object.
+pub(crate) struct Failure {
+    cause: Cause,
+    /// The members on the way to it, the innermost first.
+    path: Vec<Box<str>>,
+}
+
+enum Cause {
+    Payload(DecodeError),
+    Python(PyErr),
+}
+
+impl From<DecodeError> for Failure {
+    fn from(error: DecodeError) -> Self {
+        Self {
+            cause: Cause::Payload(error),
+            path: Vec::new(),
+        }
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self {
+            cause: Cause::Python(error),
+            path: Vec::new(),
+        }
+    }
+}
+
+impl Failure {
+    fn within(mut self, name: &str) -> Self {
+        self.path.push(name.into());
+        self
+    }
+
+    fn into_error(self, of: &str) -> PyErr {
+        let mut place = of.to_owned();
+        for step in self.path.iter().rev() {
+            // Writing to a string succeeds.
+            let _ = write!(place, ".{step}");
+        }
+        match self.cause {
+            Cause::Payload(error) => Kind::Decode.error(format!("{place}: {error}")),
+            Cause::Python(cause) => {
+                let error = Kind::Decode.error(format!("{place}: {cause}"));
+                Python::attach(|py| error.set_cause(py, Some(cause)));
+                error
+            }
+        }
+    }
+}
+
+type Object<'py> = Bound<'py, PyAny>;
+type Decoded<'py> = Result<Object<'py>, Failure>;
+
+/// The object of a payload: with [`Form::Key`] a dict of the key members.
+pub(crate) fn decode<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    memory: &Memory,
+    form: Form,
+) -> PyResult<Object<'py>> {
+    let Some(root) = plan.structs.get(plan.root) else {
+        return Err(Kind::Decode.error("the type has no members"));
+    };
+    let decoder = Decoder {
+        py,
+        plan,
+        memory,
+        form,
+        budget: Cell::new(MAX_DEFAULTS),
+    };
+    let decoded = decoder.payload(root);
+    decoded.map_err(|failure| failure.into_error(&root.name))
+}
+
+struct Decoder<'d, 'py> {
+    py: Python<'py>,
+    plan: &'d Plan,
+    memory: &'d Memory,
+    form: Form,
+    /// How many more values may be made up for members that are not there: a type can have arrays of any
+    /// length.
+    budget: Cell<usize>,
+}
+
+impl<'py> Decoder<'_, 'py> {
+    fn payload(&self, root: &StructPlan) -> Decoded<'py> {
+        let (encapsulation, body) = Encapsulation::parse(self.memory.bytes())?;
+        let representation = encapsulation.representation;
+        let expected = Encapsulation::new(representation, root.extensibility).extensibility;
+        let mut reader = Reader::new(body, encapsulation);
+        if encapsulation.extensibility != expected {
+            return Err(reader.error(DecodeErrorKind::WrongExtensibility).into());
+        }
+        if self.form == Form::Key && !root.has_key {
+            return Ok(PyDict::new(self.py).into_any());
+        }
+        self.structure(root, &mut reader)
+    }
+
+    fn structure(&self, plan: &StructPlan, reader: &mut Reader<'_>) -> Decoded<'py> {
+        let all = self.form == Form::Sample || !plan.has_key;
+        let mut values: Vec<Option<Object<'py>>> = Vec::new();
+        values.resize_with(plan.members.len(), || None);
+        let scope = reader.begin_struct(plan.extensibility)?;
+        if plan.extensibility == Extensibility::Mutable {
+            while let Some(header) = reader.next_member(&scope)? {
+                let members = plan.members.iter().zip(&mut values);
+                let mut known = members.filter(|(member, _)| all || member.is_key);
+                match known.find(|(member, _)| member.id == header.id) {
+                    Some((member, value)) => *value = Some(self.member(member, reader)?),
+                    None => reader.skip_unknown(&header)?,
+                }
+                reader.end_member(header);
+            }
+        } else {
+            for (member, value) in plan.members.iter().zip(&mut values) {
+                if !all && !member.is_key {
+                    continue;
+                }
+                if !reader.has_member(&scope) {
+                    break;
+                }
+                if !member.optional {
+                    *value = Some(self.member(member, reader)?);
+                } else if let Some(header) = reader.begin_optional(member.id)? {
+                    *value = Some(self.member(member, reader)?);
+                    reader.end_member(header);
+                }
+            }
+        }
+        reader.end_struct(scope);
+        self.make(plan, values, all)
+    }
+
+    fn member(&self, member: &MemberPlan, reader: &mut Reader<'_>) -> Decoded<'py> {
+        let value = self.value(&member.node, reader);
+        value.map_err(|failure| failure.within(&member.name))
+    }
+
+    /// The object of a struct; what is not there is absent or zero.
+    fn make(&self, plan: &StructPlan, values: Vec<Option<Object<'py>>>, all: bool) -> Decoded<'py> {
+        let py = self.py;
+        let members = plan.members.iter().zip(values);
+        let members = members.filter(|(member, _)| all || member.is_key);
+        let members = members.map(|(member, value)| -> Result<_, Failure> {
+            let value = match value {
+                Some(value) => value,
+                None if member.optional => py.None().into_bound(py),
+                None => self.default(&member.node, 0)?,
+            };
+            Ok((member, value))
+        });
+        let make = match self.form {
+            Form::Sample => &plan.make,
+            Form::Key => &Make::Dict,
+        };
+        match make {
+            Make::Dict => {
+                let dict = PyDict::new(py);
+                for made in members {
+                    let (member, value) = made?;
+                    dict.set_item(&member.key, value)?;
+                }
+                Ok(dict.into_any())
+            }
+            Make::Positional(class) => {
+                let values = members.map(|made| made.map(|(_, value)| value));
+                let values = values.collect::<Result<Vec<_>, Failure>>()?;
+                Ok(class.bind(py).call1(PyTuple::new(py, values)?)?)
+            }
+            Make::Keywords(class) => {
+                let dict = PyDict::new(py);
+                for made in members {
+                    let (member, value) = made?;
+                    dict.set_item(&member.attribute, value)?;
+                }
+                Ok(class.bind(py).call((), Some(&dict))?)
+            }
+            Make::Bare => {
+                let mut members = members;
+                match members.next() {
+                    Some(made) => Ok(made?.1),
+                    None => Ok(py.None().into_bound(py)),
+                }
+            }
+        }
+    }
+
+    fn union(&self, plan: &UnionPlan, reader: &mut Reader<'_>) -> Decoded<'py> {
+        let headers = plan.extensibility == Extensibility::Mutable;
+        let scope = reader.begin_struct(plan.extensibility)?;
+        let header = match headers {
+            true => reader.next_member(&scope)?,
+            false => None,
+        };
+        let id = header.as_ref().map(|header| header.id);
+        if headers && id != Some(UnionDescription::DISCRIMINATOR_ID) {
+            return Err(reader.error(DecodeErrorKind::MalformedMemberHeader).into());
+        }
+        let label = label(&plan.discriminator, &mut reader.clone())?;
+        let discriminator = self.value(&plan.discriminator, reader)?;
+        if let Some(header) = header {
+            reader.end_member(header);
+        }
+        let is_key = self.form == Form::Key && plan.description.discriminator_key;
+        let selected = plan.description.case(label).filter(|_| !is_key);
+        let selected = selected.and_then(|case| {
+            let mut cases = plan.cases.iter();
+            cases.find(|known| known.id == case.member.id)
+        });
+        let mut value = None;
+        if headers {
+            while let Some(header) = reader.next_member(&scope)? {
+                match selected.filter(|case| case.id == header.id) {
+                    Some(case) => value = Some(self.member(case, reader)?),
+                    None => reader.skip_unknown(&header)?,
+                }
+                reader.end_member(header);
+            }
+        } else if let Some(case) = selected {
+            value = Some(self.member(case, reader)?);
+        }
+        reader.end_struct(scope);
+        let member = match (selected, value) {
+            (Some(case), Some(value)) => Some((case, value)),
+            (Some(case), None) => Some((case, self.default(&case.node, 0)?)),
+            (None, _) => None,
+        };
+        self.make_union(plan, discriminator, member)
+    }
+
+    fn make_union(
+        &self,
+        plan: &UnionPlan,
+        discriminator: Object<'py>,
+        member: Option<(&MemberPlan, Object<'py>)>,
+    ) -> Decoded<'py> {
+        let py = self.py;
+        if let (Some(class), Form::Sample) = (&plan.class, self.form) {
+            let none = || py.None().into_bound(py);
+            let (name, value) = match member {
+                Some((case, value)) => (case.attribute.bind(py).clone().into_any(), value),
+                None => (none(), none()),
+            };
+            let make = pyo3::intern!(py, "_make");
+            let made = class
+                .bind(py)
+                .call_method1(make, (discriminator, name, value));
+            return Ok(made?);
+        }
+        let dict = PyDict::new(py);
+        dict.set_item(DISCRIMINATOR, discriminator)?;
+        if let Some((case, value)) = member {
+            dict.set_item(&case.key, value)?;
+        }
+        Ok(dict.into_any())
+    }
+
+    fn value(&self, node: &Node, reader: &mut Reader<'_>) -> Decoded<'py> {
+        let py = self.py;
+        Ok(match node {
+            Node::Bool => PyBool::new(py, reader.read_bool()?).to_owned().into_any(),
+            Node::Number(number) => {
+                let bytes = reader.read_numbers(1, number.size())?;
+                number.read(py, bytes, reader.byte_order())?
+            }
+            Node::Char => {
+                let char = char::from(reader.read_u8()?);
+                PyString::new(py, char.encode_utf8(&mut [0; 4])).into_any()
+            }
+            Node::WChar => self.wide(reader.read_u16()?)?,
+            Node::String { bound } => PyString::new(py, reader.read_str(*bound)?).into_any(),
+            Node::WString { bound } => {
+                let mut text = String::new();
+                reader.read_wstring_into(*bound, &mut text)?;
+                PyString::new(py, &text).into_any()
+            }
+            Node::Octets { bound } => {
+                let scope = reader.begin_sequence(*bound, true, 1)?;
+                let bytes = reader.read_numbers(scope.count, 1)?;
+                reader.end_sequence(scope);
+                PyBytes::new(py, bytes).into_any()
+            }
+            Node::Numbers {
+                number,
+                bound,
+                shape,
+            } => {
+                let (scope, shape) = match shape {
+                    None => {
+                        let scope = reader.begin_sequence(*bound, true, number.size())?;
+                        let shape = vec![scope.count];
+                        (scope, shape)
+                    }
+                    Some(shape) => (reader.begin_array(flat(shape), true)?, shape.clone()),
+                };
+                let bytes = reader.read_numbers(scope.count, number.size())?;
+                let start = Encapsulation::SIZE + reader.position() - bytes.len();
+                let order = reader.byte_order();
+                reader.end_sequence(scope);
+                let view = View::new(self.memory.clone(), start, *number, order, shape);
+                to_python(py, view)?
+            }
+            Node::Sequence {
+                element,
+                bound,
+                primitive,
+            } => {
+                let scope = reader.begin_sequence(*bound, *primitive, 1)?;
+                self.charge(element, scope.count, reader)?;
+                let list = PyList::empty(py);
+                for _ in 0..scope.count {
+                    list.append(self.value(element, reader)?)?;
+                }
+                reader.end_sequence(scope);
+                list.into_any()
+            }
+            Node::Array {
+                element,
+                shape,
+                primitive,
+            } => {
+                let scope = reader.begin_array(flat(shape), *primitive)?;
+                self.charge(element, scope.count, reader)?;
+                let list = self.array(element, shape, reader)?;
+                reader.end_sequence(scope);
+                list
+            }
+            Node::Map {
+                key,
+                value,
+                bound,
+                primitive,
+            } => {
+                let scope = reader.begin_sequence(*bound, *primitive, 2)?;
+                self.charge(key, scope.count, reader)?;
+                self.charge(value, scope.count, reader)?;
+                let dict = PyDict::new(py);
+                for _ in 0..scope.count {
+                    let key = self.value(key, reader)?;
+                    dict.set_item(key, self.value(value, reader)?)?;
+                }
+                reader.end_sequence(scope);
+                dict.into_any()
+            }
+            Node::Enum(literals) => {
+                let value = reader.read_enum(literals.size)?;
+                let member = literals.members.get(&value);
+                let unknown = || reader.error(DecodeErrorKind::UnknownLiteral(value));
+                member.ok_or_else(unknown)?.bind(py).clone()
+            }
+            Node::Bitmask(flags) => {
+                let bits = reader.read_bits(flags.size)?;
+                match &flags.class {
+                    Some(class) => class.bind(py).call1((bits,))?,
+                    None => bits.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+                }
+            }
+            Node::Bitset(fields) => {
+                let bits = reader.read_bits(fields.size)?;
+                self.bitset(fields, bits)?
+            }
+            Node::Decimal => {
+                let (mantissa, exponent) = (reader.read_i64()?, reader.read_i32()?);
+                decimal(py, mantissa, exponent)?
+            }
+            Node::Struct(at) => match self.plan.structs.get(*at) {
+                Some(plan) => self.structure(plan, reader)?,
+                None => return Err(reader.error(DecodeErrorKind::TooDeep).into()),
+            },
+            Node::Union(at) => match self.plan.unions.get(*at) {
+                Some(plan) => self.union(plan, reader)?,
+                None => return Err(reader.error(DecodeErrorKind::TooDeep).into()),
+            },
+        })
+    }
+
+    /// Lists within lists, one for each dimension.
+    fn array(&self, element: &Node, shape: &[usize], reader: &mut Reader<'_>) -> Decoded<'py> {
+        let Some((count, inner)) = shape.split_first() else {
+            return self.value(element, reader);
+        };
+        let list = PyList::empty(self.py);
+        for _ in 0..*count {
+            list.append(self.array(element, inner, reader)?)?;
+        }
+        Ok(list.into_any())
+    }
+
+    /// A unit of UTF-16, which may be half of a character.
+    fn wide(&self, unit: u16) -> Decoded<'py> {
+        let py = self.py;
+        match char::from_u32(unit.into()) {
+            Some(char) => Ok(PyString::new(py, char.encode_utf8(&mut [0; 4])).into_any()),
+            None => Ok(py.import("builtins")?.getattr("chr")?.call1((unit,))?),
+        }
+    }
+
+    fn bitset(&self, fields: &Fields, bits: u64) -> Decoded<'py> {
+        let py = self.py;
+        let dict = PyDict::new(py);
+        for (field, name) in fields.description.fields.iter().zip(&fields.names) {
+            let value = field.value(bits);
+            match field.ty {
+                Type::Bool => dict.set_item(name, value != 0)?,
+                _ => dict.set_item(name, value)?,
+            }
+        }
+        match &fields.make {
+            Make::Positional(class) | Make::Keywords(class) if self.form == Form::Sample => {
+                Ok(class.bind(py).call((), Some(&dict))?)
+            }
+            _ => Ok(dict.into_any()),
+        }
+    }
+
+    /// What the elements of a collection take in memory, at least, which a handful of bytes must not
+    /// make large.
+    fn charge(&self, element: &Node, count: usize, reader: &mut Reader<'_>) -> Result<(), Failure> {
+        let size = match element {
+            Node::Struct(at) => {
+                let plan = self.plan.structs.get(*at);
+                48 + 16 * plan.map_or(0, |plan| plan.members.len())
+            }
+            Node::Union(_) => 96,
+            _ => 32,
+        };
+        Ok(reader.charge(count.saturating_mul(size))?)
+    }
+
+    /// What a member has that the writer does not know: zero, empty, the first literal.
+    fn default(&self, node: &Node, depth: usize) -> Decoded<'py> {
+        let py = self.py;
+        let too_large = || {
+            let encapsulation = Encapsulation::new(Representation::Xcdr2, Extensibility::Final);
+            let nothing = Reader::new(&[], encapsulation);
+            Failure::from(nothing.error(DecodeErrorKind::TooLarge))
+        };
+        let left = self
+            .budget
+            .get()
+            .checked_sub(1)
+            .filter(|_| depth <= MAX_DEPTH);
+        self.budget.set(left.ok_or_else(too_large)?);
+        Ok(match node {
+            Node::Bool => PyBool::new(py, false).to_owned().into_any(),
+            Node::Number(number) => number.read(py, &[0; 8], ByteOrder::Little)?,
+            Node::Char | Node::WChar => PyString::new(py, "\0").into_any(),
+            Node::String { .. } | Node::WString { .. } => PyString::new(py, "").into_any(),
+            Node::Octets { .. } => PyBytes::new(py, &[]).into_any(),
+            Node::Numbers { number, shape, .. } => {
+                let shape = shape.clone().unwrap_or_else(|| vec![0]);
+                let len = flat(&shape).checked_mul(number.size());
+                let len = len.filter(|len| *len <= MAX_DEFAULTS);
+                let zeros = vec![0; len.ok_or_else(too_large)?];
+                let memory = Memory::Own(zeros.into());
+                to_python(py, View::new(memory, 0, *number, ByteOrder::Little, shape))?
+            }
+            Node::Sequence { .. } => PyList::empty(py).into_any(),
+            Node::Array { element, shape, .. } => self.default_array(element, shape, depth)?,
+            Node::Map { .. } => PyDict::new(py).into_any(),
+            Node::Enum(literals) => {
+                let first = literals.description.literals.first();
+                let member = first.and_then(|first| literals.members.get(&first.value));
+                member.map_or_else(|| py.None().into_bound(py), |it| it.bind(py).clone())
+            }
+            Node::Bitmask(flags) => match &flags.class {
+                Some(class) => class.bind(py).call1((0,))?,
+                None => 0_u64.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+            },
+            Node::Bitset(fields) => self.bitset(fields, 0)?,
+            Node::Decimal => decimal(py, 0, 0)?,
+            Node::Struct(at) => {
+                let plan = self.plan.structs.get(*at).ok_or_else(too_large)?;
+                let mut values = Vec::new();
+                for member in &plan.members {
+                    values.push(match member.optional {
+                        true => None,
+                        false => Some(self.default(&member.node, depth + 1)?),
+                    });
+                }
+                self.make(plan, values, self.form == Form::Sample || !plan.has_key)?
+            }
+            Node::Union(at) => {
+                let plan = self.plan.unions.get(*at).ok_or_else(too_large)?;
+                self.default_union(plan, depth)?
+            }
+        })
+    }
+
+    fn default_array(&self, element: &Node, shape: &[usize], depth: usize) -> Decoded<'py> {
+        let Some((count, inner)) = shape.split_first() else {
+            return self.default(element, depth + 1);
+        };
+        let list = PyList::empty(self.py);
+        for _ in 0..*count {
+            list.append(self.default_array(element, inner, depth)?)?;
+        }
+        Ok(list.into_any())
+    }
+
+    fn default_union(&self, plan: &UnionPlan, depth: usize) -> Decoded<'py> {
+        let cases = plan.description.cases.iter().zip(&plan.cases);
+        let labelled = cases.clone().find(|(case, _)| !case.labels.is_empty());
+        let label = labelled.and_then(|(case, _)| case.labels.first().copied());
+        let discriminator = match (&plan.discriminator, label) {
+            (Node::Enum(literals), Some(label)) => literals
+                .members
+                .get(&label)
+                .map(|it| it.bind(self.py).clone()),
+            (Node::Number(_), Some(label)) => Some(
+                label
+                    .into_pyobject(self.py)
+                    .map_err(PyErr::from)?
+                    .into_any(),
+            ),
+            (Node::Bool, Some(label)) => {
+                Some(PyBool::new(self.py, label != 0).to_owned().into_any())
+            }
+            (Node::Char | Node::WChar, Some(label)) => {
+                Some(self.wide(u16::try_from(label).unwrap_or_default())?)
+            }
+            _ => None,
+        };
+        let discriminator = match discriminator {
+            Some(discriminator) => discriminator,
+            None => self.default(&plan.discriminator, depth + 1)?,
+        };
+        let member = match labelled {
+            Some((_, case)) => Some((case, self.default(&case.node, depth + 1)?)),
+            None => None,
+        };
+        self.make_union(plan, discriminator, member)
+    }
+}
+
+/// The value of a discriminator. Those beyond `i64` select what no label selects.
+fn label(node: &Node, reader: &mut Reader<'_>) -> Result<i64, DecodeError> {
+    Ok(match node {
+        Node::Bool => reader.read_bool()?.into(),
+        Node::WChar => reader.read_u16()?.into(),
+        Node::Number(Number::I8) => reader.read_i8()?.into(),
+        Node::Number(Number::U16) => reader.read_u16()?.into(),
+        Node::Number(Number::I16) => reader.read_i16()?.into(),
+        Node::Number(Number::U32) => reader.read_u32()?.into(),
+        Node::Number(Number::I32) => reader.read_i32()?.into(),
+        Node::Number(Number::U64) => i64::try_from(reader.read_u64()?).unwrap_or(i64::MAX),
+        Node::Number(Number::I64) => reader.read_i64()?,
+        Node::Enum(literals) => reader.read_enum(literals.size)?.into(),
+        _ => reader.read_u8()?.into(),
+    })
+}
+
+/// A `decimal.Decimal`, exactly.
+fn decimal(py: Python<'_>, mantissa: i64, exponent: i32) -> PyResult<Bound<'_, PyAny>> {
+    let text = format!("{mantissa}E{exponent}");
+    decimal_class(py)?.call1((text,))
+}
+
+/// The class `decimal.Decimal`.
+pub(crate) fn decimal_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let class = py.import("decimal")?.getattr("Decimal")?;
+        PyResult::Ok(class.unbind())
+    });
+    Ok(class?.bind(py))
+}
+
+/// Elements of an array, all of its dimensions counted.
+pub(crate) fn flat(shape: &[usize]) -> usize {
+    let product = |all: usize, length: &usize| all.saturating_mul(*length);
+    shape.iter().fold(1, product)
+}
+
+/// What dicts call the discriminator of a union.
+pub(crate) const DISCRIMINATOR: &str = "$discriminator";
+/// Values, or bytes of numbers, that are made up for one sample.
+const MAX_DEFAULTS: usize = 1 << 20;

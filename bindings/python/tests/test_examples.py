@@ -1,0 +1,30 @@
+"""The examples run, and say what they promise."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.mark.parametrize(
+    "name, lines",
+    [
+        ("hello.py", ["Quote(symbol='TICK', price=101.25)"]),
+        ("market_data.py", ["AAA OPEN None bid 99.5 ask 100.5", "BBB is disposed"]),
+        ("late_joiner.py", ["late: {'trader': 'bob', 'limit': 300}", "new: {'trader': 'bob', 'limit': 50}"]),
+        ("filter.py", ["dear:  Trade(symbol='EURGBP', price=1.2, size=150)", "other: Trade(symbol='EURUSD', price=1.1, size=250)"]),
+    ],
+)
+def test_example(name, lines):
+    result = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    for line in lines:
+        assert line in result.stdout.splitlines(), result.stdout
+
+
+def test_every_example_is_tried():
+    tried = {mark.args[1][n][0] for mark in test_example.pytestmark for n in range(len(mark.args[1]))}
+    assert tried == {path.name for path in EXAMPLES.glob("*.py")}

@@ -1,0 +1,507 @@
+"""Types from classes, and values of them as payloads and back."""
+
+import array
+import dataclasses
+import random
+import sys
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum, IntEnum
+from typing import Annotated, Dict, List, Optional
+
+import numpy
+import pytest
+
+import tickwire as tw
+from conftest import run
+from market import BySide, Everything, Flags, Level, Limit, Node, Quote, Side, everything
+
+REPRESENTATIONS = ["xcdr1", "xcdr2"]
+
+
+def plain(value):
+    """A value with lists in place of arrays, so that it can be compared."""
+    if isinstance(value, numpy.ndarray):
+        return value.tolist()
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if dataclasses.is_dataclass(value):
+        return type(value)(**{field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)})
+    return value
+
+
+def again(cls, value, representation="xcdr2"):
+    kind = tw.describe(cls)
+    return kind.decode(kind.encode(value, representation))
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_every_kind_of_member_comes_back(representation):
+    value = everything()
+    back = again(Everything, value, representation)
+    assert plain(back) == value
+    assert isinstance(back.side, Side) and isinstance(back.flags, Flags) and isinstance(back.level, Level)
+    assert str(back.price) == "101.50" and isinstance(back.raw, bytes)
+    assert type(back.numbers) is list and isinstance(back.array, numpy.ndarray)
+
+
+@pytest.mark.parametrize("extensibility", ["final", "appendable", "mutable"])
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_extensibilities(extensibility, representation):
+    @tw.topic(extensibility=extensibility, autoid="hash")
+    @dataclass
+    class Sample:
+        a: tw.key[tw.int32]
+        b: Optional[str]
+        c: list[Level]
+        d: Annotated[float, tw.id(3)]
+
+    for value in [Sample(1, None, [], 0.5), Sample(-1, "b", [Level(Decimal(1), 1)], 1e9)]:
+        assert again(Sample, value, representation) == value
+        kind = tw.describe(Sample)
+        assert kind.decode(kind.encode({"a": value.a}, representation, key_only=True), key_only=True) == {"a": value.a}
+    assert tw.describe(Sample).extensibility == extensibility
+
+
+def test_a_description_has_what_the_class_says():
+    kind = tw.describe(Everything)
+    assert kind.name == "market::Everything" and kind.has_key
+    table = kind.table()
+    members = {member[0]: member for member in table["market::Everything"][2]}
+    assert members["flag"][2] and members["id"][2] and not members["i8"][2]
+    assert members["nothing"][3] and "from" in members
+    assert members["grid"][7] == ("array", ("array", "int32", 3), 2)
+    assert members["short"][7] == ("string", 8) and members["price"][7] == "decimal"
+    assert table["Side"] == ("enum", 8, [("BUY", 1), ("SELL", 2)], "appendable")
+    assert table["Flags"][2] == [("OPEN", 0), ("HALTED", 2), ("CLOSED", 20)]
+    assert table["Node"][2][1][7] == ("sequence", ("named", "Node"), 0)
+    assert tw.describe(Quote) is tw.describe(Quote)
+
+
+def test_a_type_made_again_of_its_table_is_the_same():
+    kind = tw.describe(Everything)
+    table = kind.table()
+    twin = tw.Type(table, kind.name, {})
+    assert twin.table() == table
+    payload = kind.encode(everything())
+    value = twin.decode(payload)
+    assert value["level"]["price"] == Decimal("-1E+3") and value["from"] == "here"
+    assert value["two"] == {"$discriminator": 2, "ask": value["two"]["ask"]}
+    assert twin.encode(value) == payload, "dicts are written as objects are"
+
+
+def test_later_and_recursive_classes_are_found_by_name():
+    @tw.topic
+    @dataclass
+    class First:
+        other: "Second"
+
+    @dataclass
+    class Second:
+        text: str
+        back: "Optional[list[Second]]" = None
+
+    globals()["Second"] = Second
+    try:
+        value = First(Second("a", [Second("b"), Second("c", [])]))
+        assert again(First, value) == value
+    finally:
+        del globals()["Second"]
+
+
+def test_keyword_only_and_inherited_dataclasses():
+    @dataclass
+    class Base:
+        id: tw.key[tw.int32]
+
+    extra = {"kw_only": True} if sys.version_info >= (3, 10) else {}
+
+    @tw.topic
+    @dataclass(**extra)
+    class Derived(Base):
+        text: str = "x"
+
+    value = Derived(id=1, text="y") if not extra else Derived(1, text="y")
+    assert again(Derived, value) == value
+
+
+def test_an_enum_that_is_no_int_has_its_members():
+    class Color(Enum):
+        RED = 1
+        BLUE = 5
+
+    @tw.topic
+    @dataclass
+    class Paint:
+        color: Color
+
+    assert again(Paint, Paint(Color.BLUE)).color is Color.BLUE
+    assert again(Paint, Paint("RED")).color is Color.RED
+
+
+def test_unions_have_one_member():
+    price = Limit(peg=3)
+    assert (price.member, price.value, price.discriminator, price.at, price.peg) == ("peg", 3, 2, None, 3)
+    assert repr(price) == "Limit(peg=3)" and price == Limit(discriminator=2, peg=3) != Limit(peg=4)
+
+    @tw.topic
+    @dataclass
+    class Order:
+        limit: Limit
+        by: BySide
+
+    for limit in [Limit(at=Decimal(1)), Limit(discriminator=3, peg=5), Limit(other="market"), Limit(discriminator=99, other="")]:
+        back = again(Order, Order(limit, BySide(bid=1.0)))
+        assert back.limit == limit and back.limit.member == limit.member
+    assert again(Order, {"limit": {"$discriminator": 3, "peg": 1}, "by": {"ask": []}}).limit.discriminator == 3
+    with pytest.raises(TypeError):
+        Limit(at=1, peg=2)
+    with pytest.raises(TypeError):
+        Limit(nothing=1)
+    for wrong in [Limit(discriminator=1, peg=5), Limit(), {"at": 1, "peg": 2}, {"none": 1}, 5, {"$discriminator": 2.5}]:
+        with pytest.raises(tw.EncodeError):
+            tw.describe(Order).encode(Order(wrong, BySide(bid=1.0)))
+
+
+@tw.topic
+@dataclass
+class Arrays:
+    i8: tw.sequence(tw.int8)
+    u16: tw.sequence(tw.uint16)
+    i32: tw.sequence(tw.int32)
+    u64: tw.sequence(tw.uint64)
+    f32: tw.sequence(tw.float32)
+    f64: tw.sequence(tw.float64)
+    grid: tw.array(tw.float32, 2, 2)
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("make", [list, tuple, "numpy", "array", "memoryview", "strided"])
+def test_numbers_of_any_buffer(representation, make):
+    codes = {"i8": "b", "u16": "H", "i32": "i", "u64": "Q", "f32": "f", "f64": "d"}
+    values = {name: [1, 2, 100] for name in codes}
+    given = {}
+    for name, code in codes.items():
+        if make in (list, tuple):
+            given[name] = make(values[name])
+        elif make == "numpy":
+            given[name] = numpy.array(values[name], dtype=code)
+        elif make == "strided":
+            given[name] = numpy.array([1, 0, 2, 0, 100, 0], dtype=code)[::2]
+        else:
+            given[name] = array.array(code, values[name])
+            if make == "memoryview":
+                given[name] = memoryview(given[name])
+    grid = [[1, 2], [3, 4]] if make in (list, tuple) else numpy.array([[1, 2], [3, 4]], dtype="f")
+    back = again(Arrays, Arrays(**given, grid=grid), representation)
+    for name, code in codes.items():
+        found = getattr(back, name)
+        assert found.tolist() == values[name] and found.dtype == numpy.dtype(code)
+        assert not found.flags.writeable
+    assert back.grid.tolist() == [[1, 2], [3, 4]] and back.grid.shape == (2, 2)
+
+
+def test_numbers_of_another_kind_are_converted_one_by_one():
+    value = Arrays([1], numpy.array([1, 2]), range(3), [], numpy.array([0.5, 1.5]), [1, True], numpy.eye(2))
+    back = again(Arrays, value)
+    assert back.u16.tolist() == [1, 2] and back.i32.tolist() == [0, 1, 2] and back.f32.tolist() == [0.5, 1.5]
+    assert back.grid.tolist() == [[1, 0], [0, 1]]
+    for name, wrong in [("i8", numpy.array([200])), ("u16", [-1]), ("i32", [1.5]), ("f32", [1e300]), ("grid", [[1, 2]])]:
+        with pytest.raises(tw.EncodeError, match=name):
+            tw.describe(Arrays).encode(dataclasses.replace(value, **{name: wrong}))
+
+
+def test_an_array_keeps_the_bytes_it_lies_in():
+    kind = tw.describe(Arrays)
+    array = kind.decode(kind.encode(Arrays([], [], [], [], [], numpy.arange(1000.0), numpy.zeros((2, 2))))).f64
+    others = [kind.decode(kind.encode(Arrays([], [], [], [], [], [n] * 1000, numpy.zeros((2, 2))))) for n in range(50)]
+    assert array.tolist() == numpy.arange(1000.0).tolist() and len(others) == 50
+    with pytest.raises(ValueError):
+        array[0] = 1.0
+
+
+def test_without_numpy_numbers_are_lists():
+    program = """
+import sys
+sys.modules["numpy"] = None
+import tickwire as tw
+from dataclasses import dataclass
+@tw.topic
+@dataclass
+class Numbers:
+    some: tw.sequence(tw.int16)
+    grid: tw.array(tw.float64, 2, 2)
+kind = tw.describe(Numbers)
+print(kind.decode(kind.encode(Numbers([1, -2], [[1, 2], [3, 4]]))))
+"""
+    result = run(program)
+    assert result.stdout.strip() == "Numbers(some=[1, -2], grid=[[1.0, 2.0], [3.0, 4.0]])", result.stderr
+
+
+def test_bytes_are_themselves():
+    kind = tw.describe(tw.Bytes)
+    for value in [b"", b"\x00" * 5, bytearray(b"abc"), memoryview(b"abc"), numpy.arange(4, dtype="uint8"), [1, 2]]:
+        assert kind.decode(kind.encode(value)) == bytes(value)
+    for wrong in ["abc", 5, [256], None, {"value": b""}]:
+        with pytest.raises(tw.EncodeError):
+            kind.encode(wrong)
+
+
+WRONG = [
+    ("flag", 1, TypeError),
+    ("flag", None, TypeError),
+    ("id", 1 << 31, ValueError),
+    ("id", "7", TypeError),
+    ("id", 7.0, TypeError),
+    ("i8", 128, ValueError),
+    ("u8", -1, ValueError),
+    ("u16", 1 << 16, ValueError),
+    ("u32", -1, ValueError),
+    ("i64", 1 << 63, ValueError),
+    ("u64", -1, ValueError),
+    ("u64", 1 << 64, ValueError),
+    ("f32", 1e39, ValueError),
+    ("f32", "x", TypeError),
+    ("f64", None, TypeError),
+    ("f64", 10**400, ValueError),
+    ("octet", 256, ValueError),
+    ("char", "ab", ValueError),
+    ("char", "€", ValueError),
+    ("char", 65, TypeError),
+    ("wchar", "😀", ValueError),
+    ("wchar", "", ValueError),
+    ("text", b"bytes", TypeError),
+    ("text", "a\0b", ValueError),
+    ("text", "\ud800", ValueError),
+    ("short", "123456789", ValueError),
+    ("raw", "text", TypeError),
+    ("raw", [1, 256], ValueError),
+    ("price", 1.5, TypeError),
+    ("price", Decimal("NaN"), ValueError),
+    ("price", Decimal("Infinity"), ValueError),
+    ("price", Decimal("1E+64"), ValueError),
+    ("price", Decimal(1 << 64), ValueError),
+    ("price", "twelve", ValueError),
+    ("side", 3, ValueError),
+    ("side", "HOLD", ValueError),
+    ("side", None, TypeError),
+    ("flags", 1 << 32, ValueError),
+    ("flags", -1, ValueError),
+    ("level", None, TypeError),
+    ("level", {"price": Decimal(1)}, ValueError),
+    ("level", {"price": Decimal(1), "size": 1, "side": 1, "more": 1}, ValueError),
+    ("levels", Level(Decimal(1), 1), TypeError),
+    ("levels", [None], TypeError),
+    ("levels", "text", TypeError),
+    ("bounded", [Level(Decimal(1), 1)] * 3, ValueError),
+    ("numbers", {"a": 1}, TypeError),
+    ("numbers", 5, TypeError),
+    ("ints", [1, 2, 3, 4, 5, 6], ValueError),
+    ("ints", numpy.zeros(6, "uint16"), ValueError),
+    ("grid", [[1, 2, 3]], ValueError),
+    ("grid", [[1, 2], [3, 4]], ValueError),
+    ("names", ["a", "b", "c"], ValueError),
+    ("tags", [1], TypeError),
+    ("tags", {1: 1}, TypeError),
+    ("tags", {"a": "b"}, TypeError),
+    ("by_side", {9: 1.0}, ValueError),
+    ("limit", 5, TypeError),
+    ("tree", Node("x"), TypeError),
+    ("something", 5, TypeError),
+]
+
+
+@pytest.mark.parametrize("member, value, error", WRONG, ids=lambda it: repr(it)[:30])
+def test_values_that_do_not_fit_are_errors_that_name_the_member(member, value, error):
+    with pytest.raises(tw.EncodeError, match=f"market::Everything.{member}") as caught:
+        tw.describe(Everything).encode(everything(**{member: value}))
+    assert isinstance(caught.value, error) and isinstance(caught.value, tw.Error)
+
+
+def test_errors_name_the_way():
+    with pytest.raises(tw.EncodeTypeError, match=r"market::Everything\.levels\[1\]\.size: expected uint32, got str"):
+        tw.describe(Everything).encode(everything(levels=[Level(Decimal(1), 1), Level(Decimal(1), "x")]))
+    with pytest.raises(tw.EncodeTypeError, match=r"tags\{'a'\}"):
+        tw.describe(Everything).encode(everything(tags={"a": None}))
+    with pytest.raises(tw.EncodeTypeError, match="an object with `symbol`, got int"):
+        tw.describe(Quote).encode(5)
+
+
+def test_what_contains_itself_is_an_error():
+    node = Node(1)
+    node.children.append(node)
+    with pytest.raises(tw.EncodeError, match="nest too deeply"):
+        tw.describe(Everything).encode(everything(tree=node))
+    deep = Node(0)
+    for _ in range(10_000):
+        deep = Node(0, [deep])
+    with pytest.raises(tw.EncodeError, match="nest too deeply"):
+        tw.describe(Everything).encode(everything(tree=deep))
+    while deep.children:
+        deep = deep.children.pop()
+
+
+def test_what_attributes_raise_is_told():
+    class Evil:
+        symbol = "x"
+
+        @property
+        def price(self):
+            raise RuntimeError("not today")
+
+    with pytest.raises(tw.EncodeError, match="not today") as caught:
+        tw.describe(Quote).encode(Evil())
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+    class EvilInt:
+        def __index__(self):
+            raise ZeroDivisionError("no")
+
+    with pytest.raises(tw.EncodeError, match="no"):
+        tw.describe(Everything).encode(everything(id=EvilInt()))
+
+
+def test_random_bytes_are_values_or_errors():
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    source = random.Random(seed)
+    kind = tw.describe(Everything)
+    for representation in REPRESENTATIONS:
+        good = kind.encode(everything(), representation)
+        for _ in range(1500):
+            bad = bytearray(good[: source.randrange(len(good) + 1)] if source.random() < 0.3 else good)
+            for _ in range(source.randrange(4)):
+                if bad:
+                    bad[source.randrange(len(bad))] = source.randrange(256)
+            try:
+                kind.decode(bytes(bad))
+            except tw.DecodeError:
+                pass
+
+
+def test_payloads_of_another_kind_are_errors():
+    kind = tw.describe(Quote)
+    for wrong in [b"", b"\0", b"\0\7\0\0", b"\0\x0b\0\0", kind.encode(Quote("a", 1.0))[:-4]]:
+        with pytest.raises(tw.DecodeError):
+            kind.decode(wrong)
+    with pytest.raises(tw.EncodeError):
+        kind.encode(Quote("a", 1.0), "xml")
+
+
+def test_members_that_a_writer_does_not_know_are_zero():
+    @tw.topic(name="Grown")
+    @dataclass
+    class Old:
+        a: int
+
+    @tw.topic(name="Grown")
+    @dataclass
+    class New:
+        a: int
+        b: str
+        c: Side
+        d: tw.array(tw.int32, 2)
+        e: tw.sequence(tw.float64)
+        f: Level
+        g: Limit
+        h: Optional[int]
+        i: Decimal
+        j: tw.array(str, 2)
+
+    new = tw.describe(New).decode(tw.describe(Old).encode(Old(5)))
+    assert (new.a, new.b, new.c, new.h, new.i, new.j) == (5, "", Side.BUY, None, 0, ["", ""])
+    assert new.d.tolist() == [0, 0] and new.e.tolist() == [] and new.f == Level(Decimal(0), 0, Side.BUY)
+    assert new.g == Limit(at=Decimal(0))
+
+
+def test_arrays_that_are_made_up_have_a_limit():
+    members = [("a", 0, False, False, False, False, None, "int32")]
+    huge = ("b", 1, False, False, False, False, None, ("array", ("array", "float64", (1 << 32) - 1), (1 << 32) - 1))
+    strings = ("b", 1, False, False, False, False, None, ("array", ("string", 0), (1 << 32) - 1))
+    small = tw.Type({"T": ("struct", "appendable", members, False, False)}, "T", {})
+    for more in (huge, strings):
+        large = tw.Type({"T": ("struct", "appendable", [*members, more], False, False)}, "T", {})
+        with pytest.raises(tw.DecodeError):
+            large.decode(small.encode({"a": 1}))
+        with pytest.raises(tw.EncodeError):
+            large.encode({"a": 1, "b": [1]})
+
+
+def _class(**annotations):
+    return dataclass(type("Wrong", (), {"__annotations__": annotations}))
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        complex,
+        object,
+        list,
+        dict,
+        set[int],
+        "Optional[",
+        int | str if sys.version_info >= (3, 10) else complex,
+        Dict[float, int],
+        tw.array(tw.int32, 0),
+        tw.sequence(tw.int32, -1),
+        tw.sequence(tw.int32, 1 << 32),
+        List[tw.key[str]],
+        Optional[tw.key[str]],
+        Annotated[int, tw.id(1 << 28)],
+        dataclass(type("Empty", (), {})),
+        Enum("Texts", {"A": "a"}),
+        IntEnum("Large", {"A": 1 << 40}),
+    ],
+    ids=lambda it: str(it)[:40],
+)
+def test_classes_that_no_topic_can_have(annotation):
+    with pytest.raises(tw.TypeDescriptionError):
+        tw.describe(_class(member=annotation))
+
+
+def test_what_is_no_class_of_topics():
+    for wrong in [5, "Quote", None, int, object]:
+        with pytest.raises(tw.TypeDescriptionError):
+            tw.describe(wrong)
+    with pytest.raises(tw.TypeDescriptionError, match="final, appendable, mutable"):
+        tw.topic(extensibility="closed")
+    with pytest.raises(tw.TypeDescriptionError):
+        tw.array(tw.int32)
+    with pytest.raises(tw.TypeDescriptionError, match="two classes are named"):
+        one, two = (dataclass(type("Same", (), {"__annotations__": {"a": int}})) for _ in range(2))
+        tw.describe(_class(one=one, two=two))
+
+
+def test_tables_that_make_no_sense_are_errors():
+    member = ("a", 0, False, False, False, False, None, "int32")
+    deep = "int32"
+    for _ in range(500):
+        deep = ("sequence", deep, 0)
+    for table in [
+        {},
+        {"T": ()},
+        {"T": 5},
+        {"T": ("struct",)},
+        {"T": ("thing", 1)},
+        {"T": ("struct", "open", [member], False, False)},
+        {"T": ("struct", "final", [], False, False)},
+        {"T": ("struct", "final", [member, member], False, False)},
+        {"T": ("struct", "final", [(*member[:7], "int33")], False, False)},
+        {"T": ("struct", "final", [(*member[:7], ("named", "U"))], False, False)},
+        {"T": ("struct", "final", [(*member[:7], ("sequence", "int32"))], False, False)},
+        {"T": ("struct", "final", [(*member[:7], deep)], False, False)},
+        {"T": ("enum", 8, [("A", 1)], "final")},
+    ]:
+        with pytest.raises((tw.Error, TypeError, ValueError, IndexError)):
+            tw.Type(table, "T", {})
+
+
+def test_a_struct_within_itself_can_be_described_but_not_written():
+    member = ("a", 0, False, False, False, False, None, ("named", "T"))
+    kind = tw.Type({"T": ("struct", "final", [member], False, False)}, "T", {})
+    value = {}
+    value["a"] = value
+    with pytest.raises(tw.EncodeError):
+        kind.encode(value)
+    with pytest.raises(tw.DecodeError):
+        kind.decode(b"\0\1\0\0" + b"\0" * 100)

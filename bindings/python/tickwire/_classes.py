@@ -1,0 +1,175 @@
+"""Classes of Python from types that others say on the network."""
+
+import dataclasses
+import decimal
+import enum
+import keyword
+import types
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+
+from . import _tickwire
+from ._types import Table, bits
+from ._union import RESERVED, make_union
+
+
+def safe(name: str) -> str:
+    """A name that Python can have."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+class Classes:
+    """The classes of the types of a table."""
+
+    def __init__(self, table: Table, place: Callable[[str], Tuple[types.ModuleType, str]]) -> None:
+        self._table = table
+        self._place = place
+        self._classes: Dict[str, Any] = {}
+        #: As the extension module wants them.
+        self.bindings: Dict[str, Any] = {}
+
+    def make(self, full: str) -> Any:
+        """The class of a type, which is in its module then."""
+        known = self._classes.get(full)
+        if known is not None:
+            return known
+        entry = self._table[full]
+        kind = entry[0]
+        scope, last = self._place(full)
+        made = getattr(self, f"_{kind}")(full, last, entry)
+        made.__module__ = scope.__name__
+        made.__qualname__ = last
+        setattr(scope, last, made)
+        return made
+
+    def _keep(self, full: str, made: Any, binding: Any) -> Any:
+        self._classes[full] = made
+        self.bindings[full] = binding
+        return made
+
+    def _struct(self, full: str, last: str, entry: tuple) -> Any:
+        attributes = [safe(member[0]) for member in entry[2]]
+        fields: List[Any] = []
+        for attribute, member in zip(attributes, entry[2]):
+            optional, of = member[3], member[7]
+            if optional:
+                fields.append((attribute, Optional[Any], dataclasses.field(default=None)))
+            else:
+                field = dataclasses.field(default_factory=self._default(of))
+                fields.append((attribute, self._annotation(of), field))
+        made = dataclasses.make_dataclass(last, fields)
+        made.__doc__ = f"The type {full} of IDL."
+        made.__tickwire_make__ = lambda: self._type(full)  # type: ignore[attr-defined]
+        return self._keep(full, made, (made, attributes, [False] * len(attributes), False))
+
+    def _union(self, full: str, last: str, entry: tuple) -> Any:
+        attributes = [
+            f"{name}_" if name in RESERVED or name.startswith("_") else safe(name) for name in (case[0][0] for case in entry[3])
+        ]
+        attributes = [attribute.lstrip("_") or "member_" for attribute in attributes]
+        made: Any = make_union(last, attributes)
+        made.__doc__ = f"The union {full} of IDL."
+        discriminator = entry[2]
+        made._labels = {
+            attribute: self._label(discriminator, case[1][0]) for attribute, case in zip(attributes, entry[3]) if case[1]
+        }
+        return self._keep(full, made, (made, attributes, [False] * len(attributes), False))
+
+    def _label(self, discriminator: Any, label: int) -> Any:
+        if discriminator == "bool":
+            return bool(label)
+        if discriminator in ("char", "wchar"):
+            return chr(label)
+        if isinstance(discriminator, tuple) and discriminator[0] == "named":
+            return self.make(discriminator[1])(label)
+        return label
+
+    def _enum(self, full: str, last: str, entry: tuple) -> Any:
+        made = enum.IntEnum(last, [(safe(name), value) for name, value in entry[2]])  # type: ignore[misc]
+        return self._keep(full, bits(entry[1], name=full)(made), made)
+
+    def _bitmask(self, full: str, last: str, entry: tuple) -> Any:
+        made = enum.IntFlag(last, [(safe(name), 1 << position) for name, position in entry[2]])  # type: ignore[misc]
+        return self._keep(full, bits(entry[1], name=full)(made), made)
+
+    def _bitset(self, full: str, last: str, entry: tuple) -> Any:
+        fields = [(safe(name), int, dataclasses.field(default=0)) for name, *_ in entry[1]]
+        made = dataclasses.make_dataclass(last, fields)
+        return self._keep(full, made, (made, [name for name, *_ in fields], [], True))
+
+    def _type(self, full: str) -> "_tickwire.Type":
+        table: Table = {}
+        rest = [full]
+        while rest:
+            name = rest.pop()
+            if name not in table:
+                table[name] = self._table[name]
+                rest.extend(_named(self._table[name]))
+        for name in table:
+            self.make(name)
+        return _tickwire.Type(table, full, self.bindings)
+
+    def _annotation(self, of: Any) -> Any:
+        """What tools show; it says no more of the type than that."""
+        if isinstance(of, str):
+            return _ANNOTATIONS.get(of, int)
+        kind = of[0]
+        if kind == "named":
+            return self._classes.get(of[1], Any)
+        if kind in ("string", "wstring"):
+            return str
+        if of[:2] == ("sequence", "octet"):
+            return bytes
+        return dict if kind == "map" else list
+
+    def _default(self, of: Any) -> Callable[[], Any]:
+        """Zero, empty, or the first literal."""
+        if isinstance(of, str):
+            zero = _ZEROS.get(of, 0)
+            return lambda: zero
+        kind = of[0]
+        if kind in ("string", "wstring"):
+            return str
+        if kind == "map":
+            return dict
+        if kind == "sequence":
+            return bytes if of[1] == "octet" else list
+        if kind == "array":
+            element, length = self._default(of[1]), of[2]
+            return lambda: [element() for _ in range(length)]
+        return lambda: self._first(of[1])
+
+    def _first(self, full: str) -> Any:
+        made, entry = self.make(full), self._table[full]
+        if entry[0] == "enum":
+            return made(entry[2][0][1])
+        if entry[0] == "bitmask":
+            return made(0)
+        if entry[0] == "union":
+            member, labels, _ = next((case for case in entry[3] if case[1]), entry[3][0])
+            attribute = made._members[[case[0] for case in entry[3]].index(member)]
+            return made(**{attribute: self._default(member[7])()})
+        return made()
+
+
+def _named(entry: Any) -> Iterable[str]:
+    """The names of types in what a table says."""
+    if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "named":
+        yield entry[1]
+    elif isinstance(entry, (tuple, list)):
+        for part in entry:
+            yield from _named(part)
+
+
+_ANNOTATIONS = {"bool": bool, "float32": float, "float64": float, "char": str, "wchar": str, "decimal": decimal.Decimal}
+_ZEROS = {"bool": False, "float32": 0.0, "float64": 0.0, "char": "\0", "wchar": "\0", "decimal": decimal.Decimal(0)}
+
+
+def learned(found: "_tickwire.Type") -> "_tickwire.Type":
+    """A type that others told: samples are dicts, enums and bitmasks are those of Python."""
+    scope = types.ModuleType("learned")
+    table = found.table()
+    classes = Classes(table, lambda full: (scope, safe(full.split("::")[-1])))
+    for full, entry in table.items():
+        if entry[0] in ("enum", "bitmask"):
+            classes.make(full)
+    return found._bind(classes.bindings)
