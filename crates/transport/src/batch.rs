@@ -117,10 +117,14 @@ impl ReceiveBatch {
     fn receive_with(&mut self, socket: &UdpSocket, flags: MsgFlags) -> Result<usize, ReceiveError> {
         self.count = 0;
         let result = match (socket.local_address(), socket.has_timestamps()) {
-            (SocketAddr::V4(_), false) => self.receive_by(&RECEIVE_V4, socket, flags),
-            (SocketAddr::V4(_), true) => self.receive_by(&RECEIVE_STAMPED_V4, socket, flags),
-            (SocketAddr::V6(_), false) => self.receive_by(&RECEIVE_V6, socket, flags),
-            (SocketAddr::V6(_), true) => self.receive_by(&RECEIVE_STAMPED_V6, socket, flags),
+            (SocketAddr::V4(_), false) => self.receive_by(&RECEIVE_V4, headers, socket, flags),
+            (SocketAddr::V4(_), true) => {
+                self.receive_by(&RECEIVE_STAMPED_V4, stamped_headers, socket, flags)
+            }
+            (SocketAddr::V6(_), false) => self.receive_by(&RECEIVE_V6, headers, socket, flags),
+            (SocketAddr::V6(_), true) => {
+                self.receive_by(&RECEIVE_STAMPED_V6, stamped_headers, socket, flags)
+            }
         };
         self.count = result?;
         Ok(self.count)
@@ -129,10 +133,13 @@ impl ReceiveBatch {
     fn receive_by<S: Address>(
         &mut self,
         headers: &'static LocalKey<RefCell<MultiHeaders<S>>>,
+        made: fn() -> RefCell<MultiHeaders<S>>,
         socket: &UdpSocket,
         flags: MsgFlags,
     ) -> Result<usize, ReceiveError> {
-        headers.with_borrow_mut(|headers| self.receive_into(socket, flags, headers))
+        lend(headers, made, |headers| {
+            self.receive_into(socket, flags, headers)
+        })
     }
 
     fn receive_into<S: Address>(
@@ -169,7 +176,7 @@ impl ReceiveBatch {
         if socket.has_timestamps() && lacks_stamp {
             // The kernel shortens the room for control messages to what it has used, and nix leaves that
             // so for the next call. A stamp always takes all of it; without one there is no room left.
-            *headers = S::stamped_headers();
+            *headers = stamped_headers().into_inner();
         }
         Ok(count)
     }
@@ -208,9 +215,9 @@ thread_local! {
     static RECEIVE_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
     static RECEIVE_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
     static RECEIVE_STAMPED_V4: RefCell<MultiHeaders<SockaddrIn>> =
-        RefCell::new(Address::stamped_headers());
+        stamped_headers();
     static RECEIVE_STAMPED_V6: RefCell<MultiHeaders<SockaddrIn6>> =
-        RefCell::new(Address::stamped_headers());
+        stamped_headers();
     static SEND_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
     static SEND_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
     static SEND_MARKED_V4: RefCell<MultiHeaders<SockaddrIn>> = marked_headers();
@@ -225,6 +232,26 @@ fn headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
 fn marked_headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
     let room = cmsg_space!(i32);
     RefCell::new(MultiHeaders::preallocate(BATCH, Some(room)))
+}
+
+/// With room for a stamp and nothing else.
+fn stamped_headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
+    RefCell::new(MultiHeaders::preallocate(
+        BATCH,
+        Some(cmsg_space!(Timestamps)),
+    ))
+}
+
+/// Lends the thread's argument blocks; to a thread that is ending, whose own are gone, new ones.
+fn lend<S, R>(
+    own: &'static LocalKey<RefCell<MultiHeaders<S>>>,
+    made: fn() -> RefCell<MultiHeaders<S>>,
+    use_them: impl FnOnce(&mut MultiHeaders<S>) -> R,
+) -> R {
+    match own.try_with(|_| ()) {
+        Ok(()) => own.with_borrow_mut(use_them),
+        Err(_) => use_them(made().get_mut()),
+    }
 }
 
 /// When the kernel received a datagram, by the interface's clock if that has told.
@@ -246,11 +273,6 @@ fn said(stamp: TimeSpec) -> Option<Timestamp> {
 /// An address as the kernel writes it.
 trait Address: SockaddrLike + Copy {
     fn to_std(self) -> SocketAddr;
-
-    /// Argument blocks with room for a stamp and nothing else.
-    fn stamped_headers() -> MultiHeaders<Self> {
-        MultiHeaders::preallocate(BATCH, Some(cmsg_space!(Timestamps)))
-    }
 }
 
 impl Address for SockaddrIn {
@@ -351,11 +373,15 @@ fn send_some_v4(
         SocketAddr::V6(_) => None,
     };
     if dscp == 0 {
-        return SEND_V4.with_borrow_mut(|headers| send_some(socket, headers, batch, &[], address));
+        return lend(&SEND_V4, headers, |headers| {
+            send_some(socket, headers, batch, &[], address)
+        });
     }
     let tos = type_of_service(dscp);
     let mark = [ControlMessage::Ipv4Tos(&tos)];
-    SEND_MARKED_V4.with_borrow_mut(|headers| send_some(socket, headers, batch, &mark, address))
+    lend(&SEND_MARKED_V4, marked_headers, |headers| {
+        send_some(socket, headers, batch, &mark, address)
+    })
 }
 
 fn send_some_v6(
@@ -368,11 +394,15 @@ fn send_some_v6(
         SocketAddr::V6(v6) => Some(v6.into()),
     };
     if dscp == 0 {
-        return SEND_V6.with_borrow_mut(|headers| send_some(socket, headers, batch, &[], address));
+        return lend(&SEND_V6, headers, |headers| {
+            send_some(socket, headers, batch, &[], address)
+        });
     }
     let class = type_of_service(dscp).into();
     let mark = [ControlMessage::Ipv6TClass(&class)];
-    SEND_MARKED_V6.with_borrow_mut(|headers| send_some(socket, headers, batch, &mark, address))
+    lend(&SEND_MARKED_V6, marked_headers, |headers| {
+        send_some(socket, headers, batch, &mark, address)
+    })
 }
 
 /// The octet of the IP header that begins with the DSCP (RFC 2474 §3); the rest belongs to routers.

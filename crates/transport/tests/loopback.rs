@@ -1,9 +1,11 @@
 //! The sockets against the kernel, over the loopback interface.
 
+use std::cell::RefCell;
 use std::io::IoSliceMut;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use nix::cmsg_space;
@@ -65,6 +67,37 @@ fn a_batch_goes_to_several_destinations_in_order() {
         let received: Vec<_> = received.into_iter().map(|(bytes, _)| bytes).collect();
         assert_eq!(received, payloads);
     }
+}
+
+/// What a thread keeps may send when the thread ends, after the memory is gone that sending has of the thread.
+#[test]
+fn a_thread_that_ends_sends_its_last_batch() {
+    struct Farewell(UdpSocket, SocketAddr);
+    impl Drop for Farewell {
+        fn drop(&mut self) {
+            let Self(socket, to) = self;
+            let sent = socket.send_each([(&b"good"[..], *to), (&b"bye"[..], *to)]);
+            sent.expect("loopback takes them");
+        }
+    }
+    thread_local! {
+        static KEPT: RefCell<Option<Farewell>> = const { RefCell::new(None) };
+    }
+    let receiver = local();
+    let to = receiver.local_address();
+    let ending = thread::spawn(move || {
+        KEPT.with_borrow_mut(|kept| {
+            // Made in here, the memory goes before what is kept does.
+            let socket = local();
+            let sent = socket.send_each([(&b"still"[..], to), (&b"here"[..], to)]);
+            sent.expect("loopback takes them");
+            *kept = Some(Farewell(socket, to));
+        });
+    });
+    ending.join().expect("it ends");
+    let received = receive(&receiver, 4);
+    let received: Vec<_> = received.iter().map(|(bytes, _)| &bytes[..]).collect();
+    assert_eq!(received, [&b"still"[..], b"here", b"good", b"bye"]);
 }
 
 /// Datagrams that a sender has sent over loopback can be received at once.
@@ -257,7 +290,7 @@ fn an_empty_socket_yields_nothing() {
 #[test]
 fn a_thread_that_waits_to_receive_gets_every_datagram() {
     let socket = local();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let receiver = scope.spawn(|| {
             let mut batch = ReceiveBatch::new();
             let mut count = 0;
@@ -278,7 +311,7 @@ fn a_thread_that_waits_to_receive_gets_every_datagram() {
 #[test]
 fn the_end_of_receiving_wakes_who_waits() {
     let socket = local();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let receiver = scope.spawn(|| {
             let mut batch = ReceiveBatch::new();
             batch.wait(&socket).expect("the socket works");
