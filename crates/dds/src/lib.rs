@@ -110,7 +110,7 @@ pub use tickwire_store as store;
 pub use tickwire_transport::ReceiveTimestamps;
 pub use tickwire_transport::tcp::TcpCounts;
 pub use topic::{Topic, TopicListener};
-pub use type_support::{DynamicType, SampleError, Serialized, TopicSupport};
+pub use type_support::{DynamicType, Payload, SampleError, Serialized, TopicSupport};
 pub use view::{
     DiscoveryCounters, DiscoveryView, EndpointData, Pair, ParticipantData, Role,
     SharedMemoryAddress,

@@ -67,11 +67,13 @@ impl StatusMask {
         Self(self.0 & !other.0)
     }
 
-    pub(crate) const fn bits(self) -> u32 {
+    /// The set as bits, each as DDS 1.4 §2.3.3 numbers the statuses.
+    pub const fn bits(self) -> u32 {
         self.0
     }
 
-    pub(crate) const fn from_bits(bits: u32) -> Self {
+    /// The set of these [bits](Self::bits).
+    pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 }

@@ -246,6 +246,16 @@ impl Serialized {
         }
     }
 
+    /// A sample of which somebody else has encoded the key alone, encapsulation header included: enough to
+    /// end its instance.
+    pub const fn from_key_payload(payload: Vec<u8>) -> Self {
+        Self {
+            payload,
+            key_hash: None,
+            is_key: true,
+        }
+    }
+
     /// Says which instance the sample belongs to, where the type is keyed. Otherwise the type's
     /// description finds it out, at the cost of walking through the payload.
     pub fn set_key_hash(&mut self, key_hash: Option<KeyHash>) {
@@ -263,6 +273,14 @@ impl Serialized {
         &self.payload
     }
 
+    fn borrowed(&self) -> Payload<'_> {
+        Payload {
+            bytes: &self.payload,
+            key_hash: self.key_hash,
+            is_key: self.is_key,
+        }
+    }
+
     /// Replaces the content by what `body` writes, in the memory that it has. The order and the
     /// form of the members are the caller's business.
     pub fn encode(
@@ -275,6 +293,144 @@ impl Serialized {
         self.key_hash = None;
         self.is_key = false;
         tickwire_cdr::encapsulated(representation, extensibility, &mut self.payload, body)
+    }
+}
+
+/// A [`Serialized`] sample whose bytes lie elsewhere: encoded by somebody else, encapsulation header included. It is
+/// written by [`DataWriter::write_payload`](crate::DataWriter::write_payload), without a copy of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload<'a> {
+    bytes: &'a [u8],
+    key_hash: Option<KeyHash>,
+    is_key: bool,
+}
+
+impl<'a> Payload<'a> {
+    /// A sample of these bytes.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            key_hash: None,
+            is_key: false,
+        }
+    }
+
+    /// Says which instance the sample belongs to, as [`Serialized::set_key_hash`] does.
+    pub const fn with_key_hash(self, key_hash: Option<KeyHash>) -> Self {
+        Self { key_hash, ..self }
+    }
+}
+
+/// What a writer serializes: a sample of its topic, or bytes that stand for one.
+pub(crate) trait Written<T: TopicSupport> {
+    /// As [`TopicSupport::write_payload`].
+    fn payload(
+        &self,
+        ty: &T::Type,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError>;
+
+    /// As [`TopicSupport::write_key_payload`].
+    fn key_payload(
+        &self,
+        ty: &T::Type,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError>;
+
+    /// As [`TopicSupport::key_hash`].
+    fn hash(
+        &self,
+        ty: &T::Type,
+        representation: Representation,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<KeyHash>, SampleError>;
+}
+
+impl<T: TopicSupport> Written<T> for T {
+    #[inline]
+    fn payload(
+        &self,
+        ty: &T::Type,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        self.write_payload(ty, representation, buffer)
+    }
+
+    #[inline]
+    fn key_payload(
+        &self,
+        ty: &T::Type,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        self.write_key_payload(ty, representation, buffer)
+    }
+
+    #[inline]
+    fn hash(
+        &self,
+        ty: &T::Type,
+        representation: Representation,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<KeyHash>, SampleError> {
+        self.key_hash(ty, representation, scratch)
+    }
+}
+
+impl Written<Serialized> for Payload<'_> {
+    fn payload(
+        &self,
+        _: &DynamicType,
+        offered: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        let sample = Encapsulation::parse(self.bytes)?.0.representation;
+        if sample != offered {
+            return Err(SampleError::Representation { sample, offered });
+        }
+        buffer.extend_from_slice(self.bytes);
+        Ok(())
+    }
+
+    fn key_payload(
+        &self,
+        ty: &DynamicType,
+        offered: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        match Serialized::description(ty) {
+            Some(description) if !self.is_key => {
+                Ok(dynamic::key_payload(description, self.bytes, buffer)?)
+            }
+            _ if self.is_key => self.payload(ty, offered, buffer),
+            // The key hash must do.
+            _ => Ok(()),
+        }
+    }
+
+    fn hash(
+        &self,
+        ty: &DynamicType,
+        representation: Representation,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<KeyHash>, SampleError> {
+        let form = match self.is_key {
+            true => Form::Key,
+            false => Form::Sample,
+        };
+        match Serialized::description(ty) {
+            _ if !Serialized::has_key(ty) => Ok(None),
+            _ if self.key_hash.is_some() => Ok(self.key_hash),
+            Some(description) => {
+                let payload = self.bytes;
+                let hash = dynamic::key_hash(description, payload, form, representation, scratch);
+                Ok(Some(hash?))
+            }
+            None => Err(SampleError::UnknownKey),
+        }
     }
 }
 
@@ -343,16 +499,11 @@ impl TopicSupport for Serialized {
 
     fn write_payload(
         &self,
-        _: &DynamicType,
+        ty: &DynamicType,
         offered: Representation,
         buffer: &mut Vec<u8>,
     ) -> Result<(), SampleError> {
-        let sample = Encapsulation::parse(&self.payload)?.0.representation;
-        if sample != offered {
-            return Err(SampleError::Representation { sample, offered });
-        }
-        buffer.extend_from_slice(&self.payload);
-        Ok(())
+        self.borrowed().payload(ty, offered, buffer)
     }
 
     fn write_key_payload(
@@ -361,14 +512,7 @@ impl TopicSupport for Serialized {
         offered: Representation,
         buffer: &mut Vec<u8>,
     ) -> Result<(), SampleError> {
-        match Self::description(ty) {
-            Some(description) if !self.is_key => {
-                Ok(dynamic::key_payload(description, &self.payload, buffer)?)
-            }
-            _ if self.is_key => self.write_payload(ty, offered, buffer),
-            // The key hash must do.
-            _ => Ok(()),
-        }
+        self.borrowed().key_payload(ty, offered, buffer)
     }
 
     fn read_payload(&mut self, _: &DynamicType, payload: &[u8]) -> Result<(), DecodeError> {
@@ -393,19 +537,6 @@ impl TopicSupport for Serialized {
         representation: Representation,
         scratch: &mut Vec<u8>,
     ) -> Result<Option<KeyHash>, SampleError> {
-        let form = match self.is_key {
-            true => Form::Key,
-            false => Form::Sample,
-        };
-        match Self::description(ty) {
-            _ if !Self::has_key(ty) => Ok(None),
-            _ if self.key_hash.is_some() => Ok(self.key_hash),
-            Some(description) => {
-                let payload = &self.payload;
-                let hash = dynamic::key_hash(description, payload, form, representation, scratch);
-                Ok(Some(hash?))
-            }
-            None => Err(SampleError::UnknownKey),
-        }
+        self.borrowed().hash(ty, representation, scratch)
     }
 }

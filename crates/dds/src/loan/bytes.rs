@@ -10,7 +10,7 @@ use tickwire_cdr::{
 use tickwire_transport::shm::Borrowed;
 
 use super::layout::{Layout, bound_of, find};
-use crate::type_support::{SampleError, Sealed, TopicSupport};
+use crate::type_support::{SampleError, Sealed, TopicSupport, Written};
 
 /// A sample of a type that is one sequence of bytes, read where its writer wrote it if that is possible, else a
 /// copy.
@@ -139,14 +139,7 @@ impl TopicSupport for BytesInPlace {
         representation: Representation,
         buffer: &mut Vec<u8>,
     ) -> Result<(), SampleError> {
-        let Described { layouts, bound, .. } = &*ty.0;
-        EncodeError::check_bound(self.len(), *bound)?;
-        let layout = match representation {
-            Representation::Xcdr1 => &layouts[0],
-            Representation::Xcdr2 => &layouts[1],
-        };
-        layout.write(self, buffer);
-        Ok(())
+        (**self).payload(ty, representation, buffer)
     }
 
     fn write_key_payload(
@@ -186,6 +179,42 @@ impl TopicSupport for BytesInPlace {
     }
 
     fn key_hash(
+        &self,
+        _: &BytesType,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<Option<KeyHash>, SampleError> {
+        Ok(None)
+    }
+}
+
+impl Written<BytesInPlace> for [u8] {
+    fn payload(
+        &self,
+        ty: &BytesType,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        let Described { layouts, bound, .. } = &*ty.0;
+        EncodeError::check_bound(self.len(), *bound)?;
+        let layout = match representation {
+            Representation::Xcdr1 => &layouts[0],
+            Representation::Xcdr2 => &layouts[1],
+        };
+        layout.write(self, buffer);
+        Ok(())
+    }
+
+    fn key_payload(
+        &self,
+        _: &BytesType,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        Ok(())
+    }
+
+    fn hash(
         &self,
         _: &BytesType,
         _: Representation,

@@ -43,6 +43,7 @@ mod lender;
 mod whereabouts;
 
 use std::fmt;
+use std::ops::Deref;
 
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::SequenceNumber;
@@ -61,32 +62,54 @@ use crate::writer::DataWriter;
 /// leaves nothing.
 #[must_use = "what is not written is lost"]
 pub struct Loan<'w, T: TopicSupport> {
-    writer: &'w DataWriter<T>,
-    lender: &'w Lender,
+    writer: Holder<'w, T>,
     /// There until it is written or dropped.
     memory: Option<Memory>,
     len: usize,
 }
 
+/// The writer of a loan.
+enum Holder<'w, T: TopicSupport> {
+    Borrowed(&'w DataWriter<T>),
+    Owned(DataWriter<T>),
+}
+
+impl<T: TopicSupport> Deref for Holder<'_, T> {
+    type Target = DataWriter<T>;
+
+    fn deref(&self) -> &DataWriter<T> {
+        match self {
+            Self::Borrowed(writer) => writer,
+            Self::Owned(writer) => writer,
+        }
+    }
+}
+
 impl<'w, T: TopicSupport> Loan<'w, T> {
-    pub(crate) fn new(
-        writer: &'w DataWriter<T>,
-        lender: Option<&'w Lender>,
-        len: usize,
-    ) -> Result<Self, LoanError> {
-        let lender = lender.ok_or(LoanError::NotBytes)?;
+    pub(crate) fn new(writer: &'w DataWriter<T>, len: usize) -> Result<Self, LoanError> {
+        let lender = writer.lender().ok_or(LoanError::NotBytes)?;
         Ok(Self {
-            writer,
-            lender,
             memory: Some(lender.lend(len)?),
+            writer: Holder::Borrowed(writer),
             len,
         })
+    }
+
+    /// The same loan, which keeps its writer: for who cannot tell by a scope how long it lives.
+    pub fn into_owned(mut self) -> Loan<'static, T> {
+        Loan {
+            writer: Holder::Owned(self.writer.clone()),
+            memory: self.memory.take(),
+            len: self.len,
+        }
     }
 
     /// The bytes, which begin at a multiple of 64 if they are [lent](Self::is_lent). Hold whatever was there before:
     /// what is not written to is sent, too.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        let bytes = self.memory.as_mut().map(|it| self.lender.bytes_mut(it));
+        let lender = self.writer.lender();
+        let bytes = lender.zip(self.memory.as_mut());
+        let bytes = bytes.map(|(lender, memory)| lender.bytes_mut(memory));
         bytes
             .and_then(|it| it.get_mut(..self.len))
             .unwrap_or_default()
@@ -119,24 +142,26 @@ impl<'w, T: TopicSupport> Loan<'w, T> {
     }
 
     fn write_at(mut self, time: (Instant, Timestamp)) -> Result<SequenceNumber, WriteError> {
-        match self.memory.take() {
-            Some(Memory::Lent(loan)) => self.writer.write_lent(self.lender, loan, self.len, time),
-            Some(Memory::Own(own)) => {
+        match (self.memory.take(), self.writer.lender()) {
+            (Some(Memory::Lent(loan)), Some(lender)) => {
+                self.writer.write_lent(lender, loan, self.len, time)
+            }
+            (Some(Memory::Own(own)), Some(lender)) => {
                 let bytes = own.get(..self.len).unwrap_or_default();
-                let written = self.writer.write_bytes(self.lender, bytes, time);
-                self.lender.take_back(own);
+                let written = self.writer.write_own(lender, bytes, time);
+                lender.take_back(own);
                 written
             }
-            // It is taken here and when it is dropped.
-            None => Err(WriteError::NotEnabled),
+            // It is taken here and when it is dropped, and who has lent it lends.
+            _ => Err(WriteError::NotEnabled),
         }
     }
 }
 
 impl<T: TopicSupport> Drop for Loan<'_, T> {
     fn drop(&mut self) {
-        if let Some(Memory::Own(own)) = self.memory.take() {
-            self.lender.take_back(own);
+        if let (Some(Memory::Own(own)), Some(lender)) = (self.memory.take(), self.writer.lender()) {
+            lender.take_back(own);
         }
     }
 }

@@ -129,6 +129,12 @@ impl StateMask {
     /// Samples of instances that exist no more.
     pub const NOT_ALIVE: Self = Self(Self::ANY.0 & !Self::instance(InstanceState::Alive));
 
+    /// Samples whose states are among these bits: 1 for read ones and 2 for others, 4 for new instances and 8 for
+    /// others, 16 for instances that are alive, 32 for disposed ones and 64 for those without writers.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
     /// Only what both masks accept.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)

@@ -35,7 +35,7 @@ use crate::enabling::Enabling;
 use crate::endpoints;
 use crate::error::{EnableError, SetQosError, Timeout, WriteError};
 use crate::lifeline::Lifeline;
-use crate::loan::{Lender, Loan, LoanError};
+use crate::loan::{BytesInPlace, Lender, Loan, LoanError};
 use crate::outgoing::Scratch;
 use crate::qos::DataWriterQos;
 use crate::reader::InstanceHandle;
@@ -44,7 +44,7 @@ use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
 };
 use crate::topic::Topic;
-use crate::type_support::TopicSupport;
+use crate::type_support::{Payload, Serialized, TopicSupport, Written};
 use crate::wait_set::{Condition, WriterCondition};
 use endpoint::WriterEndpoint;
 use lifecycle::Instances;
@@ -123,14 +123,17 @@ impl<T: TopicSupport> DataWriter<T> {
     /// # Errors
     /// If the type is another one, or has not so many bytes.
     pub fn loan(&self, len: usize) -> Result<Loan<'_, T>, LoanError> {
-        Loan::new(self, self.handle.endpoint.lender.as_ref(), len)
+        Loan::new(self, len)
+    }
+
+    pub(crate) fn lender(&self) -> Option<&Lender> {
+        self.handle.endpoint.lender.as_ref()
     }
 
     /// How often there was no [loan](Self::loan) that readers see, as all that the writer has were written to, kept or
     /// held.
     pub fn loans_used_up(&self) -> u64 {
-        let lender = self.handle.endpoint.lender.as_ref();
-        lender.map_or(0, Lender::used_up)
+        self.lender().map_or(0, Lender::used_up)
     }
 
     /// Writes `len` bytes that lie where readers see them.
@@ -146,8 +149,8 @@ impl<T: TopicSupport> DataWriter<T> {
         endpoint.write_lent(now, lender, &change, loan, len)
     }
 
-    /// Writes a sample of these bytes, where the type is one sequence of bytes.
-    pub(crate) fn write_bytes(
+    /// Writes what was lent from the writer's own memory.
+    pub(crate) fn write_own(
         &self,
         lender: &Lender,
         bytes: &[u8],
@@ -445,7 +448,7 @@ impl<T: TopicSupport> DataWriter<T> {
     fn change(
         &self,
         kind: ChangeKind,
-        sample: &T,
+        sample: &(impl Written<T> + ?Sized),
         (now, timestamp): (Instant, Timestamp),
     ) -> Result<SequenceNumber, WriteError> {
         let Handle {
@@ -460,7 +463,7 @@ impl<T: TopicSupport> DataWriter<T> {
         }
         let representation = endpoint.representation;
         let serialize_key =
-            |buffer: &mut Vec<u8>| sample.write_key_payload(topic.ty(), representation, buffer);
+            |buffer: &mut Vec<u8>| sample.key_payload(topic.ty(), representation, buffer);
         let change = Change {
             kind,
             source_timestamp: Some(timestamp),
@@ -479,7 +482,7 @@ impl<T: TopicSupport> DataWriter<T> {
         }
         endpoint.write(now, &change, &|buffer: &mut Vec<u8>| {
             let written = match kind {
-                ChangeKind::Alive => sample.write_payload(topic.ty(), representation, buffer),
+                ChangeKind::Alive => sample.payload(topic.ty(), representation, buffer),
                 _ => serialize_key(buffer),
             };
             written.map_err(Box::new)
@@ -488,16 +491,60 @@ impl<T: TopicSupport> DataWriter<T> {
 
     fn key_hash(
         &self,
-        sample: &T,
+        sample: &(impl Written<T> + ?Sized),
         representation: Representation,
     ) -> Result<Option<[u8; 16]>, WriteError> {
         let ty = self.handle.topic.ty();
         if !T::has_key(ty) {
             return Ok(None);
         }
-        let hash = Scratch::lend(|scratch| sample.key_hash(ty, representation, &mut scratch.key));
+        let hash = Scratch::lend(|scratch| sample.hash(ty, representation, &mut scratch.key));
         hash.map(|hash| hash.map(|hash| hash.0))
             .map_err(WriteError::Sample)
+    }
+}
+
+impl DataWriter<Serialized> {
+    /// Writes a sample that lies encoded somewhere, made now; it need not be copied into a [`Serialized`] first.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_payload(&self, payload: Payload<'_>) -> Result<SequenceNumber, WriteError> {
+        self.change(ChangeKind::Alive, &payload, clock::both())
+    }
+
+    /// [Writes](Self::write_payload) a sample that was made at `timestamp`.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_payload_with_timestamp(
+        &self,
+        payload: Payload<'_>,
+        timestamp: Timestamp,
+    ) -> Result<SequenceNumber, WriteError> {
+        self.change(ChangeKind::Alive, &payload, (clock::now(), timestamp))
+    }
+}
+
+impl DataWriter<BytesInPlace> {
+    /// Writes a sample of these bytes, made now; they need not be copied into a [`BytesInPlace`] first.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<SequenceNumber, WriteError> {
+        self.change(ChangeKind::Alive, bytes, clock::both())
+    }
+
+    /// [Writes](Self::write_bytes) a sample that was made at `timestamp`.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_bytes_with_timestamp(
+        &self,
+        bytes: &[u8],
+        timestamp: Timestamp,
+    ) -> Result<SequenceNumber, WriteError> {
+        self.change(ChangeKind::Alive, bytes, (clock::now(), timestamp))
     }
 }
 
