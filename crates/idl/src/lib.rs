@@ -1,5 +1,6 @@
 //! The IDL compiler: OMG IDL 4.2 with the annotations of XTypes 1.3, as far as data types go, to a
-//! [`Model`] that back ends read, and to Rust and C.
+//! [`Model`] that back ends read, to Rust and C, and to [`Descriptions`] of types for programs that learn
+//! them while they run.
 //!
 //! In a build script, with `tickwire-idl` among the build-dependencies,
 //!
@@ -30,6 +31,7 @@
 mod build_script;
 mod c;
 mod compile;
+mod describe;
 mod diagnostic;
 mod files;
 mod format;
@@ -49,6 +51,7 @@ mod token;
 pub use build_script::{BuildConfig, BuildError, build};
 pub use c::CSource;
 pub use compile::{Compilation, CompileError, Options, compile};
+pub use describe::Descriptions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use files::{Files, Loader};
 pub use format::format;

@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 use tickwire::cdr::xtypes::TypeObjects;
 use tickwire::cdr::{Type, TypeDescription};
 use tickwire_idl::model::{Definition, DefinitionKind, Extensibility};
-use tickwire_idl::{CompileError, Diagnostic, Model, Severity};
+use tickwire_idl::{CompileError, Descriptions, Diagnostic, Model, Severity};
 
-use super::describe::Descriptions;
 use super::source::{CompileOptions, invalid};
 use crate::failure::{Failure, Result};
 use crate::output::{counted, note, stdout, table};

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use tickwire::cdr::xtypes::{Consistency, NotAssignable, check_assignable};
 use tickwire::cdr::{Extensibility, Member, Representation, Type, TypeDescription};
 use tickwire_idl::model::DefinitionId;
-use tickwire_idl::{Compilation, Model};
+use tickwire_idl::{Compilation, Descriptions, Model};
 
-use super::describe::Descriptions;
 use super::source::CompileOptions;
 use crate::failure::{Failure, Result};
 use crate::output::{counted, stdout};

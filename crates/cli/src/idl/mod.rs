@@ -2,7 +2,8 @@
 //! is on the network.
 
 mod check;
-mod describe;
+#[cfg(test)]
+mod description_tests;
 mod diff;
 mod fmt;
 mod from_wire;

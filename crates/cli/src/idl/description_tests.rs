@@ -1,3 +1,5 @@
+//! Types of a model as descriptions are those of the same types in Rust, and those that are printed as IDL.
+
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
@@ -10,11 +12,10 @@ use tickwire::cdr::{
     Bitfield, BitmaskDescription, BitsetDescription, Case, EnumDescription, Extensibility, Flag,
     Literal, Member, Shared, Topic, Type, TypeDescription, UnionDescription,
 };
-use tickwire_idl::{Files, Loader, Model, Options, compile};
+use tickwire_idl::{Descriptions, Files, Loader, Model, Options, compile};
 use tickwire_idl_conformance::{complex, kinds, market_data, ros};
 
-use super::Descriptions;
-use crate::idl::to_idl;
+use super::to_idl;
 
 struct Text<'t>(&'t str);
 

@@ -5,23 +5,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tickwire::cdr::{
-    self, Bitfield, BitmaskDescription, BitsetDescription, Case, Circle, EnumDescription, Flag,
-    InvalidDescription, Literal, Shared, TypeDescription, UnionDescription,
-};
-use tickwire_idl::Model;
-use tickwire_idl::model::{
-    AutoId, Bitset, DefinitionId, DefinitionKind, Enum, Extensibility, IdSource, Member, Primitive,
-    Struct, Type, Union, Value,
+use tickwire_cdr::{
+    self as cdr, Bitfield, BitmaskDescription, BitsetDescription, Case, Circle, EnumDescription,
+    Flag, InvalidDescription, Literal, Shared, TypeDescription, UnionDescription,
 };
 
-/// Descriptions of the types of a model.
-pub(super) struct Descriptions {
+use crate::Model;
+use crate::model::{
+    AutoId, Bitmask, Bitset, DefinitionId, DefinitionKind, Enum, Extensibility, IdSource, Member,
+    Primitive, Struct, Type, Union, Value,
+};
+
+/// Descriptions of the types of a model: what topics have whose types are known only at run time.
+#[derive(Debug)]
+pub struct Descriptions {
     types: BTreeMap<DefinitionId, Result<cdr::Type, String>>,
 }
 
 impl Descriptions {
-    pub(super) fn of(model: &Model) -> Self {
+    /// Those of all structs, unions, enums, bitmasks and bitsets.
+    pub fn of(model: &Model) -> Self {
         let numbers: BTreeMap<DefinitionId, u32> =
             model.definitions().map(|(id, _)| id).zip(0..).collect();
         let mut describer = Describer {
@@ -52,7 +55,7 @@ impl Descriptions {
     }
 
     /// The description of a struct, union, enum, bitmask or bitset; an error is why there is none.
-    pub(super) fn get(&self, id: DefinitionId) -> Option<Result<&cdr::Type, &str>> {
+    pub fn get(&self, id: DefinitionId) -> Option<Result<&cdr::Type, &str>> {
         let described = self.types.get(&id)?;
         Some(described.as_ref().map_err(String::as_str))
     }
@@ -331,7 +334,7 @@ fn enumeration(name: &str, of: &Enum) -> Result<cdr::Type, InvalidDescription> {
     Ok(cdr::Type::Enum(Shared::from(described)))
 }
 
-fn bitmask(name: &str, of: &tickwire_idl::model::Bitmask) -> Result<cdr::Type, InvalidDescription> {
+fn bitmask(name: &str, of: &Bitmask) -> Result<cdr::Type, InvalidDescription> {
     let flags = of.flags.iter().map(|flag| Flag {
         name: Shared::from(flag.name.as_str()),
         position: flag.bit,
@@ -380,6 +383,3 @@ fn extensibility(extensibility: Extensibility) -> cdr::Extensibility {
 const MAX_NEEDED: usize = 256;
 /// Members of a type, as many as are taken from peers.
 const MAX_MEMBERS: usize = 4096;
-
-#[cfg(test)]
-mod tests;
