@@ -2,9 +2,12 @@
 //! `docs/qos.md` follow. Knows no file.
 
 use tickwire::Transport;
+use tickwire_base::nearest_name;
 
 use crate::Entity::{self, Participant, Publisher, Reader, Subscriber, Topic, Writer};
+use crate::problem::SettingError;
 use crate::setting::{Kind, Setting, Words};
+use crate::value;
 
 /// All settings, by entity and policy.
 pub fn settings() -> &'static [Setting] {
@@ -21,6 +24,33 @@ pub(crate) fn of(entity: Entity) -> impl Iterator<Item = &'static Setting> + Clo
 /// The setting of an entity with that key.
 pub(crate) fn find(entity: Entity, key: &str) -> Option<&'static Setting> {
     of(entity).find(|setting| setting.key == key)
+}
+
+/// The setting that a program means by its entity and key: `writer.history.kind`.
+pub(crate) fn named(name: &str) -> Result<(Entity, &'static Setting), SettingError> {
+    let found = name.split_once('.').and_then(|(entity, key)| {
+        let mut entities = Entity::ALL.into_iter();
+        let entity = entities.find(|known| known.name() == entity)?;
+        // `reliability` is short for its kind.
+        let setting = find(entity, key).or_else(|| find(entity, &format!("{key}.kind")));
+        Some((entity, setting?))
+    });
+    found.ok_or_else(|| {
+        let full = |entity: Entity| of(entity).map(move |it| format!("{entity}.{}", it.key));
+        let known: Vec<_> = Entity::ALL.into_iter().flat_map(full).collect();
+        let entity = name.split_once('.').map_or(name, |(entity, _)| entity);
+        let is_entity = Entity::ALL.iter().any(|known| known.name() == entity);
+        let message = match nearest_name(name, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if is_entity => format!("docs/qos.md lists those of `{entity}`"),
+            None => {
+                let entities = Entity::ALL.map(|entity| entity.name().to_owned());
+                let entities = value::alternatives(entities.into_iter());
+                format!("the name begins with {entities} and a dot")
+            }
+        };
+        SettingError::new(name, format!("there is no such setting; {message}"))
+    })
 }
 
 /// The number of a transport's word.

@@ -45,7 +45,7 @@ mod xml;
 
 pub use catalogue::settings;
 pub use entity::Entity;
-pub use problem::{LoadError, Problem, UnknownProfile};
+pub use problem::{LoadError, Problem, SettingError, UnknownProfile};
 pub use profile::{Effective, Profile};
 pub use profiles::{FILE_VARIABLE, PROFILE_VARIABLE, Profiles};
 pub use setting::Setting;

@@ -160,6 +160,32 @@ impl fmt::Display for UnknownProfile {
 
 impl std::error::Error for UnknownProfile {}
 
+/// A program names a setting that does not exist, or a value that it cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingError {
+    setting: Box<str>,
+    message: Box<str>,
+}
+
+impl SettingError {
+    pub(crate) fn new(setting: &str, message: String) -> Self {
+        Self {
+            setting: setting.into(),
+            message: message.into(),
+        }
+    }
+}
+
+/// `SETTING: MESSAGE`, with what to do.
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { setting, message } = self;
+        write!(f, "`{setting}`: {message}")
+    }
+}
+
+impl std::error::Error for SettingError {}
+
 /// Collects what is wrong with a text.
 pub(crate) struct Problems<'a> {
     text: &'a str,

@@ -8,9 +8,10 @@ use tickwire::{
     SubscriberQos, Transports,
 };
 
+use crate::problem::SettingError;
 use crate::resolve::{self, Library};
 use crate::value::Value;
-use crate::{Entity, Setting, catalogue, policies};
+use crate::{Entity, Setting, catalogue, policies, toml_file};
 
 /// A profile, with all that it inherits. Clones are the same profile.
 ///
@@ -23,6 +24,8 @@ pub struct Profile {
     parts: [Option<usize>; Entity::ALL.len()],
     /// Besides those of the profile.
     rendezvous: Option<Arc<str>>,
+    /// What is said besides, and last.
+    besides: Option<Arc<resolve::Profile>>,
 }
 
 /// What holds of one setting.
@@ -47,7 +50,41 @@ impl Profile {
             parts: Entity::ALL.map(part),
             library,
             rendezvous,
+            besides: None,
         }
+    }
+
+    /// The same with one setting more, or another value of it, which holds for all topics. `key` is what
+    /// `docs/qos.md` lists behind the name of the entity, as `writer.history.kind`; `value` is the value as
+    /// TOML has it, but that the quotes around a text and the brackets around a list may be left out:
+    /// `keep_all`, `100ms`, `udp,shm`. Whether policies go together is looked at when an entity is made.
+    ///
+    /// # Errors
+    /// When there is no such setting, or that is no value of it.
+    pub fn with(mut self, key: &str, value: &str) -> Result<Self, SettingError> {
+        let (entity, setting) = catalogue::named(key)?;
+        let value = toml_file::spoken(setting, value);
+        let value = value.map_err(|message| SettingError::new(key, message))?;
+        let mut besides = match self.besides.take() {
+            Some(besides) => Arc::unwrap_or_clone(besides),
+            None => resolve::Profile::of_program(),
+        };
+        besides.say(entity, setting, value);
+        self.besides = Some(Arc::new(besides));
+        Ok(self)
+    }
+
+    /// The value of one setting as TOML, of a topic if one is named.
+    ///
+    /// # Errors
+    /// When there is no such setting.
+    pub fn setting(&self, key: &str, topic: Option<&str>) -> Result<String, SettingError> {
+        let (entity, setting) = catalogue::named(key)?;
+        let effective = self.effective(entity, topic);
+        let said = effective.get(setting.key);
+        Ok(said.map_or(setting.default.to_owned(), |(_, said)| {
+            said.value.to_toml(setting)
+        }))
     }
 
     /// What a participant is to be: it only has to be [built](DomainParticipantBuilder::build).
@@ -276,7 +313,12 @@ impl Profile {
 
     fn effective(&self, entity: Entity, topic: Option<&str>) -> resolve::Effective<'_> {
         let part = self.part(entity);
-        part.map(|part| self.library.effective(part, entity, topic))
-            .unwrap_or_default()
+        let effective = part.map(|part| self.library.effective(part, entity, topic));
+        let mut effective = effective.unwrap_or_default();
+        if let Some(besides) = &self.besides {
+            let said = besides.said(entity);
+            effective.extend(said.map(|said| (said.setting.key, (&**besides, said))));
+        }
+        effective
     }
 }

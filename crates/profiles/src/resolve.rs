@@ -21,7 +21,7 @@ pub(crate) struct Library {
 }
 
 /// A profile whose bases are known to exist.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Profile {
     pub(crate) name: Box<str>,
     /// Whether no file has it.
@@ -30,7 +30,7 @@ pub(crate) struct Profile {
     sections: Vec<ResolvedSection>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ResolvedSection {
     entity: Entity,
     topic: Option<Box<str>>,
@@ -39,7 +39,7 @@ struct ResolvedSection {
 }
 
 /// What a profile says of a setting.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Said {
     pub(crate) setting: &'static Setting,
     pub(crate) value: Value,
@@ -293,6 +293,48 @@ impl Library {
 }
 
 impl Profile {
+    /// One that is in no file.
+    pub(crate) fn of_program() -> Self {
+        Self {
+            name: "the program".into(),
+            is_built_in: true,
+            bases: Vec::new(),
+            sections: Vec::new(),
+        }
+    }
+
+    /// Says something of all topics, in place of what it said before.
+    pub(crate) fn say(&mut self, entity: Entity, setting: &'static Setting, value: Value) {
+        let at = self
+            .sections
+            .iter()
+            .position(|section| section.entity == entity);
+        let at = at.unwrap_or_else(|| {
+            self.sections.push(ResolvedSection {
+                entity,
+                topic: None,
+                bases: Vec::new(),
+                said: Vec::new(),
+            });
+            self.sections.len() - 1
+        });
+        let said = &mut self.sections[at].said;
+        said.retain(|other| other.setting.key != setting.key);
+        said.push(Said {
+            setting,
+            value,
+            at: 0,
+            line: 0,
+        });
+    }
+
+    /// What it says of an entity of any topic, without its bases.
+    pub(crate) fn said(&self, entity: Entity) -> impl Iterator<Item = &Said> {
+        let general = self.sections_of(entity);
+        let mut general = general.filter(|section| section.topic.is_none());
+        general.next().into_iter().flat_map(|section| &section.said)
+    }
+
     /// What it says itself: of topics with such a name, else of all (DDS-XML 1.0 §7.3.2.4.3).
     fn section(&self, entity: Entity, topic: Option<&str>) -> Option<&ResolvedSection> {
         let mut sections = self.sections_of(entity);

@@ -69,6 +69,32 @@ pub(crate) fn value(setting: &Setting, text: &str) -> Result<Value, String> {
     convert(setting, &parsed).map_err(|(_, message)| message)
 }
 
+/// The value of a setting as a program gives it: as in TOML, or without the quotes around a text and the
+/// brackets around a list.
+pub(crate) fn spoken(setting: &Setting, text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    let is_quoted = |text: &str| text.starts_with(['"', '\'']);
+    let toml = match setting.kind {
+        Kind::Integer { .. } | Kind::Bool => text.to_owned(),
+        Kind::Limit if text != value::UNLIMITED => text.to_owned(),
+        Kind::Choices(_) | Kind::Names | Kind::Peers if !text.starts_with('[') => {
+            let items = text.split(',').map(str::trim);
+            let items = items.filter(|item| !item.is_empty());
+            value::list(items.map(|item| match is_quoted(item) {
+                true => item.to_owned(),
+                false => value::quoted(item),
+            }))
+        }
+        Kind::Octets if text.starts_with('[') => text.to_owned(),
+        Kind::Choices(_) | Kind::Names | Kind::Peers => text.to_owned(),
+        _ if is_quoted(text) => text.to_owned(),
+        _ => value::quoted(text),
+    };
+    let wrong = |_| format!("`{text}` is no value; one is `{}`", setting.default);
+    let parsed = DeValue::parse(&toml).map_err(wrong)?;
+    convert(setting, &parsed).map_err(|(_, message)| message)
+}
+
 struct Reader<'r, 'p> {
     problems: &'r mut Problems<'p>,
 }

@@ -295,7 +295,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// A TOML array.
-fn list(items: impl Iterator<Item = String>) -> String {
+pub(crate) fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 

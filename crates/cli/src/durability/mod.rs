@@ -23,7 +23,7 @@ Examples:
 pub(crate) enum Command {
     Ls(ls::Arguments),
     Rm(rm::Arguments),
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
 }
 
 impl Command {
