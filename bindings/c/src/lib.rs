@@ -1,0 +1,28 @@
+//! Tickwire for programs in C: what `include/tickwire.h` declares and documents.
+//!
+//! A module for each group of functions there; under them [`handle`] (what callers name objects by), [`failure`]
+//! (what they are told) and [`border`], which alone touches what callers point to.
+
+mod border;
+mod condition;
+mod counters;
+mod either;
+mod entity;
+mod failure;
+mod guid;
+mod handle;
+mod instance;
+mod listener;
+mod loan;
+mod participant;
+mod publisher;
+mod qos;
+mod reader;
+mod samples;
+mod slab;
+mod status;
+mod subscriber;
+mod time;
+mod topic;
+mod types;
+mod writer;

@@ -1,0 +1,207 @@
+//! Samples that readers have given and not got back.
+
+use std::cell::Cell;
+
+use dds::{
+    BytesInPlace, InstanceState, SampleState, Samples, Serialized, StateMask, TopicSupport,
+    ViewState,
+};
+
+use crate::border::{Out, Place, Pointer, export};
+use crate::either::{Either, either};
+use crate::failure::{Failure, Result};
+use crate::guid::Guid;
+use crate::handle::{Handle, Kind};
+use crate::instance::Instance;
+use crate::slab::Slab;
+use crate::time::nanos;
+
+/// `tw_samples`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Given {
+    samples: Pointer,
+    count: usize,
+    held: Handle,
+}
+
+impl Given {
+    const NONE: Self = Self {
+        samples: Pointer::NULL,
+        count: 0,
+        held: Handle::NULL,
+    };
+}
+
+/// `tw_sample`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Sample {
+    data: Pointer,
+    len: usize,
+    info: Info,
+}
+
+/// `tw_sample_info`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Info {
+    states: u32,
+    valid_data: i32,
+    source_timestamp_ns: i64,
+    reception_timestamp_ns: i64,
+    kernel_timestamp_ns: i64,
+    sequence_number: i64,
+    instance: Instance,
+    writer: Guid,
+    disposed_generation_count: u32,
+    no_writers_generation_count: u32,
+    sample_rank: u32,
+    generation_rank: u32,
+    absolute_generation_rank: u32,
+    in_place: i32,
+}
+
+/// Samples of either kind.
+pub(crate) type AnySamples = Either<Samples<Serialized>, Samples<BytesInPlace>>;
+
+/// What is held for the caller: the samples, and where each lies.
+struct Held {
+    samples: AnySamples,
+    views: Vec<Sample>,
+}
+
+static HELD: Slab<Held> = Slab::new(Kind::Samples);
+
+thread_local! {
+    /// Memory for the next views.
+    static SPARE: Cell<Vec<Sample>> = const { Cell::new(Vec::new()) };
+}
+
+/// Where the bytes of a sample lie.
+trait Data: TopicSupport {
+    fn bytes(&self) -> &[u8];
+    fn is_in_place(&self) -> bool;
+}
+
+impl Data for Serialized {
+    fn bytes(&self) -> &[u8] {
+        self.payload()
+    }
+
+    fn is_in_place(&self) -> bool {
+        false
+    }
+}
+
+impl Data for BytesInPlace {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+
+    fn is_in_place(&self) -> bool {
+        self.is_in_place()
+    }
+}
+
+/// Gives samples to the caller.
+pub(crate) fn give(samples: AnySamples, place: Place<Given>) -> Result<()> {
+    let count = either!(&samples, samples => samples.len());
+    if count == 0 {
+        place.put(Given::NONE);
+        return Ok(());
+    }
+    let mut views = SPARE.try_with(Cell::take).unwrap_or_default();
+    either!(&samples, samples => views.extend(samples.iter().map(view)));
+    let pointer = Pointer::to(&views);
+    let held = HELD.put(Held { samples, views })?;
+    place.put(Given {
+        samples: pointer,
+        count,
+        held,
+    });
+    Ok(())
+}
+
+fn view<T: Data>(sample: &dds::Sample<T>) -> Sample {
+    let info = sample.info();
+    let holder = sample.key_holder();
+    let data = holder.map(T::bytes);
+    Sample {
+        data: data.map_or(Pointer::NULL, Pointer::to),
+        len: data.map_or(0, <[u8]>::len),
+        info: Info {
+            states: states_of(info),
+            valid_data: info.valid_data.into(),
+            source_timestamp_ns: nanos(info.source_timestamp),
+            reception_timestamp_ns: nanos(Some(info.reception_timestamp)),
+            kernel_timestamp_ns: nanos(info.kernel_timestamp),
+            sequence_number: info.sequence_number.0,
+            instance: info.instance.into(),
+            writer: info.writer.into(),
+            disposed_generation_count: info.disposed_generation_count,
+            no_writers_generation_count: info.no_writers_generation_count,
+            sample_rank: info.sample_rank,
+            generation_rank: info.generation_rank,
+            absolute_generation_rank: info.absolute_generation_rank,
+            in_place: holder.is_some_and(T::is_in_place).into(),
+        },
+    }
+}
+
+/// `tw_state` of a sample: one bit of each group.
+fn states_of(info: &dds::SampleInfo) -> u32 {
+    let sample = match info.sample_state {
+        SampleState::Read => 1,
+        SampleState::NotRead => 2,
+    };
+    let view = match info.view_state {
+        ViewState::New => 4,
+        ViewState::NotNew => 8,
+    };
+    let instance = match info.instance_state {
+        InstanceState::Alive => 16,
+        InstanceState::Disposed => 32,
+        InstanceState::NoWriters => 64,
+    };
+    sample | view | instance
+}
+
+/// A mask of states; of a group of which no bit is set, any will do.
+pub(crate) fn states(mask: u32) -> Result<StateMask> {
+    let groups = [SAMPLE_STATES, VIEW_STATES, INSTANCE_STATES];
+    let any = groups
+        .into_iter()
+        .filter(|group| mask & u32::from(*group) == 0);
+    let any = any.fold(0, |any, group| any | group);
+    match u8::try_from(mask) {
+        Ok(mask) if mask & 0x80 == 0 => Ok(StateMask::from_bits(mask | any)),
+        _ => Err(Failure::argument(format!(
+            "{mask:#x} is no mask of states; put together bits such as TW_NOT_READ"
+        ))),
+    }
+}
+
+export! {
+    fn tw_samples_return(samples: Out<Given>) {
+        let (given, place) = samples.exchange("samples")?;
+        if given.held == Handle::NULL && given.count == 0 {
+            return Ok(());
+        }
+        let Held { samples, mut views } = HELD.take(given.held)?;
+        place.put(Given::NONE);
+        drop(samples);
+        views.clear();
+        if views.capacity() <= MOST_SPARE {
+            // A thread that ends needs none.
+            let _ = SPARE.try_with(|spare| spare.set(views));
+        }
+        Ok(())
+    }
+}
+
+const SAMPLE_STATES: u8 = 3;
+const VIEW_STATES: u8 = 12;
+const INSTANCE_STATES: u8 = 112;
+/// Views for which a thread keeps memory.
+const MOST_SPARE: usize = 4096;

@@ -1,0 +1,12 @@
+/* Twice is the same as once. */
+#include "../../include/tickwire.h"
+#include "../../include/tickwire.h"
+
+int main(void) {
+    tw_listener listener;
+    tw_samples samples;
+    listener.size = sizeof listener;
+    listener.on_data_available = NULL;
+    samples.count = 0;
+    return (int)samples.count + (tw_version() == NULL) + (listener.on_data_available != NULL);
+}

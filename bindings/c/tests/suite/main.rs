@@ -1,0 +1,6 @@
+//! The C library as programs in C see it: they are compiled against an installed one, and run.
+
+mod common;
+mod header;
+mod misuse;
+mod programs;

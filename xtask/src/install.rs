@@ -1,0 +1,113 @@
+//! `cargo xtask install`: the C library, where compilers find it.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::HELP;
+
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let (mut prefix, mut profile) = (None, "release");
+    let mut arguments = arguments.iter();
+    while let Some(name) = arguments.next() {
+        let value = arguments.next();
+        let value = value.ok_or_else(|| format!("`{name}` has no value\n{HELP}"))?;
+        match name.as_str() {
+            "--prefix" => prefix = Some(PathBuf::from(value)),
+            "--profile" => profile = value,
+            _ => return Err(format!("there is no option `{name}`\n{HELP}")),
+        }
+    }
+    let prefix = prefix.ok_or_else(|| format!("--prefix says where to\n{HELP}"))?;
+    let prefix = std::path::absolute(&prefix).map_err(|error| failed("find", &prefix, &error))?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    build(&root, profile)?;
+    let built = target(&root).join(if profile == "dev" { "debug" } else { profile });
+    let [include, lib, pkgconfig] =
+        ["include", "lib", "lib/pkgconfig"].map(|folder| prefix.join(folder));
+    for folder in [&include.join("tickwire"), &lib, &pkgconfig] {
+        fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
+    }
+    for header in ["tickwire.h", "tickwire/cdr.h"] {
+        let from = root.join("bindings/c/include").join(header);
+        copy(&from, &include.join(header))?;
+    }
+    copy(&built.join("libtickwire.a"), &lib.join("libtickwire.a"))?;
+    let shared = format!("libtickwire.so.{VERSION}");
+    copy(&built.join("libtickwire.so"), &lib.join(&shared))?;
+    link(&shared, &lib.join(SONAME))?;
+    link(SONAME, &lib.join("libtickwire.so"))?;
+    write(&pkgconfig.join("tickwire.pc"), &description(&prefix))
+}
+
+fn build(root: &Path, profile: &str) -> Result<(), String> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut build = Command::new(cargo);
+    build.current_dir(root);
+    build.args([
+        "build",
+        "--quiet",
+        "--package",
+        "tickwire-c",
+        "--profile",
+        profile,
+    ]);
+    match build.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the C library was not built: {status}")),
+        Err(error) => Err(format!("cannot run cargo: {error}")),
+    }
+}
+
+/// Where cargo builds.
+fn target(root: &Path) -> PathBuf {
+    let given = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    given.map_or_else(|| root.join("target"), |given| root.join(given))
+}
+
+/// For `pkg-config`. What the static library needs of the system is in `Libs.private`.
+fn description(prefix: &Path) -> String {
+    format!(
+        "\
+prefix={}
+includedir=${{prefix}}/include
+libdir=${{prefix}}/lib
+
+Name: tickwire
+Description: Publish/subscribe for market data: an OMG DDS
+Version: {VERSION}
+Cflags: -I${{includedir}}
+Libs: -L${{libdir}} -ltickwire
+Libs.private: -lgcc_s -lpthread -lm -ldl -lc
+",
+        prefix.display()
+    )
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    // A program that runs keeps the file that it has.
+    let _ = fs::remove_file(to);
+    let copied = fs::copy(from, to);
+    copied.map_err(|error| failed("write", to, &error))?;
+    Ok(())
+}
+
+fn link(to: &str, at: &Path) -> Result<(), String> {
+    let _ = fs::remove_file(at);
+    symlink(to, at).map_err(|error| failed("make", at, &error))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| failed("write", path, &error))
+}
+
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> String {
+    format!("cannot {what} {}: {error}", path.display())
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// What the shared library calls itself; see `bindings/c/build.rs`.
+const SONAME: &str = "libtickwire.so.0";
