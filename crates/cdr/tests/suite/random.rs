@@ -144,6 +144,35 @@ fn key() -> impl Strategy<Value = Type> {
     leaf().prop_filter("a key of a map", Type::is_map_key)
 }
 
+/// How many values one of the type has at most, where sequences and maps have three.
+fn values(ty: &Type) -> u64 {
+    match ty {
+        Type::Sequence { element, .. } => 3 * values(element),
+        Type::Map { key, value, .. } => 3 * (values(key) + values(value)),
+        Type::Array { element, length } => u64::from(*length) * values(element),
+        Type::Struct(of) => values_of(of),
+        Type::Union(of) => {
+            let cases = of.cases.iter().map(|case| values(&case.member.ty));
+            1 + cases.max().unwrap_or(0)
+        }
+        _ => 1,
+    }
+}
+
+fn values_of(of: &TypeDescription) -> u64 {
+    of.members.iter().map(|member| values(&member.ty)).sum()
+}
+
+/// What an array has at most; four deep in a struct of four members, 28 times as many.
+const MAX_VALUES: u64 = 1_000;
+
+proptest! {
+    #[test]
+    fn samples_of_random_types_are_of_bounded_size(ty in any_struct()) {
+        prop_assert!(values_of(&ty) < 30 * MAX_VALUES);
+    }
+}
+
 /// A type of any kind.
 pub(crate) fn any_type() -> impl Strategy<Value = Type> {
     leaf().prop_recursive(4, 24, 4, |inner| {
@@ -161,9 +190,11 @@ pub(crate) fn any_type() -> impl Strategy<Value = Type> {
         });
         let array =
             (inner.clone(), prop_oneof![1..4_u32, Just(256)]).prop_map(|(element, length)| {
+                // Of three arrays of 256 within each other, a sample would take half a gigabyte.
+                let is_long = values(&element) * u64::from(length) > MAX_VALUES;
                 Type::Array {
                     element: Shared::from(element),
-                    length,
+                    length: if is_long { 1 } else { length },
                 }
             });
         let map = (key(), inner.clone(), bound()).prop_map(|(key, value, bound)| Type::Map {
