@@ -133,7 +133,8 @@ impl<'t> Layout<'t> {
         };
         self.line_break(breaks, 0);
         let text = self.text.get(first.start as usize..last.end as usize);
-        self.out.push_str(text.unwrap_or_default().trim_end());
+        let text = text.unwrap_or_default().trim_end();
+        self.out.push_str(&text.replace("\r\n", "\n"));
         let mut words = line.iter().skip(1);
         let word = words.find(|token| token.kind != TokenKind::Comment);
         match word.map_or("", |word| self.text_of(word)) {

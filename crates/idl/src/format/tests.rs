@@ -80,6 +80,14 @@ struct S { // behind
 }
 
 #[test]
+fn lines_end_alike_and_no_mark_comes_before_them() {
+    check(
+        "\u{feff}#define A(x) \\\r\n  x\r\n/* of\r\n   two */\r\nstruct S {\r\n  long a;\r\n};\r\n",
+        "#define A(x) \\\n  x\n/* of\n   two */\nstruct S {\n  long a;\n};\n",
+    );
+}
+
+#[test]
 fn directives_stay_as_they_are() {
     check(
         "#ifndef A\n  #  define   A(x) \\\n     x   // as it is\nstruct S\n#ifdef LONG\n{ long a;\n#else\n{ short a;\n#endif\n};\n#endif",
