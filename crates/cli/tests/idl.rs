@@ -258,6 +258,45 @@ fn files_are_laid_out_once() {
 }
 
 #[test]
+fn a_file_that_cannot_be_laid_out_is_told_once_and_keeps_no_other_back() {
+    let folder = folder("idl-fmt-wrong");
+    folder.write("latin1.idl", b"struct A { long \xe4; };\n");
+    folder.write("open.idl", b"struct A { }; /* and on\n");
+    let files = ["open.idl", "latin1.idl", "market.idl"];
+    let check = tickwire(&folder, &[&["idl", "fmt", "--check"], &files[..]].concat());
+    assert_eq!((check.status, check.stdout.as_str()), (1, "market.idl\n"));
+    let summary = "error: 2 files cannot be laid out, 1 file is not laid out\n\
+                   hint: run it without `--check`\n";
+    assert!(check.stderr.ends_with(summary), "{}", check.stderr);
+    let run = tickwire(&folder, &[&["idl", "fmt"], &files[..]].concat());
+    assert_eq!(run.status, 1);
+    let rest = "error: cannot lay out open.idl: 1 error\n\
+                error: cannot read latin1.idl: stream did not contain valid UTF-8\n\
+                hint: convert it to UTF-8\n\
+                laid out market.idl\n\
+                error: 2 files cannot be laid out\n";
+    assert!(
+        run.stderr.starts_with("open.idl:1:15: error: "),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.ends_with(rest), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("error: ").count(), 4, "{}", run.stderr);
+    let alone = tickwire(&folder, &["idl", "fmt", "latin1.idl"]);
+    assert_eq!(
+        alone.stderr.matches("error: ").count(),
+        1,
+        "{}",
+        alone.stderr
+    );
+    let help = tickwire(&folder, &["idl", "fmt", "--help"]).stdout;
+    assert!(
+        help.contains("CRLF") && help.contains("byte order mark"),
+        "{help}"
+    );
+}
+
+#[test]
 fn types_of_two_files_are_compared_in_both_directions() {
     let folder = folder("idl-diff");
     let new = MARKET

@@ -17,7 +17,10 @@ use crate::output::{counted, note, stdout};
 Lays out files of OMG IDL: two columns for each brace, a line for each member, one space where one \
 belongs. Comments, preprocessor directives and the text between `#if` and `#endif` are kept, as are line \
 breaks behind annotations and labels, within long lists, and single empty lines: only white space \
-changes, never a token, whether or not the file compiles. What was laid out is laid out as it is.",
+changes, never a token, whether or not the file compiles; lines end with LF, also those that ended with \
+CRLF, and a byte order mark at the beginning goes. What was laid out is laid out as it is.
+
+The exit status is 1 if a file cannot be read, written or laid out; the others are laid out all the same.",
     after_help = "\
 Examples:
   tickwire idl fmt market.idl                      # in place
@@ -36,39 +39,45 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let (mut changed, mut failed) = (Vec::new(), None);
+        let (mut changed, mut failed) = (0, 0);
+        let mut out = stdout();
         for path in &self.files {
             match self.lay_out(path) {
-                Ok(true) => changed.push(path),
                 Ok(false) => {}
-                // The others may be good.
+                Ok(true) => {
+                    changed += 1;
+                    if self.check {
+                        writeln!(out, "{}", path.display())?;
+                    } else if path.as_os_str() != "-" {
+                        note(format_args!("laid out {}", path.display()));
+                    }
+                }
                 Err(failure) if self.files.len() == 1 => return Err(failure),
+                // The others may be good.
                 Err(failure) => {
-                    note(format_args!("error: {failure}"));
-                    failed.get_or_insert(failure);
+                    failure.report();
+                    failed += 1;
                 }
             }
         }
-        if let Some(failure) = failed {
-            return Err(failure);
-        }
-        if changed.is_empty() {
-            return Ok(());
-        }
-        if !self.check {
-            changed
-                .iter()
-                .filter(|path| path.as_os_str() != "-")
-                .for_each(|path| note(format_args!("laid out {}", path.display())));
-            return Ok(());
-        }
-        let mut out = stdout();
-        for path in &changed {
-            writeln!(out, "{}", path.display())?;
-        }
         out.flush()?;
-        let files = counted(changed.len() as u64, "file is", "files are");
-        Err(Failure::new(format_args!("{files} not laid out")).hint("run it without `--check`"))
+        let wrong = counted(
+            failed,
+            "file cannot be laid out",
+            "files cannot be laid out",
+        );
+        if !self.check || changed == 0 {
+            return match failed {
+                0 => Ok(()),
+                _ => Err(Failure::new(wrong)),
+            };
+        }
+        let changed = counted(changed, "file is not laid out", "files are not laid out");
+        let summary = match failed {
+            0 => changed,
+            _ => format!("{wrong}, {changed}"),
+        };
+        Err(Failure::new(summary).hint("run it without `--check`"))
     }
 
     /// Whether the file changes, or would.
@@ -91,7 +100,7 @@ impl Arguments {
         })?;
         let laid_out = tickwire_idl::format(&shown.to_string(), &text).map_err(|found| {
             found.iter().for_each(note);
-            invalid(&found)
+            Failure::new(format_args!("cannot lay out {shown}: {}", invalid(&found)))
         })?;
         let changes = laid_out != text;
         if is_input && !self.check {
