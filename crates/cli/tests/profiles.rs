@@ -104,6 +104,35 @@ fn a_profile_is_shown_with_where_each_value_comes_from() {
 }
 
 #[test]
+fn the_only_profile_of_a_file_needs_no_name() {
+    let folder = folder("qos-only");
+    folder.write("one.toml", b"[profiles.fast.writer]\nhistory.depth = 9\n");
+    let show = |arguments: &[&str]| tickwire(&folder, &[&["qos", "show"], arguments].concat());
+    let run = show(&["one.toml"]);
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (0, "one.toml has one profile, `fast`:\n")
+    );
+    let setting = vec!["writer", "history.depth", "9", "1", "fast, line 2"];
+    assert_eq!(cells(&run.stdout)[1..], [setting]);
+    assert!(show(&["one.toml", "--all"]).stdout.contains("deadline"));
+    let toml = "[profiles.\"fast\".writer]\nhistory.depth = 9\n\n";
+    assert_eq!(show(&["one.toml", "-o", "toml"]).stdout, toml);
+    // Programs find in every file what they find in one of several.
+    let run = show(&["one.toml", "-o", "csv"]);
+    assert_eq!(run.stdout, "profile,settings,topic filters\nfast,1,\n");
+    for option in [&["--all"][..], &["--topic", "Quotes"], &["-o", "toml"]] {
+        let run = show(&[&["qos.toml"], option].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+        assert!(
+            run.stderr.contains("for one profile: name it"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn a_profile_in_xml_becomes_one_in_toml() {
     let folder = Folder::new("qos-toml");
     let xml = "<qos_library name='Lib'><qos_profile name='P'><datareader_qos>\

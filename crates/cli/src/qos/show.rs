@@ -16,14 +16,15 @@ use crate::output::{ListFormat, note, stdout, write_list};
 #[command(
     long_about = "\
 Reads a file of QoS profiles (TOML, DDS-XML as Connext and Cyclone DDS have it, or Fast DDS XML) and \
-lists its profiles; with the name of one, what it says of participants, topics, publishers, \
-subscribers, writers and readers: each setting that differs from its default, the default, and the \
-profile and line that it comes from. What is inherited is in it; what the file says that Tickwire does \
-not have is reported on standard error.
+lists its profiles; with the name of one, or of a file that has only one, what it says of participants, \
+topics, publishers, subscribers, writers and readers: each setting that differs from its default, the \
+default, and the profile and line that it comes from. What is inherited is in it; what the file says that \
+Tickwire does not have is reported on standard error.
 
 With --topic, what holds for that topic; otherwise what holds for those that no filter names. `-o toml` \
 writes the profile as a TOML profile of its own, whatever its format, with its parts for topics that \
-filters name.
+filters name. For programs, `-o json` and `-o csv` list the profiles of every file alike, unless one is \
+named or --topic or --all asks for settings.
 
 The exit status is 1 if the file says what cannot be obeyed, or has no profile.",
     after_help = "\
@@ -38,16 +39,16 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Name of a profile [default: list all profiles]
+    /// Name of a profile [default: the only one, or list them]
     #[arg(value_name = "PROFILE")]
     profile: Option<String>,
 
     /// Show what holds for this topic
-    #[arg(long, value_name = "NAME", requires = "profile")]
+    #[arg(long, value_name = "NAME")]
     topic: Option<String>,
 
     /// Show also what has its default
-    #[arg(short, long, requires = "profile")]
+    #[arg(short, long)]
     all: bool,
 
     /// Form of the answer
@@ -75,29 +76,46 @@ impl Arguments {
             let (file, line, message) = (profiles.file(), ignored.line, &ignored.message);
             note(format_args!("{file}:{line}: {message}"));
         }
-        if profiles.names().next().is_none() {
+        let mut names = profiles.names();
+        let Some(first) = names.next() else {
             return Err(self.no_profile());
-        }
+        };
+        let only = Some(first).filter(|_| names.next().is_none());
         let mut out = stdout();
-        match (&self.profile, self.output) {
-            (None, Form::Toml) => {
-                return Err(Failure::usage("`-o toml` writes one profile: name it"));
+        let name = match (self.profile.as_deref(), only) {
+            (Some(name), _) => name,
+            (None, Some(only)) if self.is_of_one() || self.output == Form::Table => {
+                note(format_args!(
+                    "{} has one profile, `{only}`:",
+                    profiles.file()
+                ));
+                only
             }
-            (None, _) => self.list(&profiles, &mut out)?,
-            (Some(name), form) => {
-                let profile = profiles.profile(name).map_err(Failure::usage)?;
-                match form {
-                    Form::Toml => {
-                        // A name within a library is no bare key.
-                        let name = name.rsplit("::").next().unwrap_or(name);
-                        let text = profile.to_toml(name, self.topic.as_deref(), self.all);
-                        out.write_all(text.map_err(Failure::new)?.as_bytes())?;
-                    }
-                    _ => self.show(&profile, &mut out)?,
-                }
+            (None, None) if self.is_of_one() => {
+                let message = "--topic, --all and `-o toml` are for one profile: name it";
+                return Err(Failure::usage(message));
             }
+            (None, _) => {
+                self.list(&profiles, &mut out)?;
+                return Ok(out.flush()?);
+            }
+        };
+        let profile = profiles.profile(name).map_err(Failure::usage)?;
+        match self.output {
+            Form::Toml => {
+                // A name within a library is no bare key.
+                let name = name.rsplit("::").next().unwrap_or(name);
+                let text = profile.to_toml(name, self.topic.as_deref(), self.all);
+                out.write_all(text.map_err(Failure::new)?.as_bytes())?;
+            }
+            _ => self.show(&profile, &mut out)?,
         }
         Ok(out.flush()?)
+    }
+
+    /// Whether what is asked for is of one profile.
+    fn is_of_one(&self) -> bool {
+        self.topic.is_some() || self.all || self.output == Form::Toml
     }
 
     /// The file may be another that the user has.
