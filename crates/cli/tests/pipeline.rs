@@ -104,6 +104,22 @@ fn the_demo_accounts_for_every_message() {
 }
 
 #[test]
+fn the_demo_says_how_to_go_on_from_where_it_was_started() {
+    let folder = Folder::new("demo-next");
+    let run = tickwire(
+        &folder,
+        &["demo", "--example", "simple", "--messages", "100"],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let lies_at = env!("CARGO_BIN_EXE_tickwire");
+    let is_quoted = run
+        .stderr
+        .contains(&format!("\n  '{lies_at}' perf latency "));
+    let is_plain = run.stderr.contains(&format!("\n  {lies_at} perf latency "));
+    assert!(is_quoted || is_plain, "{}", run.stderr);
+}
+
+#[test]
 fn the_golden_file_reaches_a_subscriber_whole() {
     // Beside the repository; the folder is not part of it.
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");

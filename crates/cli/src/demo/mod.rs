@@ -2,6 +2,7 @@
 //! every message.
 
 mod example;
+mod invocation;
 mod report;
 
 use std::io::Write;
@@ -119,7 +120,7 @@ impl Arguments {
             ));
         }
         if self.output == Form::Table {
-            note(TRY_NEXT);
+            note(try_next(&invocation::command()));
         }
         Ok(())
     }
@@ -155,8 +156,18 @@ fn remove(folder: &Path) {
     let _ignored = fs::remove_dir_all(folder);
 }
 
-const TRY_NEXT: &str = "\
-Try next:
-  tickwire feed generate complex --out feed.dat                        make such a feed
-  tickwire fast decode feed.dat --templates feed.xml -o jsonl | head   look inside it
-  tickwire perf latency                                                measure against bare UDP";
+/// What to do after it, as can be pasted into the shell that the demo was started from.
+fn try_next(command: &str) -> String {
+    let next = [
+        ("feed generate complex --out feed.dat", "make such a feed"),
+        (
+            "fast decode feed.dat --templates feed.xml -o jsonl | head",
+            "look inside it",
+        ),
+        ("perf latency", "measure against bare UDP"),
+    ];
+    let width = next.map(|(arguments, _)| arguments.len()).into_iter().max();
+    let width = width.unwrap_or(0);
+    let lines = next.map(|(arguments, why)| format!("\n  {command} {arguments:width$}  # {why}"));
+    format!("Try next:{}", lines.concat())
+}
