@@ -23,9 +23,11 @@ use crate::progress::Progress;
 #[derive(Args)]
 #[command(
     long_about = "\
-Makes a participant in this process, gives it writers and readers of as many topics, and measures, \
-while nothing happens but its own announcements: memory that came with it, its threads, the part of \
-one processor core that it takes, and how often a second it wakes. Then what each further participant, \
+Makes a participant in this process and measures, while nothing happens but the announcements by which \
+it stays known: memory that came with it, its threads, the part of one processor core that it takes, and \
+how often a second it wakes. Then the same with writers and readers of as many topics. What is done \
+at the beginning, such as the first announcements, which come faster, is not in it: each time it waits \
+until no thread has woken for half a second, five seconds at most. Then what each further participant, \
 topic, writer, reader, pair that matches, instance and sample takes of resident memory, by the \
 difference that many make; of participants two, so that this is within what memory varies by.
 
@@ -80,6 +82,7 @@ impl Arguments {
         let (before, threads_before) = (resident_bytes(), threads().0);
         let participant = measured.participant()?;
         let watched = |name: String| {
+            settle();
             let grown = resident_bytes().saturating_sub(before);
             watch(name, grown, threads_before, self.duration, &progress)
         };
@@ -142,6 +145,33 @@ fn parse_some_time(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Waits until what has just begun is still.
+fn settle() {
+    let (begin, mut stillness) = (clock::now(), Stillness::default());
+    while !stillness.has_come(clock::now().since(begin), threads().1) {
+        #[expect(clippy::disallowed_methods, reason = "it takes its time")]
+        thread::sleep(LOOK);
+    }
+}
+
+/// No thread wakes for a while. Who is never still is waited for no longer than [`PATIENCE`].
+#[derive(Default)]
+struct Stillness {
+    wakes: u64,
+    /// When there were as many for the first time.
+    since: Duration,
+}
+
+impl Stillness {
+    /// Whether that is so after this time, in which threads have woken so often.
+    fn has_come(&mut self, time: Duration, wakes: u64) -> bool {
+        if wakes != self.wakes {
+            *self = Self { wakes, since: time };
+        }
+        time.saturating_sub(self.since) >= STILL || time >= PATIENCE
+    }
+}
+
 /// What the process does within `duration`, but for this thread, which shows how far it is.
 fn watch(
     name: String,
@@ -161,7 +191,8 @@ fn watch(
         progress.advance(1);
     }
     let seconds = clock::now().since(begin).as_secs_f64().max(1e-9);
-    let cpu = others_cpu() - cpu;
+    // Its own time is read a moment after that of all.
+    let cpu = (others_cpu() - cpu).max(0.0);
     let (count, after) = threads();
     vec![
         json!(name),
@@ -175,3 +206,28 @@ fn watch(
 const COLUMNS: [&str; 5] = ["what", "memory KB", "threads", "CPU %", "wakes/s"];
 /// How long between two looks at how far it is.
 const LOOK: Duration = Duration::from_millis(100);
+/// Announcements of a participant that has just begun come faster than that.
+const STILL: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After how many looks, 100 ms apart, it is still that has woken as often at each.
+    fn looks(wakes: impl Fn(u32) -> u64) -> Option<u32> {
+        let mut stillness = Stillness::default();
+        (0..1_000).find(|&look| stillness.has_come(LOOK * look, wakes(look)))
+    }
+
+    #[test]
+    fn what_has_just_begun_is_watched_once_it_is_still() {
+        assert_eq!(looks(|_| 7), Some(5));
+        assert_eq!(
+            looks(|look| look.min(4).into()),
+            Some(4 + 5),
+            "five announcements"
+        );
+        assert_eq!(looks(u64::from), Some(50), "it never is");
+    }
+}
