@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Decode,
     /// Discovery knows no such thing.
     Unknown,
+    /// IDL that does not compile.
+    Idl,
     /// A filter that does not fit.
     Filter,
 }
@@ -39,6 +41,7 @@ impl Kind {
             Self::EncodeType => "EncodeTypeError",
             Self::Decode => "DecodeError",
             Self::Unknown => "UnknownTopicError",
+            Self::Idl => "IdlError",
             Self::Filter => "FilterError",
         }
     }

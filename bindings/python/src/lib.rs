@@ -14,6 +14,7 @@ mod decode;
 mod encode;
 mod errors;
 mod group;
+mod idl;
 mod listener;
 mod memory;
 mod numbers;
@@ -38,6 +39,8 @@ mod _tickwire {
     use super::condition::{PyCondition, PyGuardCondition, PyWaitSet};
     #[pymodule_export]
     use super::group::{PyAccess, PyCoherent, PyPublisher, PySubscriber};
+    #[pymodule_export]
+    use super::idl::compile_idl;
     #[pymodule_export]
     use super::numbers::View;
     #[pymodule_export]

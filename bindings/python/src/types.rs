@@ -17,8 +17,8 @@ use crate::schema;
 
 /// A type of topics.
 ///
-/// `tickwire.describe(cls)` makes one of a dataclass, and
-/// `participant.topic(name)` of what others say on the network.
+/// `tickwire.describe(cls)` makes one of a dataclass, `tickwire.idl(path)` those of a file, and
+/// `participant.topic(name)` one of what others say on the network.
 #[pyclass(frozen, from_py_object, module = "tickwire", name = "Type")]
 #[derive(Clone)]
 pub(crate) struct PyTopicType(pub(crate) Arc<Inner>);
@@ -70,10 +70,7 @@ impl PyTopicType {
     ) -> PyResult<Serialized> {
         let mut payload = Vec::new();
         self.encode(object, Form::Key, representation, &mut payload)?;
-        let mut sample = Serialized::new();
-        let read = sample.read_key_payload(&self.0.dynamic, &payload);
-        read.map_err(|error| Kind::Encode.error(error))?;
-        Ok(sample)
+        Ok(Serialized::from_key_payload(payload))
     }
 }
 

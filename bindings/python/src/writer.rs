@@ -1,17 +1,19 @@
 //! Writers.
 
+use std::sync::Mutex;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{Extensibility, Representation};
 use tickwire::error::{SetQosError, WriteError};
 use tickwire::qos::RepresentationId;
-use tickwire::{DataWriter, SequenceNumber, Serialized, Timestamp};
+use tickwire::{DataWriter, Payload, SequenceNumber, Serialized, Timestamp};
 
 use crate::condition::PyCondition;
 use crate::errors::{Kind, run};
 use crate::listener::Ear;
-use crate::owned::Owned;
+use crate::owned::{Owned, lock};
 use crate::participant::WriterOwner;
 use crate::sample::counters;
 use crate::settings::{PyProfile, Settings};
@@ -33,6 +35,8 @@ pub(crate) struct PyWriter {
     ty: PyTopicType,
     representation: Representation,
     topic: Py<PyTopic>,
+    /// Memory of samples that were written.
+    spare: Mutex<Vec<Vec<u8>>>,
 }
 
 /// What becomes of an instance.
@@ -50,17 +54,22 @@ impl PyWriter {
         timestamp: Option<i64>,
     ) -> PyResult<i64> {
         let writer = self.writer.get()?;
-        let mut payload = Vec::new();
+        let mut payload = lock(&self.spare).pop().unwrap_or_default();
+        payload.clear();
         self.ty
             .encode(value, Form::Sample, self.representation, &mut payload)?;
-        let sample = Serialized::from_payload(payload);
         let written = run(py, || {
             let writer = writer;
-            match timestamp {
-                None => writer.write(&sample),
-                Some(ns) => writer.write_with_timestamp(&sample, Timestamp::from_nanos(ns)),
+            match timestamp.map(Timestamp::from_nanos) {
+                None => writer.write_payload(Payload::new(&payload)),
+                Some(at) => writer.write_payload_with_timestamp(Payload::new(&payload), at),
             }
         })?;
+        let mut spare = lock(&self.spare);
+        if spare.len() < MAX_SPARE && payload.capacity() <= MAX_SPARE_BYTES {
+            spare.push(payload);
+        }
+        drop(spare);
         sequence_number(written)
     }
 
@@ -123,6 +132,7 @@ impl PyWriter {
             ty,
             representation,
             topic,
+            spare: Mutex::default(),
         })
     }
 
@@ -347,3 +357,7 @@ fn default_representation(ty: &PyTopicType) -> PyResult<Representation> {
         Extensibility::Appendable | Extensibility::Mutable => Representation::Xcdr2,
     })
 }
+
+/// Buffers that a writer keeps, and their size at most.
+const MAX_SPARE: usize = 8;
+const MAX_SPARE_BYTES: usize = 1 << 20;

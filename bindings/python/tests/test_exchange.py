@@ -254,6 +254,17 @@ def test_a_listener_may_write_wait_and_close(participant, pair):
     assert done.wait(30) and reader.closed
 
 
+def test_a_listener_may_close_its_participant():
+    done = threading.Event()
+    participant = tw.Participant(domain=77)
+    topic = participant.topic("Shut", Quote)
+    reader = participant.reader(topic, listener=lambda _: (participant.close(), done.set()), reliability="reliable")
+    writer = participant.writer(topic)
+    writer.wait_for_matched(1, timeout=30)
+    writer.write(Quote("A", 1.0))
+    assert done.wait(30) and reader.closed and writer.closed
+
+
 def test_what_a_listener_raises_goes_to_the_hook(participant, pair, monkeypatch):
     caught, done = [], threading.Event()
 

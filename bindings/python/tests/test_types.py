@@ -125,6 +125,18 @@ def test_keyword_only_and_inherited_dataclasses():
     assert again(Derived, value) == value
 
 
+def test_annotations_for_type_checkers():
+    @tw.topic
+    @dataclass
+    class Checked:
+        values: Annotated[numpy.ndarray, tw.sequence(tw.float64, 5)]
+        text: tw.key[Annotated[str, tw.string(4)]]
+        free: Annotated[float, "no mark of ours"]
+
+    members = tw.describe(Checked).table()["Checked"][2]
+    assert [member[7] for member in members] == [("sequence", "float64", 5), ("string", 4), "float64"] and members[1][2]
+
+
 def test_an_enum_that_is_no_int_has_its_members():
     class Color(Enum):
         RED = 1
@@ -445,6 +457,7 @@ def _class(**annotations):
         tw.array(tw.int32, 0),
         tw.sequence(tw.int32, -1),
         tw.sequence(tw.int32, 1 << 32),
+        Annotated[tw.int32, tw.string(5)],
         List[tw.key[str]],
         Optional[tw.key[str]],
         Annotated[int, tw.id(1 << 28)],

@@ -29,8 +29,8 @@ A type is a dataclass. Its annotations say the members:
     tw.string(8), tw.wstring()      text of at most eight bytes, text of UTF-16
     IntEnum, IntFlag, dataclass     an enum, a bitmask, a struct; @tw.union makes unions
 
-Types come from the network, too (``participant.topic("Quotes")``, whose samples are dicts); ``tw.Bytes`` is raw
-bytes.
+Types come from IDL, too (``tw.idl("market.idl")``), and from the network (``participant.topic("Quotes")``, whose
+samples are dicts); ``tw.Bytes`` is raw bytes.
 
 QoS is said by keyword, ``participant.reader(quotes, reliability="reliable", history=("keep_last", 5))``, and by
 profiles of files, ``qos=tw.Profile("market.toml", "quotes")``; ``tw.settings("reader")`` lists all there is.
@@ -40,6 +40,7 @@ asyncio (``async for sample in reader.stream()``). Everything that can be closed
 interpreter's lock is released while Tickwire waits, writes or reads; listeners are called on its threads.
 '''
 
+from ._classes import idl
 from ._entities import FilteredTopic, Participant, Publisher, Reader, Subscriber, Topic, Writer
 from ._errors import (
     ClosedError,
@@ -48,6 +49,7 @@ from ._errors import (
     EncodeTypeError,
     Error,
     FilterError,
+    IdlError,
     QosError,
     TimeoutError,
     TypeDescriptionError,
@@ -111,6 +113,7 @@ __all__ = [
     "FilterError",
     "FilteredTopic",
     "GuardCondition",
+    "IdlError",
     "IncompatibleQosStatus",
     "LivelinessChangedStatus",
     "MatchedStatus",
@@ -141,6 +144,7 @@ __all__ = [
     "float32",
     "float64",
     "id",
+    "idl",
     "int16",
     "int32",
     "int64",

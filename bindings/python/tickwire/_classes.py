@@ -1,15 +1,79 @@
-"""Classes of Python from types that others say on the network."""
+"""Classes of Python from types: of IDL, and of what others say on the network."""
 
 import dataclasses
 import decimal
 import enum
 import keyword
+import os
 import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from . import _tickwire
 from ._types import Table, bits
 from ._union import RESERVED, make_union
+
+
+def idl(
+    *paths: "os.PathLike[str] | str",
+    text: Optional[str] = None,
+    include: Iterable["os.PathLike[str] | str"] = (),
+    define: Optional[Dict[str, str]] = None,
+    extensibility: str = "appendable",
+    module: str = "idl",
+) -> types.ModuleType:
+    """Compiles files of OMG IDL, or ``text``, and returns a module with their types.
+
+    Structs are dataclasses, enums IntEnums, bitmasks IntFlags; modules of IDL are modules within it, and constants
+    are there, too. Names that are keywords of Python get an underscore behind them.
+
+    >>> market = tw.idl("market.idl", include=["common"])
+    >>> quotes = participant.topic("Quotes", market.Quote)
+
+    ``extensibility`` is that of types that do not say so: Cyclone DDS's compiler assumes "final". Raises IdlError
+    with file, line and caret for each error.
+    """
+    compiled = _tickwire.compile_idl(
+        [os.fspath(path) for path in paths],
+        text,
+        [os.fspath(path) for path in include],
+        list((define or {}).items()),
+        extensibility,
+    )
+    return _Module(compiled, module).root
+
+
+class _Module:
+    """The module of a compilation."""
+
+    def __init__(self, compiled: Tuple[Table, Dict[str, str], List[Tuple[str, Any]], List[str]], name: str) -> None:
+        table, wrong, constants, modules = compiled
+        self.root = types.ModuleType(name, "Types of IDL.")
+        for full in modules:
+            self._scope(full.split("::"))
+        classes = Classes(table, self._place)
+        for full in table:
+            classes.make(full)
+        for full, value in constants:
+            scope, last = self._place(full)
+            setattr(scope, last, value)
+        for full, why in wrong.items():
+            scope, last = self._place(full)
+            # Told when it is asked for, not before.
+            vars(scope).setdefault("__wrong__", {})[last] = f"{full} has no description: {why}"
+
+    def _scope(self, names: List[str]) -> types.ModuleType:
+        scope = self.root
+        for name in names:
+            inner = vars(scope).get(safe(name))
+            if not isinstance(inner, types.ModuleType):
+                inner = types.ModuleType(f"{scope.__name__}.{safe(name)}")
+                setattr(scope, safe(name), inner)
+            scope = inner
+        return scope
+
+    def _place(self, full: str) -> Tuple[types.ModuleType, str]:
+        *scopes, last = full.split("::")
+        return self._scope(scopes), safe(last)
 
 
 def safe(name: str) -> str:

@@ -174,7 +174,7 @@ class Participant(_Entity, _tickwire.Participant):
         return made
 
     def topic(self, name: str, type: Any = None, *, timeout: Timeout = 5.0) -> "Topic[Any]":
-        """A topic with the type that a dataclass is, or :class:`tickwire.Bytes`.
+        """A topic with the type that a dataclass is, or one of :func:`tickwire.idl`, or :class:`tickwire.Bytes`.
 
         Without a type it is learned from others on the network that write or read the topic: then samples are
         dicts, and :class:`UnknownTopicError` is raised if there is nobody within ``timeout`` seconds. The same name
@@ -355,6 +355,7 @@ class Reader(_Listening, _Entity, _tickwire.Reader, Generic[T]):
         "sample_lost",
         "sample_rejected",
     )
+    _waiting: "Optional[_Waiting]"
 
     def __new__(
         cls,

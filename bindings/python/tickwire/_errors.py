@@ -39,5 +39,9 @@ class UnknownTopicError(Error, LookupError):
     """Nobody on the network has such a topic, or nobody tells its type."""
 
 
+class IdlError(Error, ValueError):
+    """IDL that does not compile; the text has file, line and caret."""
+
+
 class FilterError(Error, ValueError):
     """A filter or query does not fit the topic's type."""

@@ -11,8 +11,16 @@ T = TypeVar("T")
 __version__: str
 
 def settings() -> List[Tuple[str, List[str], str, str]]: ...
+def compile_idl(
+    paths: List[str],
+    text: Optional[str],
+    include: List[str],
+    define: List[Tuple[str, str]],
+    extensibility: str,
+) -> Tuple[Dict[str, tuple], Dict[str, str], List[Tuple[str, Any]], List[str]]: ...
+
 class Type:
-    """A type of topics: of `describe(cls)` or `participant.topic(name)`."""
+    """A type of topics: of `describe(cls)`, `idl(path)` or `participant.topic(name)`."""
 
     def __init__(self, table: Dict[str, tuple], root: str, classes: Dict[str, Any]) -> None: ...
     @property

@@ -276,7 +276,7 @@ def bits(count: int, *, name: Optional[str] = None) -> Any:
 
 
 def describe(cls: Any) -> "_tickwire.Type":
-    """The type that a class is: of a dataclass, or of :class:`Bytes`.
+    """The type that a class is: of a dataclass, of :class:`Bytes`, of a class of :func:`tickwire.idl`.
 
     Raises TypeDescriptionError with what the class has that no topic can have.
     """
@@ -495,8 +495,12 @@ _PLAIN: Dict[type, Any] = {
 def _split(hint: Any) -> Tuple[Any, List[_Mark]]:
     """An annotation without its marks, and these."""
     if get_origin(hint) is Annotated:
-        base, *marks = get_args(hint)
-        return base, [mark for mark in marks if isinstance(mark, _Mark)]
+        base, *rest = get_args(hint)
+        marks: List[_Mark] = []
+        for mark in rest:
+            # For type checkers: `Annotated[numpy.ndarray, tw.sequence(tw.float64)]`.
+            marks += [mark] if isinstance(mark, _Mark) else _split(mark)[1]
+        return base, marks
     return hint, []
 
 

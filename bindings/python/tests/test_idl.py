@@ -1,0 +1,122 @@
+"""Types of IDL."""
+
+from dataclasses import is_dataclass
+from decimal import Decimal
+from enum import IntEnum, IntFlag
+
+import pytest
+
+import tickwire as tw
+from conftest import take
+from test_types import plain
+
+IDL = """
+module market {
+    const long DEPTH = 3;
+    const string VENUE = "XETR";
+    enum Side { BUY, @value(5) SELL };
+    @bit_bound(8) bitmask Flags { OPEN, @position(4) HALTED };
+    struct Key { long venue; };
+    struct Level { double price; unsigned long size; };
+    union Price switch (Side) { case BUY: double limit; default: string other; };
+    struct Node { long value; sequence<Node> children; };
+    @mutable
+    struct Quote {
+        @key string<12> symbol;
+        @key Key place;
+        Side side;
+        Flags flags;
+        sequence<Level, DEPTH> levels;
+        float matrix[2][2];
+        @optional Price price;
+        map<string, long> tags;
+        wstring wide;
+        char letter;
+        octet raw[4];
+        sequence<octet> blob;
+        Node tree;
+        long from;
+    };
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def module():
+    return tw.idl(text=IDL)
+
+
+def test_types_are_classes_in_modules(module):
+    market = module.market
+    assert market.DEPTH == 3 and market.VENUE == "XETR"
+    assert issubclass(market.Side, IntEnum) and market.Side.SELL == 5
+    assert issubclass(market.Flags, IntFlag) and market.Flags.HALTED == 16
+    assert is_dataclass(market.Quote) and market.Quote().levels == [] and market.Quote().side is market.Side.BUY
+    assert market.Quote().matrix == [[0.0, 0.0], [0.0, 0.0]] and market.Quote().from_ == 0
+    assert tw.describe(market.Quote).name == "market::Quote"
+    assert tw.describe(market.Quote).extensibility == "mutable"
+
+
+def test_samples_come_back(module, participant, pair):
+    market = module.market
+    quote = market.Quote(
+        symbol="TICK",
+        place=market.Key(7),
+        side=market.Side.SELL,
+        flags=market.Flags.OPEN | market.Flags.HALTED,
+        levels=[market.Level(101.25, 5)],
+        matrix=[[1.0, 2.0], [3.0, 4.0]],
+        price=market.Price(limit=5.0),
+        tags={"a": 1},
+        wide="日本",
+        letter="x",
+        raw=[1, 2, 3, 4],
+        blob=b"abc",
+        tree=market.Node(1, [market.Node(2), market.Node(3, [market.Node(4)])]),
+        from_=9,
+    )
+    writer, reader = pair(participant.topic("Compiled", market.Quote))
+    writer.write(quote)
+    sample = take(reader, 1)[0]
+    assert plain(sample.data) == quote and sample.data.price.limit == 5.0
+    assert sample.key == {"symbol": "TICK", "place": {"venue": 7}}
+    # What a key that is a struct hashes to is that of a struct written by hand.
+    by_hand = tw.Type(tw.describe(market.Quote).table(), "market::Quote", {})
+    assert by_hand.encode(quote, key_only=True) == tw.describe(market.Quote).encode(quote, key_only=True)
+
+
+def test_files_with_includes_and_macros(tmp_path):
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "side.idl").write_text("enum Side { BUY, SELL };")
+    (tmp_path / "quote.idl").write_text('#include "side.idl"\nstruct Quote { SYMBOL symbol; Side side; };')
+    module = tw.idl(
+        tmp_path / "quote.idl", include=[tmp_path / "common"], define={"SYMBOL": "string"}, extensibility="final"
+    )
+    assert tw.describe(module.Quote).extensibility == "final"
+    kind = tw.describe(module.Quote)
+    assert kind.decode(kind.encode(module.Quote("A", module.Side.SELL))) == module.Quote("A", module.Side.SELL)
+
+
+def test_bitsets():
+    module = tw.idl(text="bitset Bits { bitfield<3> a; bitfield<1> b; bitfield<10, short> c; }; struct T { Bits bits; };")
+    kind = tw.describe(module.T)
+    value = module.T(module.Bits(a=5, b=True, c=-7))
+    assert kind.decode(kind.encode(value)) == value
+    with pytest.raises(tw.EncodeError, match="a"):
+        kind.encode(module.T(module.Bits(a=8)))
+
+
+def test_what_is_wrong_has_its_place(tmp_path):
+    with pytest.raises(tw.IdlError, match="long2"):
+        tw.idl(text="struct Quote { long2 price; };")
+    with pytest.raises(tw.IdlError, match="none.idl"):
+        tw.idl(tmp_path / "none.idl")
+    with pytest.raises(tw.IdlError, match="final, appendable, mutable"):
+        tw.idl(text="", extensibility="open")
+    assert not hasattr(tw.idl(text=""), "Quote")
+
+
+def test_decimals_of_feeds_are_decimals():
+    module = tw.idl(text="@final struct Decimal { int64 mantissa; int32 exponent; }; struct T { Decimal price; };")
+    kind = tw.describe(module.T)
+    assert kind.decode(kind.encode(module.T(Decimal("1.50")))) == module.T(Decimal("1.50"))
