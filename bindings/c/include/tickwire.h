@@ -185,8 +185,9 @@ tw_result tw_qos_get(const tw_qos *qos, const char *setting, const char *topic, 
 /* ---- Types ------------------------------------------------------------------------------------------------------ */
 
 /* Samples are payloads: the bytes that travel, serialized in XCDR1 or XCDR2 behind their encapsulation header of four
- * bytes. Or they are plain bytes, for types that are nothing but one sequence of octets: these alone can be written and
- * read in place. */
+ * bytes. A writer takes the first of `writer.representation`; by default XCDR1 for final types and XCDR2 for others.
+ * `tickwire idl gen --lang c` makes structs and functions that turn them into payloads and back (IDL.md). Or samples are
+ * plain bytes, for types that are nothing but one sequence of octets: these alone can be written and read in place. */
 
 /* How a type may change. */
 enum { TW_FINAL = 1, TW_APPENDABLE = 2, TW_MUTABLE = 3 };

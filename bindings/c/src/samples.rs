@@ -175,7 +175,9 @@ pub(crate) fn states(mask: u32) -> Result<StateMask> {
         .filter(|group| mask & u32::from(*group) == 0);
     let any = any.fold(0, |any, group| any | group);
     match u8::try_from(mask) {
-        Ok(mask) if mask & 0x80 == 0 => Ok(StateMask::from_bits(mask | any)),
+        // To take all is a way of its own, and shorter.
+        Ok(mask) if mask | any == ALL_STATES => Ok(StateMask::ANY),
+        Ok(mask) if mask & !ALL_STATES == 0 => Ok(StateMask::from_bits(mask | any)),
         _ => Err(Failure::argument(format!(
             "{mask:#x} is no mask of states; put together bits such as TW_NOT_READ"
         ))),
@@ -203,5 +205,6 @@ export! {
 const SAMPLE_STATES: u8 = 3;
 const VIEW_STATES: u8 = 12;
 const INSTANCE_STATES: u8 = 112;
+const ALL_STATES: u8 = SAMPLE_STATES | VIEW_STATES | INSTANCE_STATES;
 /// Views for which a thread keeps memory.
 const MOST_SPARE: usize = 4096;

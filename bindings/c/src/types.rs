@@ -129,8 +129,8 @@ fn topic_type(compilation: &Compilation, name: Option<&str>) -> Result<TypeDescr
         }
     };
     let name = &model.definition(id).full_name;
-    match Descriptions::of(model).get(id) {
-        Some(Ok(cdr::Type::Struct(of))) => Ok((**of).clone()),
+    match Descriptions::of(model).structure(id) {
+        Some(Ok(of)) => Ok(of),
         Some(Err(why)) => Err(Failure::new(
             Code::UNSUPPORTED,
             format!("`{name}` cannot be used: {why}"),

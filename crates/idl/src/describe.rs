@@ -59,6 +59,45 @@ impl Descriptions {
         let described = self.types.get(&id)?;
         Some(described.as_ref().map_err(String::as_str))
     }
+
+    /// The description of a struct, which keeps the types that it refers to: these end with what is
+    /// [got](Self::get) otherwise.
+    pub fn structure(&self, id: DefinitionId) -> Option<Result<TypeDescription, &str>> {
+        let of = match self.get(id)? {
+            Ok(cdr::Type::Struct(of)) => of,
+            Ok(_) => return None,
+            Err(why) => return Some(Err(why)),
+        };
+        let members = of.members.iter().map(|member| cdr::Member {
+            ty: owning(&member.ty),
+            ..member.clone()
+        });
+        Some(Ok(TypeDescription {
+            members: members.collect::<Vec<_>>().into(),
+            ..(**of).clone()
+        }))
+    }
+}
+
+/// The same type, which keeps what it refers to.
+fn owning(ty: &cdr::Type) -> cdr::Type {
+    match ty {
+        cdr::Type::Recursive(link) => link.target().unwrap_or_else(|| ty.clone()),
+        cdr::Type::Sequence { element, bound } => cdr::Type::Sequence {
+            element: Shared::from(owning(element)),
+            bound: *bound,
+        },
+        cdr::Type::Array { element, length } => cdr::Type::Array {
+            element: Shared::from(owning(element)),
+            length: *length,
+        },
+        cdr::Type::Map { key, value, bound } => cdr::Type::Map {
+            key: key.clone(),
+            value: Shared::from(owning(value)),
+            bound: *bound,
+        },
+        other => other.clone(),
+    }
 }
 
 struct Describer<'m> {

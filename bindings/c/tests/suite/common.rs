@@ -29,6 +29,11 @@ pub(crate) fn source(path: &str) -> PathBuf {
 
 /// Builds a program with what `pkg-config` says, and warnings as errors.
 pub(crate) fn build(source: &Path, name: &str) -> PathBuf {
+    build_all(&[source], name)
+}
+
+/// The same of several files.
+pub(crate) fn build_all(sources: &[&Path], name: &str) -> PathBuf {
     let prefix = installed();
     let mut ask = Command::new("pkg-config");
     ask.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
@@ -46,7 +51,8 @@ pub(crate) fn build(source: &Path, name: &str) -> PathBuf {
         "-pthread",
         "-o",
     ]);
-    cc.arg(&program).arg(source).args(flags.split_whitespace());
+    cc.arg(&program).arg("-I").arg(env!("CARGO_TARGET_TMPDIR"));
+    cc.args(sources).args(flags.split_whitespace());
     succeed(&mut cc);
     program
 }

@@ -1,8 +1,11 @@
 //! Programs in C: the examples, and one that uses each feature.
 
-use std::process::Stdio;
+use std::fs;
+use std::process::{Command, Stdio};
 
-use crate::common::{build, program, source, succeed};
+use tickwire_idl::{Files, Options, compile};
+
+use crate::common::{build, build_all, installed, program, source, succeed, temporary};
 
 #[test]
 fn the_greetings_arrive() {
@@ -23,6 +26,41 @@ fn every_feature_works() {
     let features = build(&source("tests/programs/features.c"), "features");
     let tag = format!("features-{}", std::process::id());
     succeed(program(&features).arg(tag));
+}
+
+#[test]
+fn structs_of_idl_go_through() {
+    let idl = [source("tests/programs/quotes.idl")];
+    let compiled = compile(&idl, &Options::default(), &mut Files).expect("it is right");
+    let made = compiled.c("c-quotes").expect("C has it all");
+    let (header, code) = (temporary("quotes.h"), temporary("quotes.c"));
+    fs::write(header, made.header).expect("there is room");
+    fs::write(&code, made.source).expect("there is room");
+    let structs = build_all(&[&source("tests/programs/structs.c"), &code], "structs");
+    let tag = format!("structs-{}", std::process::id());
+    succeed(program(&structs).arg(tag));
+}
+
+#[test]
+fn the_static_library_is_enough() {
+    let prefix = installed();
+    let mut ask = Command::new("pkg-config");
+    ask.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let flags = succeed(ask.args(["--static", "--cflags", "--libs", "tickwire"])).stdout;
+    let flags = String::from_utf8(flags).expect("flags are text");
+    let program = temporary("static");
+    let mut cc = Command::new("cc");
+    cc.arg("-o")
+        .arg(&program)
+        .arg(source("examples/hello_publisher.c"));
+    cc.args(
+        flags
+            .replace("-ltickwire", "-l:libtickwire.a")
+            .split_whitespace(),
+    );
+    succeed(&mut cc);
+    let needed = succeed(Command::new("ldd").arg(&program)).stdout;
+    assert!(!String::from_utf8_lossy(&needed).contains("libtickwire"));
 }
 
 const HELLO_DOMAIN: &str = "118";
