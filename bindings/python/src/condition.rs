@@ -3,12 +3,28 @@
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBool, PyList, PyString};
 use tickwire::{Condition, GuardCondition, QueryCondition, Serialized, WaitSet};
 
 use crate::errors::{Kind, run};
 use crate::owned::{Owned, lock};
 use crate::wait::wait;
+
+/// Parameters of filters and queries, as the language has them.
+pub(crate) fn literals(parameters: &[Bound<'_, PyAny>]) -> PyResult<Vec<String>> {
+    let literal = |parameter: &Bound<'_, PyAny>| {
+        if let Ok(yes) = parameter.cast::<PyBool>() {
+            return Ok(if yes.is_true() { "TRUE" } else { "FALSE" }.to_owned());
+        }
+        let text = parameter.str()?;
+        let text = text.to_cow()?;
+        Ok(match parameter.is_instance_of::<PyString>() {
+            true => format!("'{}'", text.replace('\'', "''")),
+            false => text.into_owned(),
+        })
+    };
+    parameters.iter().map(literal).collect()
+}
 
 /// Something that holds or does not, for a WaitSet.
 #[pyclass(frozen, subclass, module = "tickwire", name = "Condition")]
@@ -49,10 +65,10 @@ impl PyCondition {
         run(py, move || condition.holds())
     }
 
-    /// Changes what `%0`, `%1` ... stand for, in a condition of `query_condition`.
+    /// Changes what `%0`, `%1` ... stand for, in a condition of `query_condition`: numbers, and text.
     #[pyo3(signature = (*parameters))]
-    fn set_parameters(&self, py: Python<'_>, parameters: Vec<String>) -> PyResult<()> {
-        let query = self.query()?;
+    fn set_parameters(&self, py: Python<'_>, parameters: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
+        let (query, parameters) = (self.query()?, literals(&parameters)?);
         let changed = run(py, move || {
             let parameters: Vec<_> = parameters.iter().map(String::as_str).collect();
             query.set_query_parameters(&parameters)

@@ -10,7 +10,7 @@ use tickwire::error::SetQosError;
 use tickwire::{Condition, DataReader, InstanceHandle, Samples, Serialized, StateMask, StatusMask};
 
 use crate::bell::Bell;
-use crate::condition::PyCondition;
+use crate::condition::{PyCondition, literals};
 use crate::errors::{Kind, run};
 use crate::listener::Ear;
 use crate::memory::Memory;
@@ -415,10 +415,11 @@ impl PyReader {
         &self,
         py: Python<'_>,
         expression: &str,
-        parameters: Vec<String>,
+        parameters: Vec<Bound<'_, PyAny>>,
         states: Vec<String>,
     ) -> PyResult<PyCondition> {
         let (reader, mask) = (self.reader.get()?, crate::status::states(&states)?);
+        let parameters = literals(&parameters)?;
         let condition = run(py, move || {
             let parameters: Vec<_> = parameters.iter().map(String::as_str).collect();
             reader.query_condition(mask, expression, &parameters)

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use tickwire::{ContentFilteredTopic, Serialized, Topic};
 
-use crate::condition::PyCondition;
+use crate::condition::{PyCondition, literals};
 use crate::errors::{Kind, run};
 use crate::listener::Ear;
 use crate::owned::Owned;
@@ -145,10 +145,10 @@ impl PyFilteredTopic {
         py: Python<'_>,
         topic: Py<PyTopic>,
         expression: &str,
-        parameters: Vec<String>,
+        parameters: Vec<Bound<'_, PyAny>>,
         name: &str,
     ) -> PyResult<Self> {
-        let inner = topic.get().topic.get()?;
+        let (inner, parameters) = (topic.get().topic.get()?, literals(&parameters)?);
         let filtered = run(py, move || {
             let parameters: Vec<_> = parameters.iter().map(String::as_str).collect();
             inner.filtered(name, expression, &parameters)
@@ -178,8 +178,10 @@ impl PyFilteredTopic {
         Ok(self.topic.get()?.expression_parameters())
     }
 
-    fn _set_parameters(&self, py: Python<'_>, parameters: Vec<String>) -> PyResult<()> {
-        let topic = self.topic.get()?;
+    /// Changes what `%0`, `%1` ... stand for, in all its readers, for what comes from here on.
+    #[pyo3(signature = (*parameters))]
+    fn set_parameters(&self, py: Python<'_>, parameters: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
+        let (topic, parameters) = (self.topic.get()?, literals(&parameters)?);
         let changed = run(py, move || {
             let parameters: Vec<_> = parameters.iter().map(String::as_str).collect();
             topic.set_expression_parameters(&parameters)

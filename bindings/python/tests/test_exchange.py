@@ -172,6 +172,11 @@ def test_filters(participant, other):
     assert [sample.data for sample in take(reader, 2)] == [quotes[1], quotes[3]]
     filtered.set_parameters("O'%", 0)
     assert filtered.parameters == ["'O''%'", "0"]
+    named = reader.query_condition("symbol = %0", "O'Neil")
+    assert not named.holds
+    named.set_parameters("EURUSD")
+    with pytest.raises(tw.FilterError):
+        named.set_parameters()
     for wrong in ["price >", "colour = 5", "price > %7"]:
         with pytest.raises(tw.FilterError):
             mine.filtered(wrong)
@@ -189,7 +194,7 @@ def test_queries_and_wait_sets(participant, pair):
     assert waits.wait(timeout=30) == [dear]
     writer.wait_for_acknowledgments(30)
     assert [sample.data.price for sample in reader.take(query=dear)] == [3.0, 5.0]
-    dear.set_parameters("0")
+    dear.set_parameters(0)
     assert [sample.data.price for sample in reader.take(query=dear)] == [1.0]
     with pytest.raises(tw.Error):
         reader.take(query=unread)

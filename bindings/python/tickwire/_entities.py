@@ -128,8 +128,7 @@ class Topic(_Listening, _Entity, _tickwire.Topic, Generic[T]):
 
         >>> participant.reader(quotes.filtered("symbol LIKE %0", "EUR%"))
         """
-        literals = [_literal(parameter) for parameter in parameters]
-        return FilteredTopic(self, expression, literals, name or f"{self.name} filtered")
+        return FilteredTopic(self, expression, list(parameters), name or f"{self.name} filtered")
 
     @property
     def inconsistent_topic_status(self) -> CountStatus:
@@ -137,22 +136,9 @@ class Topic(_Listening, _Entity, _tickwire.Topic, Generic[T]):
         return CountStatus(*self._status())
 
 
-def _literal(parameter: Any) -> str:
-    """A parameter as the language has it."""
-    if isinstance(parameter, bool):
-        return "TRUE" if parameter else "FALSE"
-    if isinstance(parameter, str):
-        return "'" + parameter.replace("'", "''") + "'"
-    return str(parameter)
-
-
 class FilteredTopic(_tickwire.FilteredTopic, Generic[T]):
     """A topic of which a reader gets those samples only for which an expression is true. Made by
     :meth:`Topic.filtered`."""
-
-    def set_parameters(self, *parameters: Any) -> None:
-        """Changes what ``%0``, ``%1`` ... stand for, in all its readers, for what comes from here on."""
-        self._set_parameters([_literal(parameter) for parameter in parameters])
 
 
 class Participant(_Entity, _tickwire.Participant):
@@ -392,7 +378,7 @@ class Reader(_Listening, _Entity, _tickwire.Reader, Generic[T]):
         >>> dear = reader.query_condition("price > %0", 100, states=["not_read"])
         >>> reader.take(query=dear)
         """
-        return self._query_condition(expression, [_literal(it) for it in parameters], list(states))
+        return self._query_condition(expression, list(parameters), list(states))
 
     def iter(self, timeout: Timeout = None, max: Optional[int] = None) -> "Iterator[Sample[T]]":
         """Takes samples one after the other, and waits where there is none. Ends when none has come for ``timeout``
