@@ -637,8 +637,8 @@ import tickwire as tw
 from market import Quote
 with tw.Participant(domain=77) as participant:
     reader = participant.reader(participant.topic("Never", Quote))
-    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
         reader.wait_for_data()
     except KeyboardInterrupt:
         print("heard")
