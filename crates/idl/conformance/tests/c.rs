@@ -9,6 +9,8 @@ mod values;
 
 use std::cell::RefCell;
 use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,6 +19,7 @@ use tickwire::cdr::{
     DecodeErrorKind, Representation, Topic, TypeDescription, dynamic, from_payload_into,
     key_from_payload_into, key_to_payload, to_payload,
 };
+use tickwire_idl::{Files, Options, compile};
 use tickwire_idl_conformance::{cyclone, encodings, kinds, market_data, ros};
 
 use peer::{Form, Peer, TOO_LARGE};
@@ -92,14 +95,43 @@ known! {
     sensor_msgs_msg_BatteryState ros::sensor_msgs::msg::BatteryState;
 }
 
+/// Files of the corpus, and what they are called.
+const IDL: &[(&str, &str)] = &[
+    ("encodings.idl", "encodings"),
+    ("kinds.idl", "kinds"),
+    ("MarketData.idl", "MarketData"),
+    ("cyclone.idl", "cyclone"),
+    ("ros/sensor_msgs/msg/BatteryState.idl", "BatteryState"),
+];
+
+fn program() -> PathBuf {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus");
+    let options = Options {
+        search: vec![corpus.join("ros")],
+        ..Options::default()
+    };
+    let files = IDL.iter().map(|(path, name)| {
+        let compilation = compile(&[corpus.join(path)], &options, &mut Files);
+        let compilation = compilation.unwrap_or_else(|error| panic!("{error}"));
+        let both = compilation.c(name).unwrap_or_else(|found| {
+            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+            panic!("{}", found.join("\n"))
+        });
+        (*name, both)
+    });
+    let files: Vec<_> = files.collect();
+    let types: Vec<String> = KNOWN.iter().map(|known| known.c.to_owned()).collect();
+    peer::build("corpus", &files, &types)
+}
+
 /// Runs a property against the program.
 fn check<S: Strategy<Value: Debug>>(
     cases: u32,
     strategy: S,
     property: impl Fn(&mut Peer, S::Value) -> TestCaseResult,
 ) {
-    let names: Vec<&str> = KNOWN.iter().map(|known| known.c).collect();
-    let peer = RefCell::new(Peer::start(&names));
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let peer = RefCell::new(Peer::start(PROGRAM.get_or_init(program)));
     let mut runner = TestRunner::new(Config {
         cases,
         failure_persistence: None,

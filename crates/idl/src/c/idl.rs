@@ -136,7 +136,11 @@ impl Idl<'_> {
         if of.auto_id == AutoId::Hash {
             self.line("@autoid(HASH)");
         }
-        let key = if of.discriminator_key { "@key " } else { "" };
+        let key = if of.discriminator_key {
+            "@key(TRUE) "
+        } else {
+            ""
+        };
         let by = self.spell(&of.discriminator);
         self.line(&format!("union {name} switch ({key}{by}) {{"));
         let mut next_id = u32::from(of.extensibility == Extensibility::Mutable);
@@ -198,25 +202,26 @@ impl Idl<'_> {
 
     fn member(&self, member: &Member, auto_id: AutoId, next_id: u32) -> String {
         let mut text = String::new();
-        for (is_so, annotation) in [
-            (member.key, "@key "),
-            (member.optional, "@optional "),
-            (member.external, "@external "),
-            (member.must_understand, "@must_understand "),
-        ] {
-            if is_so {
-                text.push_str(annotation);
-            }
-        }
         let expected = match auto_id {
             AutoId::Sequential => next_id,
             AutoId::Hash => member_id(&member.name),
         };
         match &member.id_source {
-            IdSource::Hash(of) if of.is_empty() => text.push_str("@hashid "),
+            // What is behind it must not begin with `::`, which would belong to it.
+            IdSource::Hash(of) if of.is_empty() => text.push_str("@hashid @external(FALSE) "),
             IdSource::Hash(of) => text.push_str(&format!("@hashid(\"{}\") ", of.escape_default())),
             _ if member.id == expected => {}
             _ => text.push_str(&format!("@id({}) ", member.id)),
+        }
+        for (is_so, annotation) in [
+            (member.key, "@key(TRUE) "),
+            (member.optional, "@optional(TRUE) "),
+            (member.external, "@external(TRUE) "),
+            (member.must_understand, "@must_understand(TRUE) "),
+        ] {
+            if is_so {
+                text.push_str(annotation);
+            }
         }
         text.push_str(&self.declared(&member.ty, &identifier(&member.name)));
         text

@@ -74,7 +74,8 @@ fn needs(model: &Model, id: DefinitionId) -> Needs {
         _ => {}
     }
     for member in members_of(model, kind) {
-        needs.add(model, &member.ty, !(member.optional || member.external));
+        // In IDL what is optional is complete, too.
+        needs.add(model, &member.ty, !member.external);
     }
     needs
 }

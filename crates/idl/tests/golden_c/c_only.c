@@ -358,54 +358,6 @@ bool div__decode_key(div_ *value, tw_cdr_reader *r)
     return div__decode(value, r);
 }
 
-tw_cdr_status div__to_payload(const div_ *value, tw_cdr_version version, tw_cdr_writer *w)
-{
-    bool written = tw_cdr_open_payload(w, version, TW_CDR_APPENDABLE) && div__encode(value, w);
-    return tw_cdr_close_payload(w, written);
-}
-
-tw_cdr_status div__from_payload(div_ *value, const void *payload, size_t size)
-{
-    tw_cdr_reader r;
-    if (tw_cdr_enter_payload(&r, payload, size, TW_CDR_APPENDABLE))
-        div__decode(value, &r);
-    return r.status;
-}
-
-tw_cdr_status div__key_to_payload(const div_ *value, tw_cdr_version version, tw_cdr_writer *w)
-{
-    (void)value;
-    bool written = tw_cdr_open_payload(w, version, TW_CDR_APPENDABLE);
-    return tw_cdr_close_payload(w, written);
-}
-
-tw_cdr_status div__key_from_payload(div_ *value, const void *payload, size_t size)
-{
-    tw_cdr_reader r;
-    (void)value;
-    tw_cdr_enter_payload(&r, payload, size, TW_CDR_APPENDABLE);
-    return r.status;
-}
-
-const char div__type_name[] = "div";
-const bool div__has_key = false;
-#ifdef __GNUC__
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-#endif
-const char div__idl[] =
-    "@appendable\n"
-    "struct div {\n"
-    "  int32 class;\n"
-    "  int32 register;\n"
-    "  int32 errno;\n"
-    "  int32 linux;\n"
-    "  string _default;\n"
-    "};\n";
-#ifdef __GNUC__
-#pragma GCC diagnostic pop
-#endif
-
 bool malloc__init(malloc_ *value)
 {
     memset(value, 0, sizeof *value);
@@ -461,58 +413,6 @@ bool malloc__decode_key(malloc_ *value, tw_cdr_reader *r)
 {
     return malloc__decode(value, r);
 }
-
-tw_cdr_status malloc__to_payload(const malloc_ *value, tw_cdr_version version, tw_cdr_writer *w)
-{
-    bool written = tw_cdr_open_payload(w, version, TW_CDR_APPENDABLE) && malloc__encode(value, w);
-    return tw_cdr_close_payload(w, written);
-}
-
-tw_cdr_status malloc__from_payload(malloc_ *value, const void *payload, size_t size)
-{
-    tw_cdr_reader r;
-    if (tw_cdr_enter_payload(&r, payload, size, TW_CDR_APPENDABLE))
-        malloc__decode(value, &r);
-    return r.status;
-}
-
-tw_cdr_status malloc__key_to_payload(const malloc_ *value, tw_cdr_version version, tw_cdr_writer *w)
-{
-    (void)value;
-    bool written = tw_cdr_open_payload(w, version, TW_CDR_APPENDABLE);
-    return tw_cdr_close_payload(w, written);
-}
-
-tw_cdr_status malloc__key_from_payload(malloc_ *value, const void *payload, size_t size)
-{
-    tw_cdr_reader r;
-    (void)value;
-    tw_cdr_enter_payload(&r, payload, size, TW_CDR_APPENDABLE);
-    return r.status;
-}
-
-const char malloc__type_name[] = "malloc";
-const bool malloc__has_key = false;
-#ifdef __GNUC__
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-#endif
-const char malloc__idl[] =
-    "@appendable\n"
-    "struct div {\n"
-    "  int32 class;\n"
-    "  int32 register;\n"
-    "  int32 errno;\n"
-    "  int32 linux;\n"
-    "  string _default;\n"
-    "};\n"
-    "@appendable\n"
-    "struct malloc {\n"
-    "  ::div inner;\n"
-    "};\n";
-#ifdef __GNUC__
-#pragma GCC diagnostic pop
-#endif
 
 bool keywords_exit_init(keywords_exit *value)
 {
@@ -639,7 +539,6 @@ void Everything_free(Everything *value)
 {
     Bits_seq_free(&value->more_bits);
     ByOctet_free(&value->by_octet);
-    ByWide_free(&value->by_wide);
     tw_string_tw_octet_seq_map_free(&value->bounded);
     tw_octet_tw_string_map_free(&value->octets);
     tw_wchar_Bits_map_free(&value->by_wide_letter);
@@ -666,8 +565,6 @@ bool Everything_copy(Everything *to, const Everything *from)
     if (!Bits_seq_copy(&to->more_bits, &from->more_bits))
         return false;
     if (!ByOctet_copy(&to->by_octet, &from->by_octet))
-        return false;
-    if (!ByWide_copy(&to->by_wide, &from->by_wide))
         return false;
     if (!tw_string_tw_octet_seq_map_copy(&to->bounded, &from->bounded))
         return false;
@@ -728,8 +625,6 @@ bool Everything_encode(const Everything *value, tw_cdr_writer *w)
     }
     if (!ByOctet_encode(&value->by_octet, w))
         return tw_cdr_unwritten(w, "Everything.by_octet");
-    if (!ByWide_encode(&value->by_wide, w))
-        return tw_cdr_unwritten(w, "Everything.by_wide");
     {
         tw_cdr_mark mark1;
         if (!tw_cdr_open_sequence(w, value->bounded.length, 5, false, &mark1))
@@ -807,11 +702,11 @@ bool Everything_encode(const Everything *value, tw_cdr_writer *w)
             return tw_cdr_unwritten(w, "Everything.nested");
     }
     if (value->apart == NULL) {
-        if (!tw_cdr_write_absent(w, 9, false))
+        if (!tw_cdr_write_absent(w, 8, false))
             return tw_cdr_unwritten(w, "Everything.apart");
     } else {
         tw_cdr_mark member;
-        if (!tw_cdr_open_optional(w, 9, false, &member))
+        if (!tw_cdr_open_optional(w, 8, false, &member))
             return tw_cdr_unwritten(w, "Everything.apart");
         {
             tw_cdr_mark mark1;
@@ -881,14 +776,6 @@ bool Everything_decode(Everything *value, tw_cdr_reader *r)
     } else {
         ByOctet_free(&value->by_octet);
         if (!ByOctet_init(&value->by_octet))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-    }
-    if (tw_cdr_has_member(r, &scope)) {
-        if (!ByWide_decode(&value->by_wide, r))
-            return tw_cdr_unread(r, "Everything.by_wide");
-    } else {
-        ByWide_free(&value->by_wide);
-        if (!ByWide_init(&value->by_wide))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -1002,7 +889,7 @@ bool Everything_decode(Everything *value, tw_cdr_reader *r)
     {
         tw_cdr_member member;
         bool present;
-        if (!tw_cdr_enter_optional(r, &scope, 9, &member, &present))
+        if (!tw_cdr_enter_optional(r, &scope, 8, &member, &present))
             return tw_cdr_unread(r, "Everything.apart");
         if (present) {
             if (value->apart == NULL) {
@@ -1149,11 +1036,7 @@ const char Everything_idl[] =
     "  default: string b;\n"
     "};\n"
     "@appendable\n"
-    "union ByWide switch (wchar) {\n"
-    "  case L\'\\u0078\': double x;\n"
-    "  case L\'\\u20ac\': sequence< ::ByOctet > all;\n"
-    "};\n"
-    "@appendable\n"
+    "@nested\n"
     "struct div {\n"
     "  int32 class;\n"
     "  int32 register;\n"
@@ -1162,6 +1045,7 @@ const char Everything_idl[] =
     "  string _default;\n"
     "};\n"
     "@appendable\n"
+    "@nested\n"
     "struct malloc {\n"
     "  ::div inner;\n"
     "};\n"
@@ -1178,20 +1062,130 @@ const char Everything_idl[] =
     "};\n"
     "@appendable\n"
     "struct Everything {\n"
-    "  @key ::Bits bits;\n"
+    "  @key(TRUE) ::Bits bits;\n"
     "  sequence< ::Bits, 3 > more_bits;\n"
     "  ::ByOctet by_octet;\n"
-    "  ::ByWide by_wide;\n"
     "  map< string<4>, sequence< octet, 2 >, 5 > bounded;\n"
     "  map< octet, string<3> > octets;\n"
     "  map< wchar, ::Bits > by_wide_letter;\n"
     "  map< wstring<3>, boolean > by_wide_text;\n"
     "  map< int64, map< string, ::Bits > > nested;\n"
-    "  @optional @external sequence< string<2>, 2 > apart[2];\n"
-    "  @external string<5> text;\n"
-    "  @external wstring<5> wide_text;\n"
+    "  @optional(TRUE) @external(TRUE) sequence< string<2>, 2 > apart[2];\n"
+    "  @external(TRUE) string<5> text;\n"
+    "  @external(TRUE) wstring<5> wide_text;\n"
     "  ::malloc names;\n"
     "  ::keywords::exit name;\n"
+    "};\n";
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+
+bool Wider_init(Wider *value)
+{
+    memset(value, 0, sizeof *value);
+    return true;
+}
+
+void Wider_free(Wider *value)
+{
+    ByWide_free(&value->by_wide);
+    memset(value, 0, sizeof *value);
+}
+
+bool Wider_copy(Wider *to, const Wider *from)
+{
+    if (!ByWide_copy(&to->by_wide, &from->by_wide))
+        return false;
+    return true;
+}
+
+bool Wider_encode(const Wider *value, tw_cdr_writer *w)
+{
+    tw_cdr_mark mark;
+    if (!tw_cdr_open_struct(w, TW_CDR_APPENDABLE, &mark))
+        return false;
+    if (!ByWide_encode(&value->by_wide, w))
+        return tw_cdr_unwritten(w, "Wider.by_wide");
+    return tw_cdr_close_struct(w, TW_CDR_APPENDABLE, &mark);
+}
+
+bool Wider_decode(Wider *value, tw_cdr_reader *r)
+{
+    tw_cdr_scope scope;
+    if (!tw_cdr_enter_struct(r, TW_CDR_APPENDABLE, &scope))
+        return false;
+    if (tw_cdr_has_member(r, &scope)) {
+        if (!ByWide_decode(&value->by_wide, r))
+            return tw_cdr_unread(r, "Wider.by_wide");
+    } else {
+        ByWide_free(&value->by_wide);
+        if (!ByWide_init(&value->by_wide))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+    }
+    tw_cdr_leave_struct(r, &scope);
+    return true;
+}
+
+bool Wider_encode_key(const Wider *value, tw_cdr_writer *w)
+{
+    return Wider_encode(value, w);
+}
+
+bool Wider_decode_key(Wider *value, tw_cdr_reader *r)
+{
+    return Wider_decode(value, r);
+}
+
+tw_cdr_status Wider_to_payload(const Wider *value, tw_cdr_version version, tw_cdr_writer *w)
+{
+    bool written = tw_cdr_open_payload(w, version, TW_CDR_APPENDABLE) && Wider_encode(value, w);
+    return tw_cdr_close_payload(w, written);
+}
+
+tw_cdr_status Wider_from_payload(Wider *value, const void *payload, size_t size)
+{
+    tw_cdr_reader r;
+    if (tw_cdr_enter_payload(&r, payload, size, TW_CDR_APPENDABLE))
+        Wider_decode(value, &r);
+    return r.status;
+}
+
+tw_cdr_status Wider_key_to_payload(const Wider *value, tw_cdr_version version, tw_cdr_writer *w)
+{
+    (void)value;
+    bool written = tw_cdr_open_payload(w, version, TW_CDR_APPENDABLE);
+    return tw_cdr_close_payload(w, written);
+}
+
+tw_cdr_status Wider_key_from_payload(Wider *value, const void *payload, size_t size)
+{
+    tw_cdr_reader r;
+    (void)value;
+    tw_cdr_enter_payload(&r, payload, size, TW_CDR_APPENDABLE);
+    return r.status;
+}
+
+const char Wider_type_name[] = "Wider";
+const bool Wider_has_key = false;
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+const char Wider_idl[] =
+    "union ByOctet;\n"
+    "@appendable\n"
+    "union ByWide switch (wchar) {\n"
+    "  case L\'\\u0078\': double x;\n"
+    "  case L\'\\u20ac\': sequence< ::ByOctet > all;\n"
+    "};\n"
+    "@appendable\n"
+    "struct Wider {\n"
+    "  ::ByWide by_wide;\n"
+    "};\n"
+    "@appendable\n"
+    "union ByOctet switch (octet) {\n"
+    "  case 1: case 200: int32 a;\n"
+    "  default: string b;\n"
     "};\n";
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
@@ -1400,7 +1394,7 @@ const char Chain_idl[] =
     "@appendable\n"
     "struct Chain {\n"
     "  sequence< ::Ring > rings;\n"
-    "  @optional @external ::Ring ring;\n"
+    "  @optional(TRUE) @external(TRUE) ::Ring ring;\n"
     "  map< int32, ::Ring > by_number;\n"
     "};\n"
     "@appendable\n"
@@ -1517,7 +1511,7 @@ const char Ring_idl[] =
     "@appendable\n"
     "struct Chain {\n"
     "  sequence< ::Ring > rings;\n"
-    "  @optional @external ::Ring ring;\n"
+    "  @optional(TRUE) @external(TRUE) ::Ring ring;\n"
     "  map< int32, ::Ring > by_number;\n"
     "};\n"
     "@appendable\n"

@@ -27,6 +27,7 @@ typedef struct div_ div_;
 typedef struct malloc_ malloc_;
 typedef struct keywords_exit keywords_exit;
 typedef struct Everything Everything;
+typedef struct Wider Wider;
 typedef struct Chain Chain;
 typedef struct Ring Ring;
 
@@ -183,14 +184,6 @@ bool div__encode(const div_ *value, tw_cdr_writer *w);
 bool div__decode(div_ *value, tw_cdr_reader *r);
 bool div__encode_key(const div_ *value, tw_cdr_writer *w);
 bool div__decode_key(div_ *value, tw_cdr_reader *r);
-/* The topic type div, appendable. */
-tw_cdr_status div__to_payload(const div_ *value, tw_cdr_version version, tw_cdr_writer *w);
-tw_cdr_status div__from_payload(div_ *value, const void *payload, size_t size);
-tw_cdr_status div__key_to_payload(const div_ *value, tw_cdr_version version, tw_cdr_writer *w);
-tw_cdr_status div__key_from_payload(div_ *value, const void *payload, size_t size);
-extern const char div__type_name[];
-extern const bool div__has_key;
-extern const char div__idl[];
 
 struct malloc_ {
     div_ inner;
@@ -203,14 +196,6 @@ bool malloc__encode(const malloc_ *value, tw_cdr_writer *w);
 bool malloc__decode(malloc_ *value, tw_cdr_reader *r);
 bool malloc__encode_key(const malloc_ *value, tw_cdr_writer *w);
 bool malloc__decode_key(malloc_ *value, tw_cdr_reader *r);
-/* The topic type malloc, appendable. */
-tw_cdr_status malloc__to_payload(const malloc_ *value, tw_cdr_version version, tw_cdr_writer *w);
-tw_cdr_status malloc__from_payload(malloc_ *value, const void *payload, size_t size);
-tw_cdr_status malloc__key_to_payload(const malloc_ *value, tw_cdr_version version, tw_cdr_writer *w);
-tw_cdr_status malloc__key_from_payload(malloc_ *value, const void *payload, size_t size);
-extern const char malloc__type_name[];
-extern const bool malloc__has_key;
-extern const char malloc__idl[];
 
 typedef enum keywords_volatile {
     keywords_volatile_inline = 0,
@@ -368,7 +353,6 @@ struct Everything {
     /** At most 3 elements */
     Bits_seq more_bits;
     ByOctet by_octet;
-    ByWide by_wide;
     /** At most 5 entries */
     tw_string_tw_octet_seq_map bounded;
     tw_octet_tw_string_map octets;
@@ -400,6 +384,26 @@ tw_cdr_status Everything_key_from_payload(Everything *value, const void *payload
 extern const char Everything_type_name[];
 extern const bool Everything_has_key;
 extern const char Everything_idl[];
+
+struct Wider {
+    ByWide by_wide;
+};
+
+bool Wider_init(Wider *value);
+void Wider_free(Wider *value);
+bool Wider_copy(Wider *to, const Wider *from);
+bool Wider_encode(const Wider *value, tw_cdr_writer *w);
+bool Wider_decode(Wider *value, tw_cdr_reader *r);
+bool Wider_encode_key(const Wider *value, tw_cdr_writer *w);
+bool Wider_decode_key(Wider *value, tw_cdr_reader *r);
+/* The topic type Wider, appendable. */
+tw_cdr_status Wider_to_payload(const Wider *value, tw_cdr_version version, tw_cdr_writer *w);
+tw_cdr_status Wider_from_payload(Wider *value, const void *payload, size_t size);
+tw_cdr_status Wider_key_to_payload(const Wider *value, tw_cdr_version version, tw_cdr_writer *w);
+tw_cdr_status Wider_key_from_payload(Wider *value, const void *payload, size_t size);
+extern const char Wider_type_name[];
+extern const bool Wider_has_key;
+extern const char Wider_idl[];
 
 typedef struct Ring_seq {
     uint32_t length;

@@ -119,7 +119,7 @@ const char HelloWorldData_Msg_idl[] =
     "module HelloWorldData {\n"
     "  @appendable\n"
     "  struct Msg {\n"
-    "    @key int32 userID;\n"
+    "    @key(TRUE) int32 userID;\n"
     "    string message;\n"
     "  };\n"
     "};\n";

@@ -4,7 +4,7 @@
  *
  * A question is three words, the number of the type, whether it is a key, and the length, and the
  * payload. An answer is the status, and if that is 0 the value again: four payloads, of XCDR1 and XCDR2,
- * in little-endian and big-endian; then the keys in the same way; each after its length.
+ * in little-endian and big-endian; then the keys in the same way; each after its length. With a number of a type as its argument, the program tells that one's IDL.
  */
 #include <stdio.h>
 
@@ -15,6 +15,7 @@ typedef tw_cdr_status from_payload(void *value, const void *payload, size_t size
 
 struct functions {
     const char *name;
+    const char *idl;
     void *values[3];
     size_t size;
     bool (*init)(void *);
@@ -48,7 +49,7 @@ struct functions {
 TYPES(FUNCTIONS)
 
 #define ROW(X)                                                                                         \
-    { #X, { &X##_values[0], &X##_values[1], &X##_values[2] }, sizeof(X), X##_i, X##_f, X##_c,          \
+    { #X, X##_idl, { &X##_values[0], &X##_values[1], &X##_values[2] }, sizeof(X), X##_i, X##_f, X##_c,          \
       { X##_t, X##_tk }, { X##_r, X##_rk } },
 static const struct functions all[] = { TYPES(ROW) };
 
@@ -105,11 +106,15 @@ static void answer_all(const struct functions *of, int form, const void *value, 
     tw_cdr_writer_free(&again);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     tw_cdr_writer w = TW_CDR_WRITER;
     uint32_t question[3];
     size_t i;
+    if (argc > 1) {
+        fputs(all[strtoul(argv[1], NULL, 10)].idl, stdout);
+        return 0;
+    }
     for (i = 0; i < sizeof all / sizeof *all; i++)
         if (!all[i].init(all[i].values[0]))
             die(all[i].name, "cannot begin");

@@ -1,14 +1,14 @@
-//! The program of generated C, which is built once for all tests.
+//! The program of generated C, and how it is built.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::{env, fs};
 
-use tickwire_idl::{Files, Options, compile};
+use tickwire_idl::CSource;
 
 /// Status of a payload that would take too much memory.
+#[allow(dead_code, reason = "one of the tests asks for it")]
 pub(crate) const TOO_LARGE: i32 = -14;
 
 /// What a payload is of.
@@ -28,7 +28,7 @@ pub(crate) struct Answer {
 
 /// The program, which is started again if it has died.
 pub(crate) struct Peer {
-    program: &'static Path,
+    program: PathBuf,
     child: Child,
 }
 
@@ -38,27 +38,18 @@ fn start(program: &Path) -> Child {
     command.spawn().expect("the program starts")
 }
 
-/// Files of the corpus, and what they include.
-const IDL: &[(&str, &str)] = &[
-    ("encodings.idl", "encodings"),
-    ("kinds.idl", "kinds"),
-    ("MarketData.idl", "MarketData"),
-    ("cyclone.idl", "cyclone"),
-    ("ros/sensor_msgs/msg/BatteryState.idl", "BatteryState"),
-];
-
 impl Peer {
-    pub(crate) fn start(types: &[&str]) -> Self {
-        static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-        let program = PROGRAM.get_or_init(|| build(types));
-        let child = start(program);
-        Self { program, child }
+    pub(crate) fn start(program: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            child: start(program),
+        }
     }
 
     /// What a payload is as a value of a type, or why it is none.
     pub(crate) fn ask(&mut self, ty: usize, form: Form, payload: &[u8]) -> Result<Answer, i32> {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
-            self.child = start(self.program);
+            self.child = start(&self.program);
         }
         let mut question = Vec::new();
         for word in [ty, usize::from(form == Form::Key), payload.len()] {
@@ -106,27 +97,25 @@ impl Peer {
     }
 }
 
-fn build(types: &[&str]) -> PathBuf {
+/// What the C of a type has as its IDL.
+#[allow(dead_code, reason = "one of the tests asks for it")]
+pub(crate) fn idl(program: &Path, ty: usize) -> String {
+    let told = Command::new(program).arg(ty.to_string()).output();
+    String::from_utf8(told.expect("the program starts").stdout).expect("it is text")
+}
+
+/// Builds the program of these files for these types.
+pub(crate) fn build(name: &str, files: &[(&str, CSource)], types: &[String]) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let corpus = root.join("../tests/corpus");
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("c{}", std::process::id()));
+    let directory = format!("{name}-{}", std::process::id());
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(directory);
     fs::create_dir_all(&directory).expect("the directory can be made");
-    let options = Options {
-        search: vec![corpus.join("ros")],
-        ..Options::default()
-    };
     let mut sources = vec![root.join("tests/c/harness.c")];
     let mut header = String::new();
-    for (path, name) in IDL {
-        let compilation = compile(&[corpus.join(path)], &options, &mut Files);
-        let compilation = compilation.unwrap_or_else(|error| panic!("{error}"));
-        let both = compilation.c(name).unwrap_or_else(|found| {
-            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-            panic!("{}", found.join("\n"))
-        });
+    for (name, both) in files {
         let source = directory.join(format!("{name}.c"));
-        fs::write(&source, both.source).expect("it can be written");
-        fs::write(directory.join(format!("{name}.h")), both.header).expect("it can be written");
+        fs::write(&source, &both.source).expect("it can be written");
+        fs::write(directory.join(format!("{name}.h")), &both.header).expect("it can be written");
         header.push_str(&format!("#include \"{name}.h\"\n"));
         sources.push(source);
     }
