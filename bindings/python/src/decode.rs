@@ -99,8 +99,8 @@ struct Decoder<'d, 'py> {
     plan: &'d Plan,
     memory: &'d Memory,
     form: Form,
-    /// How many more values may be made up for members that are not there: a type can have arrays of any
-    /// length.
+    /// How many more bytes of memory may be made up for members that are not there: a type can have arrays
+    /// of any length.
     budget: Cell<usize>,
 }
 
@@ -439,31 +439,35 @@ impl<'py> Decoder<'_, 'py> {
     /// What the elements of a collection take in memory, at least, which a handful of bytes must not
     /// make large.
     fn charge(&self, element: &Node, count: usize, reader: &mut Reader<'_>) -> Result<(), Failure> {
-        let size = match element {
+        Ok(reader.charge(count.saturating_mul(self.size(element)))?)
+    }
+
+    /// What an object takes in memory, at least.
+    fn size(&self, node: &Node) -> usize {
+        match node {
             Node::Struct(at) => {
                 let plan = self.plan.structs.get(*at);
                 48 + 16 * plan.map_or(0, |plan| plan.members.len())
             }
             Node::Union(_) => 96,
             _ => 32,
-        };
-        Ok(reader.charge(count.saturating_mul(size))?)
+        }
+    }
+
+    /// Takes bytes of memory from what may be made up.
+    fn make_up(&self, bytes: usize) -> Result<(), Failure> {
+        let left = self.budget.get().checked_sub(bytes);
+        self.budget.set(left.ok_or_else(too_large)?);
+        Ok(())
     }
 
     /// What a member has that the writer does not know: zero, empty, the first literal.
     fn default(&self, node: &Node, depth: usize) -> Decoded<'py> {
         let py = self.py;
-        let too_large = || {
-            let encapsulation = Encapsulation::new(Representation::Xcdr2, Extensibility::Final);
-            let nothing = Reader::new(&[], encapsulation);
-            Failure::from(nothing.error(DecodeErrorKind::TooLarge))
-        };
-        let left = self
-            .budget
-            .get()
-            .checked_sub(1)
-            .filter(|_| depth <= MAX_DEPTH);
-        self.budget.set(left.ok_or_else(too_large)?);
+        if depth > MAX_DEPTH {
+            return Err(too_large());
+        }
+        self.make_up(self.size(node))?;
         Ok(match node {
             Node::Bool => PyBool::new(py, false).to_owned().into_any(),
             Node::Number(number) => number.read(py, &[0; 8], ByteOrder::Little)?,
@@ -472,10 +476,9 @@ impl<'py> Decoder<'_, 'py> {
             Node::Octets { .. } => PyBytes::new(py, &[]).into_any(),
             Node::Numbers { number, shape, .. } => {
                 let shape = shape.clone().unwrap_or_else(|| vec![0]);
-                let len = flat(&shape).checked_mul(number.size());
-                let len = len.filter(|len| *len <= MAX_DEFAULTS);
-                let zeros = vec![0; len.ok_or_else(too_large)?];
-                let memory = Memory::Own(zeros.into());
+                let len = flat(&shape).saturating_mul(number.size());
+                self.make_up(len)?;
+                let memory = Memory::Own(vec![0; len].into());
                 to_python(py, View::new(memory, 0, *number, ByteOrder::Little, shape))?
             }
             Node::Sequence { .. } => PyList::empty(py).into_any(),
@@ -514,6 +517,7 @@ impl<'py> Decoder<'_, 'py> {
         let Some((count, inner)) = shape.split_first() else {
             return self.default(element, depth + 1);
         };
+        self.make_up(LIST)?;
         let list = PyList::empty(self.py);
         for _ in 0..*count {
             list.append(self.default_array(element, inner, depth)?)?;
@@ -554,6 +558,13 @@ impl<'py> Decoder<'_, 'py> {
         };
         self.make_union(plan, discriminator, member)
     }
+}
+
+/// More is to be made up than may be.
+fn too_large() -> Failure {
+    let encapsulation = Encapsulation::new(Representation::Xcdr2, Extensibility::Final);
+    let nothing = Reader::new(&[], encapsulation);
+    nothing.error(DecodeErrorKind::TooLarge).into()
 }
 
 /// The value of a discriminator. Those beyond `i64` select what no label selects.
@@ -597,5 +608,7 @@ pub(crate) fn flat(shape: &[usize]) -> usize {
 
 /// What dicts call the discriminator of a union.
 pub(crate) const DISCRIMINATOR: &str = "$discriminator";
-/// Values, or bytes of numbers, that are made up for one sample.
-const MAX_DEFAULTS: usize = 1 << 20;
+/// Bytes of memory that are made up for one sample.
+const MAX_DEFAULTS: usize = 16 << 20;
+/// Those of an empty list.
+const LIST: usize = 56;

@@ -439,6 +439,20 @@ def test_arrays_that_are_made_up_have_a_limit():
             large.encode({"a": 1, "b": [1]})
 
 
+def test_all_that_is_made_up_for_a_sample_has_one_limit():
+    def lists_of(*members):
+        element = ("struct", "mutable", [("a", 0, False, True, False, False, None, "int32"), *members], True, False)
+        whole = ("struct", "final", [("all", 0, False, False, False, False, None, ("sequence", ("named", "E"), 0))], False, False)
+        return tw.Type({"T": whole, "E": element}, "T", {})
+
+    numbers = ("b", 1, False, False, False, False, None, ("array", "float64", 1 << 17))
+    payload = lists_of().encode({"all": [{}] * 100})
+    few = lists_of().encode({"all": [{}] * 10})
+    assert [len(one["b"]) for one in lists_of(numbers).decode(few)["all"]] == [1 << 17] * 10
+    with pytest.raises(tw.DecodeError, match="too large"):
+        lists_of(numbers).decode(payload)
+
+
 def _class(**annotations):
     return dataclass(type("Wrong", (), {"__annotations__": annotations}))
 
