@@ -12,7 +12,7 @@ use tickwire::cdr::{
     Type, UnionDescription,
 };
 
-use crate::errors::Kind;
+use crate::errors::{Kind, ends};
 use crate::memory::Memory;
 use crate::numbers::{Number, View, to_python};
 use crate::plan::{Fields, MAX_DEPTH, Make, MemberPlan, Node, Plan, StructPlan, UnionPlan};
@@ -61,11 +61,14 @@ impl Failure {
         }
         match self.cause {
             Cause::Payload(error) => Kind::Decode.error(format!("{place}: {error}")),
-            Cause::Python(cause) => {
-                let error = Kind::Decode.error(format!("{place}: {cause}"));
-                Python::attach(|py| error.set_cause(py, Some(cause)));
-                error
-            }
+            Cause::Python(cause) => Python::attach(|py| match ends(py, &cause) {
+                true => cause,
+                false => {
+                    let error = Kind::Decode.error(format!("{place}: {cause}"));
+                    error.set_cause(py, Some(cause));
+                    error
+                }
+            }),
         }
     }
 }

@@ -11,7 +11,7 @@ use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{EncodeError, EncodeErrorKind, Representation, Type, Writer, encapsulated};
 
 use crate::decode::{DISCRIMINATOR, decimal_class, flat};
-use crate::errors::Kind;
+use crate::errors::{Kind, ends, fitting};
 use crate::numbers::{Number, from_buffer};
 use crate::plan::{
     Fields, Flags, Literals, MAX_DEPTH, Make, MemberPlan, Node, Plan, StructPlan, UnionPlan,
@@ -67,8 +67,10 @@ impl Wrong {
     }
 
     fn range(expected: &str, found: &Bound<'_, PyAny>) -> Self {
-        let found = found.repr();
-        let mut found = found.map_or_else(|_| "?".to_owned(), |text| text.to_string());
+        let mut found = match shown(found) {
+            Ok(found) => found,
+            Err(error) => return error.into(),
+        };
         if found.chars().count() > MAX_SHOWN {
             found = found.chars().take(MAX_SHOWN).chain("...".chars()).collect();
         }
@@ -96,11 +98,14 @@ impl Wrong {
         match self.why {
             Why::Kind(text) => Kind::EncodeType.error(format!("{place}: {text}")),
             Why::Value(text) => Kind::Encode.error(format!("{place}: {text}")),
-            Why::Python(cause) => {
-                let error = Kind::Encode.error(format!("{place}: {cause}"));
-                Python::attach(|py| error.set_cause(py, Some(cause)));
-                error
-            }
+            Why::Python(cause) => Python::attach(|py| match ends(py, &cause) {
+                true => cause,
+                false => {
+                    let error = Kind::Encode.error(format!("{place}: {cause}"));
+                    error.set_cause(py, Some(cause));
+                    error
+                }
+            }),
         }
     }
 }
@@ -280,9 +285,9 @@ impl Encoder<'_> {
                 for entry in mapping.items()?.iter() {
                     let (entry_key, entry_value): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
                         entry.extract()?;
-                    let at = |wrong: Wrong| {
-                        let name = entry_key.repr();
-                        wrong.at(name.map_or_else(|_| "{?}".to_owned(), |it| format!("{{{it}}}")))
+                    let at = |wrong: Wrong| match shown(&entry_key) {
+                        Ok(name) => wrong.at(format!("{{{name}}}")),
+                        Err(error) => error.into(),
                     };
                     self.value(key, &entry_key, writer, depth).map_err(at)?;
                     self.value(value, &entry_value, writer, depth).map_err(at)?;
@@ -364,7 +369,7 @@ impl Encoder<'_> {
         object: &Bound<'_, PyAny>,
         writer: &mut Writer<'_>,
     ) -> Written {
-        if let Some(bytes) = from_buffer(object, number, shape) {
+        if let Some(bytes) = from_buffer(object, number, shape)? {
             let bytes: &[u8] = bytes.as_bytes();
             let count = bytes.len() / number.size();
             EncodeError::check_bound(count, bound)?;
@@ -412,14 +417,12 @@ impl<'o, 'py> Fielded<'o, 'py> {
             return Ok(Self::Object(object));
         };
         for key in dict.keys() {
-            let is_known = plan
-                .members
-                .iter()
-                .any(|member| key.is(&member.key) || key.eq(&member.key).unwrap_or(false));
+            let mut is_known = plan.members.iter().any(|member| key.is(&member.key));
+            for member in &plan.members {
+                is_known = is_known || fitting(object.py(), key.eq(&member.key))?.unwrap_or(false);
+            }
             if !is_known {
-                let name = key
-                    .repr()
-                    .map_or_else(|_| "?".to_owned(), |key| key.to_string());
+                let name = shown(&key)?;
                 return Err(Wrong::value(format!("{} has no member {name}", plan.name)));
             }
         }
@@ -563,7 +566,8 @@ fn boolean(object: &Bound<'_, PyAny>) -> Result<bool, Wrong> {
         return Ok(value.is_true());
     }
     // numpy has one of its own.
-    object.extract().map_err(|_| Wrong::kind("bool", object))
+    let value = fitting(object.py(), object.extract())?;
+    value.ok_or_else(|| Wrong::kind("bool", object))
 }
 
 fn text<'o>(object: &'o Bound<'_, PyAny>, expected: &str) -> Result<Cow<'o, str>, Wrong> {
@@ -649,13 +653,14 @@ fn literal(literals: &Literals, object: &Bound<'_, PyAny>) -> Result<i32, Wrong>
         let known = known.ok_or_else(|| Wrong::range(&format!("enum {name}"), object))?;
         return Ok(known.value);
     }
-    let value = match object.extract::<i64>() {
-        Ok(value) => Some(value),
+    let py = object.py();
+    let value = match fitting(py, object.extract::<i64>())? {
+        Some(value) => Some(value),
         // The literals of an `enum.Enum` are no numbers, but have one.
-        Err(_) => {
-            let value = object.getattr_opt(pyo3::intern!(object.py(), "value"))?;
-            value.and_then(|value| value.extract::<i64>().ok())
-        }
+        None => match object.getattr_opt(pyo3::intern!(py, "value"))? {
+            Some(value) => fitting(py, value.extract::<i64>())?,
+            None => None,
+        },
     };
     let value = value.ok_or_else(|| Wrong::kind(&format!("enum {name}"), object))?;
     let value = i32::try_from(value).ok();
@@ -705,9 +710,10 @@ fn decimal(object: &Bound<'_, PyAny>) -> Result<Decimal, Wrong> {
     let is_text = object.is_instance_of::<PyString>();
     let object = match object.is_instance(class)? {
         true => object.clone(),
-        false if is_text || object.is_instance_of::<PyInt>() => class
-            .call1((object,))
-            .map_err(|_| Wrong::range("a decimal", object))?,
+        false if is_text || object.is_instance_of::<PyInt>() => {
+            let made = fitting(object.py(), class.call1((object,)))?;
+            made.ok_or_else(|| Wrong::range("a decimal", object))?
+        }
         false => return Err(Wrong::kind(EXPECTED, object)),
     };
     let range = || {
@@ -718,7 +724,8 @@ fn decimal(object: &Bound<'_, PyAny>) -> Result<Decimal, Wrong> {
     };
     let parts = object.call_method0("as_tuple")?;
     let (sign, digits, exponent): (u8, Vec<u8>, Bound<'_, PyAny>) = parts.extract()?;
-    let exponent: i8 = exponent.extract().map_err(|_| range())?;
+    let exponent = fitting(object.py(), exponent.extract::<i8>())?;
+    let exponent = exponent.ok_or_else(range)?;
     let mantissa = digits.iter().try_fold(0_i128, |mantissa, digit| {
         mantissa.checked_mul(10)?.checked_add(i128::from(*digit))
     });
@@ -732,15 +739,20 @@ fn decimal(object: &Bound<'_, PyAny>) -> Result<Decimal, Wrong> {
 /// characters, which nobody means.
 fn elements<'py>(object: &Bound<'py, PyAny>) -> Result<Bound<'py, PyIterator>, Wrong> {
     elements_len(object)?;
-    object
-        .try_iter()
-        .map_err(|_| Wrong::kind("a sequence", object))
+    let elements = fitting(object.py(), object.try_iter())?;
+    elements.ok_or_else(|| Wrong::kind("a sequence", object))
 }
 
 fn elements_len(object: &Bound<'_, PyAny>) -> Result<usize, Wrong> {
     let is_wrong = object.is_instance_of::<PyString>() || object.is_instance_of::<PyDict>();
-    let len = object.len().ok().filter(|_| !is_wrong);
+    let len = fitting(object.py(), object.len())?.filter(|_| !is_wrong);
     len.ok_or_else(|| Wrong::kind("a sequence", object))
+}
+
+/// A value as errors show it.
+fn shown(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text = fitting(object.py(), object.repr())?;
+    Ok(text.map_or_else(|| "?".to_owned(), |text| text.to_string()))
 }
 
 /// Characters of a value that errors show.

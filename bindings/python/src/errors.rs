@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 
 /// Which exception.
@@ -56,6 +57,21 @@ impl Kind {
                 .and_then(|class| class.call1((text,)));
             raised.map_or_else(|error| error, PyErr::from_value)
         })
+    }
+}
+
+/// Whether an exception says nothing of a value: Ctrl-C, the end of the program, no memory. It goes to the
+/// caller as it is.
+pub(crate) fn ends(py: Python<'_>, error: &PyErr) -> bool {
+    !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py)
+}
+
+/// What a call results in; `None` if it fails by an exception that says that the value does not fit.
+pub(crate) fn fitting<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Option<T>> {
+    match result {
+        Ok(result) => Ok(Some(result)),
+        Err(error) if ends(py, &error) => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

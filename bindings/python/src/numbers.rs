@@ -5,6 +5,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyTuple};
 use tickwire::cdr::{ByteOrder, Type};
 
+use crate::errors::fitting;
 use crate::memory::Memory;
 
 /// A type of numbers that numpy has, too.
@@ -211,24 +212,34 @@ pub(crate) fn from_buffer<'py>(
     object: &Bound<'py, PyAny>,
     number: Number,
     shape: Option<&[usize]>,
-) -> Option<Bound<'py, PyBytes>> {
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let py = object.py();
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        return None;
+        return Ok(None);
     }
     if let (Ok(bytes), Number::U8, None) = (object.cast::<PyBytes>(), number, shape) {
-        return Some(bytes.clone());
+        return Ok(Some(bytes.clone()));
     }
-    let view = PyMemoryView::from(object).ok()?;
-    let format: String = view.getattr("format").ok()?.extract().ok()?;
-    let item_size: usize = view.getattr("itemsize").ok()?.extract().ok()?;
-    let found: Vec<usize> = view.getattr("shape").ok()?.extract().ok()?;
+    let Some(view) = fitting(py, PyMemoryView::from(object))? else {
+        return Ok(None);
+    };
+    let parts = || -> PyResult<(String, usize, Vec<usize>)> {
+        Ok((
+            view.getattr("format")?.extract()?,
+            view.getattr("itemsize")?.extract()?,
+            view.getattr("shape")?.extract()?,
+        ))
+    };
+    let Some((format, item_size, found)) = fitting(py, parts())? else {
+        return Ok(None);
+    };
     let has_shape = match shape {
         Some(shape) => found == shape,
         None => found.len() == 1,
     };
     if !has_shape || !number.is_format(&format, item_size) {
-        return None;
+        return Ok(None);
     }
-    let bytes = view.call_method0("tobytes").ok()?;
-    bytes.cast_into::<PyBytes>().ok()
+    let bytes = fitting(py, view.call_method0("tobytes"))?;
+    Ok(bytes.and_then(|bytes| bytes.cast_into::<PyBytes>().ok()))
 }

@@ -12,7 +12,7 @@ use tickwire::cdr::{
     MemberHeader, Type, TypeDescription, UnionDescription,
 };
 
-use crate::errors::Kind;
+use crate::errors::{Kind, fitting};
 use crate::numbers::Number;
 
 /// What to do with a value.
@@ -374,9 +374,10 @@ impl<'py> Maker<'_, 'py> {
         let mut members = HashMap::new();
         for literal in of.literals.iter() {
             let number = literal.value.into_pyobject(py)?.into_any();
-            let member = class
-                .as_ref()
-                .and_then(|class| class.call1((&number,)).ok());
+            let member = match &class {
+                Some(class) => fitting(py, class.call1((&number,)))?,
+                None => None,
+            };
             members.insert(literal.value, member.unwrap_or(number).unbind());
         }
         Ok(Literals {

@@ -5,7 +5,7 @@ use pyo3::types::{PyBytes, PyDict};
 use tickwire::cdr::dynamic::Form;
 use tickwire::{InstanceState, SampleInfo, SampleState, Serialized, ViewState};
 
-use crate::errors::Kind;
+use crate::errors::{Kind, ends, fitting};
 use crate::memory::Memory;
 use crate::types::PyTopicType;
 
@@ -32,9 +32,13 @@ impl PySample {
         let (mut data, mut key) = (Ok(py.None()), None);
         let memory = Memory::Sample(sample.clone());
         if info.valid_data {
-            data = ty.decode(py, &memory, Form::Sample).map(Bound::unbind);
+            data = match ty.decode(py, &memory, Form::Sample) {
+                Err(error) if ends(py, &error) => return Err(error),
+                decoded => decoded.map(Bound::unbind),
+            };
         } else if memory.is_key() {
-            key = ty.decode(py, &memory, Form::Key).ok().map(Bound::unbind);
+            let decoded = fitting(py, ty.decode(py, &memory, Form::Key))?;
+            key = decoded.map(Bound::unbind);
         }
         Ok(Self {
             data,

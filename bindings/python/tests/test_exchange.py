@@ -95,6 +95,28 @@ def test_instances_end(participant, pair):
         reader.take(instance=b"short")
 
 
+def test_ctrl_c_while_samples_are_made_is_raised_by_take(participant, pair):
+    interrupted = []
+
+    @tw.topic
+    @dataclass
+    class Slow:
+        symbol: tw.key[str]
+
+        def __post_init__(self):
+            if self.symbol == "C" and not interrupted:
+                interrupted.append(self)
+                raise KeyboardInterrupt
+
+    writer, reader = pair(participant.topic("Slow", Slow))
+    writer.write({"symbol": "C"})
+    reader.wait_for_data(30)
+    with pytest.raises(KeyboardInterrupt):
+        reader.take()
+    writer.write({"symbol": "D"})
+    assert take(reader, 1)[0].data == Slow("D")
+
+
 def test_topics_without_key_have_no_instances(participant, pair):
     @tw.topic
     @dataclass

@@ -373,6 +373,45 @@ def test_what_attributes_raise_is_told():
         tw.describe(Everything).encode(everything(id=EvilInt()))
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, MemoryError], ids=lambda it: it.__name__)
+def test_what_ends_the_program_is_no_wrong_value(end):
+    def stop(*_):
+        raise end()
+
+    class Evil:
+        __bool__ = __index__ = __int__ = __float__ = __len__ = __iter__ = __repr__ = stop
+
+    evil, walked = Evil(), type("Walked", (), {"__len__": lambda _: 1, "__iter__": stop})()
+    key = type("Key", (), {"__hash__": lambda _: 1, "__eq__": stop, "__repr__": stop})()
+    named = type("Named", (), {"value": evil})()
+    for member, value in [
+        ("id", evil),
+        ("i8", evil),
+        ("f64", evil),
+        ("f32", evil),
+        ("levels", evil),
+        ("levels", walked),
+        ("numbers", walked),
+        ("raw", walked),
+        ("side", evil),
+        ("side", named),
+        ("flags", evil),
+        ("level", {key: 1}),
+        ("tags", {key: 1}),
+    ]:
+        with pytest.raises(end):
+            tw.describe(Everything).encode(everything(**{member: value}))
+
+    @tw.topic
+    @dataclass
+    class Ended:
+        symbol: tw.key[str]
+        __post_init__ = stop
+
+    with pytest.raises(end):
+        tw.describe(Ended).decode(tw.describe(Ended).encode({"symbol": "A"}))
+
+
 def test_random_bytes_are_values_or_errors():
     seed = random.randrange(1 << 32)
     print("seed", seed)
