@@ -30,6 +30,59 @@ def test_a_stream_has_every_sample(participant, pair):
     assert run(main()) == [float(n) for n in range(300)]
 
 
+def test_who_leaves_a_stream_leaves_the_rest(participant, pair):
+    writer, reader = pair(participant.topic("Abandoned", Quote))
+    writer.write_all(Quote("A", float(n)) for n in range(5))
+    writer.wait_for_acknowledgments(30)
+
+    async def main():
+        async for sample in reader.stream():
+            break
+        reached = asyncio.Event()
+
+        async def walk():
+            async for sample in reader.stream():
+                reached.set()
+                await asyncio.Event().wait()
+
+        walking = asyncio.ensure_future(walk())
+        await reached.wait()
+        walking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await walking
+
+    run(main())
+    assert [sample.data.price for sample in reader.take()] == [2.0, 3.0, 4.0]
+
+
+def test_a_stream_that_never_ends_lets_others_run(participant, pair):
+    writer, reader = pair(participant.topic("Endless", Quote))
+    writer.write(Quote("A", 0.0))
+    reader.wait_for_data(30)
+
+    async def main():
+        turns = 0
+
+        async def other():
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.ensure_future(other())
+        count = 0
+        async for sample in reader.stream():
+            count += 1
+            if turns > 3 or count > 5000:
+                break
+            writer.write(sample.data)
+            reader.wait_for_data(30)
+        task.cancel()
+        return turns
+
+    assert run(main()) > 3
+
+
 def test_waiting_ends_with_data_and_with_time(participant, pair):
     writer, reader = pair(participant.topic("Awaited", Quote))
 

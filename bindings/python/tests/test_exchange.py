@@ -495,6 +495,19 @@ def test_iteration_waits_and_ends(participant, pair):
     closer.join()
 
 
+def test_who_leaves_an_iteration_leaves_the_rest(participant, pair):
+    writer, reader = pair(participant.topic("Left", Quote))
+    writer.write_all(Quote("A", float(n)) for n in range(6))
+    writer.wait_for_acknowledgments(30)
+    for sample in reader:
+        break
+    with pytest.raises(ZeroDivisionError):
+        for sample in reader.iter(timeout=30):
+            1 / (sample.data.price - 1.0)
+    assert [sample.data.price for sample in reader.iter(timeout=30, max=2)] == [2.0, 3.0]
+    assert [sample.data.price for sample in reader.take()] == [4.0, 5.0]
+
+
 def test_what_is_closed_says_so(participant, pair):
     topic = participant.topic("Closed", Quote)
     writer, reader = pair(topic)

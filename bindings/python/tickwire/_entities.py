@@ -23,6 +23,9 @@ from ._status import (
 from ._tickwire import Condition, Profile, Sample
 from ._types import describe
 
+#: Samples that a stream takes before others have their turn.
+_IN_A_ROW = 16
+
 T = TypeVar("T")
 Timeout = Union[None, float, int, datetime.timedelta]
 
@@ -382,20 +385,20 @@ class Reader(_Listening, _Entity, _tickwire.Reader, Generic[T]):
 
     def iter(self, timeout: Timeout = None, max: Optional[int] = None) -> "Iterator[Sample[T]]":
         """Takes samples one after the other, and waits where there is none. Ends when none has come for ``timeout``
-        seconds, after ``max`` samples, or when the reader is closed."""
+        seconds, after ``max`` samples, or when the reader is closed. Samples that were not reached stay in the
+        reader."""
         left = max
         while left is None or left > 0:
             try:
-                # One by one where they are counted, lest some are taken that nobody gets.
-                samples = self.take(left)
+                samples = self.take(1)
                 if not samples:
                     self.wait_for_data(_seconds(timeout))
                     continue
             except (TimeoutError, ClosedError):
                 return
             if left is not None:
-                left -= len(samples)
-            yield from samples
+                left -= 1
+            yield samples[0]
 
     def __iter__(self) -> "Iterator[Sample[T]]":
         return self.iter()
@@ -412,17 +415,21 @@ class Reader(_Listening, _Entity, _tickwire.Reader, Generic[T]):
 
     async def stream(self, timeout: Timeout = None) -> "AsyncIterator[Sample[T]]":
         """Takes samples one after the other in asyncio. Ends when none has come for ``timeout`` seconds, or when the
-        reader is closed."""
+        reader is closed. Samples that were not reached stay in the reader, and however fast they come, other tasks
+        have their turn."""
+        taken = 0
         while True:
             try:
-                samples = self.take()
+                samples = self.take(1)
                 if not samples:
                     await self.wait(timeout)
                     continue
             except (TimeoutError, ClosedError):
                 return
-            for sample in samples:
-                yield sample
+            yield samples[0]
+            taken += 1
+            if taken % _IN_A_ROW == 0:
+                await asyncio.sleep(0)
 
     @property
     def subscription_matched_status(self) -> MatchedStatus:
