@@ -119,10 +119,10 @@ impl<'py> Decoder<'_, 'py> {
         if self.form == Form::Key && !root.has_key {
             return Ok(PyDict::new(self.py).into_any());
         }
-        self.structure(root, &mut reader)
+        self.structure(root, &mut reader, 0)
     }
 
-    fn structure(&self, plan: &StructPlan, reader: &mut Reader<'_>) -> Decoded<'py> {
+    fn structure(&self, plan: &StructPlan, reader: &mut Reader<'_>, depth: usize) -> Decoded<'py> {
         let all = self.form == Form::Sample || !plan.has_key;
         let mut values: Vec<Option<Object<'py>>> = Vec::new();
         values.resize_with(plan.members.len(), || None);
@@ -132,7 +132,9 @@ impl<'py> Decoder<'_, 'py> {
                 let members = plan.members.iter().zip(&mut values);
                 let mut known = members.filter(|(member, _)| all || member.is_key);
                 match known.find(|(member, _)| member.id == header.id) {
-                    Some((member, value)) => *value = Some(self.member(member, reader)?),
+                    Some((member, value)) => {
+                        *value = Some(self.member(member, reader, depth + 1)?)
+                    }
                     None => reader.skip_unknown(&header)?,
                 }
                 reader.end_member(header);
@@ -146,9 +148,9 @@ impl<'py> Decoder<'_, 'py> {
                     break;
                 }
                 if !member.optional {
-                    *value = Some(self.member(member, reader)?);
+                    *value = Some(self.member(member, reader, depth + 1)?);
                 } else if let Some(header) = reader.begin_optional(member.id)? {
-                    *value = Some(self.member(member, reader)?);
+                    *value = Some(self.member(member, reader, depth + 1)?);
                     reader.end_member(header);
                 }
             }
@@ -157,8 +159,8 @@ impl<'py> Decoder<'_, 'py> {
         self.make(plan, values, all)
     }
 
-    fn member(&self, member: &MemberPlan, reader: &mut Reader<'_>) -> Decoded<'py> {
-        let value = self.value(&member.node, reader);
+    fn member(&self, member: &MemberPlan, reader: &mut Reader<'_>, depth: usize) -> Decoded<'py> {
+        let value = self.value(&member.node, reader, depth);
         value.map_err(|failure| failure.within(&member.name))
     }
 
@@ -211,7 +213,7 @@ impl<'py> Decoder<'_, 'py> {
         }
     }
 
-    fn union(&self, plan: &UnionPlan, reader: &mut Reader<'_>) -> Decoded<'py> {
+    fn union(&self, plan: &UnionPlan, reader: &mut Reader<'_>, depth: usize) -> Decoded<'py> {
         let headers = plan.extensibility == Extensibility::Mutable;
         let scope = reader.begin_struct(plan.extensibility)?;
         let header = match headers {
@@ -223,7 +225,7 @@ impl<'py> Decoder<'_, 'py> {
             return Err(reader.error(DecodeErrorKind::MalformedMemberHeader).into());
         }
         let label = label(&plan.discriminator, &mut reader.clone())?;
-        let discriminator = self.value(&plan.discriminator, reader)?;
+        let discriminator = self.value(&plan.discriminator, reader, depth + 1)?;
         if let Some(header) = header {
             reader.end_member(header);
         }
@@ -237,13 +239,13 @@ impl<'py> Decoder<'_, 'py> {
         if headers {
             while let Some(header) = reader.next_member(&scope)? {
                 match selected.filter(|case| case.id == header.id) {
-                    Some(case) => value = Some(self.member(case, reader)?),
+                    Some(case) => value = Some(self.member(case, reader, depth + 1)?),
                     None => reader.skip_unknown(&header)?,
                 }
                 reader.end_member(header);
             }
         } else if let Some(case) = selected {
-            value = Some(self.member(case, reader)?);
+            value = Some(self.member(case, reader, depth + 1)?);
         }
         reader.end_struct(scope);
         let member = match (selected, value) {
@@ -281,7 +283,10 @@ impl<'py> Decoder<'_, 'py> {
         Ok(dict.into_any())
     }
 
-    fn value(&self, node: &Node, reader: &mut Reader<'_>) -> Decoded<'py> {
+    fn value(&self, node: &Node, reader: &mut Reader<'_>, depth: usize) -> Decoded<'py> {
+        if depth > MAX_DEPTH {
+            return Err(reader.error(DecodeErrorKind::TooDeep).into());
+        }
         let py = self.py;
         Ok(match node {
             Node::Bool => PyBool::new(py, reader.read_bool()?).to_owned().into_any(),
@@ -335,7 +340,7 @@ impl<'py> Decoder<'_, 'py> {
                 self.charge(element, scope.count, reader)?;
                 let list = PyList::empty(py);
                 for _ in 0..scope.count {
-                    list.append(self.value(element, reader)?)?;
+                    list.append(self.value(element, reader, depth + 1)?)?;
                 }
                 reader.end_sequence(scope);
                 list.into_any()
@@ -347,7 +352,7 @@ impl<'py> Decoder<'_, 'py> {
             } => {
                 let scope = reader.begin_array(flat(shape), *primitive)?;
                 self.charge(element, scope.count, reader)?;
-                let list = self.array(element, shape, reader)?;
+                let list = self.array(element, shape, reader, depth + 1)?;
                 reader.end_sequence(scope);
                 list
             }
@@ -362,8 +367,8 @@ impl<'py> Decoder<'_, 'py> {
                 self.charge(value, scope.count, reader)?;
                 let dict = PyDict::new(py);
                 for _ in 0..scope.count {
-                    let key = self.value(key, reader)?;
-                    dict.set_item(key, self.value(value, reader)?)?;
+                    let key = self.value(key, reader, depth + 1)?;
+                    dict.set_item(key, self.value(value, reader, depth + 1)?)?;
                 }
                 reader.end_sequence(scope);
                 dict.into_any()
@@ -390,24 +395,33 @@ impl<'py> Decoder<'_, 'py> {
                 decimal(py, mantissa, exponent)?
             }
             Node::Struct(at) => match self.plan.structs.get(*at) {
-                Some(plan) => self.structure(plan, reader)?,
+                Some(plan) => self.structure(plan, reader, depth)?,
                 None => return Err(reader.error(DecodeErrorKind::TooDeep).into()),
             },
             Node::Union(at) => match self.plan.unions.get(*at) {
-                Some(plan) => self.union(plan, reader)?,
+                Some(plan) => self.union(plan, reader, depth)?,
                 None => return Err(reader.error(DecodeErrorKind::TooDeep).into()),
             },
         })
     }
 
     /// Lists within lists, one for each dimension.
-    fn array(&self, element: &Node, shape: &[usize], reader: &mut Reader<'_>) -> Decoded<'py> {
+    fn array(
+        &self,
+        element: &Node,
+        shape: &[usize],
+        reader: &mut Reader<'_>,
+        depth: usize,
+    ) -> Decoded<'py> {
         let Some((count, inner)) = shape.split_first() else {
-            return self.value(element, reader);
+            return self.value(element, reader, depth);
         };
+        if depth > MAX_DEPTH {
+            return Err(reader.error(DecodeErrorKind::TooDeep).into());
+        }
         let list = PyList::empty(self.py);
         for _ in 0..*count {
-            list.append(self.array(element, inner, reader)?)?;
+            list.append(self.array(element, inner, reader, depth + 1)?)?;
         }
         Ok(list.into_any())
     }

@@ -234,6 +234,9 @@ impl Encoder<'_> {
         writer: &mut Writer<'_>,
         depth: usize,
     ) -> Written {
+        if depth > MAX_DEPTH {
+            return Err(Wrong::too_deep());
+        }
         match node {
             Node::Bool => writer.write_bool(boolean(object)?),
             Node::Number(number) => write_number(*number, object, writer)?,
@@ -256,7 +259,7 @@ impl Encoder<'_> {
                 let mut count = 0;
                 for value in elements(object)? {
                     let value = value?;
-                    self.value(element, &value, writer, depth)
+                    self.value(element, &value, writer, depth + 1)
                         .map_err(|wrong| wrong.at(format!("[{count}]")))?;
                     count += 1;
                 }
@@ -269,7 +272,7 @@ impl Encoder<'_> {
                 primitive,
             } => {
                 let mark = writer.begin_array(*primitive);
-                self.array(element, shape, object, writer, depth)?;
+                self.array(element, shape, object, writer, depth + 1)?;
                 writer.end_sequence(mark, 0)?;
             }
             Node::Map {
@@ -289,8 +292,9 @@ impl Encoder<'_> {
                         Ok(name) => wrong.at(format!("{{{name}}}")),
                         Err(error) => error.into(),
                     };
-                    self.value(key, &entry_key, writer, depth).map_err(at)?;
-                    self.value(value, &entry_value, writer, depth).map_err(at)?;
+                    self.value(key, &entry_key, writer, depth + 1).map_err(at)?;
+                    self.value(value, &entry_value, writer, depth + 1)
+                        .map_err(at)?;
                     count += 1;
                 }
                 EncodeError::check_bound(count, *bound)?;
@@ -330,6 +334,9 @@ impl Encoder<'_> {
         let Some((expected, inner)) = shape.split_first() else {
             return self.value(element, object, writer, depth);
         };
+        if depth > MAX_DEPTH {
+            return Err(Wrong::too_deep());
+        }
         let found = elements_len(object)?;
         if found != *expected {
             return Err(Wrong::value(format!(
@@ -341,7 +348,7 @@ impl Encoder<'_> {
             if count == *expected {
                 break;
             }
-            self.array(element, inner, &value?, writer, depth)
+            self.array(element, inner, &value?, writer, depth + 1)
                 .map_err(|wrong| wrong.at(format!("[{count}]")))?;
             count += 1;
         }

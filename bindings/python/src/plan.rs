@@ -321,6 +321,9 @@ impl<'py> Maker<'_, 'py> {
             },
             Type::Array { .. } => {
                 let (element, shape) = dimensions(ty);
+                if depth + shape.len() > MAX_DEPTH {
+                    return Err(Kind::Type.error("types nest too deeply"));
+                }
                 match Number::of(element) {
                     Some(number) if !as_list => Node::Numbers {
                         number,

@@ -4,6 +4,7 @@ import array
 import dataclasses
 import random
 import sys
+import threading
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, IntEnum
@@ -351,6 +352,57 @@ def test_what_contains_itself_is_an_error():
         tw.describe(Everything).encode(everything(tree=deep))
     while deep.children:
         deep = deep.children.pop()
+
+
+def test_collections_that_nest_too_deeply_are_errors_in_any_thread():
+    def kind(wrap, depth):
+        inner = ("named", "T")
+        for _ in range(depth):
+            inner = wrap(inner)
+        return tw.Type({"T": ("struct", "final", [("a", 0, False, False, False, False, None, inner)], False, False)}, "T", {})
+
+    def payload(*counts):
+        return b"\0\1\0\0" + b"".join(count.to_bytes(4, "little") for count in counts)
+
+    def sequence(inner):
+        return ("sequence", inner, 0)
+
+    shallow = kind(sequence, 25)
+    nested = []
+    for _ in range(24):
+        nested = [nested]
+    assert shallow.decode(shallow.encode({"a": nested})) == {"a": nested}
+    inner = [{"a": nested}]
+    for _ in range(24):
+        inner = [inner]
+    assert shallow.decode(shallow.encode({"a": inner}, "xcdr1")) == {"a": inner}
+    outcomes = []
+
+    def hostile():
+        for wrap in (sequence, lambda inner: ("array", inner, 1), lambda inner: ("map", "int32", inner, 0)):
+            deep = kind(wrap, 28)
+            for call in (lambda: deep.decode(payload(*[1] * 200)), lambda: deep.encode(endless(wrap))):
+                try:
+                    outcomes.append(call())
+                except tw.Error as error:
+                    outcomes.append("too deeply" in str(error))
+
+    def endless(wrap):
+        value = {}
+        inner = value
+        for _ in range(28):
+            inner = {0: inner} if wrap(0)[0] == "map" else [inner]
+        value["a"] = inner
+        return value
+
+    before = threading.stack_size(2 << 20)
+    try:
+        thread = threading.Thread(target=hostile)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert outcomes == [True] * 6
 
 
 def test_what_attributes_raise_is_told():
