@@ -1,10 +1,12 @@
 //! Participants, what they have found, and who makes writers and readers.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tickwire::cdr::TypeDescription;
+use tickwire::error::{PollError, TypeError};
 use tickwire::{DomainParticipant, EndpointData, Publisher, Role, Subscriber};
 
 use crate::errors::{Kind, run};
@@ -13,7 +15,7 @@ use crate::owned::Owned;
 use crate::sample::counters;
 use crate::settings::{PyProfile, Settings};
 use crate::types::PyTopicType;
-use crate::wait::{duration, wait};
+use crate::wait::{PART, duration, wait};
 
 /// A program's membership in a domain.
 #[pyclass(frozen, subclass, module = "tickwire._tickwire", name = "Participant")]
@@ -92,10 +94,21 @@ impl PyParticipant {
     /// Does what is to be done, for up to `timeout` seconds, where `driving="polled"`.
     #[pyo3(signature = (timeout = 0.0))]
     fn poll(&self, py: Python<'_>, timeout: f64) -> PyResult<()> {
-        let (participant, timeout) = (self.participant.get()?, duration(timeout)?);
-        let polled = run(py, move || participant.poll(timeout))?;
-        polled.map_err(|error| Kind::Error.error(error))?;
-        py.check_signals()
+        let timeout = duration(timeout)?;
+        let start = Instant::now();
+        loop {
+            let participant = self.participant.get()?;
+            let part = timeout.saturating_sub(start.elapsed()).min(PART);
+            let (polled, is_over) = run(py, || {
+                let participant = participant;
+                poll(&participant, part, timeout > PART)
+            })?;
+            polled.map_err(|error| Kind::Error.error(error))?;
+            py.check_signals()?;
+            if is_over || start.elapsed() >= timeout {
+                return Ok(());
+            }
+        }
     }
 
     /// Says that all writers of this participant live whose LIVELINESS is MANUAL_BY_PARTICIPANT.
@@ -213,6 +226,7 @@ impl PyParticipant {
     /// The type of a topic, as a participant of one of its writers or readers tells.
     #[pyo3(signature = (name, timeout = None))]
     fn _learn(&self, py: Python<'_>, name: &str, timeout: Option<f64>) -> PyResult<PyTopicType> {
+        let start = Instant::now();
         let found = wait(py, &self.participant, timeout, |participant, part| {
             let view = participant.discovery();
             view.wait_for(part, || {
@@ -221,29 +235,29 @@ impl PyParticipant {
             })
         });
         let found = match found {
-            Ok(found) => found,
-            Err(error) => {
+            Err(error) if is_timeout(py, &error) => {
                 let participant = self.participant.get()?;
                 let nearest = run(py, move || participant.discovery().nearest_topic(name))?;
-                let Some(nearest) = nearest else {
-                    return Err(
-                        match error.is_instance_of::<pyo3::exceptions::PyTimeoutError>(py) {
-                            true => Kind::Unknown.error(format!(
-                                "nobody on the network writes or reads a topic {name:?}"
-                            )),
-                            false => error,
-                        },
-                    );
-                };
+                let nearest = nearest.map(|nearest| format!("; did you mean {nearest:?}?"));
                 return Err(Kind::Unknown.error(format!(
-                    "nobody on the network writes or reads a topic {name:?}; did you mean {nearest:?}?"
+                    "nobody on the network writes or reads a topic {name:?}{}",
+                    nearest.unwrap_or_default()
                 )));
             }
+            found => found?,
         };
-        let participant = self.participant.get()?;
-        let description = run(py, move || describe(&participant, &found))?;
-        let description = description.map_err(|error| Kind::Unknown.error(error))?;
-        PyTopicType::new(description, &PyDict::new(py))
+        let mut problem = "nobody tells its type".to_owned();
+        for endpoint in found.iter().take(MOST_ASKED) {
+            let left = timeout.map(|timeout| timeout - start.elapsed().as_secs_f64());
+            let left = left.map_or(PATIENCE, |left| left.clamp(0.0, PATIENCE));
+            match self.describe(py, endpoint, left)? {
+                Ok(description) => return PyTopicType::new(description, &PyDict::new(py)),
+                Err(error) => {
+                    problem = format!("the type {} is not known: {error}", endpoint.type_name)
+                }
+            }
+        }
+        Err(Kind::Unknown.error(problem))
     }
 
     /// Whether it is closed.
@@ -257,6 +271,39 @@ impl PyParticipant {
     }
 }
 
+impl PyParticipant {
+    /// The type of an endpoint, under the name that it is registered by; or why it is not known after so many
+    /// seconds.
+    fn describe(
+        &self,
+        py: Python<'_>,
+        endpoint: &EndpointData,
+        patience: f64,
+    ) -> PyResult<Result<TypeDescription, String>> {
+        let (start, patience) = (Instant::now(), duration(patience)?);
+        let mut description = loop {
+            let participant = self.participant.get()?;
+            let part = patience.saturating_sub(start.elapsed()).min(PART);
+            let guid = endpoint.guid;
+            match run(py, move || participant.discovery().type_of(guid, part))? {
+                Ok(description) => break description,
+                Err(TypeError::NoAnswer { .. }) if start.elapsed() < patience => {
+                    py.check_signals()?;
+                }
+                Err(TypeError::NoAnswer { .. }) => {
+                    let waited = patience;
+                    return Ok(Err(TypeError::NoAnswer { waited }.to_string()));
+                }
+                Err(error) => return Ok(Err(error.to_string())),
+            }
+        };
+        if *description.name != *endpoint.type_name {
+            description.name = endpoint.type_name.as_str().into();
+        }
+        Ok(Ok(description))
+    }
+}
+
 /// The endpoints of other participants with a topic, those first that say which type it has.
 fn endpoints_of(participant: &DomainParticipant, topic: &str) -> Vec<std::sync::Arc<EndpointData>> {
     let view = participant.discovery();
@@ -267,27 +314,30 @@ fn endpoints_of(participant: &DomainParticipant, topic: &str) -> Vec<std::sync::
     endpoints
 }
 
-/// The type of the first endpoint that tells, under the name that it is registered by.
-fn describe(
+/// Polls, and says whether anything was done; for sure if `is_asked`.
+fn poll(
     participant: &DomainParticipant,
-    endpoints: &[std::sync::Arc<EndpointData>],
-) -> Result<TypeDescription, String> {
-    let view = participant.discovery();
-    let mut problem = "nobody tells its type".to_owned();
-    for endpoint in endpoints.iter().take(MOST_ASKED) {
-        match view.type_of(endpoint.guid, PATIENCE) {
-            Ok(mut description) => {
-                if *description.name != *endpoint.type_name {
-                    description.name = endpoint.type_name.as_str().into();
-                }
-                return Ok(description);
-            }
-            Err(error) => {
-                problem = format!("the type {} is not known: {error}", endpoint.type_name)
-            }
-        }
+    part: Duration,
+    is_asked: bool,
+) -> (Result<(), PollError>, bool) {
+    if !is_asked {
+        return (participant.poll(part), true);
     }
-    Err(problem)
+    let received = || {
+        let counters = participant.counters();
+        (
+            counters.datagrams_received,
+            counters.shared_memory.records_received,
+        )
+    };
+    let (before, start) = (received(), Instant::now());
+    let polled = participant.poll(part);
+    // What comes at the very end of the part does not end it earlier.
+    (polled, start.elapsed() < part || received() != before)
+}
+
+fn is_timeout(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyTimeoutError>(py)
 }
 
 /// `TransientLocal` as `transient_local`.
@@ -302,7 +352,7 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// How long to wait for the answer about a type.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long to wait for the answer about a type, in seconds.
+const PATIENCE: f64 = 3.0;
 /// Participants that are asked for the type.
 const MOST_ASKED: usize = 3;

@@ -48,4 +48,4 @@ pub(crate) fn wait<T: Clone + Send, R: Send>(
 }
 
 /// How long nobody is heard.
-const PART: Duration = Duration::from_millis(100);
+pub(crate) const PART: Duration = Duration::from_millis(100);

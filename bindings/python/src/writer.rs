@@ -1,13 +1,14 @@
 //! Writers.
 
 use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{Extensibility, Representation};
 use tickwire::error::{SetQosError, WriteError};
-use tickwire::qos::RepresentationId;
+use tickwire::qos::{DataWriterQos, RepresentationId};
 use tickwire::{DataWriter, Payload, SequenceNumber, Serialized, Timestamp};
 
 use crate::condition::PyCondition;
@@ -20,7 +21,7 @@ use crate::settings::{PyProfile, Settings};
 use crate::status::{ToTuple, mask, names};
 use crate::topic::PyTopic;
 use crate::types::PyTopicType;
-use crate::wait::wait;
+use crate::wait::{PART, wait};
 
 /// Publishes samples of a topic.
 #[pyclass(
@@ -35,8 +36,36 @@ pub(crate) struct PyWriter {
     ty: PyTopicType,
     representation: Representation,
     topic: Py<PyTopic>,
+    patience: Patience,
     /// Memory of samples that were written.
     spare: Mutex<Vec<Vec<u8>>>,
+}
+
+/// How long a write waits for room: so many times a part of `max_blocking_time`, for which alone the engine
+/// waits, so that Ctrl-C and who closes the writer are heard.
+#[derive(Clone, Copy)]
+struct Patience {
+    whole: Duration,
+    part: Duration,
+    parts: u128,
+}
+
+impl Patience {
+    fn of(qos: &DataWriterQos) -> Self {
+        let whole = qos.policies().reliability.max_blocking_time;
+        let parts = whole.as_nanos().div_ceil(PART.as_nanos()).max(1);
+        let part = u64::try_from(whole.as_nanos() / parts);
+        Self {
+            whole,
+            part: part.map_or(PART, Duration::from_nanos),
+            parts,
+        }
+    }
+
+    /// What the engine is told.
+    fn in_parts(self, qos: DataWriterQos) -> DataWriterQos {
+        qos.with(|policies| policies.reliability.max_blocking_time = self.part)
+    }
 }
 
 /// What becomes of an instance.
@@ -53,24 +82,52 @@ impl PyWriter {
         value: &Bound<'_, PyAny>,
         timestamp: Option<i64>,
     ) -> PyResult<i64> {
-        let writer = self.writer.get()?;
         let mut payload = lock(&self.spare).pop().unwrap_or_default();
         payload.clear();
         self.ty
             .encode(value, Form::Sample, self.representation, &mut payload)?;
-        let written = run(py, || {
-            let writer = writer;
-            match timestamp.map(Timestamp::from_nanos) {
-                None => writer.write_payload(Payload::new(&payload)),
-                Some(at) => writer.write_payload_with_timestamp(Payload::new(&payload), at),
-            }
+        let written = self.publish(py, timestamp, |writer, made| match made {
+            None => writer.write_payload(Payload::new(&payload)),
+            Some(at) => writer.write_payload_with_timestamp(Payload::new(&payload), at),
         })?;
         let mut spare = lock(&self.spare);
         if spare.len() < MAX_SPARE && payload.capacity() <= MAX_SPARE_BYTES {
             spare.push(payload);
         }
         drop(spare);
-        sequence_number(written)
+        Ok(written)
+    }
+
+    /// Has `attempt` write, with the time at which the sample was made if that is not now, until there is room.
+    fn publish(
+        &self,
+        py: Python<'_>,
+        timestamp: Option<i64>,
+        attempt: impl Fn(
+            &DataWriter<Serialized>,
+            Option<Timestamp>,
+        ) -> Result<SequenceNumber, WriteError>
+        + Sync,
+    ) -> PyResult<i64> {
+        let mut made = timestamp.map(Timestamp::from_nanos);
+        let mut parts = self.patience.parts;
+        loop {
+            let writer = self.writer.get()?;
+            let written = run(py, || {
+                let writer = writer;
+                attempt(&writer, made)
+            })?;
+            let Err(WriteError::Timeout { waited }) = written else {
+                return sequence_number(written);
+            };
+            parts -= 1;
+            if parts == 0 {
+                let waited = self.patience.whole;
+                return sequence_number(Err(WriteError::Timeout { waited }));
+            }
+            made = made.or_else(|| Some(before(waited)));
+            py.check_signals()?;
+        }
     }
 
     fn end(
@@ -80,18 +137,21 @@ impl PyWriter {
         timestamp: Option<i64>,
         end: End,
     ) -> PyResult<i64> {
-        let writer = self.writer.get()?;
         let sample = self.ty.key_sample(key, self.representation)?;
-        let written = run(py, move || {
-            match (end, timestamp.map(Timestamp::from_nanos)) {
-                (End::Dispose, None) => writer.dispose(&sample),
-                (End::Dispose, Some(at)) => writer.dispose_with_timestamp(&sample, at),
-                (End::Unregister, None) => writer.unregister(&sample),
-                (End::Unregister, Some(at)) => writer.unregister_with_timestamp(&sample, at),
-            }
-        })?;
-        sequence_number(written)
+        self.publish(py, timestamp, |writer, made| match (end, made) {
+            (End::Dispose, None) => writer.dispose(&sample),
+            (End::Dispose, Some(at)) => writer.dispose_with_timestamp(&sample, at),
+            (End::Unregister, None) => writer.unregister(&sample),
+            (End::Unregister, Some(at)) => writer.unregister_with_timestamp(&sample, at),
+        })
     }
+}
+
+/// The time so long ago.
+fn before(waited: Duration) -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let then = now.unwrap_or_default().saturating_sub(waited);
+    Timestamp::from_nanos(i64::try_from(then.as_nanos()).unwrap_or(i64::MAX))
 }
 
 fn sequence_number(written: Result<SequenceNumber, WriteError>) -> PyResult<i64> {
@@ -116,6 +176,8 @@ impl PyWriter {
         let owner = WriterOwner::of(owner)?;
         let (inner, ty) = (topic.get().topic.get()?, topic.get().ty.clone());
         let qos = Settings::new(profile, settings)?.writer(&topic.get().name);
+        let patience = Patience::of(&qos);
+        let qos = patience.in_parts(qos);
         let writer = run(py, move || match owner {
             WriterOwner::Participant(participant) => participant.writer_with(&inner, qos),
             WriterOwner::Publisher(publisher) => publisher.writer(&inner, qos),
@@ -132,6 +194,7 @@ impl PyWriter {
             ty,
             representation,
             topic,
+            patience,
             spare: Mutex::default(),
         })
     }
@@ -273,8 +336,17 @@ impl PyWriter {
     fn _set_qos(&self, py: Python<'_>, settings: &str) -> PyResult<()> {
         let (writer, settings) = (self.writer.get()?, Settings::new(None, Some(settings))?);
         let name = &*self.topic.get().name;
+        let Patience { whole, .. } = self.patience;
         let changed = run(py, move || {
-            let qos = settings.change_writer(writer.qos(), name);
+            let qos = writer.qos();
+            let part = qos.policies().reliability.max_blocking_time;
+            let qos = qos.with(|policies| policies.reliability.max_blocking_time = whole);
+            let qos = settings.change_writer(qos, name).with(|policies| {
+                let time = &mut policies.reliability.max_blocking_time;
+                if *time == whole {
+                    *time = part;
+                }
+            });
             writer.set_qos(qos)
         });
         changed?.map_err(|error: SetQosError| Kind::Qos.error(error))

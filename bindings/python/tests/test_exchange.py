@@ -665,21 +665,81 @@ heard.wait(30)
     assert "Fatal" not in result.stderr and "panicked" not in result.stderr, result.stderr
 
 
-def test_ctrl_c_ends_a_wait():
-    program = """
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "reader.wait_for_data()",
+        "while True: writer.write(Quote('A', 1.0))",
+        "while True: polled.poll(60)",
+        "participant.topic('Nevre', timeout=60)",
+    ],
+)
+def test_ctrl_c_ends_a_wait(wait):
+    program = f"""
 import os, signal, threading
 import tickwire as tw
 from market import Quote
-with tw.Participant(domain=77) as participant:
-    reader = participant.reader(participant.topic("Never", Quote))
+with tw.Participant(domain=77) as participant, tw.Participant(domain=77, driving="polled") as polled:
+    topic = participant.topic("Never", Quote)
+    few = dict(history="keep_all", resource_limits=dict(max_samples=1, max_samples_per_instance=1))
+    reader, full = participant.reader(topic), participant.reader(topic, reliability="reliable", **few)
+    writer = participant.writer(topic, reliability=("reliable", 60), **few)
+    writer.wait_for_matched(2, timeout=30)
     try:
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-        reader.wait_for_data()
+        {wait}
     except KeyboardInterrupt:
         print("heard")
 """
     result = run(program)
     assert result.stdout.strip() == "heard", result.stderr
+
+
+def test_who_closes_a_writer_ends_its_wait_for_room(participant, pair):
+    few = {"resource_limits": {"max_samples": 1, "max_samples_per_instance": 1}}
+    writer, reader = pair(participant.topic("Waits", Quote), {"reliability": ("reliable", None), **few}, few)
+    ends = []
+
+    def write():
+        try:
+            while True:
+                writer.write(Quote("A", 1.0))
+        except tw.Error as error:
+            ends.append(type(error))
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    # One for the reader, one for the writer, and no room for a third.
+    while writer.counters["written"] < 2:
+        reader.wait_for_data(30)
+    writer.close()
+    thread.join(60)
+    assert ends == [tw.ClosedError]
+
+
+def test_a_sample_that_waited_for_room_was_made_before(participant, pair):
+    few = {"resource_limits": {"max_samples": 1, "max_samples_per_instance": 1}}
+    writer, reader = pair(participant.topic("Patient", Quote), {"reliability": ("reliable", 60), **few}, few)
+    writer.write(Quote("A", 0.0))
+    thread = threading.Thread(target=lambda: [writer.write(Quote("A", float(n))) for n in range(1, 6)])
+    thread.start()
+    found = [take(reader, 1)[0] for _ in range(6)]
+    thread.join()
+    assert [sample.data.price for sample in found] == [float(n) for n in range(6)]
+    times = [sample.info.source_timestamp for sample in found]
+    assert times == sorted(times)
+    writer.set_qos(reliability=("reliable", 60), lifespan=5)
+    with pytest.raises(tw.QosError, match="RELIABILITY"):
+        writer.set_qos(reliability=("reliable", 61))
+
+
+def test_a_topic_is_not_waited_for_any_longer_than_said(participant):
+    with tw.Participant(domain=77, driving="polled") as silent:
+        writer = silent.writer(silent.topic("Silent", Quote))
+        while writer.guid not in [found["guid"] for found in participant.discovered_endpoints()]:
+            silent.poll(0.01)
+        with pytest.raises(tw.UnknownTopicError, match="Quote is not known.* 0(ns|s)"):
+            participant.topic("Silent", timeout=0)
 
 
 def test_help_teaches():
