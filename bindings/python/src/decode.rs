@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use tickwire::Decimal;
 use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{
     ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Extensibility, Reader, Representation,
@@ -392,7 +393,11 @@ impl<'py> Decoder<'_, 'py> {
             }
             Node::Decimal => {
                 let (mantissa, exponent) = (reader.read_i64()?, reader.read_i32()?);
-                decimal(py, mantissa, exponent)?
+                let value = i8::try_from(exponent)
+                    .ok()
+                    .and_then(|exponent| Decimal::new(mantissa, exponent));
+                let invalid = || reader.error(DecodeErrorKind::InvalidExponent(exponent));
+                decimal(py, value.ok_or_else(invalid)?)?
             }
             Node::Struct(at) => match self.plan.structs.get(*at) {
                 Some(plan) => self.structure(plan, reader, depth)?,
@@ -511,7 +516,7 @@ impl<'py> Decoder<'_, 'py> {
                 None => 0_u64.into_pyobject(py).map_err(PyErr::from)?.into_any(),
             },
             Node::Bitset(fields) => self.bitset(fields, 0)?,
-            Node::Decimal => decimal(py, 0, 0)?,
+            Node::Decimal => decimal(py, Decimal::default())?,
             Node::Struct(at) => {
                 let plan = self.plan.structs.get(*at).ok_or_else(too_large)?;
                 let mut values = Vec::new();
@@ -602,8 +607,8 @@ fn label(node: &Node, reader: &mut Reader<'_>) -> Result<i64, DecodeError> {
 }
 
 /// A `decimal.Decimal`, exactly.
-fn decimal(py: Python<'_>, mantissa: i64, exponent: i32) -> PyResult<Bound<'_, PyAny>> {
-    let text = format!("{mantissa}E{exponent}");
+fn decimal(py: Python<'_>, value: Decimal) -> PyResult<Bound<'_, PyAny>> {
+    let text = format!("{}E{}", value.mantissa(), value.exponent());
     decimal_class(py)?.call1((text,))
 }
 

@@ -464,6 +464,23 @@ def test_what_ends_the_program_is_no_wrong_value(end):
         tw.describe(Ended).decode(tw.describe(Ended).encode({"symbol": "A"}))
 
 
+def test_decimals_that_arrive_have_the_exponents_that_can_be_written():
+    @tw.topic(extensibility="final")
+    @dataclass
+    class Price:
+        price: Decimal
+
+    kind = tw.describe(Price)
+    for exponent in (-63, -1, 0, 63):
+        value = Price(Decimal((0, (1, 5), exponent)))
+        payload = kind.encode(value)
+        assert kind.decode(payload) == value
+        at = payload.rindex(exponent.to_bytes(4, "little", signed=True))
+        for wrong in (-64, 64, 128, 192, 1 << 30, -(1 << 31)):
+            with pytest.raises(tw.DecodeError, match="Price.price: .*exponent"):
+                kind.decode(payload[:at] + wrong.to_bytes(4, "little", signed=True) + payload[at + 4 :])
+
+
 def test_random_bytes_are_values_or_errors():
     seed = random.randrange(1 << 32)
     print("seed", seed)
