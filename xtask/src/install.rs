@@ -40,21 +40,20 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     copy(&built.join("libtickwire.so"), &lib.join(&shared))?;
     link(&shared, &lib.join(SONAME))?;
     link(SONAME, &lib.join("libtickwire.so"))?;
-    write(&pkgconfig.join("tickwire.pc"), &description(&prefix))
+    write(&pkgconfig.join("tickwire.pc"), &description(&prefix))?;
+    println!(
+        "Installed tickwire.h, libtickwire and tickwire.pc below {prefix}. Where they are not found by themselves:\n\n    \
+         export PKG_CONFIG_PATH={prefix}/lib/pkgconfig LD_LIBRARY_PATH={prefix}/lib",
+        prefix = prefix.display()
+    );
+    Ok(())
 }
 
 fn build(root: &Path, profile: &str) -> Result<(), String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut build = Command::new(cargo);
     build.current_dir(root);
-    build.args([
-        "build",
-        "--quiet",
-        "--package",
-        "tickwire-c",
-        "--profile",
-        profile,
-    ]);
+    build.args(["build", "--package", "tickwire-c", "--profile", profile]);
     match build.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the C library was not built: {status}")),
