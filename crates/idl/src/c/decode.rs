@@ -4,6 +4,7 @@ use super::aggregate::{extensibility, place, union_place};
 use super::encode::total;
 use super::facts::{Kind, is_pointer, kind};
 use super::memory::address;
+use super::runs::{parts, wire};
 use super::text::Text;
 use super::{C, names};
 use crate::model::{DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union};
@@ -47,7 +48,7 @@ impl<'m> C<'m> {
         match of.extensibility {
             Extensibility::Mutable => self.decode_mutable(text, &members, key),
             extensibility => {
-                for (part, alignment, size) in self.parts(&members, extensibility) {
+                for (part, alignment, size) in parts(self.model, &members, extensibility) {
                     match part {
                         [member] => self.decode_member(text, member, extensibility, key),
                         _ => self.decode_run(text, part, alignment, size, extensibility),
@@ -115,7 +116,7 @@ impl<'m> C<'m> {
             match kind(self.model, &member.ty) {
                 Kind::Array(element, dimensions) => {
                     let element = kind(self.model, element);
-                    let size = self.wire(&element).map_or(1, |(_, size)| size);
+                    let size = wire(self.model, &element).map_or(1, |(_, size)| size);
                     let count = total(&dimensions);
                     text.line(&format!(
                         "tw_cdr_copy({value}, {at}, {count}, {size}, r->swap);"
@@ -123,7 +124,7 @@ impl<'m> C<'m> {
                     offset += size * count;
                 }
                 kind => {
-                    let Some((name, size)) = self.wire(&kind) else {
+                    let Some((name, size)) = wire(self.model, &kind) else {
                         continue;
                     };
                     match kind {
@@ -284,7 +285,7 @@ impl<'m> C<'m> {
                 text.close("}");
             }
             Kind::Enum(id, _) => {
-                let Some((name, _)) = self.wire(&kind) else {
+                let Some((name, _)) = wire(self.model, &kind) else {
                     return;
                 };
                 text.open("{");
@@ -300,7 +301,7 @@ impl<'m> C<'m> {
                 text.close("}");
             }
             _ => {
-                if let Some((name, _)) = self.wire(&kind) {
+                if let Some((name, _)) = wire(self.model, &kind) {
                     text.when(&format!("!tw_cdr_read_{name}(r, {address})"), fail);
                 }
             }

@@ -4,6 +4,7 @@ use super::C;
 use super::aggregate::{extensibility, place, union_place};
 use super::facts::{Kind, is_pointer, kind, length_code};
 use super::memory::address;
+use super::runs::{parts, wire};
 use super::text::Text;
 use crate::model::{DefinitionId, Extensibility, Member, Struct, Type, Union};
 
@@ -39,7 +40,7 @@ impl<'m> C<'m> {
             "return false;",
         );
         let members = self.members_for(of, key);
-        for (part, alignment, size) in self.parts(&members, of.extensibility) {
+        for (part, alignment, size) in parts(self.model, &members, of.extensibility) {
             match part {
                 [member] => self.encode_member(text, member, &place(member), of.extensibility, key),
                 _ => self.encode_run(text, part, alignment, size),
@@ -71,7 +72,7 @@ impl<'m> C<'m> {
             match kind(self.model, &member.ty) {
                 Kind::Array(element, dimensions) => {
                     let element = kind(self.model, element);
-                    let size = self.wire(&element).map_or(1, |(_, size)| size);
+                    let size = wire(self.model, &element).map_or(1, |(_, size)| size);
                     let count = total(&dimensions);
                     text.line(&format!(
                         "tw_cdr_copy({at}, {value}, {count}, {size}, w->swap);"
@@ -79,7 +80,7 @@ impl<'m> C<'m> {
                     offset += size * count;
                 }
                 kind => {
-                    let Some((name, size)) = self.wire(&kind) else {
+                    let Some((name, size)) = wire(self.model, &kind) else {
                         continue;
                     };
                     let cast = match kind {
@@ -221,7 +222,7 @@ impl<'m> C<'m> {
             }
             _ => {
                 let mut cast = String::new();
-                let Some((name, _)) = self.wire(&kind) else {
+                let Some((name, _)) = wire(self.model, &kind) else {
                     return;
                 };
                 if let Kind::Enum(id, _) = kind {

@@ -9,7 +9,7 @@ use crate::model::{
 
 /// What a type is, whatever typedefs call it.
 #[derive(Clone)]
-pub(super) enum Kind<'m> {
+pub(crate) enum Kind<'m> {
     Primitive(Primitive),
     String(u32),
     WString(u32),
@@ -25,7 +25,7 @@ pub(super) enum Kind<'m> {
     Bitset(DefinitionId, &'m Bitset),
 }
 
-pub(super) fn kind<'m>(model: &'m Model, ty: &'m Type) -> Kind<'m> {
+pub(crate) fn kind<'m>(model: &'m Model, ty: &'m Type) -> Kind<'m> {
     match model.resolve(ty) {
         Type::Primitive(primitive) => Kind::Primitive(*primitive),
         Type::String { bound } => Kind::String(bound.unwrap_or(0)),
@@ -56,7 +56,7 @@ pub(super) fn kind<'m>(model: &'m Model, ty: &'m Type) -> Kind<'m> {
 }
 
 /// Bytes of a number with this many bits.
-pub(super) fn bytes_of(bits: u16) -> usize {
+pub(crate) fn bytes_of(bits: u16) -> usize {
     match bits {
         0..=8 => 1,
         9..=16 => 2,
@@ -65,7 +65,7 @@ pub(super) fn bytes_of(bits: u16) -> usize {
     }
 }
 
-pub(super) fn primitive_size(primitive: Primitive) -> usize {
+pub(crate) fn primitive_size(primitive: Primitive) -> usize {
     match primitive {
         Primitive::Boolean
         | Primitive::Octet
@@ -80,14 +80,14 @@ pub(super) fn primitive_size(primitive: Primitive) -> usize {
 
 /// The bits of a bitset up to the end of the last field that has a name, which is what its type on the
 /// wire tells.
-pub(super) fn bitset_bits(model: &Model, of: &Bitset) -> u16 {
+pub(crate) fn bitset_bits(model: &Model, of: &Bitset) -> u16 {
     let fields = bitset_fields(model, of);
     let ends = fields.iter().map(|field| field.position + field.bits);
     ends.max().unwrap_or_default()
 }
 
 /// The fields that have names, those of bases first.
-pub(super) fn bitset_fields<'m>(
+pub(crate) fn bitset_fields<'m>(
     model: &'m Model,
     of: &'m Bitset,
 ) -> Vec<&'m crate::model::Bitfield> {
@@ -104,7 +104,7 @@ pub(super) fn bitset_fields<'m>(
 }
 
 /// The member that a union has at first, if any, and its discriminator.
-pub(super) fn initial_case(of: &Union) -> (Option<usize>, Option<&Value>) {
+pub(crate) fn initial_case(of: &Union) -> (Option<usize>, Option<&Value>) {
     let default = of.cases.iter().position(|case| case.default);
     let index = match (default, &of.unlabelled) {
         (Some(default), _) => default,
@@ -118,7 +118,7 @@ pub(super) fn initial_case(of: &Union) -> (Option<usize>, Option<&Value>) {
 
 /// Facts of structs and unions, each known before it is asked for.
 #[derive(Default)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     /// Own memory.
     owns: BTreeSet<DefinitionId>,
     /// Are not all zeros at first.
@@ -132,7 +132,7 @@ pub(super) struct Facts {
 impl Facts {
     /// Of all structs and unions among these definitions, which are in such an order that a value
     /// contains none of a later one.
-    pub(super) fn of(model: &Model, order: &[DefinitionId]) -> Self {
+    pub(crate) fn of(model: &Model, order: &[DefinitionId]) -> Self {
         let mut facts = Self::default();
         for id in order {
             let kind = &model.definition(*id).kind;
@@ -210,16 +210,16 @@ impl Facts {
     }
 
     /// Whether the key of a value is less than all of it. Maps belong to keys as they are.
-    pub(super) fn is_partial(&self, model: &Model, ty: &Type) -> bool {
+    pub(crate) fn is_partial(&self, model: &Model, ty: &Type) -> bool {
         keyed(model, ty).is_some_and(|id| self.partial.contains(&id))
     }
 
-    pub(super) fn definition_is_partial(&self, id: DefinitionId) -> bool {
+    pub(crate) fn definition_is_partial(&self, id: DefinitionId) -> bool {
         self.partial.contains(&id)
     }
 
     /// Whether a value has memory of its own.
-    pub(super) fn owns(&self, model: &Model, ty: &Type) -> bool {
+    pub(crate) fn owns(&self, model: &Model, ty: &Type) -> bool {
         match kind(model, ty) {
             Kind::String(_) | Kind::WString(_) | Kind::Sequence(..) | Kind::Map(..) => true,
             Kind::Array(element, _) => self.owns(model, element),
@@ -228,12 +228,12 @@ impl Facts {
         }
     }
 
-    pub(super) fn member_owns(&self, model: &Model, member: &Member) -> bool {
+    pub(crate) fn member_owns(&self, model: &Model, member: &Member) -> bool {
         member.optional || member.external || self.owns(model, &member.ty)
     }
 
     /// Whether a value is not all zeros at first.
-    pub(super) fn begins(&self, model: &Model, ty: &Type) -> bool {
+    pub(crate) fn begins(&self, model: &Model, ty: &Type) -> bool {
         match kind(model, ty) {
             Kind::Array(element, _) => self.begins(model, element),
             Kind::Struct(id) | Kind::Union(id) => self.begins.contains(&id),
@@ -245,7 +245,7 @@ impl Facts {
         }
     }
 
-    pub(super) fn member_begins(&self, model: &Model, member: &Member) -> bool {
+    pub(crate) fn member_begins(&self, model: &Model, member: &Member) -> bool {
         if member.optional {
             return false;
         }
@@ -256,7 +256,7 @@ impl Facts {
     }
 
     /// The fewest bytes that a value takes in any version of the encoding, at least 1.
-    pub(super) fn least(&self, model: &Model, ty: &Type) -> usize {
+    pub(crate) fn least(&self, model: &Model, ty: &Type) -> usize {
         match kind(model, ty) {
             Kind::Primitive(primitive) => primitive_size(primitive),
             Kind::String(_) | Kind::WString(_) | Kind::Sequence(..) | Kind::Map(..) => 4,
@@ -292,11 +292,11 @@ fn least_of(extensibility: Extensibility, members: usize) -> usize {
 }
 
 /// Whether a member is a pointer, other than strings, which always are.
-pub(super) fn is_pointer(model: &Model, member: &Member) -> bool {
+pub(crate) fn is_pointer(model: &Model, member: &Member) -> bool {
     (member.optional || member.external) && !is_text(model, &member.ty)
 }
 
-pub(super) fn is_text(model: &Model, ty: &Type) -> bool {
+pub(crate) fn is_text(model: &Model, ty: &Type) -> bool {
     matches!(
         model.resolve(ty),
         Type::String { .. } | Type::WString { .. }
@@ -304,7 +304,7 @@ pub(super) fn is_text(model: &Model, ty: &Type) -> bool {
 }
 
 /// Whether a value is all zeros in memory.
-pub(super) fn is_zero(model: &Model, value: &Value, ty: &Type) -> bool {
+pub(crate) fn is_zero(model: &Model, value: &Value, ty: &Type) -> bool {
     match value {
         Value::Bool(value) => !value,
         Value::Integer(value) => *value == 0,
@@ -322,7 +322,7 @@ pub(super) fn is_zero(model: &Model, value: &Value, ty: &Type) -> bool {
 }
 
 /// How a mutable struct's member of this type tells its length (XTypes 1.3 §7.4.3.4.2).
-pub(super) fn length_code(model: &Model, ty: &Type) -> u32 {
+pub(crate) fn length_code(model: &Model, ty: &Type) -> u32 {
     let of_size = |size: usize| match size {
         1 => 0,
         2 => 1,
@@ -354,7 +354,7 @@ pub(super) fn length_code(model: &Model, ty: &Type) -> u32 {
 }
 
 /// All members of a struct, those of its bases among them, or of a union.
-pub(super) fn members_of<'m>(model: &'m Model, kind: &'m DefinitionKind) -> Vec<&'m Member> {
+pub(crate) fn members_of<'m>(model: &'m Model, kind: &'m DefinitionKind) -> Vec<&'m Member> {
     match kind {
         DefinitionKind::Struct(of) => model.all_members(of),
         DefinitionKind::Union(of) => of.cases.iter().map(|case| &case.member).collect(),

@@ -14,7 +14,7 @@ use crate::model::{
 use crate::parse::keyword;
 
 /// The IDL of a struct.
-pub(super) fn idl(model: &Model, id: DefinitionId) -> String {
+pub(crate) fn idl(model: &Model, id: DefinitionId) -> String {
     let mut idl = Idl {
         model,
         text: String::new(),

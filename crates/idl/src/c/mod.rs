@@ -5,12 +5,13 @@
 mod aggregate;
 mod decode;
 mod encode;
-mod facts;
-mod idl;
+pub(crate) mod facts;
+pub(crate) mod idl;
 mod memory;
 mod names;
-mod order;
-mod text;
+pub(crate) mod order;
+pub(crate) mod runs;
+pub(crate) mod text;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet};

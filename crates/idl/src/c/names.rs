@@ -20,7 +20,7 @@ pub(super) fn member(name: &str) -> String {
 }
 
 /// A primitive in names of functions and types of `tickwire/cdr.h`.
-pub(super) fn primitive(primitive: Primitive) -> &'static str {
+pub(crate) fn primitive(primitive: Primitive) -> &'static str {
     match primitive {
         Primitive::LongDouble => "double",
         other => other.name(),

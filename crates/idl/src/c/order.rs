@@ -16,7 +16,7 @@ struct Needs {
 
 /// These definitions and whatever they need, in order; or one that contains itself in a way that has
 /// no such order.
-pub(super) fn order(
+pub(crate) fn order(
     model: &Model,
     roots: impl IntoIterator<Item = DefinitionId>,
 ) -> Result<Vec<DefinitionId>, DefinitionId> {

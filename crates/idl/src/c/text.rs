@@ -4,13 +4,13 @@ use crate::diagnostic::visible_char;
 
 /// Lines with their indentation.
 #[derive(Default)]
-pub(super) struct Text {
-    pub(super) out: String,
+pub(crate) struct Text {
+    pub(crate) out: String,
     depth: usize,
 }
 
 impl Text {
-    pub(super) fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) {
         if !line.is_empty() {
             // What is at the margin is for the preprocessor.
             if !line.starts_with('#') {
@@ -21,38 +21,38 @@ impl Text {
         self.out.push('\n');
     }
 
-    pub(super) fn open(&mut self, line: &str) {
+    pub(crate) fn open(&mut self, line: &str) {
         self.line(line);
         self.depth += 1;
     }
 
-    pub(super) fn close(&mut self, line: &str) {
+    pub(crate) fn close(&mut self, line: &str) {
         self.depth -= 1;
         self.line(line);
     }
 
     /// The end of one block and the beginning of the next, `} else {`.
-    pub(super) fn turn(&mut self, line: &str) {
+    pub(crate) fn turn(&mut self, line: &str) {
         self.depth -= 1;
         self.open(line);
     }
 
     /// A label of `switch`, one step to the left.
-    pub(super) fn label(&mut self, line: &str) {
+    pub(crate) fn label(&mut self, line: &str) {
         self.depth -= 1;
         self.line(line);
         self.depth += 1;
     }
 
     /// `if (condition) then`
-    pub(super) fn when(&mut self, condition: &str, then: &str) {
+    pub(crate) fn when(&mut self, condition: &str, then: &str) {
         self.open(&format!("if ({condition})"));
         self.line(then);
         self.depth -= 1;
     }
 
     /// A documentation comment.
-    pub(super) fn doc(&mut self, text: &str) {
+    pub(crate) fn doc(&mut self, text: &str) {
         let mut lines: Vec<String> = Vec::new();
         for line in text.lines() {
             let line: String = line.chars().map(shown).collect();
@@ -82,7 +82,7 @@ fn shown(char: char) -> char {
 }
 
 /// A text as a literal of C, wherever it comes from.
-pub(super) fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     let mut shown = String::from("\"");
     for byte in text.bytes() {
         push_byte(&mut shown, byte);
@@ -92,7 +92,7 @@ pub(super) fn literal(text: &str) -> String {
 }
 
 /// A byte as a character constant.
-pub(super) fn character(byte: u8) -> String {
+pub(crate) fn character(byte: u8) -> String {
     let mut shown = String::from("'");
     push_byte(&mut shown, byte);
     shown.push('\'');
