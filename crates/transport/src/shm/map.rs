@@ -1,4 +1,5 @@
-//! Memory that processes share, behind an interface without `unsafe`: the only unsafe code of this crate.
+//! Memory that processes share, behind an interface without `unsafe`: the only unsafe code of this crate but for the [cycle
+//! counter](crate::clock).
 //!
 //! What another process does to memory is outside of what Rust's rules can see, so it must not be
 //! able to break what the compiler assumes of references. There are three kinds of mapping, by who writes:
