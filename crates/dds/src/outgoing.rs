@@ -40,6 +40,12 @@ pub(crate) fn is_serializing() -> bool {
     IS_SERIALIZING.get()
 }
 
+/// Whether the thread serializes a sample, or its publications are suspended.
+#[inline]
+pub(crate) fn is_busy() -> bool {
+    IS_SERIALIZING.get() || IS_SUSPENDED.get()
+}
+
 /// Serializes a sample, which is code of the application.
 #[inline]
 pub(crate) fn serializing<R>(serialize: impl FnOnce() -> R) -> R {

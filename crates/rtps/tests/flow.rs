@@ -131,10 +131,16 @@ struct Side {
 
 impl Side {
     fn new(config: WriterConfig) -> Self {
+        Self::with(WriterConfig {
+            max_unacknowledged_len: 20_000,
+            ..config
+        })
+    }
+
+    fn with(config: WriterConfig) -> Self {
         let config = WriterConfig {
             guid: WRITER,
             max_message_len: 9_000,
-            max_unacknowledged_len: 20_000,
             ..config
         };
         let mut side = Self {
@@ -173,7 +179,15 @@ impl Side {
                         }
                     };
                     let change = change_of(kind, now);
-                    refused = writer.write(now, &change, fill, &mut outbox).err();
+                    let straight = match self.is_suspended {
+                        true => Ok(None),
+                        false => writer.write_straight(now, &change, fill),
+                    };
+                    let written = match straight.transpose() {
+                        Some(written) => written.map_err(WriteError::Payload),
+                        None => writer.write(now, &change, fill, &mut outbox),
+                    };
+                    refused = written.err();
                 }
             }
             Event::AckNack(lacks, bits, is_final) => {
@@ -259,10 +273,15 @@ fn limited() -> WriterConfig {
 
 proptest! {
     #[test]
-    fn the_short_way_says_and_keeps_the_same(events in events(), reliable: bool, history in history()) {
-        let config = |config| WriterConfig { reliable, history, ..config };
-        let mut flowing = Side::new(config(keep_all()));
-        let mut other = Side::new(config(limited()));
+    fn the_short_way_says_and_keeps_the_same(
+        events in events(),
+        reliable: bool,
+        history in history(),
+        max_unacknowledged_len in prop_oneof![Just(20_000_usize), Just(60_000)],
+    ) {
+        let config = |config| WriterConfig { reliable, history, max_unacknowledged_len, ..config };
+        let mut flowing = Side::with(config(keep_all()));
+        let mut other = Side::with(config(limited()));
         for event in events {
             prop_assert_eq!(flowing.meet(&event), other.meet(&event), "{:?}", event);
             let (one, two) = (&flowing.writer, &other.writer);
@@ -294,6 +313,32 @@ fn numbers_in(message: &[u8]) -> Vec<i64> {
         _ => None,
     });
     numbers.collect()
+}
+
+#[test]
+fn what_goes_by_the_log_needs_no_outbox_but_for_heartbeats() {
+    let mut side = Side::with(WriterConfig {
+        max_unacknowledged_len: 100_000,
+        ..keep_all()
+    });
+    let write = |side: &mut Side| {
+        let change = change_of(0, side.now);
+        let fill = |buffer: &mut Vec<u8>| {
+            buffer.resize(buffer.len() + 16, 1);
+            Ok::<_, ()>(())
+        };
+        side.writer.write_straight(side.now, &change, fill)
+    };
+    side.writer.log().max_len = Some(100_000);
+    assert_eq!(write(&mut side), Ok(None), "its reader follows no log");
+    side.meet(&Event::Follow(READER, true));
+    side.meet(&Event::Write(1, 16, 0));
+    side.meet(&Event::AckNack(0, 0, true));
+    assert_eq!(write(&mut side), Ok(Some(number(2))));
+    assert_eq!(side.writer.log().messages.len(), 1);
+    let written = std::iter::from_fn(|| write(&mut side).expect("bytes"));
+    let count = written.take(1_000).count();
+    assert!((1..100).contains(&count), "a heartbeat after {count}");
 }
 
 /// A best-effort writer of a thread that does nothing but write, so that its datagrams wait. One reader follows the log.
