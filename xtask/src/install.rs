@@ -1,4 +1,4 @@
-//! `cargo xtask install`: the C library, where compilers find it.
+//! `cargo xtask install`: the C library and the headers of C++, where compilers find them.
 
 use std::env;
 use std::ffi::OsString;
@@ -41,8 +41,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     link(&shared, &lib.join(SONAME))?;
     link(SONAME, &lib.join("libtickwire.so"))?;
     write(&pkgconfig.join("tickwire.pc"), &description(&prefix))?;
+    crate::cpp::install(&root, &prefix)?;
     println!(
-        "Installed tickwire.h, libtickwire and tickwire.pc below {prefix}. Where they are not found by themselves:\n\n    \
+        "Installed tickwire.h, dds/dds.hpp for C++, libtickwire, tickwire.pc and tickwireConfig.cmake below {prefix}. Where they are not found by themselves:\n\n    \
          export PKG_CONFIG_PATH={prefix}/lib/pkgconfig LD_LIBRARY_PATH={prefix}/lib",
         prefix = prefix.display()
     );
@@ -78,7 +79,7 @@ libdir=${{prefix}}/lib
 Name: tickwire
 Description: Publish/subscribe for market data: an OMG DDS
 Version: {VERSION}
-Cflags: -I${{includedir}}
+Cflags: -I${{includedir}} -I${{includedir}}/tickwire-cpp
 Libs: -L${{libdir}} -ltickwire
 Libs.private: -lgcc_s -lpthread -lm -ldl -lc
 ",
@@ -86,7 +87,7 @@ Libs.private: -lgcc_s -lpthread -lm -ldl -lc
     )
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     // A program that runs keeps the file that it has.
     let _ = fs::remove_file(to);
     let copied = fs::copy(from, to);
@@ -99,14 +100,14 @@ fn link(to: &str, at: &Path) -> Result<(), String> {
     symlink(to, at).map_err(|error| failed("make", at, &error))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| failed("write", path, &error))
 }
 
-fn failed(what: &str, path: &Path, error: &std::io::Error) -> String {
+pub(crate) fn failed(what: &str, path: &Path, error: &std::io::Error) -> String {
     format!("cannot {what} {}: {error}", path.display())
 }
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What the shared library calls itself; see `bindings/c/build.rs`.
-const SONAME: &str = "libtickwire.so.0";
+pub(crate) const SONAME: &str = "libtickwire.so.0";

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cpp;
 mod install;
 
 use std::env;
@@ -27,5 +28,6 @@ const HELP: &str = "\
 usage: cargo xtask install --prefix DIR [--profile NAME]
 
 builds the C library and puts it into DIR: include/tickwire.h and include/tickwire/cdr.h,
-lib/libtickwire.so and .a, and lib/pkgconfig/tickwire.pc. DIR may be /usr/local; the profile of the build is `release` unless
+lib/libtickwire.so and .a, lib/pkgconfig/tickwire.pc, the headers of C++ in include/tickwire-cpp, and
+lib/cmake/tickwire for CMake's find_package(tickwire). DIR may be /usr/local; the profile of the build is `release` unless
 another one is named.";

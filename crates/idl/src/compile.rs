@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::c::{CSource, c};
+use crate::cpp::cpp;
 use crate::diagnostic::Diagnostic;
 use crate::files::Loader;
 use crate::model::{Extensibility, Model};
@@ -58,6 +59,19 @@ impl Compilation {
     /// the same, and a few more. Nothing is left out silently.
     pub fn c(&self, name: &str) -> Result<CSource, Vec<Diagnostic>> {
         c(&self.model, name).map_err(|refusals| {
+            let refusals = refusals.into_iter();
+            refusals.map(|refusal| self.diagnostic(refusal)).collect()
+        })
+    }
+
+    /// C++17 source text of all definitions, as `NAME.hpp`, which needs `tickwire/cdr.hpp`. It is the same
+    /// for the same files. bindings/cpp/IDL.md says how IDL becomes C++.
+    ///
+    /// # Errors
+    /// What cannot be said in C++, each with its place: interfaces, `long double`, names that would be
+    /// the same, and a few more. Nothing is left out silently.
+    pub fn cpp(&self, name: &str) -> Result<String, Vec<Diagnostic>> {
+        cpp(&self.model, name).map_err(|refusals| {
             let refusals = refusals.into_iter();
             refusals.map(|refusal| self.diagnostic(refusal)).collect()
         })

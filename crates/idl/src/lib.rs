@@ -1,5 +1,5 @@
 //! The IDL compiler: OMG IDL 4.2 with the annotations of XTypes 1.3, as far as data types go, to a
-//! [`Model`] that back ends read, to Rust and C, and to [`Descriptions`] of types for programs that learn
+//! [`Model`] that back ends read, to Rust, C and C++, and to [`Descriptions`] of types for programs that learn
 //! them while they run.
 //!
 //! In a build script, with `tickwire-idl` among the build-dependencies,
@@ -19,7 +19,8 @@
 //! ```
 //!
 //! The stages are modules, and each knows the one before alone: `preprocess` makes tokens of files,
-//! `parse` syntax of tokens, `resolve` the [`model`] of syntax, `rust` and `c` source text of the model.
+//! `parse` syntax of tokens, `resolve` the [`model`] of syntax, `rust`, `c` and `cpp` source text of
+//! the model.
 //! Files are read through a [`Loader`]; only [`Files`] and the build script's functions touch the file
 //! system.
 //!
@@ -31,6 +32,7 @@
 mod build_script;
 mod c;
 mod compile;
+mod cpp;
 mod describe;
 mod diagnostic;
 mod files;

@@ -18,7 +18,8 @@ after the first file. For Rust this is NAME.rs with structs and enums that deriv
 included in a module of a crate that depends on `tickwire`. In a build script, `tickwire_idl::build` \
 does the same, and Cargo runs it again when a file changes. For C these are NAME.h and NAME.c, with \
 structs and functions that turn them into payloads and back; they need C11 (or C++) and the header \
-tickwire/cdr.h, and bindings/c/IDL.md has the mapping. Types that two files include are written for \
+tickwire/cdr.h, and bindings/c/IDL.md has the mapping. For C++ this is NAME.hpp, with classes as the \
+OMG's mapping has them; they need C++17 and the header tickwire/cdr.hpp (bindings/cpp/IDL.md). Types that two files include are written for \
 each: a program that needs both gives them to one call.
 
 What the language cannot have is told with its place, and nothing is written.",
@@ -26,7 +27,8 @@ What the language cannot have is told with its place, and nothing is written.",
 Examples:
   tickwire idl gen --lang rust market.idl --out src
   tickwire idl gen --lang rust -I idl idl/market.idl --out generated
-  tickwire idl gen --lang c market.idl --out src"
+  tickwire idl gen --lang c market.idl --out src
+  tickwire idl gen --lang cpp market.idl --out src"
 )]
 pub(crate) struct Arguments {
     /// Language of the source text
@@ -52,6 +54,8 @@ enum Language {
     Rust,
     /// Structs with functions that encode and decode them, in NAME.h and NAME.c
     C,
+    /// Classes with what encodes and decodes them, in NAME.hpp
+    Cpp,
 }
 
 impl Arguments {
@@ -66,6 +70,10 @@ impl Arguments {
             Language::C => {
                 let both = compilation.c(&name.to_string_lossy());
                 both.map(|both| vec![(both.header, "h"), (both.source, "c")])
+            }
+            Language::Cpp => {
+                let header = compilation.cpp(&name.to_string_lossy());
+                header.map(|header| vec![(header, "hpp")])
             }
         };
         let texts = texts.map_err(|found| {

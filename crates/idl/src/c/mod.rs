@@ -8,7 +8,7 @@ mod encode;
 pub(crate) mod facts;
 pub(crate) mod idl;
 mod memory;
-mod names;
+pub(crate) mod names;
 pub(crate) mod order;
 pub(crate) mod runs;
 pub(crate) mod text;
@@ -537,7 +537,7 @@ impl<'m> C<'m> {
 }
 
 /// An integer of this many bytes.
-fn integer(value: i128, bytes: usize) -> String {
+pub(crate) fn integer(value: i128, bytes: usize) -> String {
     let suffix = match (bytes, value > i32::MAX.into()) {
         (8, _) if value > i64::MAX.into() => "u",
         (_, true) if bytes == 4 => "u",
@@ -555,7 +555,7 @@ fn integer(value: i128, bytes: usize) -> String {
     }
 }
 
-fn float(value: f64, suffix: &str) -> String {
+pub(crate) fn float(value: f64, suffix: &str) -> String {
     let shown = format!("{value:?}{suffix}");
     match value.is_sign_negative() {
         true => format!("({shown})"),

@@ -28,7 +28,7 @@ pub(crate) fn primitive(primitive: Primitive) -> &'static str {
 }
 
 /// The type of a primitive.
-pub(super) fn primitive_type(primitive: Primitive) -> &'static str {
+pub(crate) fn primitive_type(primitive: Primitive) -> &'static str {
     match primitive {
         Primitive::Boolean => "bool",
         Primitive::Octet | Primitive::UInt8 => "uint8_t",
@@ -46,7 +46,7 @@ pub(super) fn primitive_type(primitive: Primitive) -> &'static str {
 }
 
 /// The words of C11 and C++20.
-const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "alignas",
     "alignof",
     "and",
@@ -144,7 +144,7 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// What the headers that are included, or compilers, replace by something else.
-const MACROS: &[&str] = &[
+pub(crate) const MACROS: &[&str] = &[
     "EOF",
     "EXIT_FAILURE",
     "EXIT_SUCCESS",
@@ -168,7 +168,7 @@ const MACROS: &[&str] = &[
 ];
 
 /// Names outside of modules that the headers that are included have, or main programs.
-const STANDARD: &[&str] = &[
+pub(crate) const STANDARD: &[&str] = &[
     "EOF",
     "NULL",
     "abort",

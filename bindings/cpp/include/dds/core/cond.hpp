@@ -1,0 +1,246 @@
+/* Conditions, and waiting for them. */
+#ifndef TICKWIRE_DDS_CORE_COND_HPP
+#define TICKWIRE_DDS_CORE_COND_HPP
+
+#include <algorithm>
+#include <functional>
+
+#include <dds/core/entity.hpp>
+
+namespace tickwire {
+namespace detail {
+
+class ConditionState;
+
+class WaitSetState : public Object {
+public:
+    WaitSetState() : Object(create()) {}
+
+    tw_waitset *raw() const { return static_cast<tw_waitset *>(handle()); }
+
+    std::mutex lock;
+    std::vector<std::shared_ptr<ConditionState>> conditions;
+
+private:
+    static void *create()
+    {
+        tw_waitset *made;
+        check(tw_waitset_create(&made));
+        return made;
+    }
+};
+
+/* A condition, what it is of, and what is called when it holds. */
+class ConditionState {
+public:
+    ConditionState(tw_condition *handle, std::shared_ptr<void> of) : handle_(handle), of_(std::move(of)) {}
+    ConditionState(const ConditionState &) = delete;
+    ConditionState &operator=(const ConditionState &) = delete;
+    ~ConditionState() { tw_delete(handle()); }
+
+    tw_condition *handle() const { return handle_.load(); }
+    /* Takes another condition of the library in place of the one that there was, wherever it is waited for. */
+    void replace(tw_condition *handle)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        tw_delete(handle_.exchange(handle));
+        for (const auto &set : sets_)
+            if (const auto there = set.lock())
+                check(tw_waitset_attach(there->raw(), handle));
+    }
+    void attach(const std::shared_ptr<WaitSetState> &set)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        check(tw_waitset_attach(set->raw(), handle()));
+        sets_.push_back(set);
+    }
+    void detach(const std::shared_ptr<WaitSetState> &set)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        check(tw_waitset_detach(set->raw(), handle()));
+        const auto is_it = [&](const std::weak_ptr<WaitSetState> &other) { return other.lock() == set; };
+        sets_.erase(std::remove_if(sets_.begin(), sets_.end(), is_it), sets_.end());
+    }
+
+    std::function<void()> handler;
+    dds::core::status::StatusMask statuses = dds::core::status::StatusMask::all();
+
+private:
+    std::atomic<tw_condition *> handle_;
+    std::shared_ptr<void> of_;
+    std::mutex lock_;
+    std::vector<std::weak_ptr<WaitSetState>> sets_;
+};
+
+} // namespace detail
+} // namespace tickwire
+
+namespace dds {
+namespace core {
+namespace cond {
+
+/* Something that holds or not. */
+class Condition : public tickwire::detail::Reference<tickwire::detail::ConditionState> {
+public:
+    using Reference::Reference;
+
+    bool trigger_value() const
+    {
+        std::int32_t holds;
+        tickwire::detail::check(tw_condition_holds(get().handle(), &holds));
+        return holds != 0;
+    }
+    /* What WaitSet::dispatch() calls when it holds: a function without arguments, or of the condition. */
+    template <class Function>
+    void handler(Function function)
+    {
+        if constexpr (std::is_invocable_v<Function &, Condition &>) {
+            std::weak_ptr<tickwire::detail::ConditionState> self = state();
+            get().handler = [self, function]() mutable {
+                Condition condition(self.lock());
+                function(condition);
+            };
+        } else {
+            get().handler = std::move(function);
+        }
+    }
+    void reset_handler() { get().handler = nullptr; }
+    /* Calls the handler, whether it holds or not. */
+    void dispatch() const
+    {
+        if (get().handler)
+            get().handler();
+    }
+};
+
+/* A condition that the program sets by hand. */
+class GuardCondition : public Condition {
+public:
+    GuardCondition(null_type) {}
+    GuardCondition() : Condition(make()) {}
+    template <class Function, class = std::enable_if_t<std::is_invocable_v<Function &> ||
+                                                       std::is_invocable_v<Function &, Condition &>>>
+    explicit GuardCondition(Function function) : GuardCondition()
+    {
+        handler(std::move(function));
+    }
+    using Condition::trigger_value;
+    void trigger_value(bool holds) { tickwire::detail::check(tw_guard_set(get().handle(), holds ? 1 : 0)); }
+
+private:
+    static std::shared_ptr<tickwire::detail::ConditionState> make()
+    {
+        tw_condition *made;
+        tickwire::detail::check(tw_guard_create(&made));
+        return std::make_shared<tickwire::detail::ConditionState>(made, nullptr);
+    }
+};
+
+/* Holds while one of the enabled statuses of a topic, subscriber, writer or reader has changed; at first all are. */
+class StatusCondition : public Condition {
+public:
+    StatusCondition(null_type) {}
+    template <class State>
+    explicit StatusCondition(const EntityOf<State> &entity)
+        : Condition(std::make_shared<tickwire::detail::ConditionState>(
+              make(entity.handle(), status::StatusMask::all()), entity.state())),
+          of_(entity.handle())
+    {
+    }
+    template <class State, class Function>
+    StatusCondition(const EntityOf<State> &entity, Function function) : StatusCondition(entity)
+    {
+        handler(std::move(function));
+    }
+
+    status::StatusMask enabled_statuses() const { return get().statuses; }
+    void enabled_statuses(const status::StatusMask &mask)
+    {
+        get().replace(make(of_, mask));
+        get().statuses = mask;
+    }
+
+private:
+    static tw_condition *make(void *entity, status::StatusMask mask)
+    {
+        tw_condition *made;
+        tickwire::detail::check(tw_status_condition(entity, mask.to_ulong(), &made));
+        return made;
+    }
+
+    void *of_ = nullptr;
+};
+
+/* Waits for any of several conditions. */
+class WaitSet : public tickwire::detail::Reference<tickwire::detail::WaitSetState> {
+public:
+    using ConditionSeq = std::vector<Condition>;
+
+    WaitSet(null_type) {}
+    WaitSet() : Reference(std::make_shared<tickwire::detail::WaitSetState>()) {}
+
+    WaitSet &attach_condition(const Condition &condition)
+    {
+        condition.get().attach(state());
+        const std::lock_guard<std::mutex> guard(get().lock);
+        get().conditions.push_back(condition.state());
+        return *this;
+    }
+    WaitSet &operator+=(const Condition &condition) { return attach_condition(condition); }
+    /* Whether it was attached. */
+    bool detach_condition(const Condition &condition)
+    {
+        const std::lock_guard<std::mutex> guard(get().lock);
+        auto &all = get().conditions;
+        const auto at = std::find(all.begin(), all.end(), condition.state());
+        if (at == all.end())
+            return false;
+        condition.get().detach(state());
+        all.erase(at);
+        return true;
+    }
+    WaitSet &operator-=(const Condition &condition)
+    {
+        detach_condition(condition);
+        return *this;
+    }
+    ConditionSeq conditions() const
+    {
+        const std::lock_guard<std::mutex> guard(get().lock);
+        return ConditionSeq(get().conditions.begin(), get().conditions.end());
+    }
+
+    /* The conditions that hold, once there is one. Throws TimeoutError if there is none in time. */
+    ConditionSeq wait(const Duration &timeout = Duration::infinite())
+    {
+        ConditionSeq triggered;
+        wait(triggered, timeout);
+        return triggered;
+    }
+    /* The same into memory that there is. */
+    ConditionSeq &wait(ConditionSeq &triggered, const Duration &timeout = Duration::infinite())
+    {
+        tw_condition *holding[64];
+        std::size_t count;
+        tickwire::detail::check(tw_waitset_wait(get().raw(), timeout.count(), holding, 64, &count));
+        triggered.clear();
+        const std::lock_guard<std::mutex> guard(get().lock);
+        for (const auto &condition : get().conditions)
+            if (std::find(holding, holding + std::min<std::size_t>(count, 64), condition->handle()) !=
+                holding + std::min<std::size_t>(count, 64))
+                triggered.emplace_back(condition);
+        return triggered;
+    }
+    /* Waits, and calls the handlers of the conditions that hold. */
+    void dispatch(const Duration &timeout = Duration::infinite())
+    {
+        for (const Condition &condition : wait(timeout))
+            condition.dispatch();
+    }
+};
+
+} // namespace cond
+} // namespace core
+} // namespace dds
+
+#endif

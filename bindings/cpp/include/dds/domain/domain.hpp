@@ -1,0 +1,73 @@
+/* Participants. */
+#ifndef TICKWIRE_DDS_DOMAIN_DOMAIN_HPP
+#define TICKWIRE_DDS_DOMAIN_DOMAIN_HPP
+
+#include <dds/core/entity.hpp>
+
+namespace tickwire {
+namespace detail {
+
+class ParticipantState : public Object {
+public:
+    ParticipantState(std::uint32_t id, const dds::domain::qos::DomainParticipantQos &qos)
+        : Object(create(id, qos)), id(id), qos(qos)
+    {
+    }
+
+    const std::uint32_t id;
+    dds::domain::qos::DomainParticipantQos qos;
+
+private:
+    static void *create(std::uint32_t id, const dds::domain::qos::DomainParticipantQos &qos)
+    {
+        tw_participant *made;
+        const QosHandle with = qos.make();
+        check(tw_participant_create(id, static_cast<tw_qos *>(with->handle()), &made));
+        return made;
+    }
+};
+
+} // namespace detail
+} // namespace tickwire
+
+namespace dds {
+namespace domain {
+
+/* A member of a domain, on this machine's loopback interface unless its QoS says otherwise. */
+class DomainParticipant : public core::NamedEntityOf<tickwire::detail::ParticipantState> {
+public:
+    using NamedEntityOf::NamedEntityOf;
+    explicit DomainParticipant(std::uint32_t id, const qos::DomainParticipantQos &qos = qos::DomainParticipantQos())
+        : NamedEntityOf(std::make_shared<tickwire::detail::ParticipantState>(id, qos))
+    {
+    }
+
+    std::uint32_t domain_id() const { return get().id; }
+    const qos::DomainParticipantQos &qos() const { return get().qos; }
+    void assert_liveliness() { tickwire::detail::check(tw_assert_liveliness(get().handle())); }
+
+    topic::qos::TopicQos default_topic_qos() const { return {}; }
+    pub::qos::PublisherQos default_publisher_qos() const { return {}; }
+    sub::qos::SubscriberQos default_subscriber_qos() const { return {}; }
+    static qos::DomainParticipantQos default_participant_qos() { return {}; }
+
+    /* Tickwire's own: does what is to be done, where the setting `driving` is "polled"; waits up to `timeout` for it. */
+    void poll(const core::Duration &timeout)
+    {
+        tickwire::detail::check(tw_participant_poll(static_cast<tw_participant *>(get().handle()), timeout.count()));
+    }
+    /* Tickwire's own: by which way samples of each writer go to each reader of this participant, or why they do not
+     * match. For people: the text may change. */
+    std::string explain() const
+    {
+        const auto *participant = static_cast<const tw_participant *>(get().handle());
+        return tickwire::detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return tw_participant_explain(participant, buffer, capacity, length);
+        });
+    }
+};
+
+} // namespace domain
+} // namespace dds
+
+#endif

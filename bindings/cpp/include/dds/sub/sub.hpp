@@ -1,0 +1,658 @@
+/* Subscribers and readers. */
+#ifndef TICKWIRE_DDS_SUB_SUB_HPP
+#define TICKWIRE_DDS_SUB_SUB_HPP
+
+#include <dds/core/cond.hpp>
+#include <dds/core/listener.hpp>
+#include <dds/sub/sample.hpp>
+#include <dds/topic/topic.hpp>
+
+namespace tickwire {
+namespace detail {
+
+class SubscriberState : public EntityState {
+public:
+    SubscriberState(void *handle, dds::domain::DomainParticipant participant, dds::sub::qos::SubscriberQos qos)
+        : EntityState(handle, participant.state()), participant(std::move(participant)), qos(std::move(qos))
+    {
+    }
+
+    const dds::domain::DomainParticipant participant;
+    dds::sub::qos::SubscriberQos qos;
+    dds::sub::qos::DataReaderQos default_reader_qos;
+};
+
+} // namespace detail
+} // namespace tickwire
+
+namespace dds {
+namespace sub {
+
+/* What several readers have in common: PARTITION, PRESENTATION, GROUP_DATA. */
+class Subscriber : public core::EntityOf<tickwire::detail::SubscriberState> {
+public:
+    using EntityOf::EntityOf;
+    explicit Subscriber(const domain::DomainParticipant &participant,
+                        const qos::SubscriberQos &qos = qos::SubscriberQos())
+        : EntityOf(make(participant, qos))
+    {
+    }
+
+    const domain::DomainParticipant &participant() const { return get().participant; }
+    const qos::SubscriberQos &qos() const { return get().qos; }
+    void qos(const qos::SubscriberQos &qos)
+    {
+        const tickwire::detail::QosHandle with = qos.make();
+        tickwire::detail::check(tw_set_qos(get().handle(), static_cast<tw_qos *>(with->handle())));
+        get().qos = qos;
+    }
+    const qos::DataReaderQos &default_datareader_qos() const { return get().default_reader_qos; }
+    Subscriber &default_datareader_qos(const qos::DataReaderQos &qos)
+    {
+        get().default_reader_qos = qos;
+        return *this;
+    }
+    /* Has the listeners of the readers told that have data which was not read. */
+    void notify_datareaders() { tickwire::detail::check(tw_subscriber_notify(raw())); }
+    tw_subscriber *raw() const { return static_cast<tw_subscriber *>(get().handle()); }
+
+private:
+    static std::shared_ptr<tickwire::detail::SubscriberState> make(const domain::DomainParticipant &participant,
+                                                                   const qos::SubscriberQos &qos)
+    {
+        tw_subscriber *made;
+        const tickwire::detail::QosHandle with = qos.make();
+        auto *of = static_cast<tw_participant *>(participant.handle());
+        tickwire::detail::check(tw_subscriber_create(of, static_cast<tw_qos *>(with->handle()), &made));
+        return std::make_shared<tickwire::detail::SubscriberState>(made, participant, qos);
+    }
+};
+
+/* While it lives, no further coherent set of GROUP scope appears in any of the subscriber's readers. */
+class CoherentAccess {
+public:
+    explicit CoherentAccess(const Subscriber &subscriber) : subscriber_(subscriber)
+    {
+        tickwire::detail::check(tw_subscriber_begin_access(subscriber.raw()));
+    }
+    CoherentAccess(const CoherentAccess &) = delete;
+    CoherentAccess &operator=(const CoherentAccess &) = delete;
+    ~CoherentAccess()
+    {
+        if (!ended_)
+            tw_subscriber_end_access(subscriber_.raw());
+    }
+    void end()
+    {
+        ended_ = true;
+        tickwire::detail::check(tw_subscriber_end_access(subscriber_.raw()));
+    }
+
+private:
+    Subscriber subscriber_;
+    bool ended_ = false;
+};
+
+template <class T>
+class DataReader;
+
+/* What a reader tells, on a thread that delivers data. No exception may leave it. */
+template <class T>
+class DataReaderListener {
+public:
+    virtual ~DataReaderListener() = default;
+    virtual void on_requested_deadline_missed(DataReader<T> &reader,
+                                              const core::status::RequestedDeadlineMissedStatus &status) = 0;
+    virtual void on_requested_incompatible_qos(DataReader<T> &reader,
+                                               const core::status::RequestedIncompatibleQosStatus &status) = 0;
+    virtual void on_sample_rejected(DataReader<T> &reader, const core::status::SampleRejectedStatus &status) = 0;
+    virtual void on_liveliness_changed(DataReader<T> &reader, const core::status::LivelinessChangedStatus &status) = 0;
+    virtual void on_data_available(DataReader<T> &reader) = 0;
+    virtual void on_subscription_matched(DataReader<T> &reader,
+                                         const core::status::SubscriptionMatchedStatus &status) = 0;
+    virtual void on_sample_lost(DataReader<T> &reader, const core::status::SampleLostStatus &status) = 0;
+};
+
+template <class T>
+class NoOpDataReaderListener : public DataReaderListener<T> {
+public:
+    void on_requested_deadline_missed(DataReader<T> &, const core::status::RequestedDeadlineMissedStatus &) override {}
+    void on_requested_incompatible_qos(DataReader<T> &, const core::status::RequestedIncompatibleQosStatus &) override
+    {
+    }
+    void on_sample_rejected(DataReader<T> &, const core::status::SampleRejectedStatus &) override {}
+    void on_liveliness_changed(DataReader<T> &, const core::status::LivelinessChangedStatus &) override {}
+    void on_data_available(DataReader<T> &) override {}
+    void on_subscription_matched(DataReader<T> &, const core::status::SubscriptionMatchedStatus &) override {}
+    void on_sample_lost(DataReader<T> &, const core::status::SampleLostStatus &) override {}
+};
+
+} // namespace sub
+} // namespace dds
+
+namespace tickwire {
+namespace detail {
+
+template <class T>
+class ReaderState : public EntityState {
+public:
+    ReaderState(void *handle, dds::sub::Subscriber subscriber, dds::topic::TopicDescription<T> topic,
+                dds::sub::qos::DataReaderQos qos)
+        : EntityState(handle, subscriber.state()), subscriber(std::move(subscriber)), topic(std::move(topic)),
+          qos(std::move(qos))
+    {
+    }
+
+    tw_reader *raw() const { return static_cast<tw_reader *>(handle()); }
+
+    /* Memory for samples: what was returned and is not looked at any more, else new. */
+    std::shared_ptr<Batch<T>> batch()
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        for (const auto &batch : batches_) {
+            if (batch.use_count() == 1) {
+                // Whoever let go of it last has done with it.
+                std::atomic_thread_fence(std::memory_order_acquire);
+                if (batch->all.size() > kept_samples)
+                    batch->all.resize(kept_samples);
+                return batch;
+            }
+        }
+        auto made = std::make_shared<Batch<T>>();
+        if (batches_.size() < kept_batches)
+            batches_.push_back(made);
+        return made;
+    }
+
+    const dds::sub::Subscriber subscriber;
+    const dds::topic::TopicDescription<T> topic;
+    dds::sub::qos::DataReaderQos qos;
+    dds::sub::status::DataState default_state;
+    dds::sub::DataReaderListener<T> *listener = nullptr;
+    /* Samples whose bytes are none of the type. */
+    std::atomic<std::uint64_t> undecodable{0};
+
+private:
+    static constexpr std::size_t kept_batches = 8, kept_samples = 1024;
+
+    std::mutex lock_;
+    std::vector<std::shared_ptr<Batch<T>>> batches_;
+};
+
+/* Samples of the library, which are given back in the end. */
+class Held {
+public:
+    Held() = default;
+    Held(const Held &) = delete;
+    Held &operator=(const Held &) = delete;
+    ~Held() { tw_samples_return(&samples); }
+
+    tw_samples samples = {};
+};
+
+/* Decodes a sample; false if its bytes are none of the type. */
+template <class T>
+bool decode(const tw_sample &from, dds::sub::Sample<T> &to)
+{
+    to.info(dds::sub::SampleInfo(from.info));
+    if (from.info.valid_data != 0)
+        return TypeSupport<T>::decode(to.data(), from.data, from.len);
+    to.data() = T();
+    return from.len == 0 || TypeSupport<T>::decode_key(to.data(), from.data, from.len);
+}
+
+} // namespace detail
+} // namespace tickwire
+
+namespace dds {
+namespace sub {
+
+/* An expression as of a filtered topic, which may end in ORDER BY, for samples of a reader. */
+class Query {
+public:
+    template <class T>
+    Query(const DataReader<T> &reader, const std::string &expression, core::StringSeq parameters = {})
+        : reader_(reader.state()), raw_(static_cast<tw_reader *>(reader.handle())),
+          filter_(expression, std::move(parameters))
+    {
+    }
+    const std::string &expression() const { return filter_.expression(); }
+    const core::StringSeq &parameters() const { return filter_.parameters(); }
+    Query &add_parameter(const std::string &parameter)
+    {
+        filter_.add_parameter(parameter);
+        return *this;
+    }
+    const std::shared_ptr<void> &reader() const { return reader_; }
+    tw_condition *make(const status::DataState &state) const
+    {
+        const tickwire::detail::Texts texts(parameters());
+        tw_condition *made;
+        tickwire::detail::check(tw_reader_query_condition(raw_, state.bits(), expression().c_str(), texts.data(),
+                                                          texts.size(), &made));
+        return made;
+    }
+
+private:
+    std::shared_ptr<void> reader_;
+    tw_reader *raw_;
+    topic::Filter filter_;
+};
+
+namespace cond {
+
+/* Holds while the reader has samples in these states. */
+class ReadCondition : public core::cond::Condition {
+public:
+    ReadCondition(core::null_type) {}
+    template <class T>
+    ReadCondition(const DataReader<T> &reader, const status::DataState &state)
+        : Condition(make(reader.state(), static_cast<tw_reader *>(reader.handle()), state)), state_filter_(state)
+    {
+    }
+    template <class T, class Function>
+    ReadCondition(const DataReader<T> &reader, const status::DataState &state, Function function)
+        : ReadCondition(reader, state)
+    {
+        handler(std::move(function));
+    }
+    const status::DataState &state_filter() const { return state_filter_; }
+
+protected:
+    ReadCondition(std::shared_ptr<tickwire::detail::ConditionState> made, const status::DataState &state)
+        : Condition(std::move(made)), state_filter_(state)
+    {
+    }
+
+private:
+    static std::shared_ptr<tickwire::detail::ConditionState> make(std::shared_ptr<void> of, tw_reader *reader,
+                                                                  const status::DataState &state)
+    {
+        tw_condition *made;
+        tickwire::detail::check(tw_reader_read_condition(reader, state.bits(), &made));
+        return std::make_shared<tickwire::detail::ConditionState>(made, std::move(of));
+    }
+
+    status::DataState state_filter_;
+};
+
+/* Holds while the reader has samples in these states for which an expression is true. */
+class QueryCondition : public ReadCondition {
+public:
+    QueryCondition(core::null_type of) : ReadCondition(of) {}
+    QueryCondition(const Query &query, const status::DataState &state)
+        : ReadCondition(std::make_shared<tickwire::detail::ConditionState>(query.make(state), query.reader()), state),
+          expression_(query.expression())
+    {
+    }
+    template <class Function>
+    QueryCondition(const Query &query, const status::DataState &state, Function function)
+        : QueryCondition(query, state)
+    {
+        handler(std::move(function));
+    }
+    const std::string &expression() const { return expression_; }
+    void parameters(const core::StringSeq &parameters)
+    {
+        const tickwire::detail::Texts texts(parameters);
+        tickwire::detail::check(tw_query_set_parameters(get().handle(), texts.data(), texts.size()));
+    }
+
+private:
+    std::string expression_;
+};
+
+} // namespace cond
+
+/* A reader: best effort, and the last sample of each instance is kept, unless its QoS says otherwise. */
+template <class T>
+class DataReader : public core::NamedEntityOf<tickwire::detail::ReaderState<T>> {
+    using State = tickwire::detail::ReaderState<T>;
+    using Support = tickwire::detail::TypeSupport<T>;
+    using Fetch = tickwire::detail::Held;
+
+public:
+    using DataType = T;
+    using core::NamedEntityOf<State>::NamedEntityOf;
+
+    DataReader(const Subscriber &subscriber, const topic::TopicDescription<T> &topic)
+        : DataReader(subscriber, topic, subscriber.default_datareader_qos())
+    {
+    }
+    DataReader(const Subscriber &subscriber, const topic::TopicDescription<T> &topic, const qos::DataReaderQos &qos,
+               DataReaderListener<T> *listener = nullptr,
+               const core::status::StatusMask &mask = core::status::StatusMask::all())
+        : core::NamedEntityOf<State>(make(subscriber, topic, qos))
+    {
+        if (listener != nullptr)
+            this->listener(listener, mask);
+    }
+
+    /* Which samples read() and take() return, and how. */
+    class Selector {
+    public:
+        explicit Selector(const DataReader &reader) : reader_(reader), state_(reader.default_filter_state()) {}
+
+        Selector &instance(const core::InstanceHandle &instance)
+        {
+            which_ = Which::One;
+            instance_ = instance;
+            return *this;
+        }
+        /* Of the first instance behind this one that has such samples; behind nil it is the first of all. */
+        Selector &next_instance(const core::InstanceHandle &instance)
+        {
+            which_ = Which::Next;
+            instance_ = instance;
+            return *this;
+        }
+        Selector &state(const status::DataState &state)
+        {
+            state_ = state;
+            return *this;
+        }
+        Selector &max_samples(std::uint32_t max)
+        {
+            max_ = max;
+            return *this;
+        }
+        Selector &content(const Query &query)
+        {
+            query_ = std::make_shared<Query>(query);
+            return *this;
+        }
+        Selector &condition(const cond::ReadCondition &condition)
+        {
+            condition_ = condition;
+            return *this;
+        }
+        LoanedSamples<T> read() { return loaned(false); }
+        LoanedSamples<T> take() { return loaned(true); }
+
+    private:
+        friend class DataReader;
+        enum class Which { All, One, Next };
+
+        LoanedSamples<T> loaned(bool take)
+        {
+            Fetch held;
+            fetch(take, held.samples);
+            return reader_.loaned(held.samples);
+        }
+        void fetch(bool take, tw_samples &samples)
+        {
+            using tickwire::detail::check;
+            tw_reader *reader = reader_.get().raw();
+            const tw_instance instance = instance_.instance();
+            const bool by_condition = query_ || !condition_.is_nil();
+            if (by_condition && which_ != Which::All)
+                throw core::UnsupportedError("samples are selected by an instance or a condition, not by both");
+            if (query_) {
+                const cond::QueryCondition made(*query_, state_);
+                const auto function = take ? tw_reader_take_by : tw_reader_read_by;
+                return check(function(reader, max_, made.get().handle(), &samples));
+            }
+            if (by_condition) {
+                const auto function = take ? tw_reader_take_by : tw_reader_read_by;
+                return check(function(reader, max_, condition_.get().handle(), &samples));
+            }
+            if (which_ == Which::Next) {
+                const auto function = take ? tw_reader_take_next_instance : tw_reader_read_next_instance;
+                return check(function(reader, max_, state_.bits(), instance_.is_nil() ? nullptr : &instance, &samples));
+            }
+            const auto function = take ? tw_reader_take : tw_reader_read;
+            check(function(reader, max_, state_.bits(), which_ == Which::One ? &instance : nullptr, &samples));
+        }
+
+        DataReader reader_;
+        status::DataState state_;
+        Which which_ = Which::All;
+        core::InstanceHandle instance_;
+        std::size_t max_ = 0;
+        std::shared_ptr<Query> query_;
+        cond::ReadCondition condition_{core::null};
+    };
+
+    Selector select() const { return Selector(*this); }
+    status::DataState default_filter_state() const { return this->get().default_state; }
+    DataReader &default_filter_state(const status::DataState &state)
+    {
+        this->get().default_state = state;
+        return *this;
+    }
+
+    /* Removes samples from the reader; none is no error. */
+    LoanedSamples<T> take() const { return all(tw_reader_take); }
+    /* Leaves them there, marked as read. */
+    LoanedSamples<T> read() const { return all(tw_reader_read); }
+    const DataReader &operator>>(LoanedSamples<T> &samples) const
+    {
+        samples = read();
+        return *this;
+    }
+    /* Into samples of the caller's, whose memory is used again: up to `max`; returns how many. */
+    template <class Iterator>
+    std::uint32_t take(Iterator to, std::uint32_t max) const
+    {
+        return into(tw_reader_take, to, max);
+    }
+    template <class Iterator>
+    std::uint32_t read(Iterator to, std::uint32_t max) const
+    {
+        return into(tw_reader_read, to, max);
+    }
+
+    /* The handle of the instance of a sample's key, or nil if the reader does not know it. */
+    core::InstanceHandle lookup_instance(const T &sample) const
+    {
+        const auto key = Support::encode_key(sample, Support::version);
+        tw_instance instance;
+        const tw_result result =
+            tw_reader_lookup_instance(this->get().raw(), key.data, key.size, TW_KEY, &instance);
+        if (result == TW_NOT_FOUND)
+            return core::InstanceHandle::nil();
+        tickwire::detail::check(result);
+        return core::InstanceHandle(instance);
+    }
+    /* The key of an instance; other members stay as they are. */
+    T &key_value(T &sample, const core::InstanceHandle &handle) const
+    {
+        const tw_instance instance = handle.instance();
+        std::vector<std::uint8_t> key(256);
+        std::size_t size = 0;
+        tw_result result = tw_reader_key_value(this->get().raw(), &instance, key.data(), key.size(), &size);
+        while (result == TW_TOO_SMALL) {
+            key.resize(size);
+            result = tw_reader_key_value(this->get().raw(), &instance, key.data(), key.size(), &size);
+        }
+        tickwire::detail::check(result);
+        if (!Support::decode_key(sample, key.data(), size))
+            throw core::InvalidDataError("the key cannot be read");
+        return sample;
+    }
+
+    /* Waits until what the writers that match now had written before has come, or never will. */
+    void wait_for_historical_data(const core::Duration &timeout)
+    {
+        tickwire::detail::check(tw_reader_wait_for_historical_data(this->get().raw(), timeout.count()));
+    }
+    /* Tickwire's own: waits until at least `count` writers match. */
+    void wait_for_matched(std::uint32_t count, const core::Duration &timeout)
+    {
+        tickwire::detail::check(tw_reader_wait_for_matched(this->get().raw(), count, timeout.count()));
+    }
+    /* Tickwire's own: samples that were left out as their bytes are none of the type. */
+    std::uint64_t undecodable() const { return this->get().undecodable; }
+
+    const topic::TopicDescription<T> &topic_description() const { return this->get().topic; }
+    const Subscriber &subscriber() const { return this->get().subscriber; }
+    const qos::DataReaderQos &qos() const { return this->get().qos; }
+    void qos(const qos::DataReaderQos &qos)
+    {
+        const tickwire::detail::QosHandle with = qos.make();
+        tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
+        this->get().qos = qos;
+    }
+
+    core::status::SubscriptionMatchedStatus subscription_matched_status() const
+    {
+        return ask<core::status::SubscriptionMatchedStatus>(tw_reader_subscription_matched);
+    }
+    core::status::RequestedIncompatibleQosStatus requested_incompatible_qos_status() const
+    {
+        return ask<core::status::RequestedIncompatibleQosStatus>(tw_reader_requested_incompatible_qos);
+    }
+    core::status::RequestedDeadlineMissedStatus requested_deadline_missed_status() const
+    {
+        return ask<core::status::RequestedDeadlineMissedStatus>(tw_reader_requested_deadline_missed);
+    }
+    core::status::LivelinessChangedStatus liveliness_changed_status() const
+    {
+        return ask<core::status::LivelinessChangedStatus>(tw_reader_liveliness_changed);
+    }
+    core::status::SampleLostStatus sample_lost_status() const
+    {
+        return ask<core::status::SampleLostStatus>(tw_reader_sample_lost);
+    }
+    core::status::SampleRejectedStatus sample_rejected_status() const
+    {
+        return ask<core::status::SampleRejectedStatus>(tw_reader_sample_rejected);
+    }
+
+    /* Has a listener told of what happens to these statuses, in place of the one before, and of data that is there
+     * already. It is the caller's, and must live until it is taken away by nullptr or the reader has ended. */
+    void listener(DataReaderListener<T> *listener, const core::status::StatusMask &mask);
+    DataReaderListener<T> *listener() const { return this->get().listener; }
+
+private:
+    using Take = tw_result(tw_reader *, std::size_t, std::uint32_t, const tw_instance *, tw_samples *);
+
+    static std::shared_ptr<State> make(const Subscriber &subscriber, const topic::TopicDescription<T> &topic,
+                                       const qos::DataReaderQos &qos)
+    {
+        tw_reader *made;
+        const tickwire::detail::QosHandle with = qos.make();
+        tickwire::detail::check(tw_reader_create(subscriber.handle(), static_cast<const tw_topic *>(topic.handle()),
+                                                 static_cast<tw_qos *>(with->handle()), &made));
+        return std::make_shared<State>(made, subscriber, topic, qos);
+    }
+
+    template <class Status, class Raw>
+    Status ask(tw_result (*function)(tw_reader *, Raw *)) const
+    {
+        return tickwire::detail::ask<Status>(function, this->get().handle());
+    }
+
+    LoanedSamples<T> all(Take *function) const
+    {
+        Fetch held;
+        State &state = this->get();
+        tickwire::detail::check(function(state.raw(), 0, state.default_state.bits(), nullptr, &held.samples));
+        return loaned(held.samples);
+    }
+    LoanedSamples<T> loaned(const tw_samples &samples) const
+    {
+        if (samples.count == 0)
+            return LoanedSamples<T>();
+        State &state = this->get();
+        const auto batch = state.batch();
+        batch->count = 0;
+        if (batch->all.size() < samples.count)
+            batch->all.resize(samples.count);
+        for (std::size_t at = 0; at < samples.count; at++) {
+            if (tickwire::detail::decode(samples.samples[at], batch->all[batch->count]))
+                batch->count++;
+            else
+                state.undecodable++;
+        }
+        return LoanedSamples<T>(batch);
+    }
+    template <class Iterator>
+    std::uint32_t into(Take *function, Iterator to, std::uint32_t max) const
+    {
+        Fetch held;
+        State &state = this->get();
+        std::uint32_t count = 0;
+        if (max == 0)
+            return count;
+        tickwire::detail::check(function(state.raw(), max, state.default_state.bits(), nullptr, &held.samples));
+        for (std::size_t at = 0; at < held.samples.count; at++) {
+            if (put(held.samples.samples[at], to))
+                count++;
+            else
+                state.undecodable++;
+        }
+        return count;
+    }
+    template <class Iterator>
+    static bool put(const tw_sample &from, Iterator &to)
+    {
+        if constexpr (std::is_same_v<typename std::iterator_traits<Iterator>::iterator_category,
+                                     std::output_iterator_tag>) {
+            Sample<T> sample;
+            if (!tickwire::detail::decode(from, sample))
+                return false;
+            *to++ = std::move(sample);
+        } else {
+            if (!tickwire::detail::decode(from, *to))
+                return false;
+            ++to;
+        }
+        return true;
+    }
+};
+
+template <class T>
+void DataReader<T>::listener(DataReaderListener<T> *listener, const core::status::StatusMask &mask)
+{
+    using namespace core::status;
+    using Listener = DataReaderListener<T>;
+    using Context = tickwire::detail::ListenerContext<DataReader<T>, State, Listener>;
+    State &state = this->get();
+    if (listener == nullptr) {
+        tickwire::detail::check(tw_set_listener(state.handle(), nullptr, 0));
+        state.listener = nullptr;
+        return;
+    }
+    tw_listener functions = {};
+    functions.on_data_available = [](tw_reader *, void *context) {
+        Context::tell(context, [](DataReader<T> &reader, Listener &listener) { listener.on_data_available(reader); });
+    };
+    functions.on_subscription_matched = [](tw_reader *, const tw_matched_status *status, void *context) {
+        Context::tell(context, [&](DataReader<T> &reader, Listener &listener) {
+            listener.on_subscription_matched(reader, SubscriptionMatchedStatus(*status));
+        });
+    };
+    functions.on_requested_incompatible_qos = [](tw_reader *, const tw_incompatible_qos_status *status, void *context) {
+        Context::tell(context, [&](DataReader<T> &reader, Listener &listener) {
+            listener.on_requested_incompatible_qos(reader, RequestedIncompatibleQosStatus(*status));
+        });
+    };
+    functions.on_liveliness_changed = [](tw_reader *, const tw_liveliness_changed_status *status, void *context) {
+        Context::tell(context, [&](DataReader<T> &reader, Listener &listener) {
+            listener.on_liveliness_changed(reader, LivelinessChangedStatus(*status));
+        });
+    };
+    functions.on_requested_deadline_missed = [](tw_reader *, const tw_deadline_missed_status *status, void *context) {
+        Context::tell(context, [&](DataReader<T> &reader, Listener &listener) {
+            listener.on_requested_deadline_missed(reader, RequestedDeadlineMissedStatus(*status));
+        });
+    };
+    functions.on_sample_lost = [](tw_reader *, const tw_count_status *status, void *context) {
+        Context::tell(context, [&](DataReader<T> &reader, Listener &listener) {
+            listener.on_sample_lost(reader, SampleLostStatus(*status));
+        });
+    };
+    functions.on_sample_rejected = [](tw_reader *, const tw_sample_rejected_status *status, void *context) {
+        Context::tell(context, [&](DataReader<T> &reader, Listener &listener) {
+            listener.on_sample_rejected(reader, SampleRejectedStatus(*status));
+        });
+    };
+    Context::set(this->state(), listener, functions, mask);
+    state.listener = listener;
+}
+
+} // namespace sub
+} // namespace dds
+
+#endif

@@ -1,0 +1,176 @@
+/* Topics, whole or filtered by their content. */
+#ifndef TICKWIRE_DDS_TOPIC_TOPIC_HPP
+#define TICKWIRE_DDS_TOPIC_TOPIC_HPP
+
+#include <dds/domain/domain.hpp>
+#include <tickwire/type_support.hpp>
+
+namespace tickwire {
+namespace detail {
+
+class TopicState : public EntityState {
+public:
+    TopicState(void *handle, dds::domain::DomainParticipant participant, std::shared_ptr<void> of, std::string name,
+               std::string type_name, dds::topic::qos::TopicQos qos)
+        : EntityState(handle, std::move(of)), participant(std::move(participant)), name(std::move(name)),
+          type_name(std::move(type_name)), qos(std::move(qos))
+    {
+    }
+
+    const dds::domain::DomainParticipant participant;
+    const std::string name, type_name;
+    dds::topic::qos::TopicQos qos;
+    void *listener = nullptr;
+};
+
+inline std::shared_ptr<TopicState> make_topic(const dds::domain::DomainParticipant &participant,
+                                              const std::string &name, const std::unique_ptr<Object> &type,
+                                              const dds::topic::qos::TopicQos &qos)
+{
+    const auto *of = static_cast<const tw_type *>(type->handle());
+    tw_topic *made;
+    check(tw_topic_create(static_cast<tw_participant *>(participant.handle()), name.c_str(), of, &made));
+    const std::string type_name = text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+        return tw_type_name(of, buffer, capacity, length);
+    });
+    return std::make_shared<TopicState>(made, participant, participant.state(), name, type_name, qos);
+}
+
+/* Texts as the library takes them. */
+class Texts {
+public:
+    explicit Texts(const dds::core::StringSeq &of)
+    {
+        for (const std::string &text : of)
+            pointers_.push_back(text.c_str());
+    }
+    const char *const *data() const { return pointers_.data(); }
+    std::size_t size() const { return pointers_.size(); }
+
+private:
+    std::vector<const char *> pointers_;
+};
+
+} // namespace detail
+} // namespace tickwire
+
+namespace dds {
+namespace topic {
+
+/* What readers can be made of: a topic, or a filtered one. */
+template <class T>
+class TopicDescription : public core::EntityOf<tickwire::detail::TopicState> {
+public:
+    using EntityOf::EntityOf;
+
+    const std::string &name() const { return get().name; }
+    const std::string &type_name() const { return get().type_name; }
+    const domain::DomainParticipant &domain_participant() const { return get().participant; }
+};
+
+template <class T>
+class TopicListener;
+
+/* A topic of a type of IDL, or of bytes. */
+template <class T>
+class Topic : public TopicDescription<T> {
+public:
+    using DataType = T;
+    using TopicDescription<T>::TopicDescription;
+
+    Topic(const domain::DomainParticipant &participant, const std::string &name,
+          const qos::TopicQos &qos = qos::TopicQos())
+        : TopicDescription<T>(
+              tickwire::detail::make_topic(participant, name, tickwire::detail::TypeSupport<T>::type(), qos))
+    {
+    }
+    /* Of bytes, whose type is known by name. */
+    Topic(const domain::DomainParticipant &participant, const std::string &name, const tickwire::BytesType &type,
+          const qos::TopicQos &qos = qos::TopicQos())
+        : TopicDescription<T>(tickwire::detail::make_topic(participant, name, of(type), qos))
+    {
+        static_assert(std::is_same_v<T, tickwire::Bytes>, "topics of bytes are Topic<tickwire::Bytes>");
+    }
+
+    const qos::TopicQos &qos() const { return this->get().qos; }
+    /* Later readers and writers can be made with it. */
+    void qos(const qos::TopicQos &qos) { this->get().qos = qos; }
+    core::status::InconsistentTopicStatus inconsistent_topic_status() const
+    {
+        return tickwire::detail::ask<core::status::InconsistentTopicStatus>(tw_topic_inconsistent, this->get().handle());
+    }
+
+private:
+    static std::unique_ptr<tickwire::detail::Object> of(const tickwire::BytesType &type)
+    {
+        tw_type *made;
+        tickwire::detail::check(
+            tw_type_bytes(type.name.c_str(), type.member.c_str(), type.bound, type.extensibility, &made));
+        return std::make_unique<tickwire::detail::Object>(made);
+    }
+};
+
+/* An expression in the SQL subset of DDS 1.4 Annex B, and what %0, %1 ... in it stand for, as literals ("'EUR%'"). */
+class Filter {
+public:
+    explicit Filter(std::string expression, core::StringSeq parameters = {})
+        : expression_(std::move(expression)), parameters_(std::move(parameters))
+    {
+    }
+    const std::string &expression() const { return expression_; }
+    const core::StringSeq &parameters() const { return parameters_; }
+    Filter &add_parameter(std::string parameter)
+    {
+        parameters_.push_back(std::move(parameter));
+        return *this;
+    }
+
+private:
+    std::string expression_;
+    core::StringSeq parameters_;
+};
+
+/* A topic of which readers get those samples alone for which an expression is true. Writers keep back the others. */
+template <class T>
+class ContentFilteredTopic : public TopicDescription<T> {
+public:
+    using TopicDescription<T>::TopicDescription;
+
+    ContentFilteredTopic(const Topic<T> &topic, const std::string &name, const Filter &filter)
+        : TopicDescription<T>(make(topic, name, filter)), topic_(topic),
+          filter_(std::make_shared<Filter>(filter))
+    {
+    }
+
+    const Topic<T> &topic() const { return topic_; }
+    const std::string &filter_expression() const { return filter_->expression(); }
+    const core::StringSeq &filter_parameters() const { return filter_->parameters(); }
+    /* For all its readers, and what comes from here on. */
+    void filter_parameters(const core::StringSeq &parameters)
+    {
+        const tickwire::detail::Texts texts(parameters);
+        auto *handle = static_cast<tw_topic *>(this->get().handle());
+        tickwire::detail::check(tw_topic_set_parameters(handle, texts.data(), texts.size()));
+        *filter_ = Filter(filter_->expression(), parameters);
+    }
+
+private:
+    static std::shared_ptr<tickwire::detail::TopicState> make(const Topic<T> &topic, const std::string &name,
+                                                              const Filter &filter)
+    {
+        const tickwire::detail::Texts texts(filter.parameters());
+        tw_topic *made;
+        tickwire::detail::check(tw_topic_filtered(static_cast<const tw_topic *>(topic.handle()), name.c_str(),
+                                                  filter.expression().c_str(), texts.data(), texts.size(), &made));
+        return std::make_shared<tickwire::detail::TopicState>(made, topic.domain_participant(), topic.state(), name,
+                                                              topic.type_name(), qos::TopicQos());
+    }
+
+    Topic<T> topic_;
+    std::shared_ptr<Filter> filter_;
+};
+
+} // namespace topic
+} // namespace dds
+
+#endif

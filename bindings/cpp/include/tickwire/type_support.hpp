@@ -1,0 +1,121 @@
+/* How samples of a type become payloads, for the entities of <dds/dds.hpp>. */
+#ifndef TICKWIRE_TYPE_SUPPORT_HPP
+#define TICKWIRE_TYPE_SUPPORT_HPP
+
+#include <dds/core/types.hpp>
+#include <tickwire/cdr.hpp>
+
+namespace tickwire {
+
+/* A sample that is nothing but bytes, of a type that is nothing but one sequence of octets: no encoding, and what others
+ * write as `struct Name { sequence<octet> member; };` is such a sample. */
+class Bytes {
+public:
+    Bytes() = default;
+    explicit Bytes(std::vector<std::uint8_t> data) : data_(std::move(data)) {}
+    Bytes(const void *data, std::size_t size)
+        : data_(static_cast<const std::uint8_t *>(data), static_cast<const std::uint8_t *>(data) + size)
+    {
+    }
+
+    const std::vector<std::uint8_t> &data() const { return data_; }
+    std::vector<std::uint8_t> &data() { return data_; }
+    void data(std::vector<std::uint8_t> data) { data_ = std::move(data); }
+    friend bool operator==(const Bytes &a, const Bytes &b) { return a.data_ == b.data_; }
+    friend bool operator!=(const Bytes &a, const Bytes &b) { return !(a == b); }
+
+private:
+    std::vector<std::uint8_t> data_;
+};
+
+/* The type of such samples: its name, that of its only member, and how many octets that has at most, 0 for any number. */
+struct BytesType {
+    std::string name;
+    std::string member;
+    std::uint32_t bound = 0;
+    /* TW_FINAL or TW_APPENDABLE */
+    std::int32_t extensibility = TW_APPENDABLE;
+};
+
+namespace detail {
+
+/* The bytes of a sample. */
+struct Encoded {
+    const void *data;
+    std::size_t size;
+};
+
+/* Types of IDL. */
+template <class T>
+struct TypeSupport {
+    static_assert(is_topic_type<T>::value,
+                  "no type of a topic: include the header that `tickwire idl gen --lang cpp` made, and take a struct that "
+                  "is not @nested");
+    static constexpr bool has_key = cdr::Codec<T>::has_key;
+    /* What a writer takes that is not told otherwise. */
+    static constexpr tw_cdr_version version =
+        cdr::Codec<T>::extensibility == TW_CDR_FINAL ? TW_CDR_XCDR1 : TW_CDR_XCDR2;
+
+    static std::unique_ptr<Object> type()
+    {
+        tw_type *made;
+        check(tw_type_from_idl(cdr::Codec<T>::idl(), cdr::Codec<T>::name, nullptr, &made));
+        return std::make_unique<Object>(made);
+    }
+    /* The bytes stay until the thread encodes something else. */
+    static Encoded encode(const T &value, tw_cdr_version version)
+    {
+        return written(to_payload(value, version, buffer()));
+    }
+    static Encoded encode_key(const T &value, tw_cdr_version version)
+    {
+        return written(key_to_payload(value, version, buffer()));
+    }
+    static bool decode(T &value, const void *data, std::size_t size)
+    {
+        return from_payload(value, data, size) == TW_CDR_OK;
+    }
+    static bool decode_key(T &value, const void *data, std::size_t size)
+    {
+        return key_from_payload(value, data, size) == TW_CDR_OK;
+    }
+
+private:
+    static Buffer &buffer()
+    {
+        thread_local Buffer buffer;
+        return buffer;
+    }
+    static Encoded written(tw_cdr_status status)
+    {
+        const Buffer &from = buffer();
+        if (status == TW_CDR_OK)
+            return {from.data(), from.size()};
+        const std::string member = from.member() == nullptr ? cdr::Codec<T>::name : from.member();
+        const std::string why = member + ": " + tw_cdr_status_text(status);
+        if (status == TW_CDR_NO_MEMORY)
+            throw dds::core::OutOfResourcesError(why);
+        throw dds::core::InvalidDataError(why);
+    }
+};
+
+template <>
+struct TypeSupport<Bytes> {
+    static constexpr bool has_key = false;
+    static constexpr tw_cdr_version version = TW_CDR_XCDR2;
+
+    static Encoded encode(const Bytes &value, tw_cdr_version) { return {value.data().data(), value.data().size()}; }
+    static Encoded encode_key(const Bytes &, tw_cdr_version) { return {nullptr, 0}; }
+    static bool decode(Bytes &value, const void *data, std::size_t size)
+    {
+        const auto *bytes = static_cast<const std::uint8_t *>(data);
+        value.data().assign(bytes, bytes + size);
+        return true;
+    }
+    static bool decode_key(Bytes &, const void *, std::size_t) { return true; }
+};
+
+} // namespace detail
+} // namespace tickwire
+
+#endif

@@ -1,0 +1,172 @@
+//! What C++ cannot have.
+
+use std::collections::BTreeSet;
+
+use super::{Cpp, Refused, names};
+use crate::c::facts::{bitset_fields, members_of};
+use crate::diagnostic::MAX_ERRORS;
+use crate::model::{
+    Annotation, Definition, DefinitionId, DefinitionKind, Position, Primitive, Type, Value,
+};
+
+impl<'m> Cpp<'m> {
+    /// Finds all that C++ cannot have, and takes the names of everything.
+    pub(super) fn check(&mut self) {
+        let model = self.model;
+        for (id, definition) in model.definitions() {
+            if self.refusals.len() >= MAX_ERRORS {
+                return;
+            }
+            // What was refused is noted, and the rest may be, too.
+            let _noted = self.check_definition(id, definition);
+        }
+    }
+
+    fn check_definition(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
+        self.check_annotations(&of.annotations)?;
+        let (full_name, position) = (&of.full_name, of.position);
+        match &of.kind {
+            DefinitionKind::Module(_) | DefinitionKind::Annotation(_) => return Ok(()),
+            DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
+                let keyword = of.kind.keyword();
+                let message = format!("the {keyword} `{full_name}` has no code in C++");
+                let help = "remove it, or keep it from this compiler by `#if`; types for requests \
+                            and replies can be structs";
+                return Err(self.refuse(position, message, help));
+            }
+            _ => {}
+        }
+        let name = names::qualified(of);
+        self.take(id, name.clone())?;
+        match &of.kind {
+            DefinitionKind::Const(ty, _) | DefinitionKind::Typedef(ty) => {
+                self.check_type(ty, position)?;
+            }
+            DefinitionKind::Enum(of_enum) => {
+                let scope = name.rsplit_once("::").map_or("", |(scope, _)| scope);
+                for literal in &of_enum.literals {
+                    self.check_annotations(&literal.annotations)?;
+                    let literal = names::constant(of, &literal.name);
+                    self.take(id, format!("{scope}::{literal}"))?;
+                }
+            }
+            DefinitionKind::Bitmask(of) => {
+                self.take(id, format!("{name}Bits"))?;
+                for flag in &of.flags {
+                    self.check_annotations(&flag.annotations)?;
+                }
+            }
+            DefinitionKind::Bitset(of) if bitset_fields(self.model, of).is_empty() => {
+                let message = format!("no field of the bitset `{full_name}` has a name");
+                return Err(self.refuse(position, message, "name one"));
+            }
+            _ => {}
+        }
+        self.known.insert(id);
+        self.check_members(of)
+    }
+
+    fn take(&mut self, id: DefinitionId, name: String) -> Result<(), Refused> {
+        let Some(other) = self.taken.insert(name.clone(), id) else {
+            return Ok(());
+        };
+        let definition = self.model.definition(id);
+        let (position, full_name) = (definition.position, &definition.full_name);
+        let other = &self.model.definition(other).full_name;
+        let message = match other == full_name {
+            true => format!("`{full_name}` would have `{name}` twice in C++"),
+            false => format!("`{full_name}` and `{other}` both have `{name}` in C++"),
+        };
+        Err(self.refuse(position, message, "rename one of them"))
+    }
+
+    fn check_annotations(&mut self, all: &[Annotation]) -> Result<(), Refused> {
+        for annotation in all {
+            let value = annotation.arguments.first().map(|(_, value)| value);
+            let keeps = match annotation.name.as_str() {
+                "try_construct" => {
+                    value != Some(&Value::String("DISCARD".to_owned())) && value.is_some()
+                }
+                "non_serialized" => value != Some(&Value::Bool(false)),
+                _ => false,
+            };
+            if keeps {
+                let message = format!("`@{}` is not supported in C++ yet", annotation.name);
+                return Err(self.refuse(annotation.position, message, "remove it"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_members(&mut self, of: &'m Definition) -> Result<(), Refused> {
+        let full_name = &of.full_name;
+        let mut taken = BTreeSet::new();
+        match &of.kind {
+            DefinitionKind::Union(of) => {
+                taken.extend(["_d", "_d_", "_u_", "_which", "_select"].map(str::to_owned));
+                for case in &of.cases {
+                    let (position, labels) = (case.member.position, &case.labels);
+                    let wide = labels.iter().find_map(|label| match label {
+                        Value::Integer(value) => {
+                            Some(*value).filter(|it| i32::try_from(*it).is_err())
+                        }
+                        _ => None,
+                    });
+                    if let Some(value) = wide {
+                        let message = format!("the label {value} has more than 32 bits");
+                        let help = "labels of types on the wire are int32: take a smaller one";
+                        return Err(self.refuse(position, message, help));
+                    }
+                    if case.member.default.is_some() {
+                        let message = "`@default` of a union's member is not supported in C++";
+                        return Err(self.refuse(position, message, "remove it"));
+                    }
+                }
+            }
+            DefinitionKind::Struct(of_struct) => {
+                if self.model.all_members(of_struct).is_empty() {
+                    let message = format!("the struct `{full_name}` has no members");
+                    let help = "add one, such as `octet unused;`";
+                    return Err(self.refuse(of.position, message, help));
+                }
+            }
+            _ => return Ok(()),
+        }
+        let class = names::path(of).pop().unwrap_or_default();
+        for member in members_of(self.model, &of.kind) {
+            self.check_annotations(&member.annotations)?;
+            let name = names::identifier(&member.name);
+            if name == class {
+                let message = format!("a member of `{full_name}` is called as that is");
+                return Err(self.refuse(member.position, message, "rename it"));
+            }
+            // Structs have the value besides.
+            let field = matches!(of.kind, DefinitionKind::Struct(_)).then(|| format!("{name}_"));
+            for name in field.into_iter().chain([name]) {
+                if !taken.insert(name.clone()) {
+                    let message = format!("two members of `{full_name}` have `{name}` in C++");
+                    return Err(self.refuse(member.position, message, "rename one of them"));
+                }
+            }
+            self.check_type(&member.ty, member.type_position)?;
+        }
+        Ok(())
+    }
+
+    fn check_type(&mut self, ty: &Type, position: Position) -> Result<(), Refused> {
+        match ty {
+            Type::Primitive(Primitive::LongDouble) => {
+                let message = "`long double` has no encoding here";
+                Err(self.refuse(position, message, "take `double`"))
+            }
+            Type::Sequence { element, .. } | Type::Array { element, .. } => {
+                self.check_type(element, position)
+            }
+            Type::Map { key, value, .. } => {
+                self.check_type(key, position)?;
+                self.check_type(value, position)
+            }
+            _ => Ok(()),
+        }
+    }
+}

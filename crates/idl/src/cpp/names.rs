@@ -1,0 +1,48 @@
+//! Names of IDL in C++.
+
+use crate::c::names::{KEYWORDS, MACROS, STANDARD, primitive_type};
+use crate::model::{Definition, Primitive};
+
+/// A name as the OMG's mapping has it: what C++ means something else by gets `_cxx_` before it.
+pub(super) fn identifier(name: &str) -> String {
+    match KEYWORDS.contains(&name) || MACROS.contains(&name) || name == "std" {
+        true => format!("_cxx_{name}"),
+        false => name.to_owned(),
+    }
+}
+
+/// The namespaces of a definition, and its name in them.
+pub(super) fn path(definition: &Definition) -> Vec<String> {
+    let parts = definition.full_name.split("::");
+    let mut path: Vec<String> = parts.map(identifier).collect();
+    if let Some(first) = path.first_mut()
+        && (STANDARD.contains(&&**first) || matches!(first.as_str(), "tickwire" | "dds"))
+    {
+        *first = format!("_cxx_{first}");
+    }
+    path
+}
+
+/// The name of a definition wherever it is used.
+pub(super) fn qualified(definition: &Definition) -> String {
+    format!("::{}", path(definition).join("::"))
+}
+
+/// The type of a primitive.
+pub(super) fn primitive(primitive: Primitive) -> String {
+    match primitive {
+        Primitive::WChar => "char16_t".to_owned(),
+        other => match primitive_type(other) {
+            name if name.ends_with("_t") => format!("std::{name}"),
+            name => name.to_owned(),
+        },
+    }
+}
+
+/// What a literal is called beside its enum.
+pub(super) fn constant(of: &Definition, literal: &str) -> String {
+    match of.scope.is_none() && STANDARD.contains(&literal) {
+        true => format!("_cxx_{literal}"),
+        false => identifier(literal),
+    }
+}
