@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::c::{CSource, c};
 use crate::cpp::cpp;
+use crate::csharp::csharp;
 use crate::diagnostic::Diagnostic;
 use crate::files::Loader;
 use crate::model::{Extensibility, Model};
@@ -72,6 +73,19 @@ impl Compilation {
     /// the same, and a few more. Nothing is left out silently.
     pub fn cpp(&self, name: &str) -> Result<String, Vec<Diagnostic>> {
         cpp(&self.model, name).map_err(|refusals| {
+            let refusals = refusals.into_iter();
+            refusals.map(|refusal| self.diagnostic(refusal)).collect()
+        })
+    }
+
+    /// C# 7.2 source text of all definitions, which needs `Tickwire.dll`. It is the same for the same
+    /// files. bindings/dotnet/README.md says how IDL becomes C#.
+    ///
+    /// # Errors
+    /// What cannot be said in C#, each with its place: interfaces, `long double`, names that would be
+    /// the same, and a few more. Nothing is left out silently.
+    pub fn csharp(&self) -> Result<String, Vec<Diagnostic>> {
+        csharp(&self.model).map_err(|refusals| {
             let refusals = refusals.into_iter();
             refusals.map(|refusal| self.diagnostic(refusal)).collect()
         })

@@ -33,6 +33,7 @@ mod build_script;
 mod c;
 mod compile;
 mod cpp;
+mod csharp;
 mod describe;
 mod diagnostic;
 mod files;

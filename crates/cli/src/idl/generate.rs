@@ -19,7 +19,8 @@ included in a module of a crate that depends on `tickwire`. In a build script, `
 does the same, and Cargo runs it again when a file changes. For C these are NAME.h and NAME.c, with \
 structs and functions that turn them into payloads and back; they need C11 (or C++) and the header \
 tickwire/cdr.h, and bindings/c/IDL.md has the mapping. For C++ this is NAME.hpp, with classes as the \
-OMG's mapping has them; they need C++17 and the header tickwire/cdr.hpp (bindings/cpp/IDL.md). Types that two files include are written for \
+OMG's mapping has them; they need C++17 and the header tickwire/cdr.hpp (bindings/cpp/IDL.md). For C# \
+this is NAME.cs with classes, which need Tickwire.dll (bindings/dotnet/README.md). Types that two files include are written for \
 each: a program that needs both gives them to one call.
 
 What the language cannot have is told with its place, and nothing is written.",
@@ -28,7 +29,8 @@ Examples:
   tickwire idl gen --lang rust market.idl --out src
   tickwire idl gen --lang rust -I idl idl/market.idl --out generated
   tickwire idl gen --lang c market.idl --out src
-  tickwire idl gen --lang cpp market.idl --out src"
+  tickwire idl gen --lang cpp market.idl --out src
+  tickwire idl gen --lang csharp market.idl --out src"
 )]
 pub(crate) struct Arguments {
     /// Language of the source text
@@ -56,6 +58,9 @@ enum Language {
     C,
     /// Classes with what encodes and decodes them, in NAME.hpp
     Cpp,
+    /// Classes, and what encodes and decodes them, in NAME.cs
+    #[value(alias = "cs")]
+    Csharp,
 }
 
 impl Arguments {
@@ -67,6 +72,7 @@ impl Arguments {
         };
         let texts = match self.lang {
             Language::Rust => compilation.rust().map(|text| vec![(text, "rs")]),
+            Language::Csharp => compilation.csharp().map(|text| vec![(text, "cs")]),
             Language::C => {
                 let both = compilation.c(&name.to_string_lossy());
                 both.map(|both| vec![(both.header, "h"), (both.source, "c")])

@@ -1,0 +1,116 @@
+using System;
+using System.Collections.Generic;
+
+namespace Tickwire
+{
+    /// <summary>What a wait set waits for.</summary>
+    public class Condition : TickwireObject
+    {
+        internal Condition(IntPtr made, TickwireObject of) : base(made, of) { }
+
+        /// <summary>Whether it holds now.</summary>
+        public bool Holds
+        {
+            get
+            {
+                int holds;
+                Check(Native.tw_condition_holds(Raw, out holds));
+                return holds != 0;
+            }
+        }
+    }
+
+    /// <summary>Holds while a reader has samples in some states, and by which these are taken.</summary>
+    public sealed class ReadCondition : Condition
+    {
+        internal ReadCondition(IntPtr made, TickwireObject of) : base(made, of) { }
+
+        /// <summary>Changes what %0, %1 ... of a query stand for.</summary>
+        public void SetParameters(params string[] parameters)
+        {
+            using (Texts texts = new Texts(parameters))
+                Check(Native.tw_query_set_parameters(Raw, texts.All, texts.Count));
+        }
+    }
+
+    /// <summary>A condition that the program sets by hand.</summary>
+    public sealed class GuardCondition : Condition
+    {
+        /// <summary>One that does not hold.</summary>
+        public GuardCondition() : base(Create(), null) { }
+
+        static IntPtr Create()
+        {
+            IntPtr made;
+            TickwireException.Check(Native.tw_guard_create(out made));
+            return made;
+        }
+
+        /// <summary>Says whether it holds.</summary>
+        public void Set(bool holds) { Check(Native.tw_guard_set(Raw, holds ? 1 : 0)); }
+    }
+
+    /// <summary>Waits for any of several conditions.</summary>
+    public sealed class WaitSet : TickwireObject
+    {
+        readonly Dictionary<IntPtr, Condition> _conditions = new Dictionary<IntPtr, Condition>();
+
+        /// <summary>One with these conditions.</summary>
+        public WaitSet(params Condition[] conditions) : base(Create())
+        {
+            foreach (Condition condition in conditions)
+                Attach(condition);
+        }
+
+        static IntPtr Create()
+        {
+            IntPtr made;
+            TickwireException.Check(Native.tw_waitset_create(out made));
+            return made;
+        }
+
+        /// <summary>Adds a condition.</summary>
+        public void Attach(Condition condition)
+        {
+            lock (_conditions)
+            {
+                Check(Native.tw_waitset_attach(Raw, condition.Raw));
+                _conditions[condition.Raw] = condition;
+            }
+        }
+
+        /// <summary>Takes a condition away.</summary>
+        public void Detach(Condition condition)
+        {
+            lock (_conditions)
+            {
+                Check(Native.tw_waitset_detach(Raw, condition.Raw));
+                _conditions.Remove(condition.Raw);
+            }
+        }
+
+        /// <summary>Waits until a condition holds; those that do, none if it did not happen in time. Drives participants that
+        /// are polled.</summary>
+        public List<Condition> Wait(TimeSpan timeout)
+        {
+            int capacity;
+            lock (_conditions)
+                capacity = Math.Max(1, _conditions.Count);
+            IntPtr[] holding = new IntPtr[capacity];
+            List<Condition> found = new List<Condition>();
+            UIntPtr count;
+            if (!InTime(Native.tw_waitset_wait(Raw, Duration.Of(timeout), holding, (UIntPtr)capacity, out count)))
+                return found;
+            lock (_conditions)
+            {
+                for (int i = 0; i < Math.Min(capacity, (int)count); i++)
+                {
+                    Condition condition;
+                    if (_conditions.TryGetValue(holding[i], out condition))
+                        found.Add(condition);
+                }
+            }
+            return found;
+        }
+    }
+}

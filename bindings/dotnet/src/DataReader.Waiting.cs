@@ -1,0 +1,144 @@
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace Tickwire
+{
+    // Waiting, on a thread or without one.
+    public sealed partial class DataReader<T>
+    {
+        readonly object _waiting = new object();
+        readonly List<TaskCompletionSource<bool>> _waiters = new List<TaskCompletionSource<bool>>();
+        ReadCondition _unread;
+        Action<DataReader<T>> _dataAvailable;
+
+        /// <summary>Waits until there is a sample that was not read; false if it did not happen in time.</summary>
+        public bool WaitForData(TimeSpan timeout)
+        {
+            return InTime(Native.tw_reader_wait_for_data(Raw, Duration.Of(timeout)));
+        }
+
+        /// <summary>Waits until at least so many writers match.</summary>
+        public bool WaitForMatched(int count, TimeSpan timeout)
+        {
+            return InTime(Native.tw_reader_wait_for_matched(Raw, checked((uint)count), Duration.Of(timeout)));
+        }
+
+        /// <summary>Waits until what the writers that match now had written before they matched has come, or never will.</summary>
+        public bool WaitForHistoricalData(TimeSpan timeout)
+        {
+            return InTime(Native.tw_reader_wait_for_historical_data(Raw, Duration.Of(timeout)));
+        }
+
+        /// <summary>Takes samples one by one, and waits for more; ends when none has come in time.</summary>
+        public IEnumerable<Sample<T>> TakeEach(TimeSpan timeout)
+        {
+            for (;;)
+            {
+                List<Sample<T>> next = Take(1);
+                if (next.Count > 0)
+                    yield return next[0];
+                else if (!WaitForData(timeout))
+                    yield break;
+            }
+        }
+
+        /// <summary>Completes when there is a sample that was not read. No thread waits.</summary>
+        public async Task WaitAsync(CancellationToken cancel = default(CancellationToken))
+        {
+            cancel.ThrowIfCancellationRequested();
+            TaskCompletionSource<bool> waiter =
+                new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+            lock (_waiting)
+            {
+                if (_unread == null)
+                    _unread = CreateReadCondition(SampleStates.NotRead);
+                _waiters.Add(waiter);
+            }
+            try
+            {
+                Want(Statuses.DataAvailable);
+                // What comes from here on is told; what came before is there already.
+                if (_unread.Holds)
+                    return;
+                using (cancel.Register(() => waiter.TrySetCanceled()))
+                    await waiter.Task.ConfigureAwait(false);
+            }
+            finally
+            {
+                lock (_waiting)
+                    _waiters.Remove(waiter);
+            }
+        }
+
+        /// <summary>Takes samples, at most <paramref name="max"/> or all if that is 0, as soon as there are any.</summary>
+        public async Task<List<Sample<T>>> TakeAsync(
+            int max = 0, CancellationToken cancel = default(CancellationToken))
+        {
+            for (;;)
+            {
+                List<Sample<T>> samples = Take(max);
+                if (samples.Count > 0)
+                    return samples;
+                await WaitAsync(cancel).ConfigureAwait(false);
+            }
+        }
+
+#if NETCOREAPP || NETSTANDARD2_1
+        /// <summary>Takes samples as they come, until it is cancelled.</summary>
+        public async IAsyncEnumerable<Sample<T>> StreamAsync(
+            [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancel = default)
+        {
+            for (;;)
+            {
+                foreach (Sample<T> sample in Take(1))
+                    yield return sample;
+                await WaitAsync(cancel).ConfigureAwait(false);
+            }
+        }
+#endif
+
+        /// <summary>Data are there that were not read.</summary>
+        public event Action<DataReader<T>> DataAvailable
+        {
+            add
+            {
+                lock (_waiting)
+                    _dataAvailable += value;
+                Want(Statuses.DataAvailable);
+            }
+            remove
+            {
+                lock (_waiting)
+                    _dataAvailable -= value;
+            }
+        }
+
+        internal override void OnGone()
+        {
+            foreach (TaskCompletionSource<bool> waiter in Waiters())
+                waiter.TrySetException(new ObjectDisposedException("DataReader"));
+        }
+
+        /// Who waits; from here on nobody does.
+        TaskCompletionSource<bool>[] Waiters()
+        {
+            lock (_waiting)
+            {
+                TaskCompletionSource<bool>[] waiters = _waiters.ToArray();
+                _waiters.Clear();
+                return waiters;
+            }
+        }
+
+        internal override void OnDataAvailable()
+        {
+            foreach (TaskCompletionSource<bool> waiter in Waiters())
+                waiter.TrySetResult(true);
+            Action<DataReader<T>> handlers = _dataAvailable;
+            if (handlers != null)
+                handlers(this);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+using System;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+namespace Tickwire
+{
+    /// An object of the library, which is deleted with this, by hand or when nobody has it any more.
+    sealed class ObjectHandle : SafeHandle
+    {
+        internal ObjectHandle(IntPtr made) : base(IntPtr.Zero, true)
+        {
+            SetHandle(made);
+        }
+
+        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+
+        protected override bool ReleaseHandle()
+        {
+            // What it was made from may be gone already, and this with it.
+            Native.tw_delete(handle);
+            return true;
+        }
+    }
+
+    /// <summary>An object of the library. Any thread may use it; it ends when it is disposed of, or collected, or with what it
+    /// was made from. From then on calls throw <see cref="ObjectDisposedException"/>.</summary>
+    public abstract class TickwireObject : IDisposable
+    {
+        readonly ObjectHandle _handle;
+
+        /// <paramref name="keeps"/> is what it was made from, which would take it along.
+        internal TickwireObject(IntPtr made, object keeps = null)
+        {
+            _handle = new ObjectHandle(made);
+            Keeps = keeps;
+        }
+
+        object Keeps { get; set; }
+
+        /// For one call, after which Check or another function of this keeps it from being collected.
+        internal IntPtr Raw { get { return _handle.DangerousGetHandle(); } }
+
+        internal void Check(int result)
+        {
+            if (result != 0)
+                throw TickwireException.Last(result);
+        }
+
+        /// False for what did not happen in time.
+        internal bool InTime(int result)
+        {
+            if ((Result)result == Result.Timeout)
+                return false;
+            Check(result);
+            return true;
+        }
+
+        internal static IntPtr Of(TickwireObject of)
+        {
+            return of == null ? IntPtr.Zero : of.Raw;
+        }
+
+        /// <summary>Ends it, and all that was made from it.</summary>
+        public void Dispose()
+        {
+            _handle.Dispose();
+            GC.SuppressFinalize(this);
+        }
+    }
+
+    /// <summary>What has a QoS: participants, publishers, subscribers, writers and readers.</summary>
+    public abstract class Entity : TickwireObject
+    {
+        internal Entity(IntPtr made, object keeps) : base(made, keeps) { }
+
+        /// <summary>Has it take part, where what made it does not have it do so at once.</summary>
+        public void Enable()
+        {
+            Check(Native.tw_enable(Raw));
+        }
+
+        /// <summary>Changes what <paramref name="qos"/> says something of; the rest stays.</summary>
+        public void SetQos(Qos qos)
+        {
+            if (qos == null)
+                throw new ArgumentNullException("qos");
+            Check(Native.tw_set_qos(Raw, qos.Raw));
+            GC.KeepAlive(qos);
+        }
+    }
+
+    static class Duration
+    {
+        /// In nanoseconds; <see cref="Timeout.InfiniteTimeSpan"/> is for ever.
+        internal static long Of(TimeSpan time)
+        {
+            if (time == Timeout.InfiniteTimeSpan)
+                return Native.Infinite;
+            if (time < TimeSpan.Zero)
+                throw new ArgumentOutOfRangeException("timeout");
+            return time.Ticks > long.MaxValue / 100 ? Native.Infinite : time.Ticks * 100;
+        }
+    }
+
+    static class Instant
+    {
+        static readonly DateTime Epoch = new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+
+        internal static DateTime? Of(long nanoseconds)
+        {
+            return nanoseconds == Native.TimeUnknown ? (DateTime?)null : Epoch.AddTicks(nanoseconds / 100);
+        }
+
+        internal static long Of(DateTime time)
+        {
+            return checked((time.ToUniversalTime() - Epoch).Ticks * 100);
+        }
+    }
+}

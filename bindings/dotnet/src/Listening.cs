@@ -1,0 +1,214 @@
+using System;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+namespace Tickwire
+{
+    /// <summary>What raises events: topics, writers and readers. Handlers run on a thread of the participant's, or the one that
+    /// polls, never two of one object at once; they may call anything. What they throw does not reach the library: it goes to
+    /// <see cref="EventFailed"/>, or else to standard error. An object with handlers lives until it is disposed of, or its
+    /// participant is.</summary>
+    public abstract class ListeningObject : Entity
+    {
+        readonly object _gate = new object();
+        Statuses _wanted;
+        Statuses _told;
+        bool _telling;
+        /// Listeners of this that the library has.
+        int _contexts;
+
+        internal ListeningObject(IntPtr made, object keeps) : base(made, keeps) { }
+
+        /// <summary>A handler of an event has thrown something.</summary>
+        public static event Action<object, Exception> EventFailed;
+
+        /// <summary>Which statuses have changed since they were last read.</summary>
+        public Statuses StatusChanges
+        {
+            get
+            {
+                uint changes;
+                Check(Native.tw_status_changes(Raw, out changes));
+                return (Statuses)changes;
+            }
+        }
+
+        /// <summary>Holds while one of these statuses has changed.</summary>
+        public Condition CreateStatusCondition(Statuses mask)
+        {
+            IntPtr made;
+            Check(Native.tw_status_condition(Raw, (uint)mask, out made));
+            return new Condition(made, this);
+        }
+
+        /// Adds or removes a handler, and tells the library whether there are any.
+        internal void Change<TDelegate>(Statuses status, ref TDelegate handlers, TDelegate value, bool add)
+            where TDelegate : class
+        {
+            Delegate by = (Delegate)(object)value;
+            lock (_gate)
+            {
+                Delegate before = (Delegate)(object)handlers;
+                handlers = (TDelegate)(object)(add ? Delegate.Combine(before, by) : Delegate.Remove(before, by));
+                _wanted = handlers != null ? _wanted | status : _wanted & ~status;
+            }
+            Tell();
+        }
+
+        /// Has the library tell of a status from here on.
+        internal void Want(Statuses status)
+        {
+            lock (_gate)
+                _wanted |= status;
+            Tell();
+        }
+
+        /// Tells the library what is wanted. No lock is held meanwhile, as it may wait for a handler, or call one. If a thread is
+        /// at it already, that one goes on until all is told.
+        unsafe void Tell()
+        {
+            for (;;)
+            {
+                Statuses wanted;
+                lock (_gate)
+                {
+                    if (_telling || _told == _wanted)
+                        return;
+                    _telling = true;
+                    wanted = _wanted;
+                }
+                int result = wanted == Statuses.None ? Native.tw_set_listener(Raw, null, 0) : Set(wanted);
+                lock (_gate)
+                {
+                    _telling = false;
+                    if (result == 0)
+                        _told = wanted;
+                }
+                Check(result);
+            }
+        }
+
+        unsafe int Set(Statuses wanted)
+        {
+            Native.Listener listener = Callbacks.All;
+            GCHandle self = GCHandle.Alloc(this);
+            listener.Context = GCHandle.ToIntPtr(self);
+            Interlocked.Increment(ref _contexts);
+            int result = Native.tw_set_listener(Raw, &listener, (uint)wanted);
+            if (result != 0)
+                Freed(self);
+            return result;
+        }
+
+        /// The library has let go of a context: of the last one, as the object has no listener any more, or is gone.
+        internal void Freed(GCHandle context)
+        {
+            context.Free();
+            if (Interlocked.Decrement(ref _contexts) == 0)
+                OnGone();
+        }
+
+        internal static void Failed(object about, Exception thrown)
+        {
+            try
+            {
+                var handlers = EventFailed;
+                if (handlers != null)
+                    handlers(about, thrown);
+                else
+                    Console.Error.WriteLine("Tickwire: a handler has thrown: " + thrown);
+            }
+            catch
+            {
+                // There is nobody left to tell.
+            }
+        }
+
+        internal virtual void OnGone() { }
+        internal virtual void OnDataAvailable() { }
+        internal virtual void OnMatched(MatchedStatus status) { }
+        internal virtual void OnIncompatibleQos(IncompatibleQosStatus status) { }
+        internal virtual void OnLivelinessChanged(LivelinessChangedStatus status) { }
+        internal virtual void OnDeadlineMissed(DeadlineMissedStatus status) { }
+        internal virtual void OnSampleLost(CountStatus status) { }
+        internal virtual void OnSampleRejected(SampleRejectedStatus status) { }
+        internal virtual void OnLivelinessLost(CountStatus status) { }
+        internal virtual void OnInconsistentTopic(CountStatus status) { }
+    }
+
+    /// The functions that the library calls. They stay as long as the program runs.
+    static unsafe class Callbacks
+    {
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        delegate void Free(IntPtr context);
+
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        delegate void Data(IntPtr entity, IntPtr context);
+
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        delegate void Status(IntPtr entity, IntPtr status, IntPtr context);
+
+        static readonly Free FreeContext = context =>
+        {
+            try
+            {
+                GCHandle handle = GCHandle.FromIntPtr(context);
+                ((ListeningObject)handle.Target).Freed(handle);
+            }
+            catch (Exception thrown)
+            {
+                ListeningObject.Failed(null, thrown);
+            }
+        };
+        static readonly Data DataAvailable = (entity, context) => Tell(context, IntPtr.Zero, (to, _) => to.OnDataAvailable());
+        static readonly Status Matched = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnMatched(*(MatchedStatus*)at));
+        static readonly Status IncompatibleQos = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnIncompatibleQos(new IncompatibleQosStatus((Native.IncompatibleQos*)at)));
+        static readonly Status LivelinessChanged = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnLivelinessChanged(*(LivelinessChangedStatus*)at));
+        static readonly Status DeadlineMissed = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnDeadlineMissed(*(DeadlineMissedStatus*)at));
+        static readonly Status SampleLost = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnSampleLost(*(CountStatus*)at));
+        static readonly Status SampleRejected = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnSampleRejected(*(SampleRejectedStatus*)at));
+        static readonly Status LivelinessLost = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnLivelinessLost(*(CountStatus*)at));
+        static readonly Status InconsistentTopic = (entity, status, context) =>
+            Tell(context, status, (to, at) => to.OnInconsistentTopic(*(CountStatus*)at));
+
+        internal static readonly Native.Listener All = new Native.Listener
+        {
+            Size = (UIntPtr)sizeof(Native.Listener),
+            FreeContext = Marshal.GetFunctionPointerForDelegate(FreeContext),
+            DataAvailable = Marshal.GetFunctionPointerForDelegate(DataAvailable),
+            SubscriptionMatched = Marshal.GetFunctionPointerForDelegate(Matched),
+            RequestedIncompatibleQos = Marshal.GetFunctionPointerForDelegate(IncompatibleQos),
+            LivelinessChanged = Marshal.GetFunctionPointerForDelegate(LivelinessChanged),
+            RequestedDeadlineMissed = Marshal.GetFunctionPointerForDelegate(DeadlineMissed),
+            SampleLost = Marshal.GetFunctionPointerForDelegate(SampleLost),
+            SampleRejected = Marshal.GetFunctionPointerForDelegate(SampleRejected),
+            PublicationMatched = Marshal.GetFunctionPointerForDelegate(Matched),
+            OfferedIncompatibleQos = Marshal.GetFunctionPointerForDelegate(IncompatibleQos),
+            OfferedDeadlineMissed = Marshal.GetFunctionPointerForDelegate(DeadlineMissed),
+            LivelinessLost = Marshal.GetFunctionPointerForDelegate(LivelinessLost),
+            InconsistentTopic = Marshal.GetFunctionPointerForDelegate(InconsistentTopic)
+        };
+
+        /// Nothing that is thrown goes through the library.
+        static void Tell(IntPtr context, IntPtr status, Action<ListeningObject, IntPtr> tell)
+        {
+            ListeningObject to = null;
+            try
+            {
+                to = (ListeningObject)GCHandle.FromIntPtr(context).Target;
+                tell(to, status);
+            }
+            catch (Exception thrown)
+            {
+                ListeningObject.Failed(to, thrown);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The C# of the corpus is that which is kept in tests/golden_csharp, and Mono's compiler, where it is
+//! there, takes it without a warning; what C# cannot have is told. To keep what there is now:
+//! `TICKWIRE_BLESS=1 cargo test -p tickwire-idl`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use tickwire_idl::{Compilation, Files, Options, compile};
+
+use crate::corpus::CORPUS;
+use crate::support::good;
+
+fn manifest() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn csharp(compilation: &Compilation) -> String {
+    compilation.csharp().unwrap_or_else(|found| {
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        panic!("{}", found.join("\n"))
+    })
+}
+
+fn corpus() -> Vec<(String, String)> {
+    let options = Options {
+        search: vec!["tests/corpus/ros".into()],
+        ..Options::default()
+    };
+    let files = CORPUS.iter().chain(&["c_only.idl"]);
+    let all = files.map(|name| {
+        // Relative, since generated text names it.
+        let path = Path::new("tests/corpus").join(name);
+        let compilation = compile(&[&path], &options, &mut Files);
+        let compilation = compilation.unwrap_or_else(|error| panic!("{error}"));
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        (stem.into_owned(), csharp(&compilation))
+    });
+    all.collect()
+}
+
+#[test]
+fn csharp_is_as_it_is_kept() {
+    for (name, text) in corpus() {
+        let golden = manifest()
+            .join("tests/golden_csharp")
+            .join(format!("{name}.cs"));
+        if env::var_os("TICKWIRE_BLESS").is_some() {
+            fs::write(&golden, &text).expect("the golden file can be written");
+        }
+        let kept = fs::read_to_string(&golden).unwrap_or_default();
+        assert!(
+            text == kept,
+            "{name} gives other C# than {}",
+            golden.display()
+        );
+    }
+}
+
+/// Runs Mono's compiler; nothing where it is not there.
+fn compiles(arguments: &[&Path]) {
+    let compiled = Command::new("mcs")
+        .args([
+            "-langversion:7.2",
+            "-target:library",
+            "-warn:4",
+            "-warnaserror",
+        ])
+        .args(arguments)
+        .output();
+    let Ok(compiled) = compiled else { return };
+    let told = String::from_utf8_lossy(&compiled.stderr);
+    let shown = String::from_utf8_lossy(&compiled.stdout);
+    assert!(compiled.status.success(), "{told}{shown}");
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("it is there") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "cs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn compilers_take_it_without_a_warning() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("csharp-corpus");
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    let mut library = Vec::new();
+    sources(&manifest().join("../../bindings/dotnet/src"), &mut library);
+    let dll = folder.join("Tickwire.dll");
+    let out = PathBuf::from(format!("-out:{}", dll.display()));
+    let mut arguments: Vec<&Path> = vec![Path::new("-unsafe"), &out];
+    arguments.extend(library.iter().map(PathBuf::as_path));
+    compiles(&arguments);
+
+    let reference = PathBuf::from(format!("-r:{}", dll.display()));
+    for (name, text) in corpus() {
+        let source = folder.join(format!("{name}.cs"));
+        fs::write(&source, text).expect("it can be written");
+        let out = PathBuf::from(format!("-out:{}", folder.join("corpus.dll").display()));
+        compiles(&[&out, &reference, &source]);
+    }
+}
+
+fn refused(text: &str) -> String {
+    match good(text).csharp() {
+        Ok(text) => panic!("{text}"),
+        Err(found) => {
+            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+            found.join("\n")
+        }
+    }
+}
+
+#[test]
+fn what_csharp_cannot_have_is_told_with_its_place() {
+    assert_eq!(
+        refused("module m {\n  struct S { long long a; long double b; };\n};"),
+        "test.idl:2:27: error: `long double` has no encoding here
+  |
+2 |   struct S { long long a; long double b; };
+  |                           ^^^^
+  help: take `double`"
+    );
+    for (text, expected) in [
+        (
+            "interface I { void f(); };",
+            "the interface `I` has no code in C#",
+        ),
+        ("struct S {};", "the struct `S` has no members"),
+        (
+            "struct A { long x; }; struct ASupport { long x; };",
+            "`ASupport` and `A` both have `ASupport` in C#",
+        ),
+        (
+            "struct S { long S; long S_; };",
+            "two members of `S` are `S_` in C#",
+        ),
+        (
+            "struct S { long Equals; @key string Equals_; };",
+            "two members of `S` are `Equals_` in C#",
+        ),
+        (
+            "struct Equals { long a; };",
+            "`Equals` is called as what generated classes have",
+        ),
+        (
+            "module m { struct Constants { long a; }; };",
+            "`m::Constants` is called as what generated classes have",
+        ),
+        (
+            "module System { struct T { long a; }; };",
+            "`System` is the name of another namespace in C#",
+        ),
+        (
+            "union U switch (long long) { case 5000000000: long a; };",
+            "the label 5000000000 has more than 32 bits",
+        ),
+        (
+            "struct N; struct N { @optional @external N two[2]; };",
+            "`N` contains arrays of itself",
+        ),
+        (
+            "struct S { octet a[2147483647]; };",
+            "this array has more elements than arrays of C#",
+        ),
+        (
+            "bitset B { bitfield<4>; };",
+            "no field of the bitset `B` has a name",
+        ),
+        (
+            "struct S { @try_construct(TRIM) string<3> a; };",
+            "`@try_construct` is not supported in C# yet",
+        ),
+    ] {
+        let told = refused(text);
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}
