@@ -30,7 +30,7 @@ impl Decode for String {
         Self::new()
     }
 
-    #[inline]
+    #[inline(always)]
     fn decode_into(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         reader.read_string_into(self)
     }

@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Replaces `text` by a string of any length.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read_string_into(&mut self, text: &mut String) -> Result<(), DecodeError> {
         match self.read_short_string_into(text) {
             Some(()) => Ok(()),

@@ -144,7 +144,7 @@ impl Reader<'_> {
 
     /// Reads a member of a final or appendable struct, or sets it to what a member has that the
     /// writer does not know.
-    #[inline]
+    #[inline(always)]
     pub fn member<T: Decode>(
         &mut self,
         scope: &StructScope,

@@ -297,7 +297,12 @@ impl<'a> Member<'a> {
     pub(super) fn decode_value(&self, cdr: &Path, method: &Ident) -> TokenStream {
         let Self { bounds, ty, .. } = self;
         if bounds.is_empty() {
-            return quote!(<#ty as #cdr::Decode>::#method);
+            // A function of each member's own is inlined; one that many share would not be.
+            return quote! {
+                |value: &mut #ty, reader: &mut #cdr::Reader<'_>| {
+                    <#ty as #cdr::Decode>::#method(value, reader)
+                }
+            };
         }
         let check = self.check_bounds(&quote!(value), &quote!(reader.check_bound));
         quote! {
