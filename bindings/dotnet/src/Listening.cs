@@ -6,7 +6,8 @@ namespace Tickwire
 {
     /// <summary>What raises events: topics, writers and readers. Handlers run on a thread of the participant's, or the one that
     /// polls, never two of one object at once; they may call anything. What they throw does not reach the library: it goes to
-    /// <see cref="EventFailed"/>, or else to standard error. An object with handlers lives until it is disposed of, or its
+    /// <see cref="EventFailed"/>, or else to standard error, but for an <see cref="ObjectDisposedException"/> where the object was
+    /// disposed of meanwhile. An object with handlers lives until it is disposed of, or its
     /// participant is.</summary>
     public abstract class ListeningObject : Entity
     {
@@ -108,6 +109,15 @@ namespace Tickwire
                 OnGone();
         }
 
+        internal bool IsGone
+        {
+            get
+            {
+                uint changes;
+                return (Result)Native.tw_status_changes(Raw, out changes) == Result.BadHandle;
+            }
+        }
+
         internal static void Failed(object about, Exception thrown)
         {
             try
@@ -207,7 +217,9 @@ namespace Tickwire
             }
             catch (Exception thrown)
             {
-                ListeningObject.Failed(to, thrown);
+                // Who disposes of the object meanwhile knows that it is gone.
+                if (!(thrown is ObjectDisposedException && to != null && to.IsGone))
+                    ListeningObject.Failed(to, thrown);
             }
         }
     }
