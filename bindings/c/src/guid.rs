@@ -2,7 +2,7 @@
 //! of these by GUID.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::handle::Handle;
 
@@ -24,32 +24,57 @@ impl From<Option<dds::Guid>> for Guid {
     }
 }
 
-static ENDPOINTS: RwLock<Option<HashMap<Guid, Handle>>> = RwLock::new(None);
+static ENDPOINTS: Mutex<Option<Endpoints>> = Mutex::new(None);
 
-/// While somebody has this, listeners that ask for an endpoint wait: from before it is made until it is noted, lest
-/// they hear of it before they can tell whose it is.
-pub(crate) struct Noting(RwLockWriteGuard<'static, Option<HashMap<Guid, Handle>>>);
+/// Something that was being made is noted, or will not be there.
+static MADE: Condvar = Condvar::new();
+
+#[derive(Default)]
+struct Endpoints {
+    known: HashMap<Guid, Handle>,
+    being_made: usize,
+}
+
+fn endpoints<R>(call: impl FnOnce(&mut Endpoints) -> R) -> R {
+    let mut endpoints = ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    call(endpoints.get_or_insert_default())
+}
+
+/// While somebody has this, listeners that ask for an endpoint which nobody knows wait: from before it is made until
+/// it is noted, lest they hear of it before they can tell whose it is.
+pub(crate) struct Noting(());
 
 impl Noting {
     pub(crate) fn begin() -> Self {
-        Self(ENDPOINTS.write().unwrap_or_else(PoisonError::into_inner))
+        endpoints(|all| all.being_made += 1);
+        Self(())
     }
 
-    pub(crate) fn note(mut self, guid: dds::Guid, handle: Handle) {
-        let endpoints = self.0.get_or_insert_with(HashMap::new);
-        endpoints.insert(guid.into(), handle);
+    pub(crate) fn note(self, guid: dds::Guid, handle: Handle) {
+        endpoints(|all| all.known.insert(guid.into(), handle));
+    }
+}
+
+impl Drop for Noting {
+    fn drop(&mut self) {
+        endpoints(|all| all.being_made -= 1);
+        MADE.notify_all();
     }
 }
 
 /// The writer or reader of that GUID, if it was made here and is not deleted.
 pub(crate) fn endpoint(guid: dds::Guid) -> Option<Handle> {
-    let endpoints = ENDPOINTS.read().unwrap_or_else(PoisonError::into_inner);
-    endpoints.as_ref()?.get(&guid.into()).copied()
+    let guid = guid.into();
+    let endpoints = ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let may_come = |all: &mut Option<Endpoints>| {
+        let all = all.as_ref();
+        all.is_some_and(|all| all.being_made > 0 && !all.known.contains_key(&guid))
+    };
+    let endpoints = MADE.wait_while(endpoints, may_come);
+    let endpoints = endpoints.unwrap_or_else(PoisonError::into_inner);
+    endpoints.as_ref()?.known.get(&guid).copied()
 }
 
 pub(crate) fn forget(guid: dds::Guid) {
-    let mut endpoints = ENDPOINTS.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(endpoints) = &mut *endpoints {
-        endpoints.remove(&guid.into());
-    }
+    endpoints(|all| all.known.remove(&guid.into()));
 }
