@@ -26,4 +26,20 @@
 #include <dds/sub/sub.hpp>
 #include <dds/topic/topic.hpp>
 
+/* What programs for Cyclone DDS name besides the PSM. */
+namespace org {
+namespace eclipse {
+namespace cyclonedds {
+namespace domain {
+
+inline std::uint32_t default_id()
+{
+    return 0;
+}
+
+} // namespace domain
+} // namespace cyclonedds
+} // namespace eclipse
+} // namespace org
+
 #endif

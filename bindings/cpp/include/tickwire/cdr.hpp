@@ -281,7 +281,11 @@ struct Text {
         const std::uint8_t *at = r->bytes + r->position;
         if ((size > 0 && at[length] != 0) || !is_text(at, length))
             return tw_cdr_reject(r, TW_CDR_TEXT);
-        text.assign(reinterpret_cast<const char *>(at), length);
+        // Most often it is as long as the one before.
+        if (text.size() != length)
+            text.assign(reinterpret_cast<const char *>(at), length);
+        else if (length > 0)
+            std::memcpy(text.data(), at, length);
         r->position += size;
         return true;
     }
@@ -291,7 +295,7 @@ private:
     /* Whether bytes are UTF-8 without NUL. */
     static bool is_text(const std::uint8_t *at, std::size_t length)
     {
-        return tw_cdr_is_plain(at, length) ||
+        return length == 0 || tw_cdr_is_plain(at, length) ||
                (std::memchr(at, 0, length) == nullptr && tw_cdr_is_utf8(at, length));
     }
 };
@@ -672,25 +676,33 @@ struct is_topic_type : std::false_type {};
 template <class T>
 struct is_topic_type<T, std::void_t<decltype(cdr::Codec<T>::has_key)>> : std::true_type {};
 
-/* Writes a sample in place of what the buffer had. */
+/* Writes a sample in place of what the buffer had. A writer may be tw_cdr_writer_over() memory that there is. */
 template <class T>
-tw_cdr_status to_payload(const T &value, tw_cdr_version version, Buffer &buffer)
+tw_cdr_status to_payload(const T &value, tw_cdr_version version, tw_cdr_writer *w)
 {
-    tw_cdr_writer *w = buffer.writer();
     const bool written =
         tw_cdr_open_payload(w, version, cdr::Codec<T>::extensibility) && cdr::Codec<T>::encode(value, w);
     return tw_cdr_close_payload(w, written);
 }
+template <class T>
+tw_cdr_status to_payload(const T &value, tw_cdr_version version, Buffer &buffer)
+{
+    return to_payload(value, version, buffer.writer());
+}
 
 /* The same of the key alone. */
 template <class T>
-tw_cdr_status key_to_payload(const T &value, tw_cdr_version version, Buffer &buffer)
+tw_cdr_status key_to_payload(const T &value, tw_cdr_version version, tw_cdr_writer *w)
 {
-    tw_cdr_writer *w = buffer.writer();
     bool written = tw_cdr_open_payload(w, version, cdr::Codec<T>::extensibility);
     if constexpr (cdr::Codec<T>::has_key)
         written = written && cdr::Codec<T>::encode_key(value, w);
     return tw_cdr_close_payload(w, written);
+}
+template <class T>
+tw_cdr_status key_to_payload(const T &value, tw_cdr_version version, Buffer &buffer)
+{
+    return key_to_payload(value, version, buffer.writer());
 }
 
 /* Reads a sample into a value, whose memory is used again. After a failure the value is some mixture of what it was and

@@ -16,7 +16,7 @@ pub(super) fn path(definition: &Definition) -> Vec<String> {
     let parts = definition.full_name.split("::");
     let mut path: Vec<String> = parts.map(identifier).collect();
     if let Some(first) = path.first_mut()
-        && (STANDARD.contains(&&**first) || matches!(first.as_str(), "tickwire" | "dds"))
+        && is_global(first)
     {
         *first = format!("_cxx_{first}");
     }
@@ -41,8 +41,62 @@ pub(super) fn primitive(primitive: Primitive) -> String {
 
 /// What a literal is called beside its enum.
 pub(super) fn constant(of: &Definition, literal: &str) -> String {
-    match of.scope.is_none() && STANDARD.contains(&literal) {
+    match of.scope.is_none() && is_global(literal) {
         true => format!("_cxx_{literal}"),
         false => identifier(literal),
     }
 }
+
+/// Whether the headers that are included have something of that name outside of namespaces.
+fn is_global(name: &str) -> bool {
+    STANDARD.contains(&name) || GLOBAL.contains(&name)
+}
+
+/// What those of C++ have besides those of C, and what is ours.
+const GLOBAL: &[&str] = &[
+    "alloca",
+    "basename",
+    "clock",
+    "clock_t",
+    "clone",
+    "ctime",
+    "dds",
+    "difftime",
+    "getc",
+    "getchar",
+    "getcpu",
+    "getdate",
+    "getline",
+    "gmtime",
+    "localtime",
+    "mktime",
+    "nanosleep",
+    "perror",
+    "pid_t",
+    "popen",
+    "printf",
+    "putc",
+    "putchar",
+    "puts",
+    "realpath",
+    "remove",
+    "rename",
+    "rewind",
+    "scanf",
+    "setlocale",
+    "sprintf",
+    "strerror",
+    "strftime",
+    "strptime",
+    "sysconf",
+    "tickwire",
+    "time",
+    "timer_t",
+    "timespec",
+    "timeval",
+    "tm",
+    "tolower",
+    "toupper",
+    "tzset",
+    "unshare",
+];

@@ -11,7 +11,7 @@ use tickwire_idl::{CSource, Compilation, Files, Options, compile};
 use crate::corpus::CORPUS;
 use crate::support::good;
 
-fn manifest() -> &'static Path {
+pub(crate) fn manifest() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -61,7 +61,7 @@ fn c_is_as_it_is_kept() {
 }
 
 /// Compiles a source file in a folder with all warnings.
-fn compiles(compiler: &str, standard: &str, language: &str, source: &Path) {
+pub(crate) fn compiles(compiler: &str, standard: &str, language: &str, source: &Path) {
     let include = manifest().join("../../bindings/c/include");
     let compiled = Command::new(compiler)
         .args([standard, "-Wall", "-Wextra", "-pedantic", "-Werror"])
@@ -73,6 +73,8 @@ fn compiles(compiler: &str, standard: &str, language: &str, source: &Path) {
         })
         .args(["-x", language, "-c", "-o", "/dev/null", "-I"])
         .arg(include)
+        .arg("-I")
+        .arg(manifest().join("../../bindings/cpp/include"))
         .arg(source)
         .output();
     let compiled = compiled.unwrap_or_else(|error| panic!("{compiler}: {error}"));
@@ -84,13 +86,13 @@ fn compiles(compiler: &str, standard: &str, language: &str, source: &Path) {
     );
 }
 
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).expect("the folder can be made");
     folder
 }
 
-fn is_there(compiler: &str) -> bool {
+pub(crate) fn is_there(compiler: &str) -> bool {
     let version = Command::new(compiler).arg("--version").output();
     version.is_ok_and(|version| version.status.success())
 }

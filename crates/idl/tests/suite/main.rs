@@ -2,6 +2,7 @@
 
 mod c;
 mod corpus;
+mod cpp;
 mod csharp;
 mod errors;
 mod hostile;

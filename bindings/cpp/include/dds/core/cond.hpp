@@ -181,9 +181,12 @@ public:
 
     WaitSet &attach_condition(const Condition &condition)
     {
-        condition.get().attach(state());
         const std::lock_guard<std::mutex> guard(get().lock);
-        get().conditions.push_back(condition.state());
+        auto &all = get().conditions;
+        if (std::find(all.begin(), all.end(), condition.state()) != all.end())
+            return *this;
+        condition.get().attach(state());
+        all.push_back(condition.state());
         return *this;
     }
     WaitSet &operator+=(const Condition &condition) { return attach_condition(condition); }
@@ -220,14 +223,17 @@ public:
     /* The same into memory that there is. */
     ConditionSeq &wait(ConditionSeq &triggered, const Duration &timeout = Duration::infinite())
     {
-        tw_condition *holding[64];
+        tw_condition *few[16];
+        std::vector<tw_condition *> many(room());
+        tw_condition **holding = many.empty() ? few : many.data();
+        const std::size_t capacity = many.empty() ? 16 : many.size();
         std::size_t count;
-        tickwire::detail::check(tw_waitset_wait(get().raw(), timeout.count(), holding, 64, &count));
+        tickwire::detail::check(tw_waitset_wait(get().raw(), timeout.count(), holding, capacity, &count));
+        tw_condition **end = holding + std::min(count, capacity);
         triggered.clear();
         const std::lock_guard<std::mutex> guard(get().lock);
         for (const auto &condition : get().conditions)
-            if (std::find(holding, holding + std::min<std::size_t>(count, 64), condition->handle()) !=
-                holding + std::min<std::size_t>(count, 64))
+            if (std::find(holding, end, condition->handle()) != end)
                 triggered.emplace_back(condition);
         return triggered;
     }
@@ -236,6 +242,14 @@ public:
     {
         for (const Condition &condition : wait(timeout))
             condition.dispatch();
+    }
+
+private:
+    /* Conditions, if they are more than a few. */
+    std::size_t room() const
+    {
+        const std::lock_guard<std::mutex> guard(get().lock);
+        return get().conditions.size() > 16 ? get().conditions.size() : 0;
     }
 };
 

@@ -17,6 +17,35 @@ private:
     std::shared_ptr<void> parent_;
 };
 
+/* The names of all that match: `Matched` is what the library tells of each. */
+template <class Matched, class Handle>
+dds::core::InstanceHandleSeq matched(tw_result (*function)(const Handle *, Matched *, std::size_t, std::size_t *),
+                                     const void *handle)
+{
+    std::vector<Matched> all(8);
+    std::size_t count = 0;
+    for (;;) {
+        check(function(static_cast<const Handle *>(handle), all.data(), all.size(), &count));
+        if (count <= all.size())
+            break;
+        all.resize(count);
+    }
+    dds::core::InstanceHandleSeq names;
+    for (std::size_t at = 0; at < count; at++)
+        names.emplace_back(all[at].guid);
+    return names;
+}
+
+/* Counters of an entity; `size` is set. */
+template <class Counters, class Handle>
+Counters counters(tw_result (*function)(const Handle *, Counters *), const void *handle)
+{
+    Counters counters = {};
+    counters.size = sizeof counters;
+    check(function(static_cast<const Handle *>(handle), &counters));
+    return counters;
+}
+
 } // namespace detail
 } // namespace tickwire
 

@@ -95,14 +95,12 @@ public:
         settings_.emplace_back(key, value);
         return *this;
     }
-    /* What a setting is, in TOML; of a topic, or of all that the profile does not name. */
-    std::string setting(const std::string &key, const char *topic = nullptr) const
+    /* What a setting is, in TOML. */
+    std::string setting(const std::string &key) const { return setting_of(key, nullptr); }
+    /* The same where the profile says something of a topic. */
+    std::string setting_for(const std::string &key, const std::string &topic) const
     {
-        const QosHandle made = make();
-        const std::string whole = std::string(Entity::entity) + "." + key;
-        return text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return tw_qos_get(static_cast<tw_qos *>(made->handle()), whole.c_str(), topic, buffer, capacity, length);
-        });
+        return setting_of(key, topic.c_str());
     }
     void profile(std::shared_ptr<const Profile> profile) { profile_ = std::move(profile); }
 
@@ -137,6 +135,14 @@ private:
     template <class Policy>
     static constexpr bool has = (std::is_same_v<Policy, Policies> || ...);
 
+    std::string setting_of(const std::string &key, const char *topic) const
+    {
+        const QosHandle made = make();
+        const std::string whole = std::string(Entity::entity) + "." + key;
+        return text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return tw_qos_get(static_cast<tw_qos *>(made->handle()), whole.c_str(), topic, buffer, capacity, length);
+        });
+    }
     template <class Policy, class Other>
     void take(const Other &other)
     {

@@ -38,7 +38,11 @@ public:
 
     static Duration zero() { return Duration(); }
     static Duration infinite() { return nanoseconds(TW_INFINITE); }
-    static Duration from_secs(double seconds) { return nanoseconds(static_cast<std::int64_t>(seconds * 1e9)); }
+    static Duration from_secs(double seconds)
+    {
+        // What is not below that is longer than can be told, or no number.
+        return seconds < 9.2e9 ? nanoseconds(static_cast<std::int64_t>(seconds < 0 ? 0 : seconds * 1e9)) : infinite();
+    }
     static Duration from_millisecs(std::int64_t count) { return nanoseconds(count * 1000000); }
     static Duration from_microsecs(std::int64_t count) { return nanoseconds(count * 1000); }
     static Duration nanoseconds(std::int64_t count)

@@ -56,6 +56,11 @@ public:
     {
         tickwire::detail::check(tw_participant_poll(static_cast<tw_participant *>(get().handle()), timeout.count()));
     }
+    /* Tickwire's own: what tickwire.h says of tw_participant_counters. */
+    tw_participant_counters counters() const
+    {
+        return tickwire::detail::counters(tw_participant_get_counters, get().handle());
+    }
     /* Tickwire's own: by which way samples of each writer go to each reader of this participant, or why they do not
      * match. For people: the text may change. */
     std::string explain() const

@@ -301,6 +301,12 @@ public:
     }
     void assert_liveliness() { tickwire::detail::check(tw_assert_liveliness(this->get().handle())); }
 
+    /* Tickwire's own: what tickwire.h says of tw_writer_counters. */
+    tw_writer_counters counters() const
+    {
+        return tickwire::detail::counters(tw_writer_get_counters, this->get().handle());
+    }
+
     const topic::Topic<T> &topic() const { return this->get().topic; }
     const Publisher &publisher() const { return this->get().publisher; }
     const qos::DataWriterQos &qos() const { return this->get().qos; }
@@ -343,7 +349,7 @@ private:
         const tickwire::detail::QosHandle with = qos.make();
         tickwire::detail::check(tw_writer_create(publisher.handle(), static_cast<const tw_topic *>(topic.handle()),
                                                  static_cast<tw_qos *>(with->handle()), &made));
-        const std::string words = qos.setting("representation", topic.name().c_str());
+        const std::string words = qos.setting_for("representation", topic.name());
         tw_cdr_version version = Support::version;
         const std::size_t first = words.find("xcdr");
         if (first != std::string::npos)
@@ -385,6 +391,13 @@ private:
         return known->second;
     }
 };
+
+/* The readers that match now. */
+template <class T>
+core::InstanceHandleSeq matched_subscriptions(const DataWriter<T> &writer)
+{
+    return tickwire::detail::matched(tw_writer_matched_readers, writer.handle());
+}
 
 template <class T>
 void DataWriter<T>::listener(DataWriterListener<T> *listener, const core::status::StatusMask &mask)

@@ -221,7 +221,7 @@ private:
     std::shared_ptr<const tickwire::detail::Batch<T>> batch_;
 };
 
-/* Its samples, in memory of the caller's own. */
+/* Takes the samples out of a variable. */
 template <class T>
 LoanedSamples<T> move(LoanedSamples<T> &samples)
 {

@@ -484,6 +484,12 @@ public:
     /* Tickwire's own: samples that were left out as their bytes are none of the type. */
     std::uint64_t undecodable() const { return this->get().undecodable; }
 
+    /* Tickwire's own: what tickwire.h says of tw_reader_counters. */
+    tw_reader_counters counters() const
+    {
+        return tickwire::detail::counters(tw_reader_get_counters, this->get().handle());
+    }
+
     const topic::TopicDescription<T> &topic_description() const { return this->get().topic; }
     const Subscriber &subscriber() const { return this->get().subscriber; }
     const qos::DataReaderQos &qos() const { return this->get().qos; }
@@ -601,6 +607,13 @@ private:
         return true;
     }
 };
+
+/* The writers that match now. */
+template <class T>
+core::InstanceHandleSeq matched_publications(const DataReader<T> &reader)
+{
+    return tickwire::detail::matched(tw_reader_matched_writers, reader.handle());
+}
 
 template <class T>
 void DataReader<T>::listener(DataReaderListener<T> *listener, const core::status::StatusMask &mask)

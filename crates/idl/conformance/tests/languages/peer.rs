@@ -1,15 +1,23 @@
-//! The program of generated C, and how it is built.
+//! The program of generated C or C++, and how it is built.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::{env, fs};
 
-use tickwire_idl::CSource;
+use tickwire_idl::{Compilation, Diagnostic};
 
 /// Status of a payload that would take too much memory.
 #[allow(dead_code, reason = "one of the tests asks for it")]
 pub(crate) const TOO_LARGE: i32 = -14;
+
+/// What a program is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(dead_code, reason = "each test has one")]
+pub(crate) enum Language {
+    C,
+    Cpp,
+}
 
 /// What a payload is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,38 +105,67 @@ impl Peer {
     }
 }
 
-/// What the C of a type has as its IDL.
+/// What the code of a type has as its IDL.
 #[allow(dead_code, reason = "one of the tests asks for it")]
 pub(crate) fn idl(program: &Path, ty: usize) -> String {
     let told = Command::new(program).arg(ty.to_string()).output();
     String::from_utf8(told.expect("the program starts").stdout).expect("it is text")
 }
 
-/// Builds the program of these files for these types.
-pub(crate) fn build(name: &str, files: &[(&str, CSource)], types: &[String]) -> PathBuf {
+/// Builds the program of these files for these types, by their names in IDL.
+pub(crate) fn build(
+    name: &str,
+    language: Language,
+    files: &[(&str, Compilation)],
+    types: &[&str],
+) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let directory = format!("{name}-{}", std::process::id());
+    let directory = format!("{name}-{language:?}-{}", std::process::id());
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(directory);
     fs::create_dir_all(&directory).expect("the directory can be made");
-    let mut sources = vec![root.join("tests/c/harness.c")];
+    let (ending, harness) = match language {
+        Language::C => ("h", "harness.c"),
+        Language::Cpp => ("hpp", "harness.cpp"),
+    };
+    let mut sources = vec![root.join("tests/languages").join(harness)];
     let mut header = String::new();
-    for (name, both) in files {
-        let source = directory.join(format!("{name}.c"));
-        fs::write(&source, &both.source).expect("it can be written");
-        fs::write(directory.join(format!("{name}.h")), &both.header).expect("it can be written");
-        header.push_str(&format!("#include \"{name}.h\"\n"));
-        sources.push(source);
+    for (name, compilation) in files {
+        header.push_str(&format!("#include \"{name}.{ending}\"\n"));
+        match language {
+            Language::C => {
+                let both = compilation.c(name).unwrap_or_else(|found| refused(&found));
+                let source = directory.join(format!("{name}.c"));
+                fs::write(&source, both.source).expect("it can be written");
+                fs::write(directory.join(format!("{name}.h")), both.header)
+                    .expect("it can be written");
+                sources.push(source);
+            }
+            Language::Cpp => {
+                let text = compilation.cpp(name);
+                let text = text.unwrap_or_else(|found| refused(&found));
+                fs::write(directory.join(format!("{name}.hpp")), text).expect("it can be written");
+            }
+        }
     }
-    let rows: Vec<String> = types.iter().map(|name| format!("T({name})")).collect();
+    let rows = types.iter().map(|name| match language {
+        Language::C => format!("T({})", name.replace("::", "_")),
+        // There is a function of that name in C++.
+        Language::Cpp => format!("T(::{name})").replace("::random::", "::_cxx_random::"),
+    });
+    let rows: Vec<String> = rows.collect();
     header.push_str(&format!("#define TYPES(T) {}\n", rows.join(" ")));
     fs::write(directory.join("types.h"), header).expect("it can be written");
 
     let program = directory.join("harness");
-    let cc = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let (variable, compiler, standard) = match language {
+        Language::C => ("CC", "cc", "-std=c11"),
+        Language::Cpp => ("CXX", "c++", "-std=c++17"),
+    };
+    let compiler = env::var(variable).unwrap_or_else(|_| compiler.to_owned());
     let compile = |sanitizers: &[&str]| {
-        Command::new(&cc)
+        Command::new(&compiler)
             .args([
-                "-std=c11",
+                standard,
                 "-g",
                 "-O1",
                 "-Wall",
@@ -141,11 +178,13 @@ pub(crate) fn build(name: &str, files: &[(&str, CSource)], types: &[String]) -> 
             .arg(&directory)
             .arg("-I")
             .arg(root.join("../../../bindings/c/include"))
+            .arg("-I")
+            .arg(root.join("../../../bindings/cpp/include"))
             .args(&sources)
             .arg("-o")
             .arg(&program)
             .output()
-            .expect("there is a C compiler")
+            .expect("there is a compiler")
     };
     let all = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let compiled = compile(&all);
@@ -155,4 +194,9 @@ pub(crate) fn build(name: &str, files: &[(&str, CSource)], types: &[String]) -> 
         assert!(compiled.status.success(), "{told}");
     }
     program
+}
+
+fn refused(found: &[Diagnostic]) -> ! {
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    panic!("{}", found.join("\n"))
 }

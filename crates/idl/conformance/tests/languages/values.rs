@@ -75,6 +75,8 @@ fn data_of(ty: &Type, choices: &mut impl Iterator<Item = u64>, depth: usize) -> 
             let mut entries: Vec<(String, Data)> = Vec::new();
             for _ in 0..count {
                 let key = match data_of(key, choices, depth + 1) {
+                    // Of others it depends on the machine where they stand in C++.
+                    Data::Text(text) if matches!(**key, Type::Char) && !text.is_ascii() => continue,
                     Data::Text(text) => text,
                     Data::Integer(value) => value.to_string(),
                     Data::Bool(value) => value.to_string(),
@@ -85,6 +87,7 @@ fn data_of(ty: &Type, choices: &mut impl Iterator<Item = u64>, depth: usize) -> 
                     entries.push((key, value));
                 }
             }
+            entries.sort_by_key(|(text, _)| order(key, text));
             Data::Fields(entries)
         }
         Type::Recursive(link) => {
@@ -98,6 +101,21 @@ fn data_of(ty: &Type, choices: &mut impl Iterator<Item = u64>, depth: usize) -> 
             let value = data_of(&member.ty, choices, depth + 1);
             Data::Fields(vec![((*member.name).into(), value)])
         }
+    }
+}
+
+/// Where a key of a map stands among others in C++, which sorts them.
+fn order(ty: &Type, key: &str) -> (i128, Vec<u16>) {
+    match ty {
+        Type::String { .. } => (0, key.bytes().map(u16::from).collect()),
+        Type::WString { .. } => (0, key.encode_utf16().collect()),
+        Type::Bool => (i128::from(key == "true"), Vec::new()),
+        Type::Enum(of) => {
+            let literal = of.literals.iter().find(|it| *it.name == *key);
+            (literal.map_or(0, |it| it.value.into()), Vec::new())
+        }
+        Type::Char => (0, key.encode_utf16().collect()),
+        _ => (key.parse().unwrap_or_default(), Vec::new()),
     }
 }
 
