@@ -182,7 +182,7 @@ static class Streaming
     }
 
     /// What the messages say.
-    static class Values
+    internal static class Values
     {
         internal static MarketData MarketData()
         {

@@ -30,7 +30,12 @@ namespace Lab
     enum Wait { Block, Poll }
 
     /// <summary>What carries the messages.</summary>
-    enum Transport { Tcp, ZeroMq }
+    enum Transport
+    {
+        Tcp, ZeroMq,
+        /// <summary>Tickwire's topics of bytes, and of its own types.</summary>
+        Raw, Typed,
+    }
 
     /// <summary>How long nothing may come, in milliseconds: until the first message, and after it.</summary>
     struct Idle
@@ -161,7 +166,7 @@ namespace Lab
                 throw new BadOption("can do '--payload typed' only");
             }
             if (Wait == Wait.Poll) throw new BadOption("cannot do '--wait poll'");
-            if (Threads > 1 && Transport == Transport.Tcp)
+            if (Threads > 1 && Transport != Transport.ZeroMq)
             {
                 throw new BadOption("cannot do '--threads': it has no such option");
             }

@@ -32,10 +32,9 @@ namespace Lab
 
         static Answer Work(Options options)
         {
-            IContent content = options.Payload == Payload.Typed ? (IContent)new Objects(options) : new Bytes(options);
+            IContent content = Content(options);
             if (options.Job == Job.Codec) return Lab.Work.Codec(options, content);
-            using (IPeer peer = options.Transport == Transport.Tcp ? (IPeer)new TcpPeer(options, content)
-                                                                   : new ZeroMqPeer(options, content))
+            using (IPeer peer = Peer(options, content))
             {
                 if (options.IsPassive) Console.WriteLine("ready");
                 Console.Out.Flush();
@@ -48,6 +47,32 @@ namespace Lab
                     SampleFile = findings.Samples.Save(options, job + "." + options.Index + ".ns"),
                     Settings = peer.Settings,
                 };
+            }
+        }
+
+        static IContent Content(Options options)
+        {
+            if (options.Payload != Payload.Typed) return new Bytes(options);
+#if TICKWIRE
+            if (options.Transport == Transport.Typed) return new TypedContent(options);
+#endif
+            return new Objects(options);
+        }
+
+        static IPeer Peer(Options options, IContent content)
+        {
+            switch (options.Transport)
+            {
+                case Transport.Tcp: return new TcpPeer(options, content);
+                case Transport.ZeroMq: return new ZeroMqPeer(options, content);
+#if TICKWIRE
+                case Transport.Typed:
+                    var typed = content as TypedContent;
+                    if (typed != null) return new TickwireTyped(options, typed);
+                    return new TickwireRaw(options, content);
+                case Transport.Raw: return new TickwireRaw(options, content);
+#endif
+                default: throw new BadOption("is not built with this transport");
             }
         }
 
