@@ -1,4 +1,4 @@
-//! Types of any kind in C or C++, which a random IDL has, and those that Rust has no derived types for:
+//! Types of any kind in C, C++ or C#, which a random IDL has, and those that Rust has no derived types for:
 //! values are the bytes that their descriptions say, damaged ones break nothing, and the IDL that the
 //! code has of each type describes the same type. The seed is told with a failure; `TICKWIRE_SEED` sets
 //! it.

@@ -1,4 +1,4 @@
-//! The corpus in C or C++: a program of it and the Rust of the same IDL read and write the same bytes,
+//! The corpus in C, C++ or C#: a program of it and the Rust of the same IDL read and write the same bytes,
 //! whatever values they are of, and refuse the same payloads. The program runs with the sanitizers of
 //! the compiler, if it has them.
 

@@ -1,6 +1,7 @@
-//! The program of generated C or C++, and how it is built.
+//! The program of generated C, C++ or C#, and how it is built.
 
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::{env, fs};
@@ -17,6 +18,7 @@ pub(crate) const TOO_LARGE: i32 = -14;
 pub(crate) enum Language {
     C,
     Cpp,
+    CSharp,
 }
 
 /// What a payload is of.
@@ -123,9 +125,12 @@ pub(crate) fn build(
     let directory = format!("{name}-{language:?}-{}", std::process::id());
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(directory);
     fs::create_dir_all(&directory).expect("the directory can be made");
+    if language == Language::CSharp {
+        return build_csharp(&directory, files, types);
+    }
     let (ending, harness) = match language {
         Language::C => ("h", "harness.c"),
-        Language::Cpp => ("hpp", "harness.cpp"),
+        Language::Cpp | Language::CSharp => ("hpp", "harness.cpp"),
     };
     let mut sources = vec![root.join("tests/languages").join(harness)];
     let mut header = String::new();
@@ -140,7 +145,7 @@ pub(crate) fn build(
                     .expect("it can be written");
                 sources.push(source);
             }
-            Language::Cpp => {
+            Language::Cpp | Language::CSharp => {
                 let text = compilation.cpp(name);
                 let text = text.unwrap_or_else(|found| refused(&found));
                 fs::write(directory.join(format!("{name}.hpp")), text).expect("it can be written");
@@ -150,7 +155,9 @@ pub(crate) fn build(
     let rows = types.iter().map(|name| match language {
         Language::C => format!("T({})", name.replace("::", "_")),
         // There is a function of that name in C++.
-        Language::Cpp => format!("T(::{name})").replace("::random::", "::_cxx_random::"),
+        Language::Cpp | Language::CSharp => {
+            format!("T(::{name})").replace("::random::", "::_cxx_random::")
+        }
     });
     let rows: Vec<String> = rows.collect();
     header.push_str(&format!("#define TYPES(T) {}\n", rows.join(" ")));
@@ -159,7 +166,7 @@ pub(crate) fn build(
     let program = directory.join("harness");
     let (variable, compiler, standard) = match language {
         Language::C => ("CC", "cc", "-std=c11"),
-        Language::Cpp => ("CXX", "c++", "-std=c++17"),
+        Language::Cpp | Language::CSharp => ("CXX", "c++", "-std=c++17"),
     };
     let compiler = env::var(variable).unwrap_or_else(|_| compiler.to_owned());
     let compile = |sanitizers: &[&str]| {
@@ -193,6 +200,43 @@ pub(crate) fn build(
         let told = String::from_utf8_lossy(&compiled.stderr);
         assert!(compiled.status.success(), "{told}");
     }
+    program
+}
+
+/// The same by Mono's compiler, and a script that runs it.
+fn build_csharp(directory: &Path, files: &[(&str, Compilation)], types: &[&str]) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = root.join("../../../bindings/dotnet/src");
+    let mut sources = vec![root.join("tests/languages/Harness.cs")];
+    for (name, compilation) in files {
+        let text = compilation.csharp().unwrap_or_else(|found| refused(&found));
+        let source = directory.join(format!("{name}.cs"));
+        fs::write(&source, text).expect("it can be written");
+        sources.push(source);
+    }
+    let mut cases = String::from("static class Types { internal static readonly Case[] All = {\n");
+    for name in types {
+        let name = format!("global::@{}", name.replace("::", ".@"));
+        cases.push_str(&format!("new Case<{name}>({name}Support.Instance),\n"));
+    }
+    cases.push_str("}; }\n");
+    let source = directory.join("Types.cs");
+    fs::write(&source, cases).expect("it can be written");
+    sources.push(source);
+    let exe = directory.join("harness.exe");
+    let mut compiler = Command::new("mcs");
+    compiler.args(["-langversion:7.2", "-unsafe", "-optimize+", "-warnaserror"]);
+    compiler.arg(format!("-out:{}", exe.display()));
+    compiler.arg(format!("-recurse:{}/*.cs", library.display()));
+    let compiled = compiler.args(&sources).output();
+    let compiled = compiled.expect("there is Mono's compiler: apt-get install mono-mcs");
+    let told = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{told}");
+
+    let program = directory.join("harness");
+    let text = format!("#!/bin/sh\nexec mono '{}' \"$@\"\n", exe.display());
+    fs::write(&program, text).expect("it can be written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
     program
 }
 
