@@ -8,10 +8,12 @@
 namespace tickwire {
 namespace detail {
 
-/* An entity, and those that it is made from, which live as long. */
+/* An entity, and those that it is made from, which live as long. Whoever derives from it closes it first in the
+ * destructor, so that it ends before what it names. */
 class EntityState : public Object {
 public:
     EntityState(void *handle, std::shared_ptr<void> parent) : Object(handle), parent_(std::move(parent)) {}
+    ~EntityState() override { close(); }
 
 private:
     std::shared_ptr<void> parent_;

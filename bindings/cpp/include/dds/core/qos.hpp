@@ -184,8 +184,6 @@ struct OfReader {
     static constexpr bool reliable = false;
 };
 
-namespace policies = dds::core::policy;
-
 } // namespace detail
 } // namespace tickwire
 

@@ -16,6 +16,7 @@ public:
         : EntityState(handle, participant.state()), participant(std::move(participant)), qos(std::move(qos))
     {
     }
+    ~PublisherState() override { close(); }
 
     const dds::domain::DomainParticipant participant;
     dds::pub::qos::PublisherQos qos;
@@ -158,6 +159,7 @@ public:
           qos(std::move(qos)), version(version)
     {
     }
+    ~WriterState() override { this->close(); }
 
     const dds::pub::Publisher publisher;
     const dds::topic::Topic<T> topic;
@@ -345,15 +347,15 @@ private:
     static std::shared_ptr<State> make(const Publisher &publisher, const topic::Topic<T> &topic,
                                        const qos::DataWriterQos &qos)
     {
-        tw_writer *made;
-        const tickwire::detail::QosHandle with = qos.make();
-        tickwire::detail::check(tw_writer_create(publisher.handle(), static_cast<const tw_topic *>(topic.handle()),
-                                                 static_cast<tw_qos *>(with->handle()), &made));
         const std::string words = qos.setting_for("representation", topic.name());
         tw_cdr_version version = Support::version;
         const std::size_t first = words.find("xcdr");
         if (first != std::string::npos)
             version = words[first + 4] == '1' ? TW_CDR_XCDR1 : TW_CDR_XCDR2;
+        tw_writer *made;
+        const tickwire::detail::QosHandle with = qos.make();
+        tickwire::detail::check(tw_writer_create(publisher.handle(), static_cast<const tw_topic *>(topic.handle()),
+                                                 static_cast<tw_qos *>(with->handle()), &made));
         return std::make_shared<State>(made, publisher, topic, qos, version);
     }
 

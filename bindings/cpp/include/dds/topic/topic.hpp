@@ -16,11 +16,11 @@ public:
           type_name(std::move(type_name)), qos(std::move(qos))
     {
     }
+    ~TopicState() override { close(); }
 
     const dds::domain::DomainParticipant participant;
     const std::string name, type_name;
     dds::topic::qos::TopicQos qos;
-    void *listener = nullptr;
 };
 
 inline std::shared_ptr<TopicState> make_topic(const dds::domain::DomainParticipant &participant,
@@ -67,9 +67,6 @@ public:
     const std::string &type_name() const { return get().type_name; }
     const domain::DomainParticipant &domain_participant() const { return get().participant; }
 };
-
-template <class T>
-class TopicListener;
 
 /* A topic of a type of IDL, or of bytes. */
 template <class T>

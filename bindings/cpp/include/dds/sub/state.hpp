@@ -1,0 +1,84 @@
+/* What references to a reader share, and how samples become values. */
+#ifndef TICKWIRE_DDS_SUB_STATE_HPP
+#define TICKWIRE_DDS_SUB_STATE_HPP
+
+#include <dds/sub/listener.hpp>
+#include <dds/sub/sample.hpp>
+#include <dds/sub/subscriber.hpp>
+
+namespace tickwire {
+namespace detail {
+
+template <class T>
+class ReaderState : public EntityState {
+public:
+    ReaderState(void *handle, dds::sub::Subscriber subscriber, dds::topic::TopicDescription<T> topic,
+                dds::sub::qos::DataReaderQos qos)
+        : EntityState(handle, subscriber.state()), subscriber(std::move(subscriber)), topic(std::move(topic)),
+          qos(std::move(qos))
+    {
+    }
+    ~ReaderState() override { this->close(); }
+
+    tw_reader *raw() const { return static_cast<tw_reader *>(handle()); }
+
+    /* Memory for samples: what was returned and is not looked at any more, else new. */
+    std::shared_ptr<Batch<T>> batch()
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        for (const auto &batch : batches_) {
+            if (batch.use_count() == 1) {
+                // Whoever let go of it last has done with it.
+                std::atomic_thread_fence(std::memory_order_acquire);
+                if (batch->all.size() > kept_samples)
+                    batch->all.resize(kept_samples);
+                return batch;
+            }
+        }
+        auto made = std::make_shared<Batch<T>>();
+        if (batches_.size() < kept_batches)
+            batches_.push_back(made);
+        return made;
+    }
+
+    const dds::sub::Subscriber subscriber;
+    const dds::topic::TopicDescription<T> topic;
+    dds::sub::qos::DataReaderQos qos;
+    dds::sub::status::DataState default_state;
+    dds::sub::DataReaderListener<T> *listener = nullptr;
+    /* Samples whose bytes are none of the type. */
+    std::atomic<std::uint64_t> undecodable{0};
+
+private:
+    static constexpr std::size_t kept_batches = 8, kept_samples = 1024;
+
+    std::mutex lock_;
+    std::vector<std::shared_ptr<Batch<T>>> batches_;
+};
+
+/* Samples of the library, which are given back in the end. */
+class Held {
+public:
+    Held() = default;
+    Held(const Held &) = delete;
+    Held &operator=(const Held &) = delete;
+    ~Held() { tw_samples_return(&samples); }
+
+    tw_samples samples = {};
+};
+
+/* Decodes a sample; false if its bytes are none of the type. */
+template <class T>
+bool decode(const tw_sample &from, dds::sub::Sample<T> &to)
+{
+    to.info(dds::sub::SampleInfo(from.info));
+    if (from.info.valid_data != 0)
+        return TypeSupport<T>::decode(to.data(), from.data, from.len);
+    to.data() = T();
+    return from.len == 0 || TypeSupport<T>::decode_key(to.data(), from.data, from.len);
+}
+
+} // namespace detail
+} // namespace tickwire
+
+#endif
