@@ -61,6 +61,7 @@ int main()
     round_trip(defaults);
     m::Mutable begun;
     CHECK(begun.kinds()[1][2] == m::LOW && begun.h() == m::Kind::HIGH && *begun.ed() == "hi" && !begun.k());
+    CHECK(*begun.ek() == m::LOW && (*begun.eks())[1] == m::LOW);
     begun.k(m::HIGH);
     round_trip(begun);
     CHECK(m::S == "a?b" && m::W == u"\u00e9x1");

@@ -101,14 +101,13 @@ impl Cpp<'_> {
         if let Some(value) = &member.default {
             return Some(self.value(value, &member.ty));
         }
-        match (kind(self.model, &member.ty), member.external) {
-            (_, true) => None,
-            (Kind::Enum(id, of), _) => {
+        match kind(self.model, &member.ty) {
+            Kind::Enum(id, of) => {
                 let literal = of.literals.get(of.default as usize);
                 let literal = literal.map_or("", |literal| &literal.name);
                 Some(format!("{}::{}", self.name(id), names::identifier(literal)))
             }
-            (Kind::Array(element, _), _) if matches!(kind(self.model, element), Kind::Enum(..)) => {
+            Kind::Array(element, _) if matches!(kind(self.model, element), Kind::Enum(..)) => {
                 let codec = self.codec(&member.ty);
                 Some(format!("::tickwire::cdr::initial<{}>()", in_cdr(&codec)))
             }

@@ -48,11 +48,15 @@ struct External {
         if (!value) {
             if (!tw_cdr_charge(r, 1, sizeof(typename C::type)))
                 return false;
-            value = type();
+            reset(value);
         }
         return C::template read<K>(r, *value);
     }
-    static void reset(type &value) { value = type(); }
+    static void reset(type &value)
+    {
+        value = type();
+        C::reset(*value);
+    }
 };
 
 /* What a value begins with. */
