@@ -1,7 +1,7 @@
 //! GUIDs of writers and readers, and whose they are: listeners of publishers, subscribers and participants are told
 //! of these by GUID.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::handle::Handle;
@@ -32,7 +32,9 @@ static MADE: Condvar = Condvar::new();
 #[derive(Default)]
 struct Endpoints {
     known: HashMap<Guid, Handle>,
-    being_made: usize,
+    /// What is being made, by how many came before.
+    being_made: BTreeSet<u64>,
+    begun: u64,
 }
 
 fn endpoints<R>(call: impl FnOnce(&mut Endpoints) -> R) -> R {
@@ -42,12 +44,15 @@ fn endpoints<R>(call: impl FnOnce(&mut Endpoints) -> R) -> R {
 
 /// While somebody has this, listeners that ask for an endpoint which nobody knows wait: from before it is made until
 /// it is noted, lest they hear of it before they can tell whose it is.
-pub(crate) struct Noting(());
+pub(crate) struct Noting(u64);
 
 impl Noting {
     pub(crate) fn begin() -> Self {
-        endpoints(|all| all.being_made += 1);
-        Self(())
+        endpoints(|all| {
+            all.begun += 1;
+            all.being_made.insert(all.begun);
+            Self(all.begun)
+        })
     }
 
     pub(crate) fn note(self, guid: dds::Guid, handle: Handle) {
@@ -57,18 +62,23 @@ impl Noting {
 
 impl Drop for Noting {
     fn drop(&mut self) {
-        endpoints(|all| all.being_made -= 1);
+        endpoints(|all| all.being_made.remove(&self.0));
         MADE.notify_all();
     }
 }
 
-/// The writer or reader of that GUID, if it was made here and is not deleted.
+/// The writer or reader of that GUID, if it was made here and is not deleted. Of one that is not known, what was being
+/// made when it was asked for is waited for.
 pub(crate) fn endpoint(guid: dds::Guid) -> Option<Handle> {
     let guid = guid.into();
     let endpoints = ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = endpoints.as_ref()?.begun;
     let may_come = |all: &mut Option<Endpoints>| {
         let all = all.as_ref();
-        all.is_some_and(|all| all.being_made > 0 && !all.known.contains_key(&guid))
+        all.is_some_and(|all| {
+            let first = all.being_made.first();
+            first.is_some_and(|first| *first <= begun) && !all.known.contains_key(&guid)
+        })
     };
     let endpoints = MADE.wait_while(endpoints, may_come);
     let endpoints = endpoints.unwrap_or_else(PoisonError::into_inner);

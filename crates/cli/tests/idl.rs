@@ -213,7 +213,8 @@ fn what_a_language_cannot_have_is_told_and_nothing_written() {
     );
     assert_eq!(run.status, 2);
     assert!(
-        run.stderr.contains("[possible values: rust, c]"),
+        run.stderr
+            .contains("[possible values: rust, c, cpp, csharp]"),
         "{}",
         run.stderr
     );

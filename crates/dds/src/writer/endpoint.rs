@@ -211,6 +211,7 @@ impl WriterEndpoint {
     ) -> Result<SequenceNumber, WriteError> {
         let payload = |buffer: &mut Vec<u8>| outgoing::serializing(|| payload(buffer));
         if self.has_straight_log.load(Ordering::Relaxed)
+            && change.key_hash.is_none()
             && !outgoing::is_busy()
             && let Some(number) = self.write_straight(now, change, payload)?
         {

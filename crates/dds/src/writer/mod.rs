@@ -181,7 +181,7 @@ impl<T: TopicSupport> DataWriter<T> {
     /// # Errors
     /// [`WriteError::NoKey`] for types without a key; else as [`write`](Self::write).
     pub fn dispose(&self, sample: &T) -> Result<SequenceNumber, WriteError> {
-        self.dispose_with_timestamp(sample, clock::timestamp())
+        self.dispose_with_timestamp(sample, clock::both().1)
     }
 
     /// [Disposes](Self::dispose) of an instance as of `timestamp`.
@@ -202,7 +202,7 @@ impl<T: TopicSupport> DataWriter<T> {
     /// # Errors
     /// As [`dispose`](Self::dispose).
     pub fn unregister(&self, sample: &T) -> Result<SequenceNumber, WriteError> {
-        self.unregister_with_timestamp(sample, clock::timestamp())
+        self.unregister_with_timestamp(sample, clock::both().1)
     }
 
     /// [Unregisters](Self::unregister) an instance as of `timestamp`.
