@@ -179,6 +179,8 @@ pub(crate) fn build(
                 "-Wextra",
                 "-pedantic",
                 "-Werror",
+                // g++ 12 takes an optional that is absent for one that is read, under sanitizers.
+                "-Wno-maybe-uninitialized",
             ])
             .args(sanitizers)
             .arg("-I")
