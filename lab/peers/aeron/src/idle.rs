@@ -18,12 +18,12 @@ pub(crate) enum Strategy {
 }
 
 impl Strategy {
-    /// The one that goes with how messages are waited for.
-    pub(crate) fn of(options: &Options, sleeping: Self) -> Self {
-        match options.wait {
+    /// The one that goes with how messages are waited for, unless another is asked for.
+    pub(crate) fn of(options: &Options, asked: Option<Self>) -> Self {
+        asked.unwrap_or(match options.wait {
             Wait::Poll => Self::Spin,
-            Wait::Block => sleeping,
-        }
+            Wait::Block => Self::Sleep,
+        })
     }
 }
 

@@ -16,9 +16,9 @@ use session::Session;
 /// Options of its own.
 #[derive(clap::Args)]
 struct Own {
-    /// What a program that may sleep does when there is nothing
-    #[arg(long, default_value = "backoff")]
-    idle_strategy: Strategy,
+    /// What is done when there is nothing [default: spin where it polls, else sleep]
+    #[arg(long)]
+    idle_strategy: Option<Strategy>,
 }
 
 fn main() -> ExitCode {

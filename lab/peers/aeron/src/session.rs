@@ -54,7 +54,7 @@ impl Outgoing {
 }
 
 impl Session {
-    pub(crate) fn open(options: &Options, sleeping: Strategy) -> Result<Self, String> {
+    pub(crate) fn open(options: &Options, strategy: Option<Strategy>) -> Result<Self, String> {
         let is_passive = options.job.is_passive();
         let has_driver = is_passive && options.index == 0;
         let driver = has_driver.then(|| driver::start(options)).transpose()?;
@@ -73,7 +73,7 @@ impl Session {
             true => (BACK, THERE),
             false => (THERE, BACK),
         };
-        let strategy = Strategy::of(options, sleeping);
+        let strategy = Strategy::of(options, strategy);
         let channel = channel(options);
         // The subscription first: who sees a publication of this process knows that it hears.
         let subscription = client
