@@ -43,6 +43,7 @@ proptest! {
         reliable: bool,
         runs in prop::collection::vec(prop::collection::vec((0..20_u8, 1..6_i64), 1..12), 1..6),
         room in prop_oneof![Just(usize::MAX), 0..20_usize],
+        run_len in prop_oneof![Just(usize::MAX), 0..4_usize],
     ) {
         let mut bytes = Vec::new();
         MessageWriter::new(&mut bytes, WRITER.prefix).info_ts(None);
@@ -61,6 +62,7 @@ proptest! {
         let (mut alone, mut together) = (script(reliable), script(reliable));
         for script in [&mut alone, &mut together] {
             script.cache.room = room;
+            script.cache.run_len = run_len;
         }
         for run in runs {
             let sample = |number| Data {

@@ -13,6 +13,8 @@ enum Step {
     Change(ChangeKind, u8, u8),
     /// The same with a timestamp of so long ago, if there is any, as a writer's LIFESPAN counts from.
     Late(u8, u8, u64),
+    /// A value, and so many that follow it.
+    Stream(u8, u8, u8),
     Collect(Query, bool),
     Has(StateMask),
     List(StateMask),
@@ -59,6 +61,7 @@ fn step() -> impl Strategy<Value = Step> {
         12 => (instance(), writer()).prop_map(|(of, by)| Step::Change(ChangeKind::Alive, of, by)),
         3 => (kind(), instance(), writer()).prop_map(|(kind, of, by)| Step::Change(kind, of, by)),
         2 => (instance(), writer(), 0..20_u64).prop_map(|(of, by, ago)| Step::Late(of, by, ago)),
+        4 => (instance(), writer(), 0..6_u8).prop_map(|(of, by, more)| Step::Stream(of, by, more)),
         3 => (query(), any::<bool>()).prop_map(|(query, take)| Step::Collect(query, take)),
         1 => mask().prop_map(Step::Has),
         1 => mask().prop_map(Step::List),
@@ -125,6 +128,16 @@ impl Fixture {
                     ..change
                 }))
             }
+            Step::Stream(instance, from, more) => {
+                let change = Arrival {
+                    received_at: now,
+                    ..arrival(ChangeKind::Alive, instance, from, 0)
+                };
+                let first = self.offer(change);
+                let rest = more - self.offer_stream(writer(from), more);
+                let rest: Vec<_> = (0..rest).map(|_| self.offer(change)).collect();
+                Box::new((first, rest.last().copied().unwrap_or(Insertion::Stored)))
+            }
             Step::Collect(query, take) => Box::new(self.collect(query, take)),
             Step::Has(mask) => Box::new(self.cache.has(mask, None)),
             Step::List(mask) => {
@@ -178,6 +191,26 @@ impl Fixture {
             Step::Wait(_) => Box::new((self.cache.expire(now), self.cache.ripen(now))),
         };
         format!("{said:?}")
+    }
+
+    /// Appends values to the stream of the last one, as many as have room there; how many these are.
+    fn offer_stream(&mut self, writer: Guid, count: u8) -> u8 {
+        let last = SequenceNumber(self.count.cast_signed());
+        let Some(mut stream) = self.cache.begin_stream(writer, last) else {
+            return 0;
+        };
+        let mut appended = 0;
+        while stream.has_room() && appended < count {
+            self.count += 1;
+            appended += 1;
+            let mut value = self.cache.value(u64::default);
+            *Arc::get_mut(&mut value).expect("a pooled value is unique") = self.count;
+            let number = SequenceNumber(self.count.cast_signed());
+            let made = Some(Timestamp::from_nanos(0));
+            self.cache.append_next(&mut stream, value, number, made);
+        }
+        self.cache.end_stream(&stream);
+        appended
     }
 
     /// What shows of the cache from outside without doing anything.

@@ -8,7 +8,7 @@ use tickwire_cdr::dynamic::Form;
 use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{KeyHash, Representation, TypeDescription};
 use tickwire_rtps::ChangeKind;
-use tickwire_rtps::reader::{CoherentSet, Delivery, ReceivedChange, SetEnd, Sink};
+use tickwire_rtps::reader::{CoherentSet, Delivery, NextChange, ReceivedChange, SetEnd, Sink};
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
 use tickwire_transport::shm::Borrowed;
 
@@ -28,11 +28,11 @@ use crate::type_support::TopicSupport;
 /// The cache, and what decoding into it needs.
 pub(super) struct Inbox<T: TopicSupport> {
     pub(super) cache: Cache<T>,
-    ty: T::Type,
+    pub(super) ty: T::Type,
     /// What the application wants to see.
     pub(super) filter: Option<Filter>,
     /// Key hashes depend on the representation.
-    hash_varies: bool,
+    pub(super) hash_varies: bool,
     scratch: Vec<u8>,
     pub(super) counters: InboxCounters,
     pub(super) statuses: ReaderStatuses,
@@ -478,6 +478,15 @@ impl<T: TopicSupport> Sink for Inbox<T> {
             self.passed(change.writer, change.sequence_number, group_number);
         }
         delivery
+    }
+
+    #[inline(always)]
+    fn deliver_run<'a>(
+        &mut self,
+        behind: (Guid, SequenceNumber),
+        next: impl FnMut() -> Option<NextChange<'a>>,
+    ) {
+        self.take_stream(behind, next);
     }
 
     fn known(&mut self, change: ReceivedChange<'_>) {

@@ -126,9 +126,15 @@ impl Instance {
         if !is_known || self.key.is_none() || self.state != InstanceState::Alive {
             return false;
         }
-        self.last_own = Some((arrival.writer, arrival.sequence_number));
+        self.has_come(arrival.writer, arrival.sequence_number);
         self.state_since = arrival.received_at;
         true
+    }
+
+    /// The last sample that came from its own writer is that one.
+    #[inline]
+    pub(super) fn has_come(&mut self, writer: Guid, number: SequenceNumber) {
+        self.last_own = Some((writer, number));
     }
 
     /// A value came again by another writer: the instance has one, but is no more alive than it was if it

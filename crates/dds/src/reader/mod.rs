@@ -26,6 +26,7 @@ mod select;
 pub(crate) mod shared;
 mod slots;
 mod status;
+mod stream;
 mod time_filter;
 mod timing;
 mod weak;

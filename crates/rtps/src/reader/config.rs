@@ -131,6 +131,17 @@ pub trait Sink {
     /// From a best-effort writer it is lost.
     fn deliver(&mut self, change: &ReceivedChange<'_>) -> Delivery;
 
+    /// Takes changes that follow one of that writer and number, which has just been [delivered](Self::deliver), and
+    /// differ from it in what [`NextChange`] has alone: as many as `next` gives, or as there is room for. Each that was
+    /// given counts as taken. By default none, as each can be delivered by itself.
+    fn deliver_run<'a>(
+        &mut self,
+        behind: (Guid, SequenceNumber),
+        next: impl FnMut() -> Option<NextChange<'a>>,
+    ) {
+        let _ = (behind, next);
+    }
+
     /// `count` changes of a writer will never come.
     fn lost(&mut self, writer: Guid, count: u64);
 
@@ -164,6 +175,17 @@ pub trait Sink {
     fn set_ended(&mut self, writer: Guid, end: SetEnd) {
         let _ = (writer, end);
     }
+}
+
+/// A change of a stream: what it does not have in common with the one before.
+#[derive(Clone, Copy, Debug)]
+pub struct NextChange<'a> {
+    /// The number after that one's.
+    pub sequence_number: SequenceNumber,
+    /// When the writer made it, if it says so.
+    pub source_timestamp: Option<Timestamp>,
+    /// The serialized value.
+    pub payload: &'a [u8],
 }
 
 /// A coherent set of one writer: all its changes, in ascending order.

@@ -30,8 +30,8 @@ use crate::wire::{
 };
 
 pub use config::{
-    CoherentSet, Delivery, ReaderConfig, ReaderCounters, ReaderLimits, ReceivedChange, SetEnd,
-    SetPart, Sink,
+    CoherentSet, Delivery, NextChange, ReaderConfig, ReaderCounters, ReaderLimits, ReceivedChange,
+    SetEnd, SetPart, Sink,
 };
 pub use group::{Decision, GroupSets, Member};
 pub use publisher_sets::Judgement;
@@ -248,7 +248,27 @@ impl Reader {
             writer.expected = number.next();
             self.counters.delivered += 1;
             let next = samples.next_sample()?;
-            if next.sequence_number != writer.expected || next.sequence_number.0 == i64::MAX {
+            if !is_next(&next, writer.expected) {
+                return Some(next);
+            }
+            let mut run = Run {
+                samples: &mut *samples,
+                next: Some(next),
+                expected: writer.expected,
+            };
+            sink.deliver_run((guid, number), || run.next());
+            let Run { next, expected, .. } = run;
+            let count = expected.0.abs_diff(writer.expected.0);
+            writer.expected = expected;
+            writer.delivered_up_to = expected.previous();
+            writer.announced = writer.announced.max(expected.previous());
+            writer.delivered += count;
+            self.counters.delivered += count;
+            let next = match next {
+                Some(next) => next,
+                None => samples.next_sample()?,
+            };
+            if !is_next(&next, writer.expected) {
                 return Some(next);
             }
             (number, payload) = (next.sequence_number, next.payload);
@@ -596,6 +616,44 @@ impl Reader {
     fn find(&self, guid: Guid) -> Result<usize, usize> {
         self.writers.find(guid)
     }
+}
+
+/// What follows a change of a stream.
+struct Run<'s, 'a, S> {
+    samples: &'s mut S,
+    /// The sample that was given last, if it has not been given on.
+    next: Option<Data<'a>>,
+    expected: SequenceNumber,
+}
+
+impl<'a, S: Samples<'a>> Run<'_, 'a, S> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<NextChange<'a>> {
+        let data = match self.next.take() {
+            Some(data) => data,
+            None => self.samples.next_sample()?,
+        };
+        let SerializedPayload::Data(payload) = data.payload else {
+            self.next = Some(data);
+            return None;
+        };
+        if !is_next(&data, self.expected) {
+            self.next = Some(data);
+            return None;
+        }
+        self.expected = data.sequence_number.next();
+        Some(NextChange {
+            sequence_number: data.sequence_number,
+            source_timestamp: self.samples.context().source_timestamp,
+            payload,
+        })
+    }
+}
+
+/// Whether a sample is that of the number that is expected.
+#[inline(always)]
+fn is_next(data: &Data<'_>, expected: SequenceNumber) -> bool {
+    data.sequence_number == expected && data.sequence_number.0 < i64::MAX
 }
 
 impl core::fmt::Debug for Reader {

@@ -1,7 +1,9 @@
 //! What a reader was given, in order.
 
 use tickwire_base::Timestamp;
-use tickwire_rtps::reader::{CoherentSet, Delivery, ReceivedChange, SetEnd, SetPart, Sink};
+use tickwire_rtps::reader::{
+    CoherentSet, Delivery, NextChange, ReceivedChange, SetEnd, SetPart, Sink,
+};
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
 use tickwire_rtps::{ChangeKind, KeyHash, Place};
 
@@ -26,6 +28,8 @@ pub struct Cache {
     pub samples: Vec<Sample>,
     pub lost: u64,
     pub room: usize,
+    /// How many of a run are taken at once.
+    pub run_len: usize,
     /// What came together: how many samples each time.
     pub sets: Vec<usize>,
     /// Sets that were offered, each time: whether they were refused before.
@@ -50,6 +54,7 @@ impl Default for Cache {
             samples: Vec::new(),
             lost: 0,
             room: usize::MAX,
+            run_len: 4,
             sets: Vec::new(),
             offers: Vec::new(),
             told: Vec::new(),
@@ -89,6 +94,29 @@ impl Sink for Cache {
             self.told.push((change.writer, passed));
         }
         Delivery::Accepted
+    }
+
+    fn deliver_run<'a>(
+        &mut self,
+        (writer, number): (Guid, SequenceNumber),
+        mut next: impl FnMut() -> Option<NextChange<'a>>,
+    ) {
+        let Some(last) = self.samples.last().cloned() else {
+            return;
+        };
+        assert_eq!((last.writer, last.number), (writer, number.0));
+        let room = self.room - self.samples.len();
+        for _ in 0..room.min(self.run_len) {
+            let Some(change) = next() else {
+                break;
+            };
+            self.samples.push(Sample {
+                number: change.sequence_number.0,
+                source_timestamp: change.source_timestamp,
+                payload: change.payload.to_vec(),
+                ..last.clone()
+            });
+        }
     }
 
     fn lost(&mut self, _: Guid, count: u64) {
