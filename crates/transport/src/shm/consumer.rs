@@ -183,8 +183,7 @@ impl Consumer {
             }
     }
 
-    /// Has the writer look who sleeps when it next publishes. A fence must follow before the last look at
-    /// the log.
+    /// Has the writer look who sleeps when it next publishes. The last look at the log must follow.
     ///
     /// This must not be spared where the word is 1 already: the writer may be about to reset it and to look
     /// who sleeps, and not see yet that this reader does.

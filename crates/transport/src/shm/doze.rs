@@ -3,16 +3,16 @@
 //! ```text
 //! reader                                 writer
 //!   sleeping = 1                           publish
-//!   bell = 1, in each log                  fence
-//!   fence                                  bell?  then bell = 0, and of those in its seats
-//!   news in any log? then stay awake         sleeping? then sleeping = 0, and ring
-//!   sleep
+//!   exchange bell for 1, in each log       exchange bell for 0
+//!   news in any log? then stay awake         was it 1? then, of those in its seats,
+//!   sleep                                    sleeping? then sleeping = 0, and ring
 //! ```
 //!
-//! Of the two fences one comes first. If it is the reader's, the writer sees the bell and the sleeper;
-//! if it is the writer's, the reader sees the record.
+//! Of the two exchanges of a bell one comes first. If it is the reader's, the writer sees the bell and the
+//! sleeper; if it is the writer's, the reader sees the record. A fence on each side would do as well, and takes a
+//! writer longer.
 
-use super::atomic::{Ordering, fence};
+use super::atomic::Ordering;
 use super::consumer::Consumer;
 use super::map::CommonMap;
 
@@ -27,7 +27,6 @@ pub(crate) fn lie_down<'a>(
 ) -> bool {
     ear.swap(SLEEPING, 1);
     follows.clone().for_each(Consumer::arm);
-    fence(Ordering::SeqCst);
     follows.clone().all(|consumer| !consumer.has_next())
 }
 

@@ -142,11 +142,10 @@ impl Producer {
     }
 
     /// Whether a reader sleeps, or may be about to, since this was asked last. To be asked after each
-    /// record, or after several. One fence, and one load of a word that changes when readers go to sleep.
+    /// record, or after several. One exchange of a word that others touch when they go to sleep.
     #[inline]
     pub(crate) fn bell(&self) -> bool {
-        fence(Ordering::SeqCst);
-        self.control.load(BELL, Ordering::Relaxed) != 0 && self.control.swap(BELL, 0) != 0
+        self.control.swap(BELL, 0) != 0
     }
 
     /// Asks the reader that makes room next to say so. The ear must lie down before: a reader takes this word

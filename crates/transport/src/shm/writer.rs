@@ -210,7 +210,7 @@ impl LogWriter {
 
     /// Who is to be rung, because records were published since this was asked last and readers sleep; usually
     /// nobody. To be called after each record, or after several that belong together: what is not called may
-    /// leave readers asleep. One memory fence and one load.
+    /// leave readers asleep. One exchange of a word that is at hand.
     #[must_use = "readers sleep until this is rung or dropped"]
     #[inline]
     pub fn ringing(&self) -> Option<Ringing> {
