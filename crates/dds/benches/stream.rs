@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! cargo bench -p tickwire --bench stream -- [--size BYTES] [--samples N] [--suspend | --budget] [--latency] [--transport shm|udp] [--lend]
-//!     [--keep-last N] [--best-effort] [--transient-local]
+//!     [--keep-last N] [--best-effort] [--transient-local] [--several N]
 //! ```
 //!
 //! The second line makes it a stream of another kind, of which samples may be lost or replaced: what is of interest then is
 //! what writing costs.
+//!
+//! With `--several`, so many samples are written at a time.
 //!
 //! With `--budget`, samples may wait for others by their LATENCY_BUDGET, as those of a busy thread may: what callgrind runs
 //! is too slow to be taken for busy.
@@ -46,6 +48,7 @@ struct Arguments {
     keep_last: Option<u32>,
     best_effort: bool,
     transient_local: bool,
+    several: Option<usize>,
 }
 
 impl Arguments {
@@ -121,10 +124,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let begin = Instant::now();
     let suspended = arguments.suspends.then(|| publisher.suspend_publications());
-    for _ in 0..arguments.samples {
-        match arguments.lends {
-            true => lend(&writer, arguments.size)?,
-            false => drop(writer.write(&sample)?),
+    match arguments.several {
+        Some(count) => write_all(&writer, &arguments, count)?,
+        None => {
+            for _ in 0..arguments.samples {
+                match arguments.lends {
+                    true => lend(&writer, arguments.size)?,
+                    false => drop(writer.write(&sample)?),
+                }
+            }
         }
     }
     drop(suspended);
@@ -161,6 +169,24 @@ fn count<T: TopicSupport>(
     });
 }
 
+fn write_all(
+    writer: &DataWriter<Bytes>,
+    arguments: &Arguments,
+    count: usize,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let sample = || Bytes {
+        data: vec![7; arguments.size],
+    };
+    let several: Vec<_> = (0..count.max(1)).map(|_| sample()).collect();
+    let mut left = usize::try_from(arguments.samples)?;
+    while left > 0 {
+        let next = several.get(..left).unwrap_or(&several);
+        writer.write_all(next)?;
+        left -= next.len();
+    }
+    Ok(())
+}
+
 fn lend(writer: &DataWriter<Bytes>, len: usize) -> Result<(), Box<dyn std::error::Error>> {
     let mut loan = writer.loan(len)?;
     if let Some(word) = loan.bytes_mut().first_chunk_mut() {
@@ -182,6 +208,7 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
         keep_last: None,
         best_effort: false,
         transient_local: false,
+        several: None,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -195,6 +222,7 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--lend" => arguments.lends = true,
             "--keep-last" => arguments.keep_last = Some(u32::try_from(number()?)?),
             "--best-effort" => arguments.best_effort = true,
+            "--several" => arguments.several = Some(usize::try_from(number()?)?),
             "--transient-local" => arguments.transient_local = true,
             "--transport" => {
                 arguments.transport = match words.next().as_deref() {

@@ -355,6 +355,29 @@ impl Error for WriteError {
     }
 }
 
+/// Why not all of [several](crate::DataWriter::write_all) samples were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriteAllError {
+    /// How many were: the first ones.
+    pub written: usize,
+    /// Why the next one was not, or what became of it instead.
+    pub source: WriteError,
+}
+
+impl fmt::Display for WriteAllError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { written, source } = self;
+        write!(f, "after {written} samples: {source}")
+    }
+}
+
+impl Error for WriteAllError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
 /// What was waited for did not happen in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {

@@ -127,6 +127,8 @@ struct Side {
     now: Instant,
     count: u32,
     is_suspended: bool,
+    /// Whether it writes changes together where it can.
+    writes_runs: bool,
 }
 
 impl Side {
@@ -148,6 +150,7 @@ impl Side {
             now: Instant::from_nanos(1_000_000_000),
             count: 0,
             is_suspended: false,
+            writes_runs: false,
         };
         let proxy = ReaderProxy {
             guid: READER,
@@ -170,15 +173,29 @@ impl Side {
         let mut refused = None;
         match *event {
             Event::Write(count, len, kind) => {
-                for byte in 0..count {
-                    let fill = |buffer: &mut Vec<u8>| {
-                        buffer.resize(buffer.len() + len, byte);
-                        match kind {
-                            4 => Err(()),
-                            _ => Ok(()),
+                let bytes: Vec<_> = (0..count).collect();
+                let mut rest = &bytes[..];
+                let change = change_of(kind, now);
+                let fill = |&byte: &u8, buffer: &mut Vec<u8>| {
+                    buffer.resize(buffer.len() + len, byte);
+                    match kind {
+                        4 => Err(()),
+                        _ => Ok(()),
+                    }
+                };
+                while let [byte, ..] = rest {
+                    if self.writes_runs && !self.is_suspended {
+                        let (written, failed) = writer.write_run(now, &change, rest, fill);
+                        rest = &rest[written + usize::from(failed.is_some())..];
+                        if written > 0 {
+                            writer.ask(now, &mut outbox);
                         }
-                    };
-                    let change = change_of(kind, now);
+                        if written > 0 || failed.is_some() {
+                            refused = failed.map(WriteError::Payload);
+                            continue;
+                        }
+                    }
+                    let fill = |buffer: &mut Vec<u8>| fill(byte, buffer);
                     let straight = match self.is_suspended {
                         true => Ok(None),
                         false => writer.write_straight(now, &change, fill),
@@ -187,7 +204,11 @@ impl Side {
                         Some(written) => written.map_err(WriteError::Payload),
                         None => writer.write(now, &change, fill, &mut outbox),
                     };
+                    if written.is_ok() {
+                        writer.ask(now, &mut outbox);
+                    }
                     refused = written.err();
+                    rest = &rest[1..];
                 }
             }
             Event::AckNack(lacks, bits, is_final) => {
@@ -297,6 +318,47 @@ proptest! {
     }
 }
 
+/// What each submessage says that is in the log, and each datagram.
+fn apart(sent: Vec<Sent>) -> Vec<String> {
+    let said = sent.into_iter().flat_map(|(message, to)| match &to[..] {
+        [] => MessageReader::new(&message)
+            .expect("a message")
+            .map(|submessage| submessage.expect("it can be read"))
+            .map(|(context, submessage)| format!("{:?} {submessage:?}", context.source_timestamp))
+            .collect(),
+        _ => vec![format!("{message:?} {to:?}")],
+    });
+    said.collect()
+}
+
+proptest! {
+    #[test]
+    fn changes_that_are_written_together_are_those_written_one_by_one(
+        events in events(),
+        reliable: bool,
+        history in history(),
+        max_unacknowledged_len in prop_oneof![Just(20_000_usize), Just(60_000)],
+    ) {
+        let config = WriterConfig { reliable, history, max_unacknowledged_len, ..keep_all() };
+        let mut together = Side::with(config.clone());
+        together.writes_runs = true;
+        let mut alone = Side::with(config);
+        for event in events {
+            let ((said, refused), (other, other_refused)) = (together.meet(&event), alone.meet(&event));
+            prop_assert_eq!(apart(said), apart(other), "{:?}", event);
+            prop_assert_eq!(refused, other_refused, "{:?}", event);
+            let (one, two) = (&together.writer, &alone.writer);
+            prop_assert_eq!(one.counters(), two.counters(), "{:?}", event);
+            prop_assert_eq!(one.last(), two.last());
+            prop_assert_eq!(one.history_len(), two.history_len());
+            prop_assert_eq!(one.poll_timeout(), two.poll_timeout(), "{:?}", event);
+            for reader in [READER, NEIGHBOUR] {
+                prop_assert_eq!(one.lag_of(reader), two.lag_of(reader));
+            }
+        }
+    }
+}
+
 /// The numbers of the samples in an outbox.
 fn numbers(outbox: &Outbox) -> Vec<i64> {
     let messages = outbox.datagrams();
@@ -336,9 +398,37 @@ fn what_goes_by_the_log_needs_no_outbox_but_for_heartbeats() {
     side.meet(&Event::AckNack(0, 0, true));
     assert_eq!(write(&mut side), Ok(Some(number(2))));
     assert_eq!(side.writer.log().messages.len(), 1);
-    let written = std::iter::from_fn(|| write(&mut side).expect("bytes"));
-    let count = written.take(1_000).count();
+    let mut count = 0;
+    while !side.writer.is_to_ask() && count < 1_000 {
+        assert!(matches!(write(&mut side), Ok(Some(_))));
+        count += 1;
+    }
     assert!((1..100).contains(&count), "a heartbeat after {count}");
+    let mut outbox = Outbox::new();
+    side.writer.ask(side.now, &mut outbox);
+    assert_eq!(outbox.len(), 1);
+    assert!(!side.writer.is_to_ask());
+}
+
+#[test]
+fn changes_that_are_written_together_share_messages() {
+    let mut side = Side::with(WriterConfig {
+        max_unacknowledged_len: 1 << 20,
+        ..keep_all()
+    });
+    side.meet(&Event::HaveLog(Some(100_000)));
+    side.meet(&Event::Follow(READER, true));
+    side.meet(&Event::Write(1, 16, 0));
+    side.meet(&Event::AckNack(0, 0, true));
+    side.writes_runs = true;
+    let (said, refused) = side.meet(&Event::Write(200, 16, 0));
+    assert_eq!(refused, None);
+    let numbers: Vec<_> = said
+        .iter()
+        .map(|(message, _)| numbers_in(message))
+        .collect();
+    assert_eq!(numbers.concat(), (2..=201).collect::<Vec<_>>());
+    assert_eq!(said.len(), 2, "of 4 KiB");
 }
 
 /// A best-effort writer of a thread that does nothing but write, so that its datagrams wait. One reader follows the log.
@@ -376,8 +466,10 @@ impl Busy {
                 };
                 let (change, waiting) = (change_of(0, now), &mut self.waiting);
                 let company = || Some(waiting);
-                // There is no room where much is left to be sent.
-                let _ = writer.write_in_company(now, &change, fill, &mut own, company);
+                if !matches!(writer.write_straight(now, &change, fill), Ok(Some(_))) {
+                    // There is no room where much is left to be sent.
+                    let _ = writer.write_in_company(now, &change, fill, &mut own, company);
+                }
             }
             Event::Match { far, .. } => {
                 let port = 7_500 + u16::from(far);

@@ -1,5 +1,7 @@
 //! A writer's machine behind its lock, whatever the type of its samples.
 
+mod straight;
+
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -59,8 +61,8 @@ pub(crate) struct WriterEndpoint {
     /// Where the numbers of changes come from, if they have an order across writers.
     group: Option<Arc<PublisherGroup>>,
     is_announced: AtomicBool,
-    /// Whether it has a log that what it writes goes to straight, and nobody but that has to do with its writes.
-    has_straight_log: AtomicBool,
+    /// Whether changes went straight to its log when its machine was looked at last.
+    goes_straight: AtomicBool,
     /// What outlives the writer.
     pub(crate) durable: Option<Arc<Durable>>,
     state: Mutex<WriterState>,
@@ -123,7 +125,7 @@ impl WriterEndpoint {
             description: description.cloned(),
             group: None,
             is_announced: AtomicBool::new(false),
-            has_straight_log: AtomicBool::new(false),
+            goes_straight: AtomicBool::new(false),
             durable: log,
             state: Mutex::new(WriterState {
                 machine,
@@ -210,7 +212,7 @@ impl WriterEndpoint {
         payload: &impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> Result<SequenceNumber, WriteError> {
         let payload = |buffer: &mut Vec<u8>| outgoing::serializing(|| payload(buffer));
-        if self.has_straight_log.load(Ordering::Relaxed)
+        if self.goes_straight.load(Ordering::Relaxed)
             && change.key_hash.is_none()
             && !outgoing::is_busy()
             && let Some(number) = self.write_straight(now, change, payload)?
@@ -218,30 +220,6 @@ impl WriterEndpoint {
             return Ok(number);
         }
         self.write_by(now, |now| self.try_write(now, change, payload))
-    }
-
-    /// Writes a change to the log, if it is like most, and all readers follow that.
-    #[inline(always)]
-    fn write_straight(
-        &self,
-        now: Instant,
-        change: &Change,
-        payload: impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
-    ) -> Result<Option<SequenceNumber>, WriteError> {
-        let mut state = lock(&self.state);
-        if state.deadline.is_some() || state.lease.is_some() {
-            return Ok(None);
-        }
-        let machine = &mut state.machine;
-        let written = machine.write_straight(now, change, payload);
-        let is_first = self.due.set(machine.poll_timeout(), &self.core.control);
-        let ringing = machine.log().take_ringing();
-        drop(state);
-        drop(ringing);
-        if is_first {
-            self.core.control.interrupt();
-        }
-        written.map_err(|error| (*error).into())
     }
 
     /// Writes `len` bytes in place, and waits for room if there is none.
@@ -332,10 +310,6 @@ impl WriterEndpoint {
     /// the disk first never does. The log that it had.
     pub(crate) fn set_log(&self, log: Option<Box<CountingLog>>) -> Option<Box<CountingLog>> {
         let goes_straight = self.durable.is_none();
-        let is_alone = self.group.is_none() && !self.asserts_participant;
-        let has_straight_log = log.is_some() && goes_straight && is_alone;
-        self.has_straight_log
-            .store(has_straight_log, Ordering::Relaxed);
         lock(&self.state).machine.log().set(log, goes_straight)
     }
 
@@ -583,6 +557,7 @@ impl WriterEndpoint {
             due = earlier(due, lease.poll_timeout());
         }
         let is_first = self.due.set(due, &self.core.control);
+        self.look_whether_straight(&state);
         let ringing = state.machine.log().take_ringing();
         drop(state);
         drop(ringing);

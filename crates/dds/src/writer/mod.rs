@@ -11,6 +11,7 @@ mod listener;
 #[cfg(test)]
 mod priority_tests;
 pub(crate) mod served;
+mod several;
 pub(crate) mod syncer;
 
 use std::fmt;

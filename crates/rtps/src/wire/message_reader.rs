@@ -187,37 +187,42 @@ impl<'a> MessageReader<'a> {
     }
 
     /// The next submessage if it is the DATA of a sample that says nothing besides, as ours are with the INFO_TS before
-    /// it: what most datagrams consist of. Nothing is taken of anything else.
+    /// it, which the next ones may have been made at, too: what most datagrams consist of. Nothing is taken of anything
+    /// else.
     #[inline]
     pub fn next_sample(&mut self) -> Option<Data<'a>> {
         const INFO_TS: u32 = u32::from_le_bytes([SubmessageId::INFO_TS.0, 0x01, 8, 0]);
         const DATA: u16 = u16::from_le_bytes([SubmessageId::DATA.0, 0x05]);
-        let (head, _) = self.rest.rest().as_chunks::<4>();
-        let &[
-            info_ts,
-            seconds,
-            fraction,
-            [id, flags, len @ ..],
-            octets,
-            reader,
-            writer,
-            high,
-            low,
-        ] = head.first_chunk()?;
+        let (words, _) = self.rest.rest().as_chunks::<4>();
+        let (time, head) = match words {
+            [info_ts, seconds, fraction, head @ ..] if u32::from_le_bytes(*info_ts) == INFO_TS => {
+                (Some((*seconds, *fraction)), head)
+            }
+            head => (None, head),
+        };
+        let &[[id, flags, len @ ..], octets, reader, writer, high, low] = head.first_chunk()?;
         let len = usize::from(u16::from_le_bytes(len));
-        let [seconds, fraction, high, low] = [seconds, fraction, high, low].map(u32::from_le_bytes);
+        let [high, low] = [high, low].map(u32::from_le_bytes);
         let sequence_number = SequenceNumber::of_words(high, low);
-        if u32::from_le_bytes(info_ts) != INFO_TS
-            || u16::from_le_bytes([id, flags]) != DATA
+        if u16::from_le_bytes([id, flags]) != DATA
             || octets != [0, 0, 16, 0]
             || sequence_number < SequenceNumber::FIRST
             || self.failed
         {
             return None;
         }
-        let payload = self.rest.rest().get(SampleHead::LEN..16 + len)?;
-        self.rest.bytes(16 + len, "").ok()?;
-        self.context.source_timestamp = time::to_timestamp((seconds, fraction));
+        let data = if time.is_some() {
+            SampleHead::TIME_LEN
+        } else {
+            0
+        };
+        let (begin, end) = (data + SampleHead::DATA_LEN, data + 4 + len);
+        let payload = self.rest.rest().get(begin..end)?;
+        self.rest.bytes(end, "").ok()?;
+        if let Some((seconds, fraction)) = time {
+            let time = [seconds, fraction].map(u32::from_le_bytes);
+            self.context.source_timestamp = time::to_timestamp(time.into());
+        }
         Some(Data {
             reader: EntityId(reader),
             writer: EntityId(writer),
@@ -427,17 +432,27 @@ mod tests {
         /// Whatever is wrong with a sample, the shorter way gives what the other does.
         #[test]
         fn samples_taken_apart_at_once_are_what_they_are_piece_by_piece(
-            lens in prop::collection::vec(0..20_usize, 1..4),
+            samples in prop::collection::vec((0..20_usize, any::<bool>()), 1..4),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             cut in 0..40_usize,
         ) {
             let mut bytes = vec![];
             let mut writer = MessageWriter::new(&mut bytes, GuidPrefix([1; 12]));
             let head = SampleHead::new(Guid::new(GuidPrefix([1; 12]), EntityId::user_writer(1, false)));
-            for (len, number) in lens.into_iter().zip(1..) {
-                let time = Timestamp::from_nanos(number * 1_500_000_000);
-                if let Some(head) = head.of(time, SequenceNumber(number), len) {
-                    writer.sample(&head, &vec![7; len]);
+            for ((len, has_time), number) in samples.into_iter().zip(1..) {
+                let (time, payload) = (Timestamp::from_nanos(number * 1_500_000_000), vec![7; len]);
+                let sequence_number = SequenceNumber(number);
+                match head.of(time, sequence_number, len) {
+                    Some(head) if has_time => writer.sample(&head, &payload),
+                    _ => {
+                        writer.data(&Data {
+                            reader: EntityId::UNKNOWN,
+                            writer: EntityId::user_writer(1, false),
+                            sequence_number,
+                            inline_qos: InlineQos { bytes: &[], little_endian: true },
+                            payload: SerializedPayload::Data(&payload),
+                        });
+                    }
                 }
             }
             for (place, byte) in changes {

@@ -286,8 +286,14 @@ pub(crate) struct SampleHead {
 
 impl SampleHead {
     /// Without the message's header.
-    pub(crate) const LEN: usize = 12 + 4 + DATA_HEAD_LEN;
+    pub(crate) const LEN: usize = Self::TIME_LEN + Self::DATA_LEN;
+    /// INFO_TS.
+    pub(crate) const TIME_LEN: usize = 12;
+    /// DATA up to its payload.
+    pub(crate) const DATA_LEN: usize = 4 + DATA_HEAD_LEN;
     pub(crate) const MESSAGE_LEN: usize = Header::LEN + Self::LEN;
+    /// Where DATA begins, which another one may follow that was made at the same time.
+    pub(crate) const DATA: usize = Header::LEN + Self::TIME_LEN;
 
     pub(crate) fn new(writer: Guid) -> Self {
         let mut header = Vec::new();
@@ -322,6 +328,13 @@ impl SampleHead {
         number: SequenceNumber,
         payload_len: usize,
     ) -> Option<&[u8; Self::MESSAGE_LEN]> {
+        self.set_time(timestamp)?;
+        Some(self.next(number, payload_len))
+    }
+
+    /// Has the samples to come be made at that time. `None` if it cannot be told.
+    #[inline]
+    pub(crate) fn set_time(&mut self, timestamp: Timestamp) -> Option<()> {
         let ns = timestamp.as_nanos().cast_unsigned();
         if ns.wrapping_sub(self.second_ns) >= time::NANOS_PER_SECOND {
             self.set_second(timestamp)?;
@@ -329,6 +342,17 @@ impl SampleHead {
         let fraction = time::fraction(ns - self.second_ns);
         let (_, bytes) = self.message.split_at_mut(Header::LEN);
         bytes[8..12].copy_from_slice(&fraction.to_le_bytes());
+        Some(())
+    }
+
+    /// That of a sample made at the same time as the one before.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        number: SequenceNumber,
+        payload_len: usize,
+    ) -> &[u8; Self::MESSAGE_LEN] {
+        let (_, bytes) = self.message.split_at_mut(Header::LEN);
         let len = (DATA_HEAD_LEN + payload_len).next_multiple_of(4);
         // 0 means "up to the end", for what 16 bits cannot count.
         let len = u16::try_from(len).unwrap_or(0);
@@ -336,7 +360,7 @@ impl SampleHead {
         let [high, low] = number.words();
         bytes[28..32].copy_from_slice(&high.to_le_bytes());
         bytes[32..].copy_from_slice(&low.to_le_bytes());
-        Some(&self.message)
+        &self.message
     }
 
     #[cold]

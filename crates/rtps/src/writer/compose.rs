@@ -134,6 +134,41 @@ impl Composer {
         self.record = record;
     }
 
+    /// Lays DATA of a plain change of `payload` behind those that have been joined to a message to all readers, all of
+    /// the time that [was set](SampleHead::set_time); the first one brings the message's begin and that time.
+    #[inline(always)]
+    pub(super) fn join(&mut self, number: SequenceNumber, payload: &[u8]) {
+        let record = &mut self.record;
+        let head = self.head.next(number, payload.len());
+        match record.is_empty() {
+            true => record.extend_from_slice(head),
+            false => record.extend_from_slice(&head[SampleHead::DATA..]),
+        }
+        record.extend_from_slice(payload);
+        let padding = record.len().wrapping_neg() & 3;
+        if padding > 0 {
+            record.extend_from_slice(&[0; 3][..padding]);
+        }
+    }
+
+    /// What has been joined; empty if that is nothing.
+    #[inline]
+    pub(super) fn joined(&self) -> &[u8] {
+        &self.record
+    }
+
+    /// How long that would be with a payload of `len` bytes more.
+    #[inline]
+    pub(super) fn joined_len(&self, len: usize) -> usize {
+        self.record.len() + SampleHead::DATA_LEN + len.next_multiple_of(4)
+    }
+
+    /// Has nothing be joined.
+    #[inline]
+    pub(super) fn part(&mut self) {
+        self.record.clear();
+    }
+
     /// Whether a change lies ready as a message to all readers.
     pub(super) fn is_ready(&self, change: Kept<'_, impl Lent>) -> bool {
         matches!(change.payload, Borrowed::Lent(_))

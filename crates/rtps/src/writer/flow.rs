@@ -1,8 +1,6 @@
 //! The short way of plain changes in a stream: while all of them are kept until they are acknowledged, or so many have
 //! followed, and go to the same places, nothing has to be found out for each.
 
-use alloc::vec::Vec;
-
 use tickwire_base::{Duration, Instant, Timestamp};
 
 use super::send::everybody;
@@ -86,61 +84,15 @@ impl<L: Log> Writer<L> {
         true
     }
 
-    /// Adds a plain change to the history, and to the log that all readers follow: [`write`](Self::write) for who has no
-    /// outbox. `None` if more than that is to be done; then nothing has happened.
-    ///
-    /// # Errors
-    /// Those of `payload`, after which the change has no sequence number.
-    #[inline(always)]
-    pub fn write_straight<E>(
-        &mut self,
-        now: Instant,
-        change: &Change,
-        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-    ) -> Result<Option<SequenceNumber>, E> {
-        let number = self.last.next();
-        let flows = self.flows(number, change) && !self.has_long && self.has_room();
-        let max_len = self.log.max_len().filter(|_| self.destinations.are_log);
-        let (Some(max_len), Some(timestamp)) = (max_len, change.source_timestamp) else {
-            return Ok(None);
-        };
-        if !flows || self.may_have_to_tell(now) {
-            return Ok(None);
-        }
-        if let Err(error) = payload(self.history.stage(number)) {
-            self.history.forget_staged();
-            return Err(error);
-        }
-        let payload = self.history.staged();
-        let len = payload.len();
-        let max_len = MAX_PLAIN_LEN.min(self.composer.whole_len(max_len));
-        let is_short = len != 0 && len <= max_len;
-        let head = match is_short {
-            true => self.composer.head.set(timestamp, number, len),
-            false => None,
-        };
-        let Some(head) = head else {
-            self.has_long |= len > MAX_PLAIN_LEN;
-            self.history.forget_staged();
-            return Ok(None);
-        };
-        self.log.publish_sample(head, payload);
-        self.count_sent(cost(len));
-        if self.keep_plain(number, timestamp, len) {
-            if self.survey.has_reliable {
-                self.heartbeat.arm(now);
-            }
-            if self.released < self.survey.acked {
-                self.release();
-            }
-        }
-        Ok(Some(number))
-    }
-
     /// Keeps the next change, which has been sent and whose payload is staged. False if nobody acknowledges it, nor
     /// anything before it.
     #[inline(always)]
-    fn keep_plain(&mut self, number: SequenceNumber, timestamp: Timestamp, len: usize) -> bool {
+    pub(super) fn keep_plain(
+        &mut self,
+        number: SequenceNumber,
+        timestamp: Timestamp,
+        len: usize,
+    ) -> bool {
         self.last = number;
         self.counters.written += 1;
         self.cursor.number = number.next();

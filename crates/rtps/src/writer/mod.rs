@@ -21,6 +21,7 @@ mod retain;
 mod room;
 mod send;
 mod sets;
+mod straight;
 mod window;
 
 use alloc::collections::{BTreeMap, BTreeSet};

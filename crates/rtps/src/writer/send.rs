@@ -8,7 +8,6 @@ use super::compose::Target;
 use super::reader_proxy::{MatchedReader, ReaderProxy, Survey};
 use super::{Cursor, Log, Writer, cost};
 use crate::outbox::Outbox;
-use crate::tail::MAX_PLAIN_LEN;
 use crate::wire::{EntityId, Guid, GuidPrefix, Heartbeat, SequenceNumber};
 
 impl<L: Log> Writer<L> {
@@ -137,14 +136,6 @@ impl<L: Log> Writer<L> {
         } else if is_cut {
             self.heartbeat.hasten(now);
         }
-    }
-
-    /// Whether a heartbeat may have to follow the next change, if that is plain.
-    #[inline(always)]
-    pub(super) fn may_have_to_tell(&self, now: Instant) -> bool {
-        let unasked_len = self.unasked_len.saturating_add(cost(MAX_PLAIN_LEN));
-        let is_many = unasked_len >= self.window.len() / 4;
-        self.survey.has_reliable && (is_many || now < self.survey.new_until)
     }
 
     /// Whether a heartbeat has followed a change a moment ago.

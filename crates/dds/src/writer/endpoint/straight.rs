@@ -1,0 +1,95 @@
+//! The shortest way of samples: from the caller to the writer's log, where all readers follow that, under one lock and without
+//! an outbox.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+
+use tickwire_base::Instant;
+use tickwire_rtps::Change;
+use tickwire_rtps::wire::SequenceNumber;
+
+use super::{WriterEndpoint, WriterState};
+use crate::error::WriteError;
+use crate::outgoing::{self, Scratch};
+use crate::signal::lock;
+use crate::type_support::SampleError;
+
+impl WriterEndpoint {
+    /// Writes a change to the log, if it is like most, and all readers follow that. `None` if not.
+    #[inline(always)]
+    pub(super) fn write_straight(
+        &self,
+        now: Instant,
+        change: &Change,
+        payload: impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
+    ) -> Result<Option<SequenceNumber>, WriteError> {
+        let mut state = lock(&self.state);
+        if state.deadline.is_some() || state.lease.is_some() {
+            return Ok(None);
+        }
+        let written = state.machine.write_straight(now, change, payload);
+        self.end_straight(now, state);
+        written.map_err(|error| (*error).into())
+    }
+
+    /// Writes changes that differ from `change` in what `payload` makes of each of `samples` alone, as far as they go
+    /// straight to the log. How many do, and the error of the one behind these, if it has one.
+    pub(crate) fn write_run<S>(
+        &self,
+        now: Instant,
+        change: &Change,
+        samples: &[S],
+        payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), Box<SampleError>>,
+    ) -> (usize, Option<WriteError>) {
+        if !self.goes_straight.load(Ordering::Relaxed) || outgoing::is_busy() {
+            return (0, None);
+        }
+        let mut state = lock(&self.state);
+        if state.deadline.is_some() || state.lease.is_some() {
+            return (0, None);
+        }
+        let machine = &mut state.machine;
+        let write = || machine.write_run(now, change, samples, payload);
+        let (written, failed) = outgoing::serializing(write);
+        self.end_straight(now, state);
+        (written, failed.map(|error| (*error).into()))
+    }
+
+    /// Does what is left to do when something has gone straight to the log.
+    #[inline(always)]
+    fn end_straight(&self, now: Instant, mut state: MutexGuard<'_, WriterState>) {
+        let machine = &mut state.machine;
+        let is_first = self.due.set(machine.poll_timeout(), &self.core.control);
+        let is_to_ask = machine.is_to_ask();
+        let ringing = machine.log().take_ringing();
+        drop(state);
+        drop(ringing);
+        if is_first {
+            self.core.control.interrupt();
+        }
+        if is_to_ask {
+            self.ask(now);
+        }
+    }
+
+    /// Asks readers to acknowledge what has gone straight to the log, if much has.
+    #[cold]
+    fn ask(&self, now: Instant) {
+        Scratch::lend(|scratch| {
+            let outbox = &mut scratch.outbox;
+            self.on_machine(now, outbox, |machine, now, outbox| machine.ask(now, outbox));
+            self.core.send_in_turn(outbox);
+        });
+    }
+
+    /// To be called under the lock after anything was done to the machine: whether the next change can go straight to
+    /// the log, as nobody but that has to do with it.
+    pub(super) fn look_whether_straight(&self, state: &WriterState) {
+        let is_alone = self.group.is_none() && !self.asserts_participant;
+        let has_watch = state.deadline.is_some() || state.lease.is_some();
+        let goes_straight = is_alone && !has_watch && state.machine.goes_straight();
+        if goes_straight != self.goes_straight.load(Ordering::Relaxed) {
+            self.goes_straight.store(goes_straight, Ordering::Relaxed);
+        }
+    }
+}
