@@ -31,7 +31,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     for folder in [&include.join("tickwire"), &lib, &pkgconfig] {
         fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
     }
-    for header in ["tickwire.h", "tickwire/cdr.h"] {
+    for header in [
+        "tickwire.h",
+        "tickwire/cdr.h",
+        "tickwire/exchange.h",
+        "tickwire/czmq.h",
+    ] {
         let from = root.join("bindings/c/include").join(header);
         copy(&from, &include.join(header))?;
     }

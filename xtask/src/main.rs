@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 const HELP: &str = "\
 usage: cargo xtask install --prefix DIR [--profile NAME]
 
-builds the C library and puts it into DIR: include/tickwire.h and include/tickwire/cdr.h,
+builds the C library and puts it into DIR: include/tickwire.h, include/tickwire/*.h,
 lib/libtickwire.so and .a, lib/pkgconfig/tickwire.pc, the headers of C++ in include/tickwire-cpp, and
 lib/cmake/tickwire for CMake's find_package(tickwire). DIR may be /usr/local; the profile of the build is `release` unless
 another one is named.";

@@ -190,10 +190,16 @@ impl<T> Out<T> {
 
     /// Writes the result if the caller wants it.
     pub(crate) fn put(&self, value: T, name: &str) -> Result<()> {
-        if !self.0.is_null() {
-            self.place(name)?.put(value);
+        if let Some(place) = self.optional(name)? {
+            place.put(value);
         }
         Ok(())
+    }
+
+    /// The place, if the caller wants the result.
+    pub(crate) fn optional(&self, name: &str) -> Result<Option<Place<T>>> {
+        let is_wanted = !self.0.is_null();
+        is_wanted.then(|| self.place(name)).transpose()
     }
 }
 
@@ -364,7 +370,7 @@ fn too_small(len: usize) -> Failure {
 
 /// Bytes of ours that the caller reads or writes.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pointer(*const u8);
 
 // SAFETY: it is only handed out; what it points to belongs to somebody who is `Send` and `Sync`.
@@ -397,6 +403,9 @@ pub(crate) struct Context {
 /// `void (*)(void *context)`, or NULL.
 pub(crate) type Free = Option<unsafe extern "C-unwind" fn(*mut c_void)>;
 
+/// `void (*)(void *)`, of ours.
+pub(crate) type Freeing = extern "C" fn(Pointer);
+
 /// `void *`, of the caller's.
 #[repr(transparent)]
 pub(crate) struct ContextPointer(*mut c_void);
@@ -405,6 +414,11 @@ impl Context {
     pub(crate) fn new(pointer: ContextPointer, free: Free) -> Self {
         let ContextPointer(pointer) = pointer;
         Self { pointer, free }
+    }
+
+    /// What it points to, where that is bytes.
+    pub(crate) fn bytes(&self, len: usize, name: &str) -> Result<&[u8]> {
+        slice(self.pointer.cast_const().cast(), len, name)
     }
 }
 

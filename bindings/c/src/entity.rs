@@ -123,6 +123,7 @@ fn forget(object: &AnyObject) {
         }
         AnyObject::Subscriber(entity) => entity.dds.set_listener_for(StatusMask::NONE, Nobody),
         AnyObject::Participant(entity) => entity.dds.set_listener_for(StatusMask::NONE, Nobody),
+        AnyObject::Mq(context) => context.close(),
         _ => {}
     }
 }

@@ -68,10 +68,11 @@ pub(crate) enum Kind {
     Qos,
     Samples,
     Loan,
+    Mq,
 }
 
 impl Kind {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Condition,
         Self::WaitSet,
         Self::Writer,
@@ -84,6 +85,7 @@ impl Kind {
         Self::Qos,
         Self::Samples,
         Self::Loan,
+        Self::Mq,
     ];
 
     fn name(self) -> &'static str {
@@ -100,6 +102,7 @@ impl Kind {
             Self::Qos => "QoS",
             Self::Samples => "collection of samples",
             Self::Loan => "loan",
+            Self::Mq => "context of exchanges",
         }
     }
 }
@@ -198,6 +201,7 @@ objects! {
     Participant(crate::participant::Participant),
     Type(crate::types::Type),
     Qos(crate::qos::Qos),
+    Mq(crate::exchange::Context),
 }
 
 /// The object of a handle.

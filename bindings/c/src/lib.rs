@@ -1,4 +1,4 @@
-//! Tickwire for programs in C: what `include/tickwire.h` declares and documents.
+//! Tickwire for programs in C: what `include/tickwire.h` and `include/tickwire/exchange.h` declare and document.
 //!
 //! A module for each group of functions there; under them [`handle`] (what callers name objects by), [`failure`]
 //! (what they are told) and [`border`], which alone touches what callers point to.
@@ -8,6 +8,7 @@ mod condition;
 mod counters;
 mod either;
 mod entity;
+mod exchange;
 mod failure;
 mod guid;
 mod handle;

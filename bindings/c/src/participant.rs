@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use dds::DomainParticipant;
+use dds::{DomainParticipant, DomainParticipantBuilder};
+use tickwire_profiles::Profile;
 
 use crate::border::{Out, TextOut, export};
 use crate::handle::{self, Handle, get};
@@ -18,11 +19,7 @@ export! {
     fn tw_participant_create(domain: u32, qos: Handle, participant: Out<Handle>) {
         let participant = participant.place("participant")?;
         let profile = qos::profile(qos)?;
-        let builder = match domain {
-            OF_QOS => profile.participant(),
-            domain => profile.participant_in(domain),
-        };
-        let dds = builder.build()?;
+        let dds = builder(&profile, domain).build()?;
         participant.put(handle::add(Handle::NULL, Participant { dds })?);
         Ok(())
     }
@@ -41,6 +38,14 @@ export! {
     ) {
         let participant = get::<Participant>(participant)?;
         buffer.put(&explain(&participant.dds), capacity, &len)
+    }
+}
+
+/// What a participant is to be that joins a domain, or that of the profile.
+pub(crate) fn builder(profile: &Profile, domain: u32) -> DomainParticipantBuilder {
+    match domain {
+        OF_QOS => profile.participant(),
+        domain => profile.participant_in(domain),
     }
 }
 

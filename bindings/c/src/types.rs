@@ -188,7 +188,7 @@ fn learned(
 }
 
 /// A struct of one sequence of bytes.
-fn bytes(name: &str, member: &str, bound: u32, extensibility: i32) -> Result<BytesType> {
+pub(crate) fn bytes(name: &str, member: &str, bound: u32, extensibility: i32) -> Result<BytesType> {
     let extensibility = match extensibility {
         0 | APPENDABLE => Extensibility::Appendable,
         FINAL => Extensibility::Final,
@@ -284,6 +284,6 @@ const TEXT: &str = "<idl>";
 /// Endpoints that are asked for the type.
 const MOST_ASKED: usize = 3;
 // `tw_extensibility`.
-const FINAL: i32 = 1;
+pub(crate) const FINAL: i32 = 1;
 const APPENDABLE: i32 = 2;
 const MUTABLE: i32 = 3;

@@ -1,6 +1,10 @@
 /* Twice is the same as once. */
 #include "../../include/tickwire.h"
 #include "../../include/tickwire.h"
+#include "../../include/tickwire/exchange.h"
+#include "../../include/tickwire/exchange.h"
+#include "../../include/tickwire/czmq.h"
+#include "../../include/tickwire/czmq.h"
 
 int main(void) {
     tw_listener listener;
@@ -8,5 +12,5 @@ int main(void) {
     listener.size = sizeof listener;
     listener.on_data_available = NULL;
     samples.count = 0;
-    return (int)samples.count + (tw_version() == NULL) + (listener.on_data_available != NULL);
+    return (int)samples.count + (tw_version() == NULL) + (listener.on_data_available != NULL) + TW_MQ_LOCAL;
 }

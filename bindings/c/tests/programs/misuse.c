@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tickwire.h>
+#include <tickwire/exchange.h>
 
-enum { PARTICIPANT, TYPE, TOPIC, PUBLISHER, SUBSCRIBER, WRITER, READER, CONDITION, WAITSET, QOS, LOAN, KINDS };
+enum { PARTICIPANT, TYPE, TOPIC, PUBLISHER, SUBSCRIBER, WRITER, READER, CONDITION, WAITSET, QOS, LOAN, MQ, KINDS };
 
 enum { THREADS = 3, ROUNDS = 120, LIVING = 2 };
 
@@ -86,6 +87,12 @@ static const char *any_text(state *it) {
         "keep_all", "writer.history", "[profiles.a]", "/nowhere", "a\nb", "%0 %1 %99", "member", "id = 1 ORDER BY price", NULL,
     };
     return texts[below(it, sizeof texts / sizeof *texts)];
+}
+
+/* Where there is a rendezvous, or might be; none takes asking other machines. */
+static const char *any_host(state *it) {
+    static const char *const hosts[] = {NULL, "127.0.0.1", "127.0.0.1:1", "", "\xff\xfe", "/nowhere", "127.0.0.1:99999", "file://"};
+    return hosts[below(it, sizeof hosts / sizeof *hosts)];
 }
 
 static uint64_t any_number(state *it) {
@@ -228,6 +235,8 @@ static void create(int at) {
     tw_condition *condition;
     tw_waitset *wait_set;
     tw_loan *loan;
+    tw_mq *mq, *mq_before;
+    uint32_t exchange;
     void *data;
     OK(tw_qos_create(&qos));
     OK(tw_qos_set(qos, "participant.domain_tag", tag));
@@ -247,7 +256,12 @@ static void create(int at) {
     OK(tw_waitset_create(&wait_set));
     OK(tw_waitset_attach(wait_set, condition));
     OK(tw_writer_loan(lending, 16, &data, &loan));
+    OK(tw_mq_create(NULL, 116, qos, &mq));
+    OK(tw_mq_create_exchange(mq, "Quotes", TW_MQ_GLOBAL, &exchange));
+    OK(tw_mq_create_queue(mq, "keep_all", TW_MQ_LOCAL, NULL));
+    OK(tw_mq_bind(mq, "Quotes", "keep_all"));
     before = objects[PARTICIPANT][at];
+    mq_before = objects[MQ][at];
     objects[PARTICIPANT][at] = participant;
     objects[TYPE][at] = at ? type : bytes;
     objects[TOPIC][at] = topic;
@@ -259,7 +273,9 @@ static void create(int at) {
     objects[WAITSET][at] = wait_set;
     objects[QOS][at] = qos;
     objects[LOAN][at] = loan;
+    objects[MQ][at] = mq;
     tw_delete(before);
+    tw_delete(mq_before);
 }
 
 static void *run(void *start) {
@@ -295,6 +311,6 @@ int main(int argc, char **argv) {
     }
     for (int turn = 0; turn < 20; turn++) create(turn % LIVING);
     for (int at = 0; at < THREADS; at++) pthread_join(threads[at], NULL);
-    for (int at = 0; at < LIVING; at++) tw_delete(objects[PARTICIPANT][at]);
+    for (int at = 0; at < LIVING; at++) tw_delete(objects[PARTICIPANT][at]), tw_delete(objects[MQ][at]);
     return 0;
 }

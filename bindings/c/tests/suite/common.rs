@@ -34,6 +34,11 @@ pub(crate) fn build(source: &Path, name: &str) -> PathBuf {
 
 /// The same of several files.
 pub(crate) fn build_all(sources: &[&Path], name: &str) -> PathBuf {
+    build_with(sources, name, Path::new(env!("CARGO_TARGET_TMPDIR")))
+}
+
+/// The same with a folder of headers.
+pub(crate) fn build_with(sources: &[&Path], name: &str, include: &Path) -> PathBuf {
     let prefix = installed();
     let mut ask = Command::new("pkg-config");
     ask.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
@@ -51,7 +56,7 @@ pub(crate) fn build_all(sources: &[&Path], name: &str) -> PathBuf {
         "-pthread",
         "-o",
     ]);
-    cc.arg(&program).arg("-I").arg(env!("CARGO_TARGET_TMPDIR"));
+    cc.arg(&program).arg("-I").arg(include);
     cc.args(sources).args(flags.split_whitespace());
     succeed(&mut cc);
     program

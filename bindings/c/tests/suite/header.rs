@@ -1,4 +1,4 @@
-//! What the header declares is what the library has.
+//! What the headers declare is what the library has.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::common::{installed, source, succeed};
 
-/// A function that the header declares.
+/// A function that a header declares.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: String,
@@ -14,9 +14,14 @@ pub(crate) struct Function {
     pub(crate) arguments: Vec<String>,
 }
 
-/// All functions, in the order of the header.
+/// All functions, in the order of the headers.
 pub(crate) fn functions() -> Vec<Function> {
-    let text = fs::read_to_string(source("include/tickwire.h")).expect("the header is there");
+    let headers = ["include/tickwire.h", "include/tickwire/exchange.h"];
+    headers.into_iter().flat_map(functions_of).collect()
+}
+
+fn functions_of(header: &str) -> Vec<Function> {
+    let text = fs::read_to_string(source(header)).expect("the header is there");
     let mut code = String::new();
     let mut rest = text.as_str();
     while let Some((before, behind)) = rest.split_once("/*") {
@@ -58,7 +63,7 @@ fn split(arguments: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_the_header_declares_is_what_the_library_exports() {
+fn what_the_headers_declare_is_what_the_library_exports() {
     let declared: BTreeSet<_> = functions().into_iter().map(|it| it.name).collect();
     let mut nm = Command::new("nm");
     nm.args(["-D", "--defined-only", "--format=posix"]);
@@ -71,7 +76,7 @@ fn what_the_header_declares_is_what_the_library_exports() {
 }
 
 #[test]
-fn the_header_is_c_and_cpp() {
+fn the_headers_are_c_and_cpp() {
     let languages = [
         ("cc", "c", "-std=c11"),
         ("cc", "c", "-std=c17"),
@@ -88,7 +93,10 @@ fn the_header_is_c_and_cpp() {
             "-fsyntax-only",
             standard,
         ]);
-        compile.args(["-x", language]);
+        compile
+            .arg("-I")
+            .arg(source("include"))
+            .args(["-x", language]);
         succeed(compile.arg(source("tests/programs/includes.c")));
     }
 }

@@ -50,12 +50,19 @@ fn body(function: &Function) -> String {
             used.insert(second.to_owned());
         };
         match (ty.trim_start_matches("const "), next) {
-            ("void *", Some("len")) => pair("bytes"),
+            ("void *", Some("len")) => {
+                pair("bytes");
+                if !argument.starts_with("const") {
+                    let pointer = arguments.iter_mut().rev().nth(1).expect("the pair");
+                    *pointer = format!("(void *){pointer}");
+                }
+            }
             ("char *const *", _) => pair("texts"),
             ("char *", Some("capacity")) | ("void *", Some("capacity")) => pair("buffer"),
             (_, Some("capacity")) => pair("array"),
             ("void *", _) if name != "context" => arguments.push("any_object(it)".to_owned()),
             ("void *", _) => arguments.push("it".to_owned()),
+            ("char *", _) if name == "rendezvous" => arguments.push("any_host(it)".to_owned()),
             ("char *", _) => arguments.push("any_text(it)".to_owned()),
             ("int64_t", _) => arguments.push("any_timeout(it)".to_owned()),
             ("uint32_t" | "int32_t" | "size_t", _) => {
@@ -65,6 +72,9 @@ fn body(function: &Function) -> String {
             ("tw_listener *", _) => arguments.push("any_listener(it)".to_owned()),
             ("tw_samples *", _) => arguments.push("any_samples(it)".to_owned()),
             ("tw_idl_options *", _) => arguments.push("any_options(it)".to_owned()),
+            (ty, _) if ty.starts_with("void (**") => {
+                arguments.push("(void (**)(void *))any_result(it)".to_owned());
+            }
             (ty, _) if ty.starts_with("void (") => arguments.push("any_free(it)".to_owned()),
             (handle, _) if handle_kind(handle).is_some() => {
                 let kind = handle_kind(handle).unwrap_or_default();
@@ -113,6 +123,7 @@ fn handle_kind(ty: &str) -> Option<&str> {
         "waitset",
         "qos",
         "loan",
+        "mq",
     ];
     let kind = kinds.iter().find(|kind| **kind == name)?;
     Some(match *kind {
@@ -126,6 +137,7 @@ fn handle_kind(ty: &str) -> Option<&str> {
         "condition" => "CONDITION",
         "waitset" => "WAITSET",
         "qos" => "QOS",
+        "mq" => "MQ",
         _ => "LOAN",
     })
 }
