@@ -1,0 +1,24 @@
+//! Sends back what `local_lat` sends.
+use lat_thr::{PATIENCE, Result, arguments, participant, reader, writer};
+
+fn main() -> Result<()> {
+    let arguments = arguments("remote_lat HOST IN-INTERFACE OUT-INTERFACE SIZE COUNT");
+    let (size, count): (usize, u32) = (arguments[3].parse()?, arguments[4].parse()?);
+    let participant = participant(&arguments[0], &[&arguments[1], &arguments[2]])?;
+    let (there, back) = (
+        reader(&participant, "there")?,
+        writer(&participant, "back")?,
+    );
+    back.wait_for_matched(1, PATIENCE)?;
+    let mut echoed = 0;
+    while echoed < count {
+        there.wait_for_data(PATIENCE)?;
+        for message in there.take().data() {
+            assert_eq!(message.len(), size);
+            back.write_bytes(message)?;
+            echoed += 1;
+        }
+    }
+    back.wait_for_acknowledgments(PATIENCE)?;
+    Ok(())
+}
