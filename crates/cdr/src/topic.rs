@@ -62,6 +62,9 @@ pub trait Encode: Describe {
 pub trait Decode: Describe + Sized {
     /// The fewest bytes that a value takes in any representation, at least 1.
     const MIN_SIZE: usize;
+    /// Whether values have no bytes: those of a final struct without members. Where members have headers such a value is
+    /// there if its header is, though an empty value otherwise is an optional member that is absent.
+    const IS_EMPTY: bool = false;
 
     /// The value of a member that the writer left out (XTypes 1.3 §7.2.2.4.4.4.7): zero, empty,
     /// absent, the first literal.
@@ -132,7 +135,8 @@ pub trait Decode: Describe + Sized {
 /// On any type: `name = "module::Type"` (else the Rust name), `final`, `appendable` (what the
 /// standard assumes) or `mutable`, and `crate = path` where `tickwire` is not a dependency.
 ///
-/// A struct may also be `nested` and have `hash_ids` (`@autoid(HASH)`). On its members: `key`,
+/// A struct may also be `nested` and have `hash_ids` (`@autoid(HASH)`); one that is `nested` and `final` may have no
+/// members. On its members: `key`,
 /// `id = N` (else one more than the member before), `hash_id` or `hash_id = "text"`,
 /// `rename = "..."`, `must_understand`, `default = value` (else zero, empty, the first literal) for
 /// when the writer left it out, `bound = N` on strings, `Vec` and maps, `bound(N, M)` where

@@ -114,6 +114,11 @@ impl Container {
         Ok(container)
     }
 
+    /// Whether a struct may have no members: the arguments of a call that has none are such a struct.
+    fn may_be_empty(&self) -> bool {
+        self.nested && self.extensibility == "Final"
+    }
+
     fn read(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         let has_members = matches!(self.kind, Kind::Struct | Kind::Union);
         let has_bits = matches!(self.kind, Kind::Enum | Kind::Bitmask);

@@ -106,6 +106,16 @@ impl Reader<'_> {
 
     /// Begins the next member of a mutable struct; `None` at its end.
     pub fn next_member(&mut self, scope: &StructScope) -> Result<Option<MemberScope>, DecodeError> {
+        self.next_member_with(scope, |_| false)
+    }
+
+    /// The same where values of members with some ids [have no bytes](Decode::IS_EMPTY).
+    #[inline]
+    pub fn next_member_with(
+        &mut self,
+        scope: &StructScope,
+        is_empty: impl Fn(u32) -> bool,
+    ) -> Result<Option<MemberScope>, DecodeError> {
         loop {
             if scope.delimited && self.position == self.limit() {
                 return Ok(None);
@@ -116,6 +126,9 @@ impl Reader<'_> {
             };
             match header.id {
                 None => return Ok(None),
+                Some(id) if header.length == 0 && is_empty(id) => {
+                    return self.enter_member(id, &header).map(Some);
+                }
                 // An empty value in an XCDR1 list is an optional member that is absent.
                 Some(_) => match self.begin_member(header)? {
                     None => {}
@@ -254,22 +267,26 @@ impl Reader<'_> {
 
     /// Begins the value after a header; `None` when it is empty.
     fn begin_member(&mut self, header: Header) -> Result<Option<MemberScope>, DecodeError> {
-        let (Some(id), 1..) = (header.id, header.length) else {
-            return Ok(None);
-        };
+        match (header.id, header.length) {
+            (Some(id), 1..) => self.enter_member(id, &header).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn enter_member(&mut self, id: u32, header: &Header) -> Result<MemberScope, DecodeError> {
         let must_understand = header.must_understand;
         let (outer_limit, outer_origin) = (self.limit(), self.origin);
         self.narrow(header.length)?;
         if self.representation == Representation::Xcdr1 {
             self.origin = self.position;
         }
-        Ok(Some(MemberScope {
+        Ok(MemberScope {
             id,
             must_understand,
             delimited: true,
             outer_limit,
             outer_origin,
-        }))
+        })
     }
 
     /// Short and extended parameter headers of XCDR1 (XTypes 1.3 §7.4.1.2.1):

@@ -181,7 +181,7 @@ impl<'a> Member<'a> {
             next_id = member.id + 1;
             members.push(member);
         }
-        if members.is_empty() {
+        if members.is_empty() && !container.may_be_empty() {
             return Err(Error::new_spanned(
                 of,
                 "a topic type has at least one named member",
@@ -350,6 +350,13 @@ impl<'a> Member<'a> {
                 decode(#value, reader).map_err(|error| error.within(#path))?;
             }
         }
+    }
+
+    /// Says by its id whether a value without bytes is a value of an optional member.
+    pub(super) fn empty_arm(&self, cdr: &Path) -> Option<TokenStream> {
+        let Self { id, ty, .. } = self;
+        self.optional
+            .then(|| quote!(#id => <#ty as #cdr::Decode>::IS_EMPTY,))
     }
 
     pub(super) fn initial(&self, cdr: &Path) -> TokenStream {

@@ -31,6 +31,11 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
     let idents = all.iter().map(|member| member.ident);
     let initials = all.iter().map(|member| member.initial(cdr));
     let min_sizes = all.iter().map(|member| member.min_size(cdr));
+    let is_empty = all.is_empty().then(|| {
+        quote!(
+            const IS_EMPTY: bool = true;
+        )
+    });
     Ok(quote! {
         // What is wrong with the type is found where it is defined, not where it is used.
         const _: &#cdr::TypeDescription = <#ident as #cdr::Topic>::DESCRIPTION;
@@ -68,6 +73,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
                 #cdr::Extensibility::#extensibility,
                 0 #(+ #min_sizes)*,
             );
+            #is_empty
 
             fn initial() -> Self {
                 Self { #(#idents: #initials,)* }
@@ -176,7 +182,7 @@ fn all_bodies(
     let Container {
         extensibility, cdr, ..
     } = container;
-    if extensibility == "Mutable" {
+    if extensibility == "Mutable" || members.is_empty() {
         return None;
     }
     let (mut types, mut names, mut values) = (quote!(()), quote!(()), quote!(()));
@@ -257,10 +263,16 @@ fn decode_body(members: &[&Member<'_>], container: &Container, method: &Ident) -
         let (ident, initial) = (member.ident, member.initial(cdr));
         quote!(if !seen[#i] { self.#ident = #initial; })
     });
+    let optional = members.iter().filter_map(|member| member.empty_arm(cdr));
+    let optional: Vec<TokenStream> = optional.collect();
+    let next = match optional.as_slice() {
+        [] => quote!(reader.next_member(&scope)?),
+        arms => quote!(reader.next_member_with(&scope, |id| match id { #(#arms)* _ => false })?),
+    };
     quote! {
         #begin
         let mut seen = [false; #count];
-        while let ::core::option::Option::Some(member) = reader.next_member(&scope)? {
+        while let ::core::option::Option::Some(member) = #next {
             match member.id {
                 #(#arms)*
                 _ => reader.skip_unknown(&member)?,
