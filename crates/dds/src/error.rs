@@ -298,6 +298,9 @@ pub enum WriteError {
     Sample(SampleError),
     /// The type has no key, hence no instances to speak of.
     NoKey,
+    /// The writer's QoS does not have [`related_samples`](crate::DataWriterQos::related_samples), so that its samples
+    /// answer none.
+    NotRelated,
     /// The sample was sent, but is not in the log of the TRANSIENT or PERSISTENT writer: it does not
     /// outlive the process.
     Store(StoreError),
@@ -331,6 +334,9 @@ impl fmt::Display for WriteError {
             Self::TooLarge => f.write_str("the sample takes more than 2^32 - 1 bytes"),
             Self::Sample(error) => write!(f, "the sample cannot be encoded: {error}"),
             Self::NoKey => f.write_str("the type has no key, so there is no instance to end"),
+            Self::NotRelated => {
+                f.write_str("the writer's QoS does not have `related_samples`: set that first")
+            }
             Self::Store(error) => write!(f, "the sample is sent but not stored: {error}"),
             Self::Unsynced(error) => write!(
                 f,

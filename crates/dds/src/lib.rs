@@ -33,6 +33,7 @@
 pub use tickwire_base::{Decimal, Instant, Locator, LocatorKind, Timestamp};
 pub use tickwire_cdr as cdr;
 pub use tickwire_derive::Topic;
+pub use tickwire_rtps::SampleIdentity;
 pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 
 #[cfg(test)]
@@ -66,6 +67,7 @@ pub mod qos;
 pub mod reader;
 pub mod rendezvous;
 mod routes;
+pub mod rpc;
 mod shm;
 mod sign_of_life;
 mod signal;

@@ -34,6 +34,7 @@ pub struct DataWriterQos {
     pub(crate) max_loan_bytes: usize,
     pub(crate) loan_count: usize,
     pub(crate) multicast_samples: bool,
+    pub(crate) related_samples: bool,
 }
 
 /// The QoS of a [`DataReader`](crate::DataReader).
@@ -52,6 +53,7 @@ impl Default for DataWriterQos {
             max_loan_bytes: 0,
             loan_count: 16,
             multicast_samples: true,
+            related_samples: false,
         }
     }
 }
@@ -278,6 +280,13 @@ impl DataWriterQos {
     /// [`Transport::Multicast`]: crate::Transport::Multicast
     pub fn multicast_samples(mut self, multicast: bool) -> Self {
         self.multicast_samples = multicast;
+        self
+    }
+
+    /// Whether samples can [say which sample they answer](crate::DataWriter::write_related). Default false; it cannot be
+    /// changed later. Datagrams then have 56 bytes less for payloads.
+    pub fn related_samples(mut self, related: bool) -> Self {
+        self.related_samples = related;
         self
     }
 

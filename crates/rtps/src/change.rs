@@ -68,6 +68,8 @@ pub struct Change {
     /// Who wrote it first, if it was another writer. Sent only if the writer
     /// [relays](crate::writer::WriterConfig::relays).
     pub original: Option<OriginalWriter>,
+    /// The sample that it answers. Sent only if the writer [relates](crate::writer::WriterConfig::relates).
+    pub related: Option<SampleIdentity>,
 }
 
 impl Change {
@@ -78,6 +80,7 @@ impl Change {
             && self.key_hash.is_none()
             && self.group_number == SequenceNumber::ZERO
             && self.original.is_none()
+            && self.related.is_none()
     }
 }
 
@@ -87,6 +90,15 @@ pub struct OriginalWriter {
     /// That writer.
     pub guid: Guid,
     /// The change's number there.
+    pub sequence_number: SequenceNumber,
+}
+
+/// Which sample of all (DDS-RPC 1.0 §7.5.1.1.1): its writer, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SampleIdentity {
+    /// That writer.
+    pub writer: Guid,
+    /// The sample's number there.
     pub sequence_number: SequenceNumber,
 }
 

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp};
 
-use crate::change::{Change, ChangeKind, KeyHash, OriginalWriter, Place};
+use crate::change::{Change, ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
 use crate::pool::BufferPool;
 use crate::schedule::Schedule;
 use crate::tail::Tail;
@@ -129,6 +129,12 @@ impl<'a, B: Lent> Kept<'a, B> {
     #[inline]
     pub(crate) fn original(&self) -> Option<OriginalWriter> {
         self.more?.change.original
+    }
+
+    /// The sample that it answers.
+    #[inline]
+    pub(crate) fn related(&self) -> Option<SampleIdentity> {
+        self.more?.change.related
     }
 
     /// Where it stands among others. The end of a coherent set has the place of that set.

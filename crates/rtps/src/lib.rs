@@ -25,6 +25,6 @@ mod window;
 pub mod wire;
 pub mod writer;
 
-pub use change::{Change, ChangeKind, GroupPlace, KeyHash, OriginalWriter, Place};
+pub use change::{Change, ChangeKind, GroupPlace, KeyHash, OriginalWriter, Place, SampleIdentity};
 pub use outbox::Outbox;
 pub use schedule::Schedule;

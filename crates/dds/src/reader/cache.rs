@@ -285,6 +285,7 @@ impl<T> Cache<T> {
                     writer,
                     sequence_number: SequenceNumber::UNKNOWN,
                     original: None,
+                    related: None,
                     kind: ChangeKind::Unregistered,
                     source_timestamp: None,
                     kernel_timestamp: None,

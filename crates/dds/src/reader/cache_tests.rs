@@ -56,6 +56,7 @@ fn arrival(kind: ChangeKind, instance: u8, from: u8, number: u64) -> Arrival {
         writer: writer(from),
         sequence_number: SequenceNumber(number.cast_signed()),
         original: None,
+        related: None,
         kind,
         kernel_timestamp: None,
         source_timestamp: Some(Timestamp::from_nanos(number.cast_signed())),

@@ -83,6 +83,7 @@ impl<T: TopicSupport> Inbox<T> {
             writer: source,
             sequence_number: SequenceNumber::UNKNOWN,
             original: None,
+            related: None,
             kind,
             source_timestamp: None,
             kernel_timestamp: None,

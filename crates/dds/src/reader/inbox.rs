@@ -176,6 +176,7 @@ impl<T: TopicSupport> Inbox<T> {
             writer: change.writer,
             sequence_number: change.sequence_number,
             original: change.original,
+            related: change.related,
             kind: change.kind,
             source_timestamp: change.source_timestamp,
             kernel_timestamp: change.kernel_timestamp,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use tickwire_base::Timestamp;
+use tickwire_rtps::SampleIdentity;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 /// Names an instance: the key's hash (RTPS 2.5 §9.6.4.8), in the form that it has in XCDR2 whatever
@@ -84,6 +85,9 @@ pub struct SampleInfo {
     pub writer: Guid,
     /// Its place in the writer's history.
     pub sequence_number: SequenceNumber,
+    /// The sample that it answers, if its writer says so (DDS-RPC 1.0 §7.8.2): see
+    /// [`DataWriter::write_related`](crate::DataWriter::write_related).
+    pub related: Option<SampleIdentity>,
     /// How often the instance had come back from disposal when the sample arrived.
     pub disposed_generation_count: u32,
     /// How often the instance had found a writer again when the sample arrived.
@@ -99,6 +103,14 @@ pub struct SampleInfo {
 }
 
 impl SampleInfo {
+    /// By which others name the sample, when they answer it.
+    pub fn identity(&self) -> SampleIdentity {
+        SampleIdentity {
+            writer: self.writer,
+            sequence_number: self.sequence_number,
+        }
+    }
+
     pub(crate) fn generation(&self) -> u32 {
         self.disposed_generation_count
             .saturating_add(self.no_writers_generation_count)

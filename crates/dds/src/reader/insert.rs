@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_rtps::{ChangeKind, OriginalWriter};
+use tickwire_rtps::{ChangeKind, OriginalWriter, SampleIdentity};
 
 use super::cache::{Cache, Order};
 use super::info::{InstanceHandle, SampleState};
@@ -18,6 +18,8 @@ pub(crate) struct Arrival {
     pub(crate) sequence_number: SequenceNumber,
     /// Who wrote it first, if it was another writer.
     pub(crate) original: Option<OriginalWriter>,
+    /// The sample that it answers.
+    pub(crate) related: Option<SampleIdentity>,
     pub(crate) kind: ChangeKind,
     pub(crate) source_timestamp: Option<Timestamp>,
     pub(crate) kernel_timestamp: Option<Timestamp>,

@@ -53,6 +53,7 @@ pub use tickwire_rtps::reader::{ReaderCounters, WriterStatus};
 pub(crate) use weak::WeakDataReader;
 
 use crate::clock;
+use crate::core::Core;
 use crate::enabling::Enabling;
 use crate::endpoints;
 use crate::error::{ContentFilterError, EnableError, SetQosError, Timeout};
@@ -382,6 +383,10 @@ impl<T: TopicSupport> DataReader<T> {
     /// When what made it is not enabled, or it cannot be announced.
     pub fn enable(&self) -> Result<(), EnableError> {
         self.handle.enabling.enable()
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.handle.shared.core
     }
 
     /// The topic.

@@ -43,6 +43,7 @@ impl<T> Sample<T> {
                 instance: arrival.instance,
                 writer: arrival.writer,
                 sequence_number: arrival.sequence_number,
+                related: arrival.related,
                 disposed_generation_count: instance.disposed_generation,
                 no_writers_generation_count: instance.no_writers_generation,
                 sample_rank: 0,
@@ -67,6 +68,11 @@ impl<T> Sample<T> {
     /// fields mean nothing; `None` if the writer did not send the key.
     pub fn key_holder(&self) -> Option<&T> {
         self.value.as_deref()
+    }
+
+    /// The value, to be kept beyond the sample.
+    pub(crate) fn shared(&self) -> Option<&Arc<T>> {
+        self.value.as_ref().filter(|_| self.info.valid_data)
     }
 
     /// Its circumstances.

@@ -313,6 +313,7 @@ fn restore(log: &Log, machine: &mut Writer<impl writer::Log>) -> Result<(), Stor
                 guid: Guid::from_bytes(record.writer),
                 sequence_number: SequenceNumber(record.sequence_number),
             }),
+            related: None,
         };
         let age = timestamp.since(record.source_timestamp);
         machine.restore(now, change, age, record.payload);

@@ -705,6 +705,7 @@ fn config(guid: Guid, qos: &DataWriterQos, policies: &EndpointQos) -> WriterConf
         history: durable::history(policies.history),
         limits: durable::limits(&policies.resource_limits),
         relays: durable::is_durable(policies),
+        relates: qos.related_samples,
         lifespan: policies.lifespan,
         presents: presentation.coherent_access
             || presentation.access_scope == PresentationScope::Group,

@@ -22,7 +22,7 @@ use tickwire_base::{Instant, Timestamp};
 use tickwire_cdr::Representation;
 use tickwire_rtps::discovery::Role;
 use tickwire_rtps::wire::{Guid, SequenceNumber};
-use tickwire_rtps::{Change, ChangeKind};
+use tickwire_rtps::{Change, ChangeKind, SampleIdentity};
 use tickwire_transport::shm;
 
 pub use any::AnyDataWriter;
@@ -114,6 +114,24 @@ impl<T: TopicSupport> DataWriter<T> {
         timestamp: Timestamp,
     ) -> Result<SequenceNumber, WriteError> {
         self.change(ChangeKind::Alive, sample, (clock::now(), timestamp))
+    }
+
+    /// Writes a sample that answers another one, such as a reply to a request, made now: its
+    /// [`related`](crate::SampleInfo::related) says which (DDS-RPC 1.0 §7.8.2). Logs of TRANSIENT and PERSISTENT
+    /// writers do not keep that.
+    ///
+    /// # Errors
+    /// [`WriteError::NotRelated`] unless the writer's QoS has
+    /// [`related_samples`](DataWriterQos::related_samples); else as [`write`](Self::write).
+    pub fn write_related(
+        &self,
+        sample: &T,
+        related: SampleIdentity,
+    ) -> Result<SequenceNumber, WriteError> {
+        if !lock(&self.handle.qos).related_samples {
+            return Err(WriteError::NotRelated);
+        }
+        self.change_of(ChangeKind::Alive, sample, clock::both(), Some(related))
     }
 
     /// Lends `len` bytes to be written in place, for topics whose type is one sequence of bytes: see [`loan`](crate::loan).
@@ -401,6 +419,9 @@ impl<T: TopicSupport> DataWriter<T> {
         if (qos.max_loan_bytes, qos.loan_count) != (own.max_loan_bytes, own.loan_count) {
             return Err(SetQosError::Immutable("max_loan_bytes and loan_count"));
         }
+        if qos.related_samples != own.related_samples {
+            return Err(SetQosError::Immutable("related_samples"));
+        }
         let policies = qos.resolved(T::extensibility(topic.ty()));
         let autodispose = qos.autodispose_unregistered_instances;
         endpoints::change(
@@ -450,7 +471,18 @@ impl<T: TopicSupport> DataWriter<T> {
         &self,
         kind: ChangeKind,
         sample: &(impl Written<T> + ?Sized),
+        times: (Instant, Timestamp),
+    ) -> Result<SequenceNumber, WriteError> {
+        self.change_of(kind, sample, times, None)
+    }
+
+    #[inline(always)]
+    fn change_of(
+        &self,
+        kind: ChangeKind,
+        sample: &(impl Written<T> + ?Sized),
         (now, timestamp): (Instant, Timestamp),
+        related: Option<SampleIdentity>,
     ) -> Result<SequenceNumber, WriteError> {
         let Handle {
             endpoint,
@@ -469,6 +501,7 @@ impl<T: TopicSupport> DataWriter<T> {
             kind,
             source_timestamp: Some(timestamp),
             key_hash: self.key_hash(sample, representation)?,
+            related,
             ..Change::default()
         };
         if let Some(hash) = change.key_hash

@@ -3,7 +3,7 @@
 use tickwire_base::{Duration, Timestamp};
 
 use super::reorder::HeldChange;
-use crate::change::{ChangeKind, GroupPlace, KeyHash, OriginalWriter, Place};
+use crate::change::{ChangeKind, GroupPlace, KeyHash, OriginalWriter, Place, SampleIdentity};
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
 /// Settings of a [`Reader`](super::Reader). Bounds are per matched writer, unless they say that they
@@ -275,6 +275,8 @@ pub struct ReceivedChange<'a> {
     pub place: Place,
     /// Who wrote it first, if it was another writer and the reader [looks](ReaderConfig::originals).
     pub original: Option<OriginalWriter>,
+    /// The sample that it answers, if it does.
+    pub related: Option<SampleIdentity>,
     /// The serialized value or key with its encapsulation header. It may be followed by up to three
     /// bytes of padding.
     pub payload: SerializedPayload<'a>,

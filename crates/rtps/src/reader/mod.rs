@@ -89,6 +89,7 @@ impl Reader {
             delivered: writer.delivered,
             lost: writer.lost,
             duplicates: writer.duplicates,
+            heard: writer.synchronized,
         })
     }
 
@@ -233,6 +234,7 @@ impl Reader {
                 key_hash: None,
                 place: Place::default(),
                 original: None,
+                related: None,
                 payload,
             };
             writer.announced = writer.announced.max(number);
@@ -312,6 +314,7 @@ impl Reader {
                 true => data.inline_qos.original_writer(),
                 false => None,
             },
+            related: data.inline_qos.related_sample(),
             payload: data.payload,
         };
         if !self.config.coherent && change.is_end_of_set() {

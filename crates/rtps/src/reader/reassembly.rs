@@ -11,7 +11,7 @@ use tickwire_base::{Instant, Timestamp};
 
 use super::ReaderConfig;
 use super::reorder::{Content, HeldChange};
-use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place};
+use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
 use crate::pool::BufferPool;
 use crate::wire::{DataFrag, FragmentNumberSet, SequenceNumber};
 
@@ -49,6 +49,7 @@ pub(super) struct Partial {
     key_hash: Option<KeyHash>,
     place: Place,
     original: Option<OriginalWriter>,
+    related: Option<SampleIdentity>,
     is_key: bool,
     fragment_len: usize,
     fragment_count: u32,
@@ -224,6 +225,7 @@ impl Partial {
             key_hash: None,
             place: Place::default(),
             original: None,
+            related: None,
             is_key: data.is_key,
             fragment_len,
             fragment_count,
@@ -263,6 +265,7 @@ impl Partial {
             if config.originals {
                 self.original = data.inline_qos.original_writer();
             }
+            self.related = data.inline_qos.related_sample();
         }
         if self.bytes.capacity() == 0 {
             self.bytes = pool.take_for(self.sample_len);
@@ -355,6 +358,7 @@ impl Partial {
             key_hash: self.key_hash,
             place: self.place,
             original: self.original,
+            related: self.related,
             content: match self.is_key {
                 true => Content::Key,
                 false => Content::Value,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use tickwire_base::Timestamp;
 
 use super::ReceivedChange;
-use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place};
+use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
 use crate::pool::BufferPool;
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
@@ -20,6 +20,7 @@ pub(super) struct HeldChange {
     pub(super) key_hash: Option<KeyHash>,
     pub(super) place: Place,
     pub(super) original: Option<OriginalWriter>,
+    pub(super) related: Option<SampleIdentity>,
     pub(super) content: Content,
     pub(super) bytes: Vec<u8>,
 }
@@ -48,6 +49,7 @@ impl HeldChange {
             key_hash: change.key_hash,
             place: change.place,
             original: change.original,
+            related: change.related,
             content,
             bytes,
         }
@@ -63,6 +65,7 @@ impl HeldChange {
             key_hash: self.key_hash,
             place: self.place,
             original: self.original,
+            related: self.related,
             payload: match self.content {
                 Content::None => SerializedPayload::None,
                 Content::Value => SerializedPayload::Data(&self.bytes),
@@ -285,6 +288,7 @@ mod tests {
             key_hash: None,
             place: Place::default(),
             original: None,
+            related: None,
             content: Content::Value,
             bytes: Vec::from([1, 2]),
         };

@@ -46,6 +46,9 @@ pub struct WriterStatus {
     pub lost: u64,
     /// Samples that came again.
     pub duplicates: u64,
+    /// Whether it has been heard from: with its first heartbeat, a reliable writer shows that it has matched this
+    /// reader, too.
+    pub heard: bool,
 }
 
 /// What a writer was asked for last.
@@ -354,6 +357,7 @@ mod tests {
             key_hash: None,
             place: crate::change::Place::default(),
             original: None,
+            related: None,
             content: Content::None,
             bytes: Vec::new(),
         }

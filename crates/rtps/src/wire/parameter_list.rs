@@ -8,7 +8,7 @@ use core::fmt;
 use super::cursor::{Cursor, Malformed, Out};
 use super::submessage::InlineQos;
 use super::{GroupDigest, Guid, SequenceNumber};
-use crate::change::{GroupPlace, OriginalWriter, Place};
+use crate::change::{GroupPlace, OriginalWriter, Place, SampleIdentity};
 
 /// What a parameter is about (RTPS 2.5 §9.6.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,8 +140,12 @@ parameter_ids! {
     TYPE_CONSISTENCY = 0x0074,
     /// Hashes of the type (XTypes 1.3 §7.6.3.2.2).
     TYPE_INFORMATION = 0x0075,
+    /// The sample that a sample answers (DDS-RPC 1.0 §7.8.2).
+    RELATED_SAMPLE_IDENTITY = 0x0083,
     /// A name that sets domains with one number apart.
     DOMAIN_TAG = 0x4014,
+    /// The same as RELATED_SAMPLE_IDENTITY: what older RTI Connext and Fast DDS read.
+    LEGACY_RELATED_SAMPLE_IDENTITY = 0x800f,
     /// Tickwire's own: where a participant can be met by others of its machine.
     TICKWIRE_SHARED_MEMORY = 0x8054,
 }
@@ -362,6 +366,30 @@ impl<'a> ParameterListWriter<'a> {
         debug_assert_eq!(written, Ok(()));
     }
 
+    /// RELATED_SAMPLE_IDENTITY, by both of its ids: peers read the one or the other.
+    ///
+    /// ```text
+    /// +---------------+---------------+
+    /// |   83, 800f    |      24       |
+    /// +---------------+---------------+
+    /// ~          writer GUID          ~  16 bytes
+    /// +-------------------------------+
+    /// ~        sequence number        ~  high, low
+    /// +-------------------------------+
+    /// ```
+    pub fn related_sample(&mut self, related: &SampleIdentity) {
+        for id in [
+            ParameterId::RELATED_SAMPLE_IDENTITY,
+            ParameterId::LEGACY_RELATED_SAMPLE_IDENTITY,
+        ] {
+            let written = self.parameter_with(id, |out| {
+                out.raw(&related.writer.to_bytes());
+                related.sequence_number.write(out);
+            });
+            debug_assert_eq!(written, Ok(()));
+        }
+    }
+
     /// Ends the list.
     pub fn finish(self) {
         self.bytes.extend_from_slice(&[1, 0, 0, 0]);
@@ -454,6 +482,22 @@ impl<'a> InlineQos<'a> {
         let is_possible = sequence_number >= SequenceNumber::FIRST && sequence_number.0 < i64::MAX;
         is_possible.then_some(OriginalWriter {
             guid,
+            sequence_number,
+        })
+    }
+
+    /// The sample that this one answers, by either of its ids. A number that no sample can have counts as
+    /// absent: requests of Fast DDS name a reader by it.
+    pub fn related_sample(&self) -> Option<SampleIdentity> {
+        let what = "RELATED_SAMPLE_IDENTITY";
+        let mut from = self
+            .find(ParameterId::RELATED_SAMPLE_IDENTITY)
+            .or_else(|| self.find(ParameterId::LEGACY_RELATED_SAMPLE_IDENTITY))?;
+        let writer = Guid::from_bytes(from.array(what).ok()?);
+        let sequence_number = SequenceNumber::read(&mut from, what).ok()?;
+        let is_possible = sequence_number >= SequenceNumber::FIRST && sequence_number.0 < i64::MAX;
+        is_possible.then_some(SampleIdentity {
+            writer,
             sequence_number,
         })
     }

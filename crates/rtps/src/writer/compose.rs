@@ -43,6 +43,8 @@ pub(super) struct Composer {
     around_len: usize,
     /// Whether it carries the original writer.
     relays: bool,
+    /// Whether it carries the sample that it answers.
+    relates: bool,
     heartbeat_frag_count: u32,
     /// Scratch memory.
     inline_qos: Vec<u8>,
@@ -52,7 +54,7 @@ pub(super) struct Composer {
 impl Composer {
     pub(super) fn new(config: &WriterConfig) -> Self {
         let max_message_len = config.max_message_len.clamp(512, 65_000);
-        let around_len = submessages_len(config.presents, config.relays);
+        let around_len = submessages_len(config);
         let len = max_message_len - HEADERS_LEN - around_len;
         let fragment_len = (len & !7).min(config.max_fragment_len.max(64));
         Self {
@@ -65,6 +67,7 @@ impl Composer {
             presents: config.presents,
             around_len,
             relays: config.relays,
+            relates: config.relates,
             heartbeat_frag_count: 0,
             inline_qos: Vec::new(),
             record: Vec::new(),
@@ -385,11 +388,12 @@ impl Composer {
             || self.presents
             || !change.kind().is_alive()
             || self.relays && change.original().is_some()
+            || self.relates && change.related().is_some()
     }
 
     /// Lists the inline QoS that the change needs (RTPS 2.5 §8.7): the key hash where there is no
     /// value to compute it from, the status where it is not plainly alive, its place if it has one,
-    /// and who wrote it first if that was another writer.
+    /// who wrote it first if that was another writer, and the sample that it answers.
     fn list_inline_qos(&mut self, change: Kept<'_, impl Lent>) {
         self.inline_qos.clear();
         if !self.needs_inline_qos(change) {
@@ -399,6 +403,7 @@ impl Composer {
         let key_hash = change.key_hash();
         let key_hash = key_hash.filter(|_| self.key_hash || !kind.is_alive());
         let original = change.original().filter(|_| self.relays);
+        let related = change.related().filter(|_| self.relates);
         let mut list = ParameterListWriter::new(&mut self.inline_qos);
         if let Some(key_hash) = key_hash {
             list.key_hash(key_hash);
@@ -411,6 +416,9 @@ impl Composer {
         }
         if let Some(original) = original {
             list.original_writer(&original);
+        }
+        if let Some(related) = related {
+            list.related_sample(&related);
         }
         list.finish();
     }
@@ -442,10 +450,11 @@ impl Composer {
 }
 
 /// What a datagram needs for DATA or DATA_FRAG beside the payload.
-const fn submessages_len(presents: bool, relays: bool) -> usize {
-    let place = if presents { PLACE_LEN } else { 0 };
-    let original = if relays { ORIGINAL_LEN } else { 0 };
-    SUBMESSAGES_LEN + place + original
+const fn submessages_len(config: &WriterConfig) -> usize {
+    let place = if config.presents { PLACE_LEN } else { 0 };
+    let original = if config.relays { ORIGINAL_LEN } else { 0 };
+    let related = if config.relates { RELATED_LEN } else { 0 };
+    SUBMESSAGES_LEN + place + original + related
 }
 
 /// The message header and INFO_DST.
@@ -457,6 +466,8 @@ const SUBMESSAGES_LEN: usize = 12 + 36 + 32 + HEARTBEAT_LEN + 4;
 const PLACE_LEN: usize = 3 * 12 + 8;
 /// ORIGINAL_WRITER_INFO.
 const ORIGINAL_LEN: usize = 32;
+/// RELATED_SAMPLE_IDENTITY by both of its ids.
+const RELATED_LEN: usize = 2 * 28;
 const HEARTBEAT_LEN: usize = 32;
 const HEARTBEAT_FRAG_LEN: usize = 28;
 const GAP_LEN: usize = 32;

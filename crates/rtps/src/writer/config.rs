@@ -33,6 +33,9 @@ pub struct WriterConfig {
     /// Whether changes say who wrote them first if it was another writer, 32 bytes each (RTPS 2.5
     /// §8.7.9), so that readers do not take twice what they had from that one. Default false.
     pub relays: bool,
+    /// Whether changes say which sample they answer, if they answer one, 56 bytes each (DDS-RPC 1.0
+    /// §7.8.2). Default false.
+    pub relates: bool,
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
     /// spare readers computing it. Dispose and unregister always carry it. Default true.
     pub key_hash_with_data: bool,
@@ -83,6 +86,7 @@ impl WriterConfig {
             lifespan: Duration::MAX,
             presents: false,
             relays: false,
+            relates: false,
             key_hash_with_data: true,
             multicast: true,
             filter_limits: FilterLimits::new(),

@@ -5,7 +5,7 @@ use tickwire_rtps::reader::{
     CoherentSet, Delivery, NextChange, ReceivedChange, SetEnd, SetPart, Sink,
 };
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
-use tickwire_rtps::{ChangeKind, KeyHash, Place};
+use tickwire_rtps::{ChangeKind, KeyHash, Place, SampleIdentity};
 
 use super::payload;
 
@@ -20,6 +20,7 @@ pub struct Sample {
     pub kernel_timestamp: Option<Timestamp>,
     pub payload: Vec<u8>,
     pub place: Place,
+    pub related: Option<SampleIdentity>,
 }
 
 /// A cache that may be full.
@@ -86,6 +87,7 @@ impl Sink for Cache {
             kernel_timestamp: change.kernel_timestamp,
             payload: payload.to_vec(),
             place: change.place,
+            related: change.related,
         });
         let place = change.place;
         if place.coherent_set < SequenceNumber::FIRST && place.group.number >= SequenceNumber::FIRST

@@ -261,6 +261,7 @@ mod tests {
             instance: InstanceHandle::KEYLESS,
             writer: Guid::UNKNOWN,
             sequence_number: SequenceNumber::UNKNOWN,
+            related: None,
             disposed_generation_count: 0,
             no_writers_generation_count: 0,
             sample_rank: 0,
