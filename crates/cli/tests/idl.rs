@@ -221,6 +221,59 @@ fn what_a_language_cannot_have_is_told_and_nothing_written() {
 }
 
 #[test]
+fn the_types_beside_an_interface_are_written_without_it_if_that_is_meant() {
+    let folder = Folder::new("idl-types-only");
+    let text = "exception Gone {}; struct S { long a; };\n\
+                interface I { enum E { A }; void f() raises (Gone); };\n";
+    folder.write("service.idl", text.as_bytes());
+    for (lang, file) in [
+        ("c", "service.h"),
+        ("cpp", "service.hpp"),
+        ("csharp", "service.cs"),
+    ] {
+        let generate = ["idl", "gen", "--lang", lang, "service.idl", "--out", "."];
+        let run = tickwire(&folder, &generate);
+        assert_eq!(run.status, 1);
+        let said = "service.idl:2:11: error: the interface `I` has no code in C";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(!folder.path().join(file).exists());
+        let run = tickwire(&folder, &[&generate[..], &["--types-only"]].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let said = "service.idl:2:11: warning: the interface `I` is left out";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(run.stderr.contains("the exception `Gone` is left out"));
+        assert!(folder.path().join(file).exists());
+    }
+}
+
+#[test]
+fn interfaces_are_compared_by_what_they_send() {
+    let folder = Folder::new("idl-diff-services");
+    folder.write(
+        "old.idl",
+        b"interface I { void f(in long a); void g(); };\n",
+    );
+    folder.write(
+        "new.idl",
+        b"interface I { void f(in string a); void g(); long h(); };\n",
+    );
+    let run = tickwire(&folder, &["idl", "diff", "old.idl", "new.idl"]);
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stdout.contains("detail::I_g_In: the same"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.contains("detail::I_h_In: only in new.idl"),
+        "{}",
+        run.stdout
+    );
+    let request = "detail::I_Request\n  a reader of new.idl cannot read samples of old.idl:";
+    assert!(run.stdout.contains(request), "{}", run.stdout);
+}
+
+#[test]
 fn files_are_laid_out_once() {
     let folder = folder("idl-fmt");
     folder.write("good.idl", b"struct A {\n  long a; // behind\n};\n");

@@ -8,7 +8,7 @@ use crate::cpp::cpp;
 use crate::csharp::csharp;
 use crate::diagnostic::Diagnostic;
 use crate::files::Loader;
-use crate::model::{Extensibility, Model};
+use crate::model::{DefinitionKind, Extensibility, Model};
 use crate::preprocess::{Context, Preprocessor};
 use crate::rust::{Refusal, rust};
 use crate::source::Sources;
@@ -36,15 +36,43 @@ pub struct Compilation {
 }
 
 impl Compilation {
+    /// Leaves interfaces and exceptions out, for languages that have no stubs; the types that interfaces define stay. Says
+    /// of each that it did.
+    pub fn leave_out_interfaces(&mut self) -> Vec<Diagnostic> {
+        let mut context = Context::default();
+        for definition in &mut self.model.definitions {
+            let message = format!(
+                "the {} `{}` is left out",
+                definition.kind.keyword(),
+                definition.full_name
+            );
+            let inner = match &mut definition.kind {
+                DefinitionKind::Interface(of) => std::mem::take(&mut of.definitions),
+                DefinitionKind::Exception(_) => Vec::new(),
+                _ => continue,
+            };
+            // What nothing is made of.
+            definition.kind = match inner.is_empty() {
+                true => DefinitionKind::Annotation(Vec::new()),
+                false => DefinitionKind::Module(inner),
+            };
+            let span = self.sources.span_at(definition.position);
+            let problem = context.problems.warning(span, message);
+            problem.help("its requests and replies are told of in docs/request-reply.md");
+        }
+        context.problems.into_diagnostics(&self.sources)
+    }
+
     /// Rust source text of all definitions, to be included in a module of a crate that depends on
     /// `tickwire`. It is the same for the same files, and laid out as by rustfmt.
     ///
     /// Names become those that Rust has (`securityID` is `security_id`, `BUY` is `Buy`); on the wire
-    /// they stay what they are. Members of base structs come first in those that are derived.
+    /// they stay what they are. Members of base structs come first in those that are derived. An interface becomes a
+    /// trait, a client and what serves the one to the other; docs/request-reply.md has the mapping.
     ///
     /// # Errors
-    /// What cannot be said in Rust, each with its place: bitsets, interfaces, `long double`, and a
-    /// few more. Nothing is left out silently.
+    /// What cannot be said in Rust, each with its place: bitsets, `long double`, and a few more. Nothing
+    /// is left out silently.
     pub fn rust(&self) -> Result<String, Vec<Diagnostic>> {
         rust(&self.model).map_err(|refusals| {
             let refusals = refusals.into_iter();

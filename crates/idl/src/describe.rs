@@ -203,7 +203,18 @@ impl Describer<'_> {
         }
         let members = all.into_iter().map(|member| self.member(member, link));
         let members = members.collect::<Result<Vec<_>, _>>()?;
-        let described = TypeDescription::new(name, extensibility(of.extensibility), members);
+        let extensibility = extensibility(of.extensibility);
+        let described = match members.is_empty() && of.nested {
+            // What a call takes or gives may be nothing.
+            true => Ok(TypeDescription {
+                name: name.into(),
+                extensibility,
+                nested: true,
+                hash_ids: false,
+                members: members.into(),
+            }),
+            false => TypeDescription::new(name, extensibility, members),
+        };
         let described = TypeDescription {
             nested: of.nested,
             hash_ids: of.auto_id == AutoId::Hash,

@@ -20,7 +20,7 @@
 //!
 //! The stages are modules, and each knows the one before alone: `preprocess` makes tokens of files,
 //! `parse` syntax of tokens, `resolve` the [`model`] of syntax, `rust`, `c` and `cpp` source text of
-//! the model.
+//! the model; `services` adds to it what interfaces become on the wire.
 //! Files are read through a [`Loader`]; only [`Files`] and the build script's functions touch the file
 //! system.
 //!
@@ -47,6 +47,7 @@ mod parse;
 mod preprocess;
 mod resolve;
 mod rust;
+mod services;
 mod source;
 mod syntax;
 mod token;

@@ -24,7 +24,7 @@ Compares the types of two files, or of two states of one, by the rules of XTypes
 each type that both define, whether a reader of the new one reads samples of the old one, and the other \
 way round, and if not, why, member by member. It is what readers and writers decide when they meet.
 
-Types are known by their full names. The exit status is 1 if a type cannot be read in a direction, or not \
+Interfaces are compared by the structs of their requests and replies. Types are known by their full names. The exit status is 1 if a type cannot be read in a direction, or not \
 be compared.",
     after_help = "\
 Examples:
@@ -119,7 +119,8 @@ impl Arguments {
     }
 
     fn changes(&self, old: &Compilation, new: &Compilation) -> Vec<Change> {
-        let (old, new) = (&old.model, &new.model);
+        // Interfaces are compared by what they send.
+        let (old, new) = (&old.model.with_services(), &new.model.with_services());
         let (old_types, new_types) = (Descriptions::of(old), Descriptions::of(new));
         let mut changes = Vec::new();
         let all = |model: &Model, types: &Descriptions| -> BTreeMap<String, DefinitionId> {

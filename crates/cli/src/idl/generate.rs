@@ -15,7 +15,8 @@ use crate::output::note;
     long_about = "\
 Compiles files of OMG IDL, with all that they include, and writes their types as source text, named \
 after the first file. For Rust this is NAME.rs with structs and enums that derive `tickwire::Topic`, to be \
-included in a module of a crate that depends on `tickwire`. In a build script, `tickwire_idl::build` \
+included in a module of a crate that depends on `tickwire`; an interface becomes a trait, a client and a \
+service. In a build script, `tickwire_idl::build` \
 does the same, and Cargo runs it again when a file changes. For C these are NAME.h and NAME.c, with \
 structs and functions that turn them into payloads and back; they need C11 (or C++) and the header \
 tickwire/cdr.h, and bindings/c/IDL.md has the mapping. For C++ this is NAME.hpp, with classes as the \
@@ -45,6 +46,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIRECTORY")]
     out: PathBuf,
 
+    /// Leave out interfaces and exceptions, which become code in Rust alone; each is told
+    #[arg(long)]
+    types_only: bool,
+
     #[command(flatten)]
     options: CompileOptions,
 }
@@ -65,7 +70,11 @@ enum Language {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let compilation = self.options.compile_and_tell(&self.files)?;
+        let mut compilation = self.options.compile_and_tell(&self.files)?;
+        if self.types_only {
+            let left_out = compilation.leave_out_interfaces();
+            left_out.iter().for_each(note);
+        }
         let name = self.files.first().and_then(|path| path.file_stem());
         let Some(name) = name else {
             return Err(Failure::usage("the first file has no name to write to"));

@@ -20,5 +20,6 @@ corpus! {
     cyclone "cyclone" "Keys by pragmas.";
     kinds "kinds" "Every kind of type.";
     encodings "encodings" "What the encoding makes a difference of.";
+    services "services" "Interfaces.";
     ros "BatteryState" "A message of ROS 2 with those that it includes.";
 }

@@ -121,8 +121,8 @@ impl<'m> C<'m> {
             DefinitionKind::Module(_) | DefinitionKind::Annotation(_) => return Ok(()),
             DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
                 let message = format!("the {} `{full_name}` has no code in C", of.kind.keyword());
-                let help = "remove it, or keep it from this compiler by `#if`; types for requests \
-                            and replies can be structs";
+                let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
+                            made in Rust";
                 return Err(self.refuse(position, message, help));
             }
             _ => {}

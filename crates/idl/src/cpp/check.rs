@@ -30,8 +30,8 @@ impl<'m> Cpp<'m> {
             DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
                 let keyword = of.kind.keyword();
                 let message = format!("the {keyword} `{full_name}` has no code in C++");
-                let help = "remove it, or keep it from this compiler by `#if`; types for requests \
-                            and replies can be structs";
+                let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
+                            made in Rust";
                 return Err(self.refuse(position, message, help));
             }
             _ => {}

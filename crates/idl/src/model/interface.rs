@@ -1,6 +1,6 @@
 //! Interfaces, for request and reply.
 
-use super::{Annotation, DefinitionId, Type};
+use super::{Annotation, DefinitionId, Position, Type};
 
 /// `interface`
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Interface {
 pub struct Operation {
     /// The name.
     pub name: String,
+    /// Where the name stands.
+    pub position: Position,
     /// The comment at it.
     pub doc: Option<String>,
     /// Annotations, such as `@oneway`.
@@ -37,6 +39,8 @@ pub struct Operation {
 /// A parameter of an operation.
 #[derive(Clone, Debug)]
 pub struct Parameter {
+    /// Where the name stands.
+    pub position: Position,
     /// Which way it goes.
     pub direction: Direction,
     /// The type.
@@ -61,6 +65,8 @@ pub enum Direction {
 pub struct Attribute {
     /// The name.
     pub name: String,
+    /// Where the name stands.
+    pub position: Position,
     /// The comment at it.
     pub doc: Option<String>,
     /// Whether it can be read alone.

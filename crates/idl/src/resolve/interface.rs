@@ -1,11 +1,14 @@
 //! Interfaces.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::annotations::Place;
 use super::scope::Entry;
 use super::{Resolver, Result};
-use crate::model::{Attribute, DefinitionId, DefinitionKind, Interface, Operation, Parameter};
+use crate::limits;
+use crate::model::{
+    Attribute, DefinitionId, DefinitionKind, Direction, Interface, Operation, Parameter,
+};
 use crate::source::Span;
 use crate::syntax::{self, Export, Head, Name, Path};
 
@@ -42,6 +45,7 @@ impl Resolver<'_> {
             }
         }
         self.scope = outer;
+        self.check_inherited(name, &bases, &names);
         if let DefinitionKind::Interface(of) = &mut self.model.definitions[id.0 as usize].kind {
             (of.bases, of.operations, of.attributes) = (bases, operations, attributes);
         }
@@ -62,6 +66,69 @@ impl Resolver<'_> {
         }
     }
 
+    /// That what an interface has from its bases has other names than what it has itself (IDL 4.2 §7.4.3.4.3.5), and not
+    /// one name twice.
+    fn check_inherited(
+        &mut self,
+        name: &Name,
+        bases: &[DefinitionId],
+        own: &HashMap<String, Span>,
+    ) {
+        let mut rest = bases.to_vec();
+        let mut known: BTreeSet<DefinitionId> = BTreeSet::new();
+        let mut taken: HashMap<String, DefinitionId> = HashMap::new();
+        while let Some(base) = rest.pop() {
+            let DefinitionKind::Interface(of) = &self.model.definition(base).kind else {
+                continue;
+            };
+            if !known.insert(base) {
+                continue;
+            }
+            rest.extend(&of.bases);
+            let operations = of.operations.iter().map(|operation| &operation.name);
+            let attributes = of.attributes.iter().map(|attribute| &attribute.name);
+            let names: Vec<String> = operations.chain(attributes).cloned().collect();
+            self.inherited += names.len();
+            if self.inherited > limits::INHERITED {
+                let message = "this inherits too many operations, with those of other types";
+                let problem = self.context.error(name.span, message);
+                problem.help("inherit from fewer interfaces");
+                return;
+            }
+            let of = self.model.definition(base).full_name.clone();
+            for inherited in names {
+                let key = inherited.to_ascii_lowercase();
+                if let Some(span) = own.get(&key) {
+                    let message = format!("`{inherited}` is inherited from `{of}` already");
+                    let problem = self.context.error(*span, message);
+                    problem.help("rename it: operations and attributes are not redefined");
+                } else if let Some(other) = taken.insert(key, base) {
+                    let other = &self.model.definition(other).full_name;
+                    let message = format!("`{inherited}` is inherited from `{other}` and `{of}`");
+                    let problem = self.context.error(name.span, message);
+                    problem.help("rename one of them, or inherit from one of these");
+                }
+            }
+        }
+    }
+
+    /// That nobody would wait for what an operation gives if it is `oneway`.
+    fn check_oneway(&mut self, of: &syntax::Operation) {
+        let gives = of.parameters.iter();
+        let mut gives = gives.filter(|(_, direction, ..)| *direction != Direction::In);
+        let what = match (&of.result, gives.next()) {
+            (Some(_), _) => "a result".to_owned(),
+            (None, Some((.., name))) => format!("`{}`", name.text),
+            (None, None) if !of.raises.is_empty() => "exceptions".to_owned(),
+            (None, None) => return,
+        };
+        let message = format!("nobody waits for {what} of a oneway operation");
+        let problem = self.context.error(of.name.span, message);
+        problem.help(
+            "remove `oneway`, or have it return void, take `in` parameters and raise nothing",
+        );
+    }
+
     fn operation(&mut self, operation: &syntax::Operation) -> Option<Operation> {
         let applied = self.annotations(&operation.head.annotations, Place::OPERATION);
         let result = match &operation.result {
@@ -72,16 +139,21 @@ impl Resolver<'_> {
         for (annotations, direction, spec, name) in &operation.parameters {
             self.annotations(annotations, Place::PARAMETER);
             parameters.push(Parameter {
+                position: self.position(name.span),
                 direction: *direction,
                 ty: self.ty(spec, true).ok()?,
                 name: name.text.to_string(),
             });
+        }
+        if operation.oneway || applied.oneway {
+            self.check_oneway(operation);
         }
         let raises = operation.raises.iter();
         let raises = raises.filter_map(|path| self.named(path, "exception"));
         Some(Operation {
             raises: raises.collect(),
             name: operation.name.text.to_string(),
+            position: self.position(operation.name.span),
             doc: operation.head.doc.clone().or(applied.comment),
             annotations: applied.others,
             oneway: operation.oneway || applied.oneway,
@@ -103,6 +175,7 @@ impl Resolver<'_> {
         }
         let all = attribute.names.iter().map(|name| Attribute {
             name: name.text.to_string(),
+            position: self.position(name.span),
             doc: attribute.head.doc.clone(),
             readonly: attribute.readonly,
             ty: ty.clone(),

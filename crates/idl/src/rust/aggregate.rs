@@ -17,7 +17,7 @@ impl Rust<'_> {
         of: &Struct,
     ) -> Result<(), Refused> {
         let members = self.model.all_members(of);
-        if members.is_empty() {
+        if members.is_empty() && !(of.nested && of.extensibility == Extensibility::Final) {
             let message = format!("the struct `{}` has no members", definition.full_name);
             let help = "add one, such as `octet unused;`: Rust's derive needs it";
             return Err(self.refuse(definition.position, message, help));
@@ -51,6 +51,11 @@ impl Rust<'_> {
         arguments.extend((of.auto_id == AutoId::Hash).then(|| "hash_ids".to_owned()));
         self.text.topic(&arguments);
         let name = camel(&definition.name);
+        if written.is_empty() {
+            self.text.line(&format!("pub struct {name} {{}}"));
+            self.initial(&name);
+            return Ok(());
+        }
         self.text.open(&format!("pub struct {name} {{"));
         for (member, ty, arguments) in written {
             self.member_doc(member);

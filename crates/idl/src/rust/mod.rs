@@ -2,6 +2,7 @@
 //! cannot say is refused by name.
 
 mod aggregate;
+mod interface;
 mod names;
 mod text;
 mod types;
@@ -14,6 +15,7 @@ use crate::model::{
     Annotation, Definition, DefinitionId, DefinitionKind, Enum, Extensibility, Model, Position,
     Primitive, Type, Value,
 };
+use crate::services::Services;
 
 use names::{camel, screaming, snake};
 use text::Text;
@@ -27,8 +29,11 @@ pub(crate) struct Refusal {
 
 /// Source text of a model, or all that it cannot have.
 pub(crate) fn rust(model: &Model) -> Result<String, Vec<Refusal>> {
+    let services = Services::of(model);
+    let model = &*services.model;
     let mut rust = Rust {
         model,
+        services: &services,
         text: Text::default(),
         taken: BTreeMap::new(),
         refusals: Vec::new(),
@@ -53,7 +58,9 @@ pub(crate) fn rust(model: &Model) -> Result<String, Vec<Refusal>> {
 }
 
 struct Rust<'m> {
+    /// With what its interfaces become.
     model: &'m Model,
+    services: &'m Services<'m>,
     text: Text,
     /// Names in each module, types and values apart, with who has them.
     taken: BTreeMap<(Option<DefinitionId>, bool, String), DefinitionId>,
@@ -78,25 +85,30 @@ impl Rust<'_> {
     /// Gives every definition its name, of which no two in a module may be the same.
     fn name_all(&mut self) {
         for (id, definition) in self.model.definitions() {
-            let Some(name) = rust_name(definition) else {
-                continue;
-            };
-            let is_value = matches!(definition.kind, DefinitionKind::Const(..));
-            let key = (definition.scope, is_value, name.clone());
-            let Some(other) = self.taken.insert(key, id) else {
-                continue;
-            };
-            let other = self.model.definition(other);
-            let message = format!(
-                "`{}` and `{}` are both `{name}` in Rust",
-                definition.full_name, other.full_name
-            );
-            let position = definition.position;
-            self.refuse(position, message, "rename one of them");
-            if self.refusals.len() >= MAX_ERRORS {
-                return;
+            let own = rust_name(definition).filter(|_| !self.is_foreign(id));
+            for name in own.into_iter().chain(self.more_names(id, definition)) {
+                let is_value = matches!(definition.kind, DefinitionKind::Const(..));
+                let key = (definition.scope, is_value, name.clone());
+                let Some(other) = self.taken.insert(key, id) else {
+                    continue;
+                };
+                let other = self.model.definition(other);
+                let message = format!(
+                    "`{}` and `{}` are both `{name}` in Rust",
+                    definition.full_name, other.full_name
+                );
+                let position = definition.position;
+                self.refuse(position, message, "rename one of them");
+                if self.refusals.len() >= MAX_ERRORS {
+                    return;
+                }
             }
         }
+    }
+
+    /// Whether it is a type of the library, which stands in no module.
+    fn is_foreign(&self, id: DefinitionId) -> bool {
+        self.services.remote_exception == Some(id)
     }
 
     /// The definitions of a module.
@@ -147,7 +159,13 @@ impl Rust<'_> {
                 self.text.line(&format!("pub type {name} = {};", ty.text));
                 Ok(())
             }
-            DefinitionKind::Struct(of) => self.structure(definition, of),
+            DefinitionKind::Struct(of) => {
+                self.structure(definition, of)?;
+                if self.services.exceptions.contains(&id) {
+                    self.error(&camel(&definition.name));
+                }
+                Ok(())
+            }
             DefinitionKind::Union(of) => self.union(definition, of),
             DefinitionKind::Enum(of) => self.enumeration(definition, of),
             DefinitionKind::Bitmask(_) => self.bitmask(definition),
@@ -159,17 +177,9 @@ impl Rust<'_> {
                 ),
                 "take a bitmask, or a struct of its fields",
             )),
-            DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => Err(self.refuse(
-                definition.position,
-                format!(
-                    "the {} `{}` has no code in Rust yet",
-                    definition.kind.keyword(),
-                    definition.full_name
-                ),
-                "remove it, or keep it from this compiler by `#if`; types for requests and \
-                 replies can be structs",
-            )),
-            DefinitionKind::Annotation(_) => Ok(()),
+            DefinitionKind::Interface(of) => self.interface(id, definition, of),
+            // Exceptions are structs by now.
+            DefinitionKind::Exception(_) | DefinitionKind::Annotation(_) => Ok(()),
         }
     }
 
@@ -369,15 +379,23 @@ impl Rust<'_> {
 
     /// The way from the module that is being written to a definition.
     fn path(&self, id: DefinitionId) -> String {
+        if self.is_foreign(id) {
+            return "::tickwire::rpc::RemoteException".to_owned();
+        }
         let definition = self.model.definition(id);
-        let (here, there) = (self.modules(self.scope), self.modules(definition.scope));
+        self.path_in(definition.scope, &rust_name(definition).unwrap_or_default())
+    }
+
+    /// The way to something of that name in a module.
+    fn path_in(&self, scope: Option<DefinitionId>, name: &str) -> String {
+        let (here, there) = (self.modules(self.scope), self.modules(scope));
         let same = here.iter().zip(&there).take_while(|(a, b)| a == b).count();
         let ups = here.len() - same;
         let mut parts = vec!["super".to_owned(); ups];
         for module in there.iter().skip(same) {
             parts.push(names::text(&snake(&self.model.definition(*module).name)));
         }
-        parts.push(rust_name(definition).unwrap_or_default());
+        parts.push(name.to_owned());
         parts.join("::")
     }
 

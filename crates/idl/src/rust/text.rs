@@ -40,6 +40,27 @@ impl Text {
         self.follows = true;
     }
 
+    /// Whether rustfmt leaves a line as it is.
+    pub(super) fn fits(&self, line: &str) -> bool {
+        4 * self.depth + line.chars().count() <= 100
+    }
+
+    /// What follows is the inside of the line before.
+    pub(super) fn enter(&mut self) {
+        self.depth += 1;
+        self.follows = false;
+    }
+
+    /// What follows is no longer the inside of anything.
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// What follows is another item.
+    pub(super) fn item_ended(&mut self) {
+        self.follows = true;
+    }
+
     /// A documentation comment: what would be markup but not meant as such is escaped.
     pub(super) fn doc(&mut self, text: &str) {
         for line in text.lines() {
