@@ -1557,7 +1557,8 @@ impl DeskClient {
         security_id: String,
         side: market::quotes::Side,
         count: i32,
-    ) -> ::tickwire::rpc::Called<(Vec<market::Level>, i32, bool), market::QuotesLevelsException> {
+    ) -> ::tickwire::rpc::Called<(Vec<market::Level>, i32, bool), market::QuotesLevelsException>
+    {
         let mut input = market::detail::QuotesLevelsIn::default();
         input.security_id = security_id;
         input.side = side;
@@ -1813,7 +1814,8 @@ impl detail::DeskReply {
 
     fn levels_outcome(
         &self,
-    ) -> ::tickwire::rpc::Called<(Vec<market::Level>, i32, bool), market::QuotesLevelsException> {
+    ) -> ::tickwire::rpc::Called<(Vec<market::Level>, i32, bool), market::QuotesLevelsException>
+    {
         let result = match ::tickwire::rpc::outcome(&self.levels, self.remote_ex) {
             Ok(result) => result,
             Err(error) => return Err(error),
