@@ -7,11 +7,12 @@
 //!
 //! [`Lines`] receives packets, a [`FeedHandler`] takes them one by one through arbitration, decoding
 //! and mapping on the caller's thread, and a [`Publish`] takes the samples: [`Publications`] are
-//! those of a DDS participant. On the other side, an [`Echo`] subscribes and sends samples back.
+//! those of a DDS participant. Packets come from [`files`], too. On the other side, an [`Echo`] subscribes and sends samples back.
 #![forbid(unsafe_code)]
 
 pub mod echo;
 pub mod feed_handler;
+pub mod files;
 pub mod lines;
 pub mod mapping;
 pub mod publications;

@@ -211,7 +211,10 @@ impl Way {
         options: &TemplateOptions,
         templates: &Templates,
     ) -> Option<Sample> {
-        let file = file.reread(self.framing, self.preamble.map(PreambleForm::preamble))?;
+        let file = file.reread(
+            self.framing.map(FileForm::form),
+            self.preamble.map(PreambleForm::preamble),
+        )?;
         let mut options = options.clone();
         options.feed.reset = self.reset.or(options.feed.reset);
         Some(Sample::take(&file, options.decoder(templates)))

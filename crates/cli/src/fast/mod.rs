@@ -1,6 +1,5 @@
 //! `tickwire fast`: FAST without a network.
 
-mod capture;
 mod decode;
 pub(crate) mod diagnosis;
 mod encode;

@@ -1,14 +1,13 @@
 //! Templates from files and what a venue decides beside them: the options that say how to read a feed, and the errors
 //! that say where they are wrong.
 
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use tickwire_fast::{Decoder, DecoderOptions, Mode, ResetPolicy, Templates};
 use tickwire_feed::{OURS, Preamble, VENUES, Venue};
+use tickwire_gateway::files::read;
 
 use crate::failure::{Failure, Result};
 
@@ -187,28 +186,6 @@ fn load(path: &Path, strict: bool) -> Result<Templates> {
         failure
     })
 }
-
-/// Reads a whole file; of a pipe or device, which may have no end, up to [`MAX_STREAM`] bytes.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    let failed = |error| Failure::new(format_args!("cannot read {}: {error}", path.display()));
-    if fs::metadata(path).map_err(failed)?.is_file() {
-        return fs::read(path).map_err(failed);
-    }
-    let mut bytes = Vec::new();
-    let mut stream = File::open(path).map_err(failed)?.take(MAX_STREAM + 1);
-    stream.read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MAX_STREAM {
-        let failure = Failure::new(format_args!(
-            "{} is no file and gives more than {MAX_STREAM} bytes",
-            path.display()
-        ));
-        return Err(failure.hint("save what is meant in a file, and read that"));
-    }
-    Ok(bytes)
-}
-
-/// Bytes of what is no file at most: they are all in memory.
-const MAX_STREAM: u64 = 1 << 28;
 
 /// Reads a venue's name.
 pub(crate) fn venue_parser() -> impl TypedValueParser<Value = Venue> {

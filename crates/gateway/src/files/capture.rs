@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
 
 use etherparse::{EtherType, IpNumber, NetSlice, SlicedPacket, TransportSlice};
 use pcap_parser::nom;
@@ -28,7 +29,7 @@ pub(super) struct Capture<'a> {
 
 /// Which datagrams of a capture are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Destination {
+pub enum Destination {
     /// Those to a port.
     Port(u16),
     /// Those to an address.
@@ -44,12 +45,17 @@ impl fmt::Display for Destination {
     }
 }
 
-/// As `--to` has it.
-pub(super) fn parse_destination(text: &str) -> Result<Destination, String> {
-    let address = || text.parse().map(Destination::Address);
-    let port = text.trim_start_matches(':').parse().map(Destination::Port);
-    port.or_else(|_| address())
-        .map_err(|_| "expected a port, or an address and port as in 224.1.2.133:13014".to_owned())
+/// A port, or an address and its port.
+impl FromStr for Destination {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let address = || text.parse().map(Self::Address);
+        let port = text.trim_start_matches(':').parse().map(Self::Port);
+        port.or_else(|_| address()).map_err(|_| {
+            "expected a port, or an address and port as in 224.1.2.133:13014".to_owned()
+        })
+    }
 }
 
 /// Where the datagrams of a capture go, and how many to each destination.
