@@ -16,7 +16,7 @@ use tickwire::cdr::{
 use crate::errors::{Kind, ends};
 use crate::memory::Memory;
 use crate::numbers::{Number, View, to_python};
-use crate::plan::{Fields, MAX_DEPTH, Make, MemberPlan, Node, Plan, StructPlan, UnionPlan};
+use crate::plan::{Fields, Flags, MAX_DEPTH, Make, MemberPlan, Node, Plan, StructPlan, UnionPlan};
 
 /// Why there is no object.
 pub(crate) struct Failure {
@@ -383,7 +383,7 @@ impl<'py> Decoder<'_, 'py> {
             Node::Bitmask(flags) => {
                 let bits = reader.read_bits(flags.size)?;
                 match &flags.class {
-                    Some(class) => class.bind(py).call1((bits,))?,
+                    Some(class) => flag(class.bind(py), flags, bits)?,
                     None => bits.into_pyobject(py).map_err(PyErr::from)?.into_any(),
                 }
             }
@@ -606,6 +606,20 @@ fn label(node: &Node, reader: &mut Reader<'_>) -> Result<i64, DecodeError> {
     })
 }
 
+/// A value of a flag enum, which keeps each that it has made: only so many of those that writers send.
+fn flag<'py>(class: &Object<'py>, flags: &Flags, bits: u64) -> PyResult<Object<'py>> {
+    let known = flags.known.as_ref().map(|known| known.bind(class.py()));
+    let is_new = match known {
+        Some(known) => known.len() >= MAX_FLAGS && !known.contains(bits)?,
+        None => false,
+    };
+    let made = class.call1((bits,))?;
+    if let Some(known) = known.filter(|_| is_new) {
+        known.call_method1("pop", (bits, ()))?;
+    }
+    Ok(made)
+}
+
 /// A `decimal.Decimal`, exactly.
 fn decimal(py: Python<'_>, value: Decimal) -> PyResult<Bound<'_, PyAny>> {
     let text = format!("{}E{}", value.mantissa(), value.exponent());
@@ -634,3 +648,5 @@ pub(crate) const DISCRIMINATOR: &str = "$discriminator";
 const MAX_DEFAULTS: usize = 16 << 20;
 /// Those of an empty list.
 const LIST: usize = 56;
+/// Values that a flag enum keeps.
+const MAX_FLAGS: usize = 1_024;

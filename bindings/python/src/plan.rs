@@ -6,6 +6,7 @@ use std::ptr;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use tickwire::Decimal;
 use tickwire::cdr::{
     BitmaskDescription, BitsetDescription, Describe, EnumDescription, Extensibility, Member,
@@ -75,6 +76,8 @@ pub(crate) struct Flags {
     pub(crate) description: BitmaskDescription,
     pub(crate) size: usize,
     pub(crate) class: Option<Py<PyAny>>,
+    /// The values that the class has made and keeps.
+    pub(crate) known: Option<Py<PyDict>>,
 }
 
 /// A bitset.
@@ -162,6 +165,55 @@ impl Plan {
             unions: unions.ok_or_else(missing)?,
             root,
         })
+    }
+
+    /// Tells the collector of garbage which objects this keeps: a class keeps its type, and that the class.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        for of in &self.structs {
+            of.make.traverse(visit)?;
+            of.members
+                .iter()
+                .try_for_each(|member| member.node.traverse(visit))?;
+        }
+        for of in &self.unions {
+            visit.call(&of.class)?;
+            of.discriminator.traverse(visit)?;
+            of.cases
+                .iter()
+                .try_for_each(|case| case.node.traverse(visit))?;
+        }
+        Ok(())
+    }
+}
+
+impl Make {
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Self::Positional(class) | Self::Keywords(class) => visit.call(class),
+            Self::Dict | Self::Bare => Ok(()),
+        }
+    }
+}
+
+impl Node {
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Self::Sequence { element, .. } | Self::Array { element, .. } => element.traverse(visit),
+            Self::Map { key, value, .. } => {
+                key.traverse(visit)?;
+                value.traverse(visit)
+            }
+            Self::Enum(of) => of
+                .members
+                .values()
+                .try_for_each(|member| visit.call(member)),
+            Self::Bitmask(of) => {
+                visit.call(&of.class)?;
+                visit.call(&of.known)
+            }
+            Self::Bitset(of) => of.make.traverse(visit),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -344,11 +396,19 @@ impl<'py> Maker<'_, 'py> {
                 bound: *bound,
             },
             Type::Enum(of) => Node::Enum(Box::new(self.literals(of)?)),
-            Type::Bitmask(of) => Node::Bitmask(Box::new(Flags {
-                description: (**of).clone(),
-                size: of.size(),
-                class: self.class(&of.name)?.class.map(Bound::unbind),
-            })),
+            Type::Bitmask(of) => {
+                let class = self.class(&of.name)?.class;
+                let known = class
+                    .as_ref()
+                    .map(|class| class.getattr("_value2member_map_"));
+                let known = known.and_then(|known| known.ok()?.cast_into::<PyDict>().ok());
+                Node::Bitmask(Box::new(Flags {
+                    description: (**of).clone(),
+                    size: of.size(),
+                    class: class.map(Bound::unbind),
+                    known: known.map(Bound::unbind),
+                }))
+            }
             Type::Bitset(of) => {
                 let py = self.classes.py();
                 let names = of.fields.iter();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use pyo3::{PyTraverseError, PyVisit};
 use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{Representation, TypeDescription};
 use tickwire::{DynamicType, Serialized, TopicSupport};
@@ -142,6 +143,14 @@ impl PyTopicType {
 
     fn __repr__(&self) -> String {
         format!("<tickwire.Type {}>", self.name())
+    }
+
+    /// While others share it, as topics and samples do, it stays.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match Arc::strong_count(&self.0) {
+            1 => self.0.plan.traverse(&visit),
+            _ => Ok(()),
+        }
     }
 }
 

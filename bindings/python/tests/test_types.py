@@ -2,12 +2,14 @@
 
 import array
 import dataclasses
+import gc
 import random
 import sys
 import threading
+import weakref
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, IntFlag
 from typing import Annotated, Dict, List, Optional
 
 import numpy
@@ -640,3 +642,64 @@ def test_a_struct_within_itself_can_be_described_but_not_written():
         kind.encode(value)
     with pytest.raises(tw.DecodeError):
         kind.decode(b"\0\1\0\0" + b"\0" * 100)
+
+
+def test_classes_made_in_functions_go_with_them():
+    class Large:
+        pass
+
+    def make():
+        beside = Large()
+
+        @tw.bits(8)
+        class Colour(IntEnum):
+            RED = 1
+
+        class Marks(IntFlag):
+            A = 1
+
+        @tw.struct
+        @dataclass
+        class Inner:
+            colour: Colour
+
+        @tw.union(tw.int32)
+        class Either:
+            one: tw.case[1, tw.int32]
+
+        @tw.topic
+        @dataclass
+        class Local:
+            id: tw.key[int]
+            marks: Marks
+            inner: list[Inner]
+            either: Either
+            here: "Inner"
+
+        value = Local(1, Marks.A, [Inner(Colour.RED)], Either(one=1), Inner(Colour.RED))
+        described = tw.describe(Local)
+        assert described.decode(described.encode(value)) == value
+        return [weakref.ref(made) for made in (Local, Inner, Colour, Marks, Either, beside)]
+
+    made = make()
+    gc.collect()
+    assert [reference() for reference in made] == [None] * len(made)
+
+
+def test_flags_that_others_send_do_not_pile_up():
+    class Few(IntFlag):
+        A = 1
+        B = 2
+
+    @tw.topic(extensibility="final")
+    @dataclass
+    class Marked:
+        flags: Few
+
+    described = tw.describe(Marked)
+    payload = bytearray(described.encode(Marked(Few.A | Few.B)))
+    for bits in range(1, 5000):
+        payload[-4:] = bits.to_bytes(4, "little")
+        flags = described.decode(bytes(payload)).flags
+        assert isinstance(flags, Few) and flags == bits and (Few.A in flags) == bool(bits & 1)
+    assert len(Few._value2member_map_) < 1500 and described.decode(bytes(payload[:-4]) + b"\1\0\0\0").flags is Few.A

@@ -25,11 +25,20 @@ import enum
 import hashlib
 import sys
 import types
-from typing import Annotated, Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from . import _tickwire
 from ._errors import TypeDescriptionError
 from ._union import make_union
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: Any) -> Any:
+        """What type checkers want to know."""
+        return lambda decorator: decorator
+
 
 T = TypeVar("T")
 Table = Dict[str, tuple]
@@ -55,31 +64,27 @@ class _Mark:
         return hash((self.what, repr(self.value)))
 
 
-def _primitive(name: str, base: type) -> Any:
-    return Annotated[base, _Mark("primitive", name)]
-
-
 #: Part of the key: ``symbol: tw.key[str]``.
 key = Annotated[T, _Mark("key")]
 #: A reader that does not know the member must drop the sample (mutable types).
 must_understand = Annotated[T, _Mark("must_understand")]
 
-int8 = _primitive("int8", int)
-uint8 = _primitive("uint8", int)
-int16 = _primitive("int16", int)
-uint16 = _primitive("uint16", int)
-int32 = _primitive("int32", int)
-uint32 = _primitive("uint32", int)
-int64 = _primitive("int64", int)
-uint64 = _primitive("uint64", int)
-float32 = _primitive("float32", float)
-float64 = _primitive("float64", float)
+int8 = Annotated[int, _Mark("primitive", "int8")]
+uint8 = Annotated[int, _Mark("primitive", "uint8")]
+int16 = Annotated[int, _Mark("primitive", "int16")]
+uint16 = Annotated[int, _Mark("primitive", "uint16")]
+int32 = Annotated[int, _Mark("primitive", "int32")]
+uint32 = Annotated[int, _Mark("primitive", "uint32")]
+int64 = Annotated[int, _Mark("primitive", "int64")]
+uint64 = Annotated[int, _Mark("primitive", "uint64")]
+float32 = Annotated[float, _Mark("primitive", "float32")]
+float64 = Annotated[float, _Mark("primitive", "float64")]
 #: IDL's ``octet``: the bytes of ``uint8``, but another type.
-octet = _primitive("octet", int)
+octet = Annotated[int, _Mark("primitive", "octet")]
 #: IDL's ``char``, of eight bits: a ``str`` of one character.
-char = _primitive("char", str)
+char = Annotated[str, _Mark("primitive", "char")]
 #: IDL's ``wchar``, a unit of UTF-16: a ``str`` of one character.
-wchar = _primitive("wchar", str)
+wchar = Annotated[str, _Mark("primitive", "wchar")]
 
 
 def id(number: int) -> Any:
@@ -150,6 +155,7 @@ class Bytes:
 # What decorators say.
 
 
+@dataclass_transform(field_specifiers=(dataclasses.field,))
 def topic(
     cls: Optional[type] = None,
     *,
@@ -516,12 +522,20 @@ def _optional(place: str, hint: Any) -> Tuple[bool, Any]:
 
 def _hints(cls: type, config: Dict[str, Any]) -> Dict[str, Any]:
     """The annotations of a class, in their order, also where they are text."""
+    known = config.get("hints")
+    if known is not None:
+        return known
     local = dict(config.get("locals") or {})
     local.setdefault(cls.__name__, cls)
     try:
-        return get_type_hints(cls, localns=local, include_extras=True)
+        hints = get_type_hints(cls, localns=local, include_extras=True)
     except (TypeError, SyntaxError) as error:
         raise TypeDescriptionError(f"{cls.__name__}: {error}") from error
+    if config:
+        # What else is in the function that the class is made in does not live as long as the class.
+        config["hints"] = hints
+        config.pop("locals", None)
+    return hints
 
 
 def _bound(place: str, bound: Any) -> int:
