@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import tickwire as tw
 
@@ -17,7 +18,7 @@ class Trade:
 
 
 def main() -> None:
-    keep = {"reliability": "reliable", "history": "keep_all"}
+    keep: "dict[str, Any]" = {"reliability": "reliable", "history": "keep_all"}
     with tw.Participant(domain=0) as exchange, tw.Participant(domain=0) as desk:
         writer = exchange.writer(exchange.topic("Trades", Trade), **keep)
         trades = desk.topic("Trades", Trade)

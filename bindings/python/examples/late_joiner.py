@@ -5,6 +5,7 @@ what changes. It knows the topic's name alone, and learns the type.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import tickwire as tw
 
@@ -17,7 +18,7 @@ class Limit:
 
 
 def main() -> None:
-    kept = {"durability": "transient_local", "reliability": "reliable"}
+    kept: "dict[str, Any]" = {"durability": "transient_local", "reliability": "reliable"}
     with tw.Participant(domain=0, name="risk") as risk, tw.Participant(domain=0, name="desk") as desk:
         with risk.writer(risk.topic("Limits", Limit), **kept) as writer:
             for trader in ("ann", "bob"):

@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
-from typing import Optional
+from typing import Annotated, Optional, Sequence
 
 import tickwire as tw
 
@@ -23,8 +23,8 @@ class Book:
     symbol: tw.key[str]
     state: State
     last: Optional[Decimal]
-    bids: tw.sequence(tw.float64)
-    asks: tw.sequence(tw.float64)
+    bids: Annotated[Sequence[float], tw.sequence(tw.float64)]
+    asks: Annotated[Sequence[float], tw.sequence(tw.float64)]
 
 
 async def follow(reader: "tw.Reader[Book]", count: int) -> None:

@@ -8,11 +8,15 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod bell;
 mod condition;
 mod decode;
 mod encode;
 mod errors;
+#[cfg(feature = "arrow")]
+mod feed;
 mod group;
 mod idl;
 mod listener;
@@ -35,14 +39,22 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _tickwire {
+    #[cfg(feature = "arrow")]
+    #[pymodule_export]
+    use super::arrow::{PyBatch, PyRows};
     #[pymodule_export]
     use super::condition::{PyCondition, PyGuardCondition, PyWaitSet};
+    #[cfg(feature = "arrow")]
+    #[pymodule_export]
+    use super::feed::PyFeed;
     #[pymodule_export]
     use super::group::{PyAccess, PyCoherent, PyPublisher, PySubscriber};
     #[pymodule_export]
     use super::idl::compile_idl;
     #[pymodule_export]
     use super::numbers::View;
+    #[pymodule_export]
+    use super::owned::has_forked;
     #[pymodule_export]
     use super::participant::PyParticipant;
     #[pymodule_export]

@@ -191,6 +191,27 @@ impl PyReader {
         self.collect(py, &Choice::new(max, &states, instance, query)?, false)
     }
 
+    /// Adds samples to rows, and says how many they are: of so many at most, of which states and which instance.
+    #[cfg(feature = "arrow")]
+    fn _append(
+        &self,
+        py: Python<'_>,
+        rows: &crate::arrow::PyRows,
+        take: bool,
+        chosen: (usize, Vec<String>, Option<Vec<u8>>),
+        query: Option<&PyCondition>,
+    ) -> PyResult<usize> {
+        let (max, states, instance) = chosen;
+        let choice = Choice::new(Some(max), &states, instance.as_deref(), query)?;
+        let reader = self.reader.get()?;
+        run(py, || {
+            let reader = reader;
+            let samples = choice.collect(&reader, take);
+            rows.append(&samples);
+            samples.len()
+        })
+    }
+
     /// Whether there are samples that were not read.
     #[getter]
     fn has_data(&self, py: Python<'_>) -> PyResult<bool> {

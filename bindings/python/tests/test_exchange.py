@@ -717,6 +717,30 @@ def test_who_closes_a_writer_ends_its_wait_for_room(participant, pair):
     assert ends == [tw.ClosedError]
 
 
+def test_who_takes_while_another_thread_closes_is_told(participant, pair):
+    writer, reader = pair(participant.topic("Shut", Quote))
+    ends, begun = [], threading.Barrier(4)
+
+    def take_all(act):
+        begun.wait(30)
+        try:
+            while True:
+                act()
+        except tw.Error as error:
+            ends.append(type(error))
+
+    acts = [reader.take, reader.arrow, lambda: writer.write(Quote("A", 1.0))]
+    threads = [threading.Thread(target=take_all, args=[act], daemon=True) for act in acts]
+    for thread in threads:
+        thread.start()
+    begun.wait(30)
+    reader.close()
+    writer.close()
+    for thread in threads:
+        thread.join(60)
+    assert ends == [tw.ClosedError] * 3
+
+
 def test_a_sample_that_waited_for_room_was_made_before(participant, pair):
     few = {"resource_limits": {"max_samples": 1, "max_samples_per_instance": 1}}
     writer, reader = pair(participant.topic("Patient", Quote), {"reliability": ("reliable", 60), **few}, few)

@@ -38,8 +38,13 @@ profiles of files, ``qos=tw.Profile("market.toml", "quotes")``; ``tw.settings("r
 Samples are read by ``take()`` and ``read()``, by iteration, by listeners (``reader.listen(...)``), wait sets, and
 asyncio (``async for sample in reader.stream()``). Everything that can be closed is a context manager. The
 interpreter's lock is released while Tickwire waits, writes or reads; listeners are called on its threads.
+
+For pyarrow, polars, pandas and DuckDB samples are taken as Arrow batches, ``polars.DataFrame(reader.arrow())``, and
+feeds of FAST messages decoded into such, without any network: ``tw.decode_feed("day.pcap", "feed.xml")``.
 '''
 
+from . import _tickwire
+from ._arrow import decode_feed, receive_feed
 from ._classes import idl
 from ._entities import FilteredTopic, Participant, Publisher, Reader, Subscriber, Topic, Writer
 from ._errors import (
@@ -100,7 +105,11 @@ from ._types import (
 )
 from ._union import Union
 
+if hasattr(_tickwire, "Batch"):
+    from ._tickwire import Batch, Feed
+
 __all__ = [
+    "Batch",
     "Bytes",
     "ClosedError",
     "Condition",
@@ -110,6 +119,7 @@ __all__ = [
     "EncodeError",
     "EncodeTypeError",
     "Error",
+    "Feed",
     "FilterError",
     "FilteredTopic",
     "GuardCondition",
@@ -139,6 +149,7 @@ __all__ = [
     "bytes_type",
     "case",
     "char",
+    "decode_feed",
     "default",
     "describe",
     "float32",
@@ -154,6 +165,7 @@ __all__ = [
     "must_understand",
     "name",
     "octet",
+    "receive_feed",
     "sequence",
     "settings",
     "string",

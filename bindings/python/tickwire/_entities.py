@@ -4,10 +4,11 @@ import asyncio
 import atexit
 import contextlib
 import datetime
+import os
 import weakref
-from typing import Any, AsyncIterator, Callable, Generic, Iterator, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Generic, Iterator, Optional, Sequence, Type, TypeVar, Union, overload
 
-from . import _tickwire
+from . import _arrow, _tickwire
 from ._classes import learned
 from ._errors import ClosedError, Error, TimeoutError
 from ._settings import to_toml
@@ -21,7 +22,7 @@ from ._status import (
     SampleRejectedStatus,
 )
 from ._tickwire import Condition, Profile, Sample
-from ._types import describe
+from ._types import Bytes, describe
 
 #: Samples that a stream takes before others have their turn.
 _IN_A_ROW = 16
@@ -38,6 +39,10 @@ def _close_all() -> None:
     for entity in list(_open):
         with contextlib.suppress(Exception):
             entity.close()
+
+
+# The child has none of the threads that entities need: what it has of its parent says so.
+os.register_at_fork(after_in_child=_tickwire._has_forked)
 
 
 def _seconds(timeout: Timeout) -> Optional[float]:
@@ -161,6 +166,15 @@ class Participant(_Entity, _tickwire.Participant):
         made._children = weakref.WeakSet()
         made._opened()
         return made
+
+    if TYPE_CHECKING:
+
+        @overload
+        def topic(self, name: str, type: "Type[Bytes]", *, timeout: Timeout = 5.0) -> "Topic[bytes]": ...
+        @overload
+        def topic(self, name: str, type: "Type[T]", *, timeout: Timeout = 5.0) -> "Topic[T]": ...
+        @overload
+        def topic(self, name: str, type: "Optional[_tickwire.Type]" = None, *, timeout: Timeout = 5.0) -> "Topic[Any]": ...
 
     def topic(self, name: str, type: Any = None, *, timeout: Timeout = 5.0) -> "Topic[Any]":
         """A topic with the type that a dataclass is, or one of :func:`tickwire.idl`, or :class:`tickwire.Bytes`.
@@ -291,6 +305,12 @@ class Writer(_Listening, _Entity, _tickwire.Writer, Generic[T]):
             made.listen(listener)
         return made
 
+    if TYPE_CHECKING:
+
+        def write(self, sample: T, timestamp: Optional[int] = None) -> int: ...
+        @property
+        def topic(self) -> "Topic[T]": ...
+
     def set_qos(self, **settings: Any) -> None:
         """Changes what may change while the writer lives: DEADLINE, LATENCY_BUDGET, OWNERSHIP_STRENGTH, LIFESPAN,
         TRANSPORT_PRIORITY, USER_DATA, TOPIC_DATA, WRITER_DATA_LIFECYCLE."""
@@ -369,6 +389,27 @@ class Reader(_Listening, _Entity, _tickwire.Reader, Generic[T]):
         if waiting is not None:
             waiting.closed()
 
+    if TYPE_CHECKING:
+
+        def take(
+            self,
+            max: Optional[int] = None,
+            *,
+            states: "Sequence[str]" = (),
+            instance: Optional[bytes] = None,
+            query: Optional[Condition] = None,
+        ) -> "list[Sample[T]]": ...
+        def read(
+            self,
+            max: Optional[int] = None,
+            *,
+            states: "Sequence[str]" = (),
+            instance: Optional[bytes] = None,
+            query: Optional[Condition] = None,
+        ) -> "list[Sample[T]]": ...
+        @property
+        def topic(self) -> "Topic[T]": ...
+
     def set_qos(self, **settings: Any) -> None:
         """Changes what may change while the reader lives: DEADLINE, LATENCY_BUDGET, TIME_BASED_FILTER,
         READER_DATA_LIFECYCLE, USER_DATA, TOPIC_DATA."""
@@ -402,6 +443,61 @@ class Reader(_Listening, _Entity, _tickwire.Reader, Generic[T]):
 
     def __iter__(self) -> "Iterator[Sample[T]]":
         return self.iter()
+
+    def arrow(
+        self,
+        max: Optional[int] = None,
+        *,
+        take: bool = True,
+        states: "list[str] | tuple[str, ...]" = (),
+        instance: Optional[bytes] = None,
+        query: Optional[Condition] = None,
+        decimals: Optional[int] = 9,
+        enums: str = "names",
+        info: "_arrow.Info" = (),
+    ) -> "_tickwire.Batch":
+        """Takes samples as one Arrow batch, whose columns are the members: no Python object is made of any of them.
+
+        >>> frame = polars.DataFrame(reader.arrow(info=["source_timestamp"]))
+        >>> table = pyarrow.table(reader.arrow(max=1000, decimals=4))
+
+        ``max``, ``states``, ``instance`` and ``query`` are as of ``take``; with ``take=False`` samples stay in the reader.
+        Samples are taken up to some 64 MiB; the rest waits for the next call.
+
+        Decimals are ``decimal128(38, decimals)``, or with ``decimals=None`` structs of mantissa and exponent, which have
+        every value exactly. Enums are dictionaries of names, or with ``enums="numbers"`` integers. ``info`` names
+        columns to put behind: ``source_timestamp``, ``reception_timestamp``, ``kernel_timestamp``, ``sample_state``,
+        ``view_state``, ``instance_state``, ``instance``, ``writer``, ``sequence_number``; a dict gives them other names.
+
+        Samples that only tell of the end of their instance are rows of key members and nulls if ``instance_state`` is
+        asked for; else ``batch.ended`` counts them. Samples that are no values of the type, or have decimals with more
+        digits, are counted by ``batch.undecodable``, with reasons in ``batch.errors``.
+        """
+        made = _arrow.rows(self, decimals, enums, info)
+        return _arrow.batch(self, made, max, take, list(states), instance, query)
+
+    def arrow_batches(
+        self,
+        rows: int = 65_536,
+        *,
+        every: Timeout = None,
+        timeout: Timeout = None,
+        max: Optional[int] = None,
+        decimals: Optional[int] = 9,
+        enums: str = "names",
+        info: "_arrow.Info" = (),
+    ) -> "Iterator[_tickwire.Batch]":
+        """Takes samples as Arrow batches, and waits where there is none: each of ``rows`` samples, or of those that have
+        come within ``every`` so many seconds. Ends when none has come for ``timeout`` seconds, after ``max`` samples, or
+        when the reader is closed, with a batch of what has been taken till then. The rest is as of :meth:`arrow`.
+
+        >>> for batch in reader.arrow_batches(10_000, every=1.0):
+        ...     sink.write(pyarrow.record_batch(batch))
+        """
+        if rows < 1:
+            raise ValueError(f"a batch of {rows} rows")
+        made = _arrow.rows(self, decimals, enums, info)
+        return _arrow.batches(self, made, rows, _seconds(every), _seconds(timeout), max)
 
     async def wait(self, timeout: Timeout = None) -> None:
         """Waits in asyncio until there is a sample that was not read; raises TimeoutError after ``timeout`` seconds.

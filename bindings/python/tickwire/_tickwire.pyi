@@ -40,6 +40,76 @@ class Type:
         """The sample of a payload; with `key_only` a dict of its key."""
     def _bind(self, classes: Dict[str, Any]) -> "Type": ...
 
+class Batch:
+    """A batch of rows, one for each sample or message, whose columns are the members of their type.
+
+    It has Arrow's PyCapsule interface: `pyarrow.table(batch)`, `polars.DataFrame(batch)`,
+    `pandas.DataFrame.from_arrow(batch)` and whatever else takes that share its memory."""
+
+    @property
+    def name(self) -> str:
+        """The name of the rows' type."""
+    @property
+    def num_rows(self) -> int:
+        """How many rows it has."""
+    @property
+    def num_columns(self) -> int:
+        """How many columns it has."""
+    @property
+    def column_names(self) -> List[str]:
+        """The names of its columns."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that it takes."""
+    @property
+    def undecodable(self) -> int:
+        """Samples that became no row, since they are no values of the type or do not fit its columns."""
+    @property
+    def errors(self) -> List[str]:
+        """Why, of the first eight of these."""
+    @property
+    def ended(self) -> int:
+        """Samples that became no row, since they only tell that their instances have ended."""
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> Tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+class Rows:
+    def __new__(cls, ty: Type, decimals: Optional[int], enums: str, info: List[Tuple[str, str]]) -> Any: ...
+    @property
+    def samples(self) -> int: ...
+    @property
+    def is_large(self) -> bool: ...
+    def finish(self) -> Batch: ...
+
+class Feed:
+    """A feed that is being decoded, of `decode_feed` or `receive_feed`: an iterator of batches, each of the messages of
+    one template.
+
+    Of a feed of one `message` it is a stream of Arrow's PyCapsule interface, too: `polars.DataFrame(feed)`,
+    `pyarrow.RecordBatchReader.from_stream(feed)`. Whoever takes it so has all batches."""
+
+    def __new__(cls, source: tuple, settings: Dict[str, Any]) -> "Feed": ...
+    @property
+    def messages(self) -> List[str]:
+        """The templates whose messages become rows."""
+    @property
+    def unmapped(self) -> Dict[str, str]:
+        """Templates whose messages cannot be rows, and why."""
+    @property
+    def counters(self) -> Dict[str, int]:
+        """What became of packets and messages up to the last batch that was finished, by name."""
+    def close(self) -> None:
+        """Ends it. Again is nothing."""
+    def __iter__(self) -> "Feed": ...
+    def __next__(self) -> Batch: ...
+    def __enter__(self) -> "Feed": ...
+    def __exit__(self, *exception: object) -> None: ...
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+def _has_forked() -> None: ...
+
 class Profile:
     """A QoS profile of a file in TOML, DDS-XML or Fast DDS's XML."""
 
@@ -287,6 +357,9 @@ class Reader:
         query: Optional[Condition] = None,
     ) -> List[Sample[Any]]:
         """Returns samples and leaves them in the reader, marked as read: see `take`."""
+    def _append(
+        self, rows: Rows, take: bool, chosen: Tuple[int, List[str], Optional[bytes]], query: Optional[Condition]
+    ) -> int: ...
     @property
     def has_data(self) -> bool:
         """Whether there are samples that were not read."""
