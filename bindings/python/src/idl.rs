@@ -73,12 +73,23 @@ pub(crate) fn compile_idl<'py>(
             _ => match descriptions.get(id) {
                 Some(Ok(ty)) => types.push(ty.clone()),
                 Some(Err(why)) => wrong.set_item(name, why)?,
+                None if is_of_services(&definition.kind) => {
+                    wrong.set_item(name, "interfaces have stubs in Rust alone")?;
+                }
                 None => {}
             },
         }
     }
     let table = schema::table_of(py, types, usize::MAX)?;
     (table, wrong, constants, modules).into_pyobject(py)
+}
+
+/// Whether requests and replies are made of it, which is not done here.
+fn is_of_services(kind: &DefinitionKind) -> bool {
+    matches!(
+        kind,
+        DefinitionKind::Interface(_) | DefinitionKind::Exception(_)
+    )
 }
 
 /// A constant; literals of enums are told by their values.

@@ -59,7 +59,9 @@ class _Module:
         for full, why in wrong.items():
             scope, last = self._place(full)
             # Told when it is asked for, not before.
-            vars(scope).setdefault("__wrong__", {})[last] = f"{full} has no description: {why}"
+            told = vars(scope).setdefault("__wrong__", {})
+            told[last] = f"{full} has no description: {why}"
+            vars(scope).setdefault("__getattr__", _teller(scope.__name__, told))
 
     def _scope(self, names: List[str]) -> types.ModuleType:
         scope = self.root
@@ -74,6 +76,15 @@ class _Module:
     def _place(self, full: str) -> Tuple[types.ModuleType, str]:
         *scopes, last = full.split("::")
         return self._scope(scopes), safe(last)
+
+
+def _teller(scope: str, told: Dict[str, str]) -> Callable[[str], Any]:
+    """What a module says of a name that it does not have."""
+
+    def tell(name: str) -> Any:
+        raise AttributeError(told.get(name, f"module {scope!r} has no attribute {name!r}"))
+
+    return tell
 
 
 def safe(name: str) -> str:
