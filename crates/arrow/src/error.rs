@@ -13,7 +13,7 @@ pub enum SchemaError {
         /// Names from the type down to the member.
         path: String,
     },
-    /// It has more columns than [`MAX_COLUMNS`], those within others counted.
+    /// It has more than 4,096 columns, those within others counted.
     TooManyColumns,
     /// It nests too deeply.
     TooDeep {
