@@ -131,6 +131,19 @@ impl Encapsulation {
         ))
     }
 
+    /// What [`parse`](Self::parse) gives of a payload as we write it, of a type of that extensibility, in two comparisons
+    /// at most. `None` of all others.
+    #[inline]
+    pub(crate) fn parse_own(payload: &[u8], extensibility: Extensibility) -> Option<(Self, &[u8])> {
+        let (&[high, low, _, options], body) = payload.split_first_chunk()?;
+        let forms = [Representation::Xcdr1, Representation::Xcdr2];
+        let mut forms = forms.map(|form| Self::new(form, extensibility)).into_iter();
+        let own =
+            forms.find(|own| matches!(own.to_bytes(), [a, b, ..] if [a, b] == [high, low]))?;
+        let end = body.len().checked_sub(usize::from(options & 3))?;
+        Some((own, body.get(..end)?))
+    }
+
     /// Appends the header, saying that nothing pads the body.
     pub fn write(self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(&self.to_bytes());
@@ -173,3 +186,30 @@ const PL_CDR: u16 = 0x0002;
 const CDR2: u16 = 0x0006;
 const D_CDR2: u16 = 0x0008;
 const PL_CDR2: u16 = 0x000a;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn payloads_as_ours_are_what_they_are_found_to_be_at_length(
+            (kind, options) in (0..14_u8, any::<u8>()),
+            body in prop::collection::vec(any::<u8>(), 0..6),
+            cut in 0..5_usize,
+        ) {
+            let payload = [&[0, kind, 0, options], &body[..]].concat();
+            let payload = payload.get(cut..).unwrap_or_default();
+            for extensibility in [Extensibility::Final, Extensibility::Appendable, Extensibility::Mutable] {
+                let forms = [Representation::Xcdr1, Representation::Xcdr2];
+                let is_own = |found: &(Encapsulation, &[u8])| {
+                    forms.iter().any(|&form| found.0 == Encapsulation::new(form, extensibility))
+                };
+                let expected = Encapsulation::parse(payload).ok().filter(is_own);
+                prop_assert_eq!(Encapsulation::parse_own(payload, extensibility), expected);
+            }
+        }
+    }
+}

@@ -122,10 +122,20 @@ pub fn encapsulated<E>(
 }
 
 /// A reader of a payload's body, if it is of a type of this extensibility.
+#[inline]
 pub(crate) fn reader(
     payload: &[u8],
     extensibility: Extensibility,
 ) -> Result<Reader<'_>, DecodeError> {
+    match Encapsulation::parse_own(payload, extensibility) {
+        Some((encapsulation, body)) => Ok(Reader::new(body, encapsulation)),
+        None => any_reader(payload, extensibility),
+    }
+}
+
+/// The same of payloads that are not as ours.
+#[cold]
+fn any_reader(payload: &[u8], extensibility: Extensibility) -> Result<Reader<'_>, DecodeError> {
     let (encapsulation, body) = Encapsulation::parse(payload)?;
     let expected = Encapsulation::new(encapsulation.representation, extensibility).extensibility;
     if encapsulation.extensibility != expected {

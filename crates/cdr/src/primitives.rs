@@ -14,6 +14,17 @@ macro_rules! numbers {
     (@all $writer:ident $values:ident) => {
         $writer.write_primitives($values, |value| value.to_le_bytes())
     };
+    // Bytes have no order.
+    (@extend $values:ident $bytes:ident $order:ident $all:ident) => {{
+        let _ = $order;
+        $values.extend_from_slice($bytes.as_flattened());
+    }};
+    (@extend $values:ident $bytes:ident $order:ident) => {
+        match $order {
+            ByteOrder::Little => $values.extend($bytes.iter().map(|&b| Self::from_le_bytes(b))),
+            ByteOrder::Big => $values.extend($bytes.iter().map(|&b| Self::from_be_bytes(b))),
+        }
+    };
     ($($rust:ident $idl:ident $read:ident $write:ident $($all:ident)?;)*) => {$(
         impl Describe for $rust {
             const TYPE: Type = Type::$idl;
@@ -63,12 +74,9 @@ macro_rules! numbers {
                 count: usize,
                 reader: &mut Reader<'_>,
             ) -> Result<(), DecodeError> {
-                let (bytes, order) = reader.read_primitives(count)?;
+                let (bytes, order) = reader.read_primitives::<{ size_of::<Self>() }>(count)?;
                 values.clear();
-                match order {
-                    ByteOrder::Little => values.extend(bytes.iter().map(|&b| Self::from_le_bytes(b))),
-                    ByteOrder::Big => values.extend(bytes.iter().map(|&b| Self::from_be_bytes(b))),
-                }
+                numbers!(@extend values bytes order $($all)?);
                 Ok(())
             }
         }

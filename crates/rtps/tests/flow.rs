@@ -411,6 +411,37 @@ fn what_goes_by_the_log_needs_no_outbox_but_for_heartbeats() {
 }
 
 #[test]
+fn what_was_written_together_before_serializing_panics_stays_written() {
+    let mut side = Side::with(keep_all());
+    side.meet(&Event::HaveLog(Some(100_000)));
+    side.meet(&Event::Follow(READER, true));
+    side.meet(&Event::Write(1, 16, 0));
+    side.meet(&Event::AckNack(0, 0, true));
+    let (writer, now) = (&mut side.writer, side.now);
+    writer.log().messages.clear();
+    let fill = |&byte: &u8, buffer: &mut Vec<u8>| {
+        assert_ne!(byte, 2, "the application's code fails");
+        buffer.resize(buffer.len() + 16, byte);
+        Ok::<_, ()>(())
+    };
+    let run = || writer.write_run(now, &change_of(0, now), &[0, 1, 2, 3], fill);
+    let run = std::panic::AssertUnwindSafe(run);
+    std::panic::catch_unwind(run).expect_err("it fails");
+    let written = |side: &mut Side| {
+        let messages = &side.writer.log().messages;
+        messages
+            .iter()
+            .flat_map(|message| numbers_in(message))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(written(&mut side), [2, 3]);
+    assert_eq!(side.writer.counters().written, 3);
+    let (writer, change) = (&mut side.writer, change_of(0, now));
+    assert_eq!(writer.write_run(now, &change, &[4, 5], fill), (2, None));
+    assert_eq!(written(&mut side), [2, 3, 4, 5]);
+}
+
+#[test]
 fn changes_that_are_written_together_share_messages() {
     let mut side = Side::with(WriterConfig {
         max_unacknowledged_len: 1 << 20,

@@ -72,7 +72,7 @@ impl<L: Log> Writer<L> {
             if is_sent.is_none() {
                 return false;
             }
-            self.count_sent(cost(len));
+            self.count_sent(1, cost(len));
         }
         if self.keep_plain(number, timestamp, len) {
             self.after_change(now, false, outbox);
@@ -93,13 +93,12 @@ impl<L: Log> Writer<L> {
         timestamp: Timestamp,
         len: usize,
     ) -> bool {
-        self.last = number;
-        self.counters.written += 1;
-        self.cursor.number = number.next();
-        if !self.survey.has_reliable && self.released == number.previous() {
-            self.released = number;
+        let is_kept = self.survey.has_reliable || self.released != self.last;
+        debug_assert_eq!(number, self.last.next(), "the next");
+        self.keep_run(1);
+        if !is_kept {
             self.history.pass_plain();
-            self.window.acknowledged(cost(len));
+            self.pass_kept(cost(len));
             return false;
         }
         self.unreleased_len += cost(len);
@@ -110,8 +109,24 @@ impl<L: Log> Writer<L> {
         true
     }
 
-    /// Removes what the change that has just been kept replaces under KEEP_LAST.
-    fn replace_plain(&mut self) {
+    /// So many changes have been written and sent, and nothing is left to send.
+    #[inline(always)]
+    pub(super) fn keep_run(&mut self, count: usize) {
+        let last = self.last.0.saturating_add_unsigned(count as u64);
+        self.last = SequenceNumber(last);
+        self.counters.written += count as u64;
+        self.cursor.number = self.last.next();
+    }
+
+    /// Nobody acknowledges what has been written, nor anything before it.
+    #[inline(always)]
+    pub(super) fn pass_kept(&mut self, cost: usize) {
+        self.released = self.last;
+        self.window.acknowledged(cost);
+    }
+
+    /// Removes what the changes that have just been kept replace under KEEP_LAST.
+    pub(super) fn replace_plain(&mut self) {
         if !self.history.is_plain() {
             return self.trim(None);
         }

@@ -38,7 +38,7 @@ impl<L: Log> Writer<L> {
                 } else if !self.send_fragments_of_change(now, len, outbox) {
                     break;
                 }
-                self.count_sent(cost);
+                self.count_sent(1, cost);
             }
             if !is_end {
                 self.unsent_len = self.unsent_len.saturating_sub(cost);
@@ -54,11 +54,13 @@ impl<L: Log> Writer<L> {
         }
     }
 
-    /// A change has been sent whole.
+    /// So many changes have been sent whole.
     #[inline(always)]
-    pub(super) fn count_sent(&mut self, cost: usize) {
-        self.counters.sent += 1;
-        self.counters.sent_by_group += u64::from(self.destinations.has_group());
+    pub(super) fn count_sent(&mut self, count: usize, cost: usize) {
+        self.counters.sent += count as u64;
+        if self.destinations.has_group() {
+            self.counters.sent_by_group += count as u64;
+        }
         self.unasked_len = self.unasked_len.saturating_add(cost);
     }
 

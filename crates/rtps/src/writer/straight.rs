@@ -73,41 +73,24 @@ impl<L: Log> Writer<L> {
         samples: &[S],
         payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
     ) -> (usize, Option<E>) {
-        let Some(timestamp) = change.source_timestamp else {
+        let (Some(timestamp), Some(max_len)) = (
+            change.source_timestamp,
+            self.straight_len(now, self.last.next(), change),
+        ) else {
             return (0, None);
         };
         if self.composer.head.set_time(timestamp).is_none() {
             return (0, None);
         }
-        self.composer.part();
-        let (mut written, mut failed) = (0, None);
+        let mut run = Run::begin(self, now);
         for sample in samples {
-            let number = self.last.next();
-            let Some(max_len) = self.straight_len(now, number, change) else {
-                break;
-            };
-            match self.stage_straight(number, max_len, |buffer| payload(sample, buffer)) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            }
-            let len = self.history.staged().len();
-            let max_joined_len = self.log.max_len().unwrap_or_default().min(MAX_JOINED_LEN);
-            if self.composer.joined_len(len) > max_joined_len {
-                self.publish_joined();
-            }
-            self.composer.join(number, self.history.staged());
-            self.keep_straight(now, number, timestamp, len);
-            written += 1;
-            if self.is_to_ask() {
-                break;
+            match run.add(timestamp, max_len, |buffer| payload(sample, buffer)) {
+                Ok(true) if !run.is_to_end() => {}
+                Ok(_) => break,
+                Err(error) => return (run.count, Some(error)),
             }
         }
-        self.publish_joined();
-        (written, failed)
+        (run.count, None)
     }
 
     /// Serializes the payload of the next change to where it is to stay. False if it is too long to go straight; then it
@@ -132,15 +115,6 @@ impl<L: Log> Writer<L> {
         Ok(is_short)
     }
 
-    /// Adds what was joined to the log.
-    fn publish_joined(&mut self) {
-        let joined = self.composer.joined();
-        if !joined.is_empty() {
-            self.log.publish(joined, &[]);
-            self.composer.part();
-        }
-    }
-
     /// Keeps the staged change, which goes straight to the log.
     #[inline(always)]
     fn keep_straight(
@@ -150,7 +124,7 @@ impl<L: Log> Writer<L> {
         timestamp: Timestamp,
         len: usize,
     ) {
-        self.count_sent(cost(len));
+        self.count_sent(1, cost(len));
         if self.keep_plain(number, timestamp, len) {
             if self.survey.has_reliable {
                 self.heartbeat.arm(now);
@@ -172,6 +146,127 @@ impl<L: Log> Writer<L> {
         if self.is_to_ask() {
             self.told_at = Some(now);
             self.send_heartbeat_to_all(false, false, outbox);
+        }
+    }
+}
+
+/// Changes that follow each other straight to the log. What they have in common is seen to once, when this is dropped,
+/// be it that serializing one panics.
+struct Run<'w, L: Log> {
+    writer: &'w mut Writer<L>,
+    now: Instant,
+    /// Of the next change.
+    number: SequenceNumber,
+    count: usize,
+    /// Of all that have been added.
+    cost: usize,
+    /// What they may cost before room is to be looked for, or readers to be asked.
+    max_cost: usize,
+    /// Messages up to that length are joined.
+    max_joined_len: usize,
+    /// Whether anybody acknowledges them, or what is before them.
+    is_kept: bool,
+}
+
+impl<'w, L: Log> Run<'w, L> {
+    /// The next change goes straight.
+    #[inline(always)]
+    fn begin(writer: &'w mut Writer<L>, now: Instant) -> Self {
+        let has_reliable = writer.survey.has_reliable;
+        let room = match writer.keeps_last() {
+            true => usize::MAX,
+            false => writer.window.len().saturating_sub(writer.unreleased_len),
+        };
+        let unasked = match has_reliable {
+            true => (writer.window.len() / 4).saturating_sub(writer.unasked_len),
+            false => usize::MAX,
+        };
+        let max_len = writer.log.max_len().unwrap_or_default();
+        writer.composer.part();
+        Self {
+            now,
+            number: writer.last.next(),
+            count: 0,
+            cost: 0,
+            max_cost: room.min(unasked),
+            max_joined_len: max_len.min(MAX_JOINED_LEN),
+            is_kept: has_reliable || writer.released != writer.last,
+            writer,
+        }
+    }
+
+    /// Adds a change. False, and nothing happens, if it is too long.
+    #[inline(always)]
+    fn add<E>(
+        &mut self,
+        timestamp: Timestamp,
+        max_len: usize,
+        payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let writer = &mut *self.writer;
+        if !writer.stage_straight(self.number, max_len, payload)? {
+            return Ok(false);
+        }
+        let len = writer.history.staged().len();
+        if writer.composer.joined_len(len) > self.max_joined_len {
+            writer.publish_joined();
+        }
+        writer.composer.join(self.number, writer.history.staged());
+        match self.is_kept {
+            true => writer.history.push_plain(timestamp),
+            false => writer.history.pass_plain(),
+        }
+        self.number = self.number.next();
+        self.count += 1;
+        self.cost += cost(len);
+        Ok(true)
+    }
+
+    /// Whether there may be no room for another change, or readers are to be asked before.
+    #[inline(always)]
+    fn is_to_end(&self) -> bool {
+        self.cost >= self.max_cost
+    }
+}
+
+impl<L: Log> Drop for Run<'_, L> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.count > 0 {
+            self.writer
+                .end_run(self.now, self.count, self.cost, self.is_kept);
+        }
+    }
+}
+
+impl<L: Log> Writer<L> {
+    /// Adds what was joined to the log.
+    fn publish_joined(&mut self) {
+        let joined = self.composer.joined();
+        if !joined.is_empty() {
+            self.log.publish(joined, &[]);
+            self.composer.part();
+        }
+    }
+
+    /// Publishes the last of so many changes, which have been joined and added to the history, and counts them all.
+    fn end_run(&mut self, now: Instant, count: usize, cost: usize, is_kept: bool) {
+        self.publish_joined();
+        self.count_sent(count, cost);
+        self.keep_run(count);
+        if !is_kept {
+            self.pass_kept(cost);
+            return;
+        }
+        self.unreleased_len += cost;
+        if self.keeps_last() {
+            self.replace_plain();
+        }
+        if self.survey.has_reliable {
+            self.heartbeat.arm(now);
+        }
+        if self.released < self.survey.acked {
+            self.release();
         }
     }
 }
