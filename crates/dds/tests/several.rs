@@ -36,7 +36,18 @@ struct Stage {
 
 impl Stage {
     fn new(domain: u32, qos: DataWriterQos, publisher: PublisherQos) -> Self {
-        let one = || builder(domain).shared_memory(true).build().expect("one");
+        let stage = Self::by(domain, true, qos, publisher);
+        wait_for_logs(&stage.ours, 1);
+        stage
+    }
+
+    /// The same by datagrams alone.
+    fn by_datagrams(domain: u32, qos: DataWriterQos) -> Self {
+        Self::by(domain, false, qos, PublisherQos::default())
+    }
+
+    fn by(domain: u32, by_log: bool, qos: DataWriterQos, publisher: PublisherQos) -> Self {
+        let one = || builder(domain).shared_memory(by_log).build().expect("one");
         let (ours, theirs) = (one(), one());
         let topic = ours.topic("Notes").expect("a topic");
         let publisher = ours.publisher(publisher);
@@ -48,7 +59,6 @@ impl Stage {
             false => qos.best_effort(),
         };
         let reader = theirs.reader_with(&topic, qos).expect("a reader");
-        wait_for_logs(&ours, 1);
         writer.wait_for_matched(1, PATIENCE).expect("a match");
         Self {
             ours,
@@ -106,8 +116,36 @@ fn what_is_written_together_comes_in_order_by_fewer_records() {
 }
 
 #[test]
+fn what_is_written_together_comes_in_order_by_fewer_datagrams() {
+    let best_effort = DataWriterQos::default().best_effort();
+    for (domain, qos) in [(222, reliable()), (223, best_effort)] {
+        let mut stage = Stage::by_datagrams(domain, qos);
+        // The first are greeted by a heartbeat each, until the reader has been heard.
+        let first = stage.notes([100]);
+        stage.writer.write_all(&first).expect("room");
+        stage.expect(&first);
+        stage
+            .writer
+            .wait_for_acknowledgments(PATIENCE)
+            .expect("it is heard");
+        let before = stage.ours.counters().datagrams_sent;
+        let notes = stage.notes([100; 256]);
+        stage.writer.write_all(&notes).expect("room");
+        stage.expect(&notes);
+        let sent = stage.ours.counters().datagrams_sent - before;
+        assert!(sent < 60, "{sent}");
+    }
+}
+
+#[test]
 fn whatever_their_lengths_samples_come_in_order() {
-    let mut stage = Stage::new(215, reliable(), PublisherQos::default());
+    let by_log = Stage::new(215, reliable(), PublisherQos::default());
+    for mut stage in [by_log, Stage::by_datagrams(224, reliable())] {
+        come_in_order(&mut stage);
+    }
+}
+
+fn come_in_order(stage: &mut Stage) {
     for round in 0..10 {
         let lens = (0..200).map(|at| match (at + round) % 50 {
             0 if round > 4 => 15_000,

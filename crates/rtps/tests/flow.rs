@@ -184,8 +184,15 @@ impl Side {
                     }
                 };
                 while let [byte, ..] = rest {
-                    if self.writes_runs && !self.is_suspended {
-                        let (written, failed) = writer.write_run(now, &change, rest, fill);
+                    if self.writes_runs {
+                        let (mut written, mut failed) = match self.is_suspended {
+                            true => (0, None),
+                            false => writer.write_run(now, &change, rest, fill),
+                        };
+                        if written == 0 && failed.is_none() {
+                            (written, failed) =
+                                writer.flow_run(now, &change, rest, fill, &mut outbox);
+                        }
                         rest = &rest[written + usize::from(failed.is_some())..];
                         if written > 0 {
                             writer.ask(now, &mut outbox);
@@ -318,15 +325,16 @@ proptest! {
     }
 }
 
-/// What each submessage says that is in the log, and each datagram.
+/// What each submessage says, and where it goes, whatever message it is in.
 fn apart(sent: Vec<Sent>) -> Vec<String> {
-    let said = sent.into_iter().flat_map(|(message, to)| match &to[..] {
-        [] => MessageReader::new(&message)
-            .expect("a message")
-            .map(|submessage| submessage.expect("it can be read"))
-            .map(|(context, submessage)| format!("{:?} {submessage:?}", context.source_timestamp))
-            .collect(),
-        _ => vec![format!("{message:?} {to:?}")],
+    let said = sent.into_iter().flat_map(|(message, to)| {
+        let submessages = MessageReader::new(&message).expect("a message");
+        let submessages = submessages.map(|submessage| submessage.expect("it can be read"));
+        let told = submessages.map(|(context, submessage)| {
+            let (time, whom) = (context.source_timestamp, context.destination_prefix);
+            format!("{time:?} {whom:?} {submessage:?} {to:?}")
+        });
+        told.collect::<Vec<_>>()
     });
     said.collect()
 }

@@ -12,10 +12,9 @@ impl<T: TopicSupport> DataWriter<T> {
     /// Writes samples one after the other, as [`write`](Self::write) does each: who has several small ones at hand
     /// writes them for less.
     ///
-    /// Where samples of a topic without key go straight to the writer's log in shared memory (`docs/sample-path.md`),
-    /// those that fit 4 KiB share a message, and up to 256 one reading of the clocks, hence their source timestamp, and
-    /// one taking of the writer's lock. Elsewhere it is the same as so many writes: by the network,
-    /// [suspended publications](crate::Publisher::suspend_publications) have samples share datagrams.
+    /// Where samples of a topic without key need nothing besides (`docs/sample-path.md`), those that fit 4 KiB share a
+    /// message of the writer's log in shared memory, or a datagram, and up to 256 one reading of the clocks, hence their
+    /// source timestamp, and one taking of the writer's lock. Elsewhere it is the same as so many writes.
     ///
     /// # Errors
     /// That of the first sample that cannot be written, and how many were before it. Those behind it are not tried.
@@ -43,7 +42,7 @@ impl<T: TopicSupport> DataWriter<T> {
         Ok(())
     }
 
-    /// Writes the first samples as far as they go straight to the log. How many do, and the error of the one behind
+    /// Writes the first samples as far as they go the short way. How many do, and the error of the one behind
     /// these, if it has one.
     fn write_run(
         &self,

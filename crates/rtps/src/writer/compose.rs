@@ -9,7 +9,7 @@ use crate::change::Change;
 use crate::history::{Borrowed, Kept};
 use crate::outbox::Outbox;
 use crate::wire::{
-    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, InlineQos,
+    Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Header, Heartbeat, HeartbeatFrag, InlineQos,
     MessageWriter, ParameterListWriter, SampleHead, SequenceNumber, SequenceNumberSet,
     SerializedPayload, StatusInfo,
 };
@@ -158,6 +158,21 @@ impl Composer {
     #[inline]
     pub(super) fn joined(&self) -> &[u8] {
         &self.record
+    }
+
+    /// Lays what has been joined, if that is anything, into a datagram to all readers.
+    pub(super) fn lay_joined(&self, target: Target<'_>, outbox: &mut Outbox) {
+        if let Some((head, rest)) = self.record.split_first_chunk() {
+            let (len, max_len) = (self.record.len() - Header::LEN, self.max_message_len);
+            let (source, to) = (self.writer.prefix, target.locators);
+            let mut message = outbox.append(source, target.prefix, to, len, max_len);
+            message.sample(head, rest);
+        }
+    }
+
+    /// The longest datagram.
+    pub(super) fn max_message_len(&self) -> usize {
+        self.max_message_len
     }
 
     /// How long that would be with a payload of `len` bytes more.

@@ -1,10 +1,11 @@
-//! The shortest way of plain changes in a stream: from the history to the log that all readers follow, without an outbox,
-//! one by one or in messages that they share.
+//! The shortest ways of plain changes in a stream: from the history to the log that all readers follow, without an outbox;
+//! and several at once in messages that they share, to that log or to an outbox.
 
 use alloc::vec::Vec;
 
 use tickwire_base::{Instant, Timestamp};
 
+use super::send::everybody;
 use super::{Log, Writer, cost};
 use crate::change::Change;
 use crate::outbox::Outbox;
@@ -25,9 +26,14 @@ impl<L: Log> Writer<L> {
     fn straight_len(&self, now: Instant, number: SequenceNumber, change: &Change) -> Option<usize> {
         let max_len = self.log.max_len().filter(|_| self.destinations.are_log)?;
         let flows = self.flows(number, change) && !self.has_long && self.has_room();
-        let is_greeting = self.survey.has_reliable && now < self.survey.new_until;
         let max_len = MAX_PLAIN_LEN.min(self.composer.whole_len(max_len));
-        (flows && !is_greeting).then_some(max_len)
+        (flows && !self.is_greeting(now)).then_some(max_len)
+    }
+
+    /// Whether a heartbeat goes with each change, as readers are new.
+    #[inline]
+    fn is_greeting(&self, now: Instant) -> bool {
+        self.survey.has_reliable && now < self.survey.new_until
     }
 
     /// Adds a plain change to the history, and to the log that all readers follow: [`write`](Self::write) for who has no
@@ -73,16 +79,48 @@ impl<L: Log> Writer<L> {
         samples: &[S],
         payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
     ) -> (usize, Option<E>) {
-        let (Some(timestamp), Some(max_len)) = (
-            change.source_timestamp,
-            self.straight_len(now, self.last.next(), change),
-        ) else {
+        match self.straight_len(now, self.last.next(), change) {
+            Some(max_len) => self.add_run((now, None), change, max_len, samples, payload),
+            None => (0, None),
+        }
+    }
+
+    /// The same of changes that go by datagrams, as far as they are plain and there is room.
+    #[inline(always)]
+    pub fn flow_run<S, E>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        samples: &[S],
+        payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
+        outbox: &mut Outbox,
+    ) -> (usize, Option<E>) {
+        let flows = self.flows(self.last.next(), change) && !self.has_long && self.has_room();
+        let goes_nowhere = self.destinations.all.is_empty();
+        if !flows || goes_nowhere || self.is_greeting(now) || self.goes_by_log(outbox) {
+            return (0, None);
+        }
+        let max_len = MAX_PLAIN_LEN.min(self.whole_len);
+        self.add_run((now, Some(outbox)), change, max_len, samples, payload)
+    }
+
+    /// Adds changes whose payloads are no longer than that, in the outbox if there is one, and else in the log.
+    #[inline(always)]
+    fn add_run<S, E>(
+        &mut self,
+        (now, outbox): (Instant, Option<&mut Outbox>),
+        change: &Change,
+        max_len: usize,
+        samples: &[S],
+        payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
+    ) -> (usize, Option<E>) {
+        let Some(timestamp) = change.source_timestamp else {
             return (0, None);
         };
         if self.composer.head.set_time(timestamp).is_none() {
             return (0, None);
         }
-        let mut run = Run::begin(self, now);
+        let mut run = Run::begin(self, now, outbox);
         for sample in samples {
             match run.add(timestamp, max_len, |buffer| payload(sample, buffer)) {
                 Ok(true) if !run.is_to_end() => {}
@@ -150,11 +188,13 @@ impl<L: Log> Writer<L> {
     }
 }
 
-/// Changes that follow each other straight to the log. What they have in common is seen to once, when this is dropped,
-/// be it that serializing one panics.
+/// Plain changes that follow each other. What they have in common is seen to once, when this is dropped, be it that
+/// serializing one panics.
 struct Run<'w, L: Log> {
     writer: &'w mut Writer<L>,
     now: Instant,
+    /// Where they go; to the log if that is nothing.
+    outbox: Option<&'w mut Outbox>,
     /// Of the next change.
     number: SequenceNumber,
     count: usize,
@@ -169,29 +209,40 @@ struct Run<'w, L: Log> {
 }
 
 impl<'w, L: Log> Run<'w, L> {
-    /// The next change goes straight.
+    /// There is room for one.
     #[inline(always)]
-    fn begin(writer: &'w mut Writer<L>, now: Instant) -> Self {
+    fn begin(writer: &'w mut Writer<L>, now: Instant, outbox: Option<&'w mut Outbox>) -> Self {
         let has_reliable = writer.survey.has_reliable;
+        let window_len = writer.window.len();
         let room = match writer.keeps_last() {
             true => usize::MAX,
-            false => writer.window.len().saturating_sub(writer.unreleased_len),
+            false => window_len.saturating_sub(writer.unreleased_len),
         };
         let unasked = match has_reliable {
-            true => (writer.window.len() / 4).saturating_sub(writer.unasked_len),
+            true => (window_len / 4).saturating_sub(writer.unasked_len),
             false => usize::MAX,
         };
-        let max_len = writer.log.max_len().unwrap_or_default();
+        // What has been acknowledged is let go of behind the first change, which may widen the window.
+        let is_kept = has_reliable || writer.released != writer.last;
+        let max_cost = match is_kept && writer.released < writer.survey.acked {
+            true => 0,
+            false => room.min(unasked),
+        };
+        let max_len = match outbox {
+            Some(_) => writer.composer.max_message_len(),
+            None => writer.log.max_len().unwrap_or_default(),
+        };
         writer.composer.part();
         Self {
             now,
             number: writer.last.next(),
             count: 0,
             cost: 0,
-            max_cost: room.min(unasked),
+            max_cost,
             max_joined_len: max_len.min(MAX_JOINED_LEN),
-            is_kept: has_reliable || writer.released != writer.last,
+            is_kept,
             writer,
+            outbox,
         }
     }
 
@@ -209,7 +260,7 @@ impl<'w, L: Log> Run<'w, L> {
         }
         let len = writer.history.staged().len();
         if writer.composer.joined_len(len) > self.max_joined_len {
-            writer.publish_joined();
+            writer.publish_joined(self.outbox.as_deref_mut());
         }
         writer.composer.join(self.number, writer.history.staged());
         match self.is_kept {
@@ -233,41 +284,47 @@ impl<L: Log> Drop for Run<'_, L> {
     #[inline]
     fn drop(&mut self) {
         if self.count > 0 {
-            self.writer
-                .end_run(self.now, self.count, self.cost, self.is_kept);
+            self.end();
+        }
+    }
+}
+
+impl<L: Log> Run<'_, L> {
+    /// Publishes the last of the changes, of which there are some, and counts them all.
+    fn end(&mut self) {
+        let (writer, now, mut outbox) = (&mut *self.writer, self.now, self.outbox.as_deref_mut());
+        writer.publish_joined(outbox.as_deref_mut());
+        writer.count_sent(self.count, self.cost);
+        writer.keep_run(self.count);
+        if !self.is_kept {
+            return writer.pass_kept(self.cost);
+        }
+        writer.unreleased_len += self.cost;
+        if writer.keeps_last() {
+            writer.replace_plain();
+        }
+        match outbox {
+            Some(outbox) => writer.after_change(now, false, outbox),
+            None if writer.survey.has_reliable => writer.heartbeat.arm(now),
+            None => {}
+        }
+        if writer.released < writer.survey.acked {
+            writer.release();
         }
     }
 }
 
 impl<L: Log> Writer<L> {
-    /// Adds what was joined to the log.
-    fn publish_joined(&mut self) {
-        let joined = self.composer.joined();
-        if !joined.is_empty() {
-            self.log.publish(joined, &[]);
-            self.composer.part();
+    /// Sends what was joined: by the outbox, if there is one, or else by the log.
+    fn publish_joined(&mut self, outbox: Option<&mut Outbox>) {
+        match outbox {
+            Some(outbox) => self
+                .composer
+                .lay_joined(everybody(&self.destinations.all), outbox),
+            None if self.composer.joined().is_empty() => {}
+            None => self.log.publish(self.composer.joined(), &[]),
         }
-    }
-
-    /// Publishes the last of so many changes, which have been joined and added to the history, and counts them all.
-    fn end_run(&mut self, now: Instant, count: usize, cost: usize, is_kept: bool) {
-        self.publish_joined();
-        self.count_sent(count, cost);
-        self.keep_run(count);
-        if !is_kept {
-            self.pass_kept(cost);
-            return;
-        }
-        self.unreleased_len += cost;
-        if self.keeps_last() {
-            self.replace_plain();
-        }
-        if self.survey.has_reliable {
-            self.heartbeat.arm(now);
-        }
-        if self.released < self.survey.acked {
-            self.release();
-        }
+        self.composer.part();
     }
 }
 

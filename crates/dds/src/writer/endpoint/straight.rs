@@ -24,7 +24,7 @@ impl WriterEndpoint {
         payload: impl Fn(&mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> Result<Option<SequenceNumber>, WriteError> {
         let mut state = lock(&self.state);
-        if state.deadline.is_some() || state.lease.is_some() {
+        if state.has_watch() {
             return Ok(None);
         }
         let written = state.machine.write_straight(now, change, payload);
@@ -33,7 +33,7 @@ impl WriterEndpoint {
     }
 
     /// Writes changes that differ from `change` in what `payload` makes of each of `samples` alone, as far as they go
-    /// straight to the log. How many do, and the error of the one behind these, if it has one.
+    /// straight to the log, or by datagrams alike. How many do, and the error of the one behind these, if it has one.
     pub(crate) fn write_run<S>(
         &self,
         now: Instant,
@@ -41,11 +41,14 @@ impl WriterEndpoint {
         samples: &[S],
         payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> (usize, Option<WriteError>) {
-        if !self.goes_straight.load(Ordering::Relaxed) || outgoing::is_busy() {
+        if outgoing::is_serializing() || !self.writes_runs() {
             return (0, None);
         }
+        if !self.goes_straight.load(Ordering::Relaxed) || outgoing::is_busy() {
+            return self.flow_run(now, change, samples, payload);
+        }
         let mut state = lock(&self.state);
-        if state.deadline.is_some() || state.lease.is_some() {
+        if state.has_watch() {
             return (0, None);
         }
         let machine = &mut state.machine;
@@ -53,6 +56,37 @@ impl WriterEndpoint {
         let (written, failed) = outgoing::serializing(write);
         self.end_straight(now, state);
         (written, failed.map(|error| (*error).into()))
+    }
+
+    /// The same of changes that go by datagrams.
+    fn flow_run<S>(
+        &self,
+        now: Instant,
+        change: &Change,
+        samples: &[S],
+        payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), Box<SampleError>>,
+    ) -> (usize, Option<WriteError>) {
+        let latency_budget = || self.latency_budget();
+        let (written, failed) =
+            outgoing::publish(&self.core, now, latency_budget, |outbox, company| {
+                self.on_state(now, outbox, |state, now, outbox| {
+                    if state.has_watch() {
+                        return (0, None);
+                    }
+                    let mut place = company.place(self.dscp.load(Ordering::Relaxed));
+                    let outbox = place.as_deref_mut().unwrap_or(outbox);
+                    let machine = &mut state.machine;
+                    outgoing::serializing(|| {
+                        machine.flow_run(now, change, samples, payload, outbox)
+                    })
+                })
+            });
+        (written, failed.map(|error| (*error).into()))
+    }
+
+    /// Whether nothing is to be seen to for each change but what its machine does.
+    fn writes_runs(&self) -> bool {
+        self.group.is_none() && self.durable.is_none() && !self.asserts_participant
     }
 
     /// Does what is left to do when something has gone straight to the log.
@@ -85,11 +119,17 @@ impl WriterEndpoint {
     /// To be called under the lock after anything was done to the machine: whether the next change can go straight to
     /// the log, as nobody but that has to do with it.
     pub(super) fn look_whether_straight(&self, state: &WriterState) {
-        let is_alone = self.group.is_none() && !self.asserts_participant;
-        let has_watch = state.deadline.is_some() || state.lease.is_some();
-        let goes_straight = is_alone && !has_watch && state.machine.goes_straight();
+        let goes_straight =
+            self.writes_runs() && !state.has_watch() && state.machine.goes_straight();
         if goes_straight != self.goes_straight.load(Ordering::Relaxed) {
             self.goes_straight.store(goes_straight, Ordering::Relaxed);
         }
+    }
+}
+
+impl WriterState {
+    /// Whether each change is looked out for.
+    fn has_watch(&self) -> bool {
+        self.deadline.is_some() || self.lease.is_some()
     }
 }
