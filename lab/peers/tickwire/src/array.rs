@@ -19,7 +19,9 @@ pub(crate) struct Array<C: Content> {
 
 struct Outgoing<C> {
     scratch: Vec<u8>,
-    sample: C,
+    /// The first are to be written.
+    samples: Vec<C>,
+    count: usize,
 }
 
 impl<C: Content> Array<C> {
@@ -42,7 +44,8 @@ impl<C: Content> Array<C> {
             reader,
             outgoing: Mutex::new(Outgoing {
                 scratch: vec![0; options.payload_len()],
-                sample: C::default(),
+                samples: vec![C::default()],
+                count: 0,
             }),
             session,
         })
@@ -58,20 +61,27 @@ impl<C: Content> Peer for Array<C> {
 
     fn send(&self, number: u64, time: u64) -> Result<(), String> {
         let mut outgoing = self.outgoing.lock().expect("no panic");
-        let Outgoing { scratch, sample } = &mut *outgoing;
-        sample.fill(number, time, scratch);
-        match self.session.is_batched() {
-            true => self
-                .session
-                .write_held(number, || self.writer.write(sample)),
-            false => {
-                let written = self.writer.write(sample);
-                self.session.flush_after(number);
-                written
-            }
+        let Outgoing {
+            scratch,
+            samples,
+            count,
+        } = &mut *outgoing;
+        if *count == samples.len() {
+            samples.push(C::default());
         }
-        .map(drop)
-        .map_err(told)
+        samples[*count].fill(number, time, scratch);
+        if !self.session.is_batched() {
+            let written = self.writer.write(&samples[0]);
+            self.session.flush_after(number);
+            return written.map(drop).map_err(told);
+        }
+        *count += 1;
+        if *count < self.session.at_once() && !self.session.ends_burst(number) {
+            return Ok(());
+        }
+        let whole = &samples[..std::mem::take(count)];
+        let write = || self.writer.write_all(whole);
+        self.session.write_held(number, write).map_err(told)
     }
 
     fn echo(&self, message: &C) -> Result<(), String> {

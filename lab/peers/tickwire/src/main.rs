@@ -26,12 +26,9 @@ fn main() -> ExitCode {
     let (options, Own {}) = lab_program::parse();
     match (options.system.as_str(), options.job, options.rate) {
         ("tickwire-udp" | "tickwire-tcp" | "tickwire-shm", ..) => {}
-        ("tickwire-udp-batched", Job::Send | Job::Receive, None) => {}
-        ("tickwire-udp-batched", ..) => {
-            return lab_program::misused(
-                &options,
-                "messages that go alone cannot share a datagram",
-            );
+        ("tickwire-udp-batched" | "tickwire-shm-batched", Job::Send | Job::Receive, None) => {}
+        ("tickwire-udp-batched" | "tickwire-shm-batched", ..) => {
+            return lab_program::misused(&options, "messages that go alone share nothing");
         }
         _ => return lab_program::misused(&options, "there is no such system"),
     }

@@ -28,7 +28,7 @@ impl Session {
         let builder = DomainParticipant::builder(options.domain())
             .name("lab")
             .interface(&options.here.to_string())
-            .shared_memory(options.system == "tickwire-shm")
+            .shared_memory(options.system.starts_with("tickwire-shm"))
             .trusts_lenders(true);
         let builder = match options.wait {
             Wait::Block => builder,
@@ -147,12 +147,23 @@ impl Session {
     }
 
     pub(crate) fn is_batched(&self) -> bool {
-        self.options.system == "tickwire-udp-batched"
+        self.options.system.ends_with("-batched")
     }
 
-    /// Writes message `number` while the publications of this thread are suspended; resumes them after the last of a
-    /// burst and of all.
+    /// How many messages are written at a time, where that is more than one.
+    pub(crate) fn at_once(&self) -> usize {
+        match self.options.payload_len() {
+            ..=MAX_JOINED_LEN => 64,
+            _ => 1,
+        }
+    }
+
+    /// Writes what ends with message `number`, by datagrams while the publications of this thread are suspended; resumes
+    /// them after the last of a burst and of all.
     pub(crate) fn write_held<R>(&self, number: u64, write: impl FnOnce() -> R) -> R {
+        if self.options.system == "tickwire-shm-batched" {
+            return write();
+        }
         HELD.with_borrow_mut(|held| {
             held.get_or_insert_with(|| self.publisher.suspend_publications());
             let written = write();
@@ -171,7 +182,7 @@ impl Session {
     }
 
     /// Whether nothing follows message `number` for now.
-    fn ends_burst(&self, number: u64) -> bool {
+    pub(crate) fn ends_burst(&self, number: u64) -> bool {
         let next = own_number(number) + 1;
         let demand = self.options.demand;
         demand.is_some_and(|it| next.is_multiple_of(it)) || next == self.options.total()
@@ -186,15 +197,19 @@ impl Session {
             Wait::Block => "threads",
             Wait::Poll => "polled, busy_poll",
         };
-        let publications = match self.is_batched() {
-            true => "suspended in bursts and streams",
-            false => "not suspended, flushed after bursts",
+        let publications = match (self.is_batched(), self.at_once()) {
+            (true, 1) => "suspended in bursts and streams".into(),
+            (true, count) if self.options.system.starts_with("tickwire-udp") => {
+                format!("suspended in bursts and streams, up to {count} written at once")
+            }
+            (true, count) => format!("up to {count} written at once"),
+            (false, _) => "not suspended, flushed after bursts".into(),
         };
         vec![
             ("RELIABILITY", "RELIABLE".into()),
             ("HISTORY", history.into()),
             ("driving", driving.into()),
-            ("publications", publications.into()),
+            ("publications", publications),
         ]
     }
 }
@@ -214,3 +229,5 @@ pub(crate) fn deliver<T: TopicSupport, M: ?Sized, H: Handler<M>>(
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a polling process looks before it looks at the clock.
 const LOOK: Duration = Duration::from_millis(100);
+/// What samples of more bytes gain by being written together is not worth keeping them.
+const MAX_JOINED_LEN: usize = 1 << 10;
