@@ -9,7 +9,8 @@
  * `tickwire idl gen --lang cpp` makes the header that has HelloWorldData::Msg.
  *
  * References. Objects of participants, topics, writers and so on are references: copies name the same entity, which ends
- * with the last of them, or by close(). An entity keeps those that it is made from.
+ * with the last of them, or by close(). An entity keeps those that it is made from. No listener runs any more when close(),
+ * or the end of the last reference, has returned, but for one that does this itself.
  *
  * Threads. Any thread may call any function of an entity at any time, in a listener, too; a reference itself, a value and
  * a QoS belong to one thread at a time.

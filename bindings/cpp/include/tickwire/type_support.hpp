@@ -39,8 +39,70 @@ struct BytesType {
 
 namespace detail {
 
-/* The bytes of a sample. */
-struct Encoded {
+/* Memory of this thread for payloads that are being written. There are several if a write waits for room, and a listener
+ * that is called meanwhile on the same thread writes, too. */
+class Scratch {
+public:
+    Scratch() : all_(of_thread())
+    {
+        if (all_.taken == all_.buffers.size())
+            all_.buffers.push_back(std::make_unique<Buffer>());
+        buffer_ = all_.buffers[all_.taken++].get();
+    }
+    Scratch(const Scratch &) = delete;
+    Scratch &operator=(const Scratch &) = delete;
+    ~Scratch() { all_.taken--; }
+
+    Buffer &buffer() { return *buffer_; }
+
+private:
+    struct All {
+        std::vector<std::unique_ptr<Buffer>> buffers;
+        std::size_t taken = 0;
+    };
+    static All &of_thread()
+    {
+        thread_local All all;
+        return all;
+    }
+
+    All &all_;
+    Buffer *buffer_;
+};
+
+/* The bytes of a sample of a type of IDL, for as long as this lives. */
+class Encoded {
+public:
+    /* `write` writes them into a buffer. */
+    template <class Write>
+    Encoded(const char *type, Write write)
+    {
+        Buffer &buffer = scratch_.buffer();
+        const tw_cdr_status status = write(buffer);
+        if (status != TW_CDR_OK)
+            refuse(type, status);
+        data = buffer.data();
+        size = buffer.size();
+    }
+
+    const void *data;
+    std::size_t size;
+
+private:
+    [[noreturn]] void refuse(const char *type, tw_cdr_status status)
+    {
+        const char *const member = scratch_.buffer().member();
+        const std::string why = std::string(member == nullptr ? type : member) + ": " + tw_cdr_status_text(status);
+        if (status == TW_CDR_NO_MEMORY)
+            throw dds::core::OutOfResourcesError(why);
+        throw dds::core::InvalidDataError(why);
+    }
+
+    Scratch scratch_;
+};
+
+/* The bytes of a sample that is nothing else. */
+struct Plain {
     const void *data;
     std::size_t size;
 };
@@ -62,14 +124,13 @@ struct TypeSupport {
         check(tw_type_from_idl(cdr::Codec<T>::idl(), cdr::Codec<T>::name, nullptr, &made));
         return std::make_unique<Object>(made);
     }
-    /* The bytes stay until the thread encodes something else. */
     static Encoded encode(const T &value, tw_cdr_version version)
     {
-        return written(to_payload(value, version, buffer()));
+        return Encoded(cdr::Codec<T>::name, [&](Buffer &buffer) { return to_payload(value, version, buffer); });
     }
     static Encoded encode_key(const T &value, tw_cdr_version version)
     {
-        return written(key_to_payload(value, version, buffer()));
+        return Encoded(cdr::Codec<T>::name, [&](Buffer &buffer) { return key_to_payload(value, version, buffer); });
     }
     static bool decode(T &value, const void *data, std::size_t size)
     {
@@ -79,24 +140,6 @@ struct TypeSupport {
     {
         return key_from_payload(value, data, size) == TW_CDR_OK;
     }
-
-private:
-    static Buffer &buffer()
-    {
-        thread_local Buffer buffer;
-        return buffer;
-    }
-    static Encoded written(tw_cdr_status status)
-    {
-        const Buffer &from = buffer();
-        if (status == TW_CDR_OK)
-            return {from.data(), from.size()};
-        const std::string member = from.member() == nullptr ? cdr::Codec<T>::name : from.member();
-        const std::string why = member + ": " + tw_cdr_status_text(status);
-        if (status == TW_CDR_NO_MEMORY)
-            throw dds::core::OutOfResourcesError(why);
-        throw dds::core::InvalidDataError(why);
-    }
 };
 
 template <>
@@ -104,8 +147,8 @@ struct TypeSupport<Bytes> {
     static constexpr bool has_key = false;
     static constexpr tw_cdr_version version = TW_CDR_XCDR2;
 
-    static Encoded encode(const Bytes &value, tw_cdr_version) { return {value.data().data(), value.data().size()}; }
-    static Encoded encode_key(const Bytes &, tw_cdr_version) { return {nullptr, 0}; }
+    static Plain encode(const Bytes &value, tw_cdr_version) { return {value.data().data(), value.data().size()}; }
+    static Plain encode_key(const Bytes &, tw_cdr_version) { return {nullptr, 0}; }
     static bool decode(Bytes &value, const void *data, std::size_t size)
     {
         const auto *bytes = static_cast<const std::uint8_t *>(data);

@@ -74,6 +74,16 @@ fn all_of_the_psm_works() {
 }
 
 #[test]
+fn what_ends_has_ended_and_threads_share_what_they_may() {
+    let lifetimes = build_with(
+        "tests/programs/lifetimes.cpp",
+        &["tests/programs/psm.idl"],
+        &SANITIZED,
+    );
+    succeed(program(&lifetimes).arg("127"));
+}
+
+#[test]
 fn unlikely_names_and_values_to_begin_with_hold() {
     let idl = ["tests/programs/names.idl"];
     succeed(&mut program(&build_with(
@@ -103,6 +113,7 @@ fn clang_takes_it_without_a_warning() {
     fs::create_dir_all(&folder).expect("the folder can be made");
     for (program, idl) in [
         ("tests/programs/psm.cpp", "tests/programs/psm.idl"),
+        ("tests/programs/lifetimes.cpp", "tests/programs/psm.idl"),
         (
             "examples/hello_publisher.cpp",
             "examples/HelloWorldData.idl",

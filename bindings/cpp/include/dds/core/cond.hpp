@@ -39,14 +39,30 @@ public:
     ~ConditionState() { tw_delete(handle()); }
 
     tw_condition *handle() const { return handle_.load(); }
-    /* Takes another condition of the library in place of the one that there was, wherever it is waited for. */
-    void replace(tw_condition *handle)
+    bool holds() const
     {
         const std::lock_guard<std::mutex> guard(lock_);
-        tw_delete(handle_.exchange(handle));
+        std::int32_t holds;
+        check(tw_condition_holds(handle(), &holds));
+        return holds != 0;
+    }
+    dds::core::status::StatusMask statuses() const
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return statuses_;
+    }
+    /* Takes another condition of the library, which is of these statuses, in place of the one that there was, wherever it is
+     * waited for. */
+    template <class Make>
+    void replace(const dds::core::status::StatusMask &statuses, Make make)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        tw_condition *const made = make(statuses);
         for (const auto &set : sets_)
             if (const auto there = set.lock())
-                check(tw_waitset_attach(there->raw(), handle));
+                tw_waitset_attach(there->raw(), made);
+        statuses_ = statuses;
+        tw_delete(handle_.exchange(made));
     }
     void attach(const std::shared_ptr<WaitSetState> &set)
     {
@@ -62,13 +78,15 @@ public:
         sets_.erase(std::remove_if(sets_.begin(), sets_.end(), is_it), sets_.end());
     }
 
-    std::function<void()> handler;
-    dds::core::status::StatusMask statuses = dds::core::status::StatusMask::all();
+    using Handler = std::function<void()>;
+    /* Calls of it that are under way keep it. */
+    Guarded<std::shared_ptr<const Handler>> handler;
 
 private:
     std::atomic<tw_condition *> handle_;
     std::shared_ptr<void> of_;
-    std::mutex lock_;
+    mutable std::mutex lock_;
+    dds::core::status::StatusMask statuses_ = dds::core::status::StatusMask::all();
     std::vector<std::weak_ptr<WaitSetState>> sets_;
 };
 
@@ -84,32 +102,34 @@ class Condition : public tickwire::detail::Reference<tickwire::detail::Condition
 public:
     using Reference::Reference;
 
-    bool trigger_value() const
-    {
-        std::int32_t holds;
-        tickwire::detail::check(tw_condition_holds(get().handle(), &holds));
-        return holds != 0;
-    }
+    bool trigger_value() const { return get().holds(); }
     /* What WaitSet::dispatch() calls when it holds: a function without arguments, or of the condition. */
     template <class Function>
     void handler(Function function)
     {
         if constexpr (std::is_invocable_v<Function &, Condition &>) {
             std::weak_ptr<tickwire::detail::ConditionState> self = state();
-            get().handler = [self, function]() mutable {
+            set_handler([self, function]() mutable {
                 Condition condition(self.lock());
                 function(condition);
-            };
+            });
         } else {
-            get().handler = std::move(function);
+            set_handler(std::move(function));
         }
     }
-    void reset_handler() { get().handler = nullptr; }
+    void reset_handler() { get().handler.set(nullptr); }
     /* Calls the handler, whether it holds or not. */
     void dispatch() const
     {
-        if (get().handler)
-            get().handler();
+        if (const auto handler = get().handler.get())
+            (*handler)();
+    }
+
+private:
+    void set_handler(tickwire::detail::ConditionState::Handler handler)
+    {
+        using Handler = tickwire::detail::ConditionState::Handler;
+        get().handler.set(std::make_shared<const Handler>(std::move(handler)));
     }
 };
 
@@ -136,15 +156,13 @@ private:
     }
 };
 
-/* Holds while one of the enabled statuses of a topic, subscriber, writer or reader has changed; at first all are. */
+/* Holds while one of the enabled statuses of a topic, subscriber, writer or reader has changed; at first all are. An entity
+ * has one, whoever asks for it. */
 class StatusCondition : public Condition {
 public:
     StatusCondition(null_type) {}
     template <class State>
-    explicit StatusCondition(const EntityOf<State> &entity)
-        : Condition(std::make_shared<tickwire::detail::ConditionState>(
-              make(entity.handle(), status::StatusMask::all()), entity.state())),
-          of_(entity.handle())
+    explicit StatusCondition(const EntityOf<State> &entity) : Condition(of(entity)), of_(entity.handle())
     {
     }
     template <class State, class Function>
@@ -153,14 +171,23 @@ public:
         handler(std::move(function));
     }
 
-    status::StatusMask enabled_statuses() const { return get().statuses; }
+    status::StatusMask enabled_statuses() const { return get().statuses(); }
     void enabled_statuses(const status::StatusMask &mask)
     {
-        get().replace(make(of_, mask));
-        get().statuses = mask;
+        get().replace(mask, [this](const status::StatusMask &mask) { return make(of_, mask); });
     }
 
 private:
+    /* What names the condition keeps the entity, which has it. */
+    template <class State>
+    static std::shared_ptr<tickwire::detail::ConditionState> of(const EntityOf<State> &entity)
+    {
+        tickwire::detail::ConditionState *const found = entity.get().status_condition([&] {
+            auto *const made = make(entity.handle(), status::StatusMask::all());
+            return std::make_shared<tickwire::detail::ConditionState>(made, nullptr);
+        });
+        return std::shared_ptr<tickwire::detail::ConditionState>(entity.state(), found);
+    }
     static tw_condition *make(void *entity, status::StatusMask mask)
     {
         tw_condition *made;
@@ -223,18 +250,14 @@ public:
     /* The same into memory that there is. */
     ConditionSeq &wait(ConditionSeq &triggered, const Duration &timeout = Duration::infinite())
     {
-        tw_condition *few[16];
-        std::vector<tw_condition *> many(room());
-        tw_condition **holding = many.empty() ? few : many.data();
-        const std::size_t capacity = many.empty() ? 16 : many.size();
-        std::size_t count;
-        tickwire::detail::check(tw_waitset_wait(get().raw(), timeout.count(), holding, capacity, &count));
-        tw_condition **end = holding + std::min(count, capacity);
+        const auto began = std::chrono::steady_clock::now();
         triggered.clear();
-        const std::lock_guard<std::mutex> guard(get().lock);
-        for (const auto &condition : get().conditions)
-            if (std::find(holding, end, condition->handle()) != end)
-                triggered.emplace_back(condition);
+        wait_once(triggered, timeout);
+        // What held may have got other statuses meanwhile.
+        while (triggered.empty()) {
+            const Duration left = timeout - Duration(std::chrono::steady_clock::now() - began);
+            wait_once(triggered, std::max(left, Duration::zero()));
+        }
         return triggered;
     }
     /* Waits, and calls the handlers of the conditions that hold. */
@@ -245,6 +268,20 @@ public:
     }
 
 private:
+    void wait_once(ConditionSeq &triggered, const Duration &timeout)
+    {
+        tw_condition *few[16];
+        std::vector<tw_condition *> many(room());
+        tw_condition **holding = many.empty() ? few : many.data();
+        const std::size_t capacity = many.empty() ? 16 : many.size();
+        std::size_t count;
+        tickwire::detail::check(tw_waitset_wait(get().raw(), timeout.count(), holding, capacity, &count));
+        tw_condition **end = holding + std::min(count, capacity);
+        const std::lock_guard<std::mutex> guard(get().lock);
+        for (const auto &condition : get().conditions)
+            if (std::find(holding, end, condition->handle()) != end)
+                triggered.emplace_back(condition);
+    }
     /* Conditions, if they are more than a few. */
     std::size_t room() const
     {

@@ -2,22 +2,101 @@
 #ifndef TICKWIRE_DDS_CORE_ENTITY_HPP
 #define TICKWIRE_DDS_CORE_ENTITY_HPP
 
+#include <set>
+
 #include <dds/core/qos.hpp>
 #include <dds/core/status.hpp>
 
 namespace tickwire {
 namespace detail {
 
+class ConditionState;
+
 /* An entity, and those that it is made from, which live as long. Whoever derives from it closes it first in the
  * destructor, so that it ends before what it names. */
 class EntityState : public Object {
 public:
-    EntityState(void *handle, std::shared_ptr<void> parent) : Object(handle), parent_(std::move(parent)) {}
+    EntityState(void *handle, std::shared_ptr<EntityState> parent) : Object(handle), parent_(std::move(parent)) {}
     ~EntityState() override { close(); }
 
+    /* Ends it, and all that was made from it. No listener of these runs any more, but for one that calls this. */
+    void close()
+    {
+        {
+            const std::lock_guard<std::mutex> guard(lock_);
+            is_closed_ = true;
+        }
+        silence();
+        Object::close();
+        for (EntityState *of = parent_.get(); of != nullptr; of = of->parent_.get()) {
+            const std::lock_guard<std::mutex> guard(of->lock_);
+            of->heard_.erase(handle());
+        }
+    }
+    /* Has its listener told. */
+    void listen(const tw_listener &functions, std::uint32_t mask)
+    {
+        listen(handle(), functions, mask);
+    }
+    /* Takes away the listeners of it and of all that was made from it, and waits until they have returned. */
+    void silence() noexcept
+    {
+        for (void *one = heard_behind(nullptr); one != nullptr; one = heard_behind(one))
+            tw_set_listener(one, nullptr, 0);
+    }
+
+    /* The condition of its statuses, which `make` makes if nobody has asked for it yet. */
+    template <class Make>
+    ConditionState *status_condition(Make make)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (!status_condition_)
+            status_condition_ = make();
+        return status_condition_.get();
+    }
+
 private:
-    std::shared_ptr<void> parent_;
+    /* What closes one of those that it was made from waits, so that no listener comes when it has looked for them. */
+    void listen(void *entity, const tw_listener &functions, std::uint32_t mask)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (is_closed_)
+            throw dds::core::AlreadyClosedError("the entity, or what it was made from, is closed: it has no listener");
+        if (parent_)
+            parent_->listen(entity, functions, mask);
+        else
+            check(tw_set_listener(entity, &functions, mask));
+        heard_.insert(entity);
+    }
+
+    /* The next of those that may have listeners, or NULL. */
+    void *heard_behind(void *one) noexcept
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        const auto next = heard_.upper_bound(one);
+        return next == heard_.end() ? nullptr : *next;
+    }
+
+    std::shared_ptr<EntityState> parent_;
+    std::mutex lock_;
+    bool is_closed_ = false;
+    /* Which of those that were made from it, or itself, may have listeners. */
+    std::set<void *> heard_;
+    std::shared_ptr<ConditionState> status_condition_;
 };
+
+/* What references to a writer or reader share: its listener ends with the last of them. The listener is given one that does
+ * not count, or it would wait for itself. */
+template <class State>
+std::shared_ptr<State> counted(std::shared_ptr<State> state)
+{
+    State *const at = state.get();
+    at->uncounted = state;
+    return std::shared_ptr<State>(at, [state](State *) mutable {
+        const std::shared_ptr<State> last = std::move(state);
+        last->silence();
+    });
+}
 
 /* The names of all that match: `Matched` is what the library tells of each. */
 template <class Matched, class Handle>

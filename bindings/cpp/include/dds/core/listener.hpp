@@ -13,14 +13,14 @@ struct ListenerContext {
     std::weak_ptr<State> state;
     Listener *listener;
 
-    static void set(const std::shared_ptr<State> &state, Listener *listener, tw_listener &functions,
+    static void set(State &state, Listener *listener, tw_listener &functions,
                     const dds::core::status::StatusMask &mask)
     {
-        auto context = std::make_unique<ListenerContext>(ListenerContext{state, listener});
+        auto context = std::make_unique<ListenerContext>(ListenerContext{state.uncounted, listener});
         functions.size = sizeof functions;
         functions.context = context.get();
         functions.free_context = [](void *context) { delete static_cast<ListenerContext *>(context); };
-        check(tw_set_listener(state->handle(), &functions, mask.to_ulong()));
+        state.listen(functions, mask.to_ulong());
         context.release();
     }
 

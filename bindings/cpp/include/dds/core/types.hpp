@@ -22,29 +22,81 @@ namespace core {
 using StringSeq = std::vector<std::string>;
 using ByteSeq = std::vector<std::uint8_t>;
 
-/* A span of time, in nanoseconds, or without end. */
+} // namespace core
+} // namespace dds
+
+namespace tickwire {
+namespace detail {
+
+/* Sums and products of 64 bits end where numbers end. */
+inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b)
+{
+    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b)
+        return b > 0 ? INT64_MAX : INT64_MIN;
+    return a + b;
+}
+inline std::int64_t saturated_difference(std::int64_t a, std::int64_t b)
+{
+    return b == INT64_MIN ? saturated_sum(saturated_sum(a, INT64_MAX), 1) : saturated_sum(a, -b);
+}
+inline std::int64_t saturated_product(std::int64_t a, std::int64_t factor)
+{
+    if (a > INT64_MAX / factor || a < INT64_MIN / factor)
+        return a > 0 ? INT64_MAX : INT64_MIN;
+    return a * factor;
+}
+
+/* A number of nanoseconds as seconds and what is above them. */
+constexpr std::int64_t NANOSECONDS = 1000000000;
+inline std::int64_t whole_seconds(std::int64_t total)
+{
+    return total / NANOSECONDS - (total % NANOSECONDS < 0 ? 1 : 0);
+}
+inline std::uint32_t above_seconds(std::int64_t total)
+{
+    const std::int64_t rest = total % NANOSECONDS;
+    return static_cast<std::uint32_t>(rest < 0 ? rest + NANOSECONDS : rest);
+}
+
+} // namespace detail
+} // namespace tickwire
+
+namespace dds {
+namespace core {
+
+/* A span of time, in nanoseconds, or without end. What is longer than can be told is without end. */
 class Duration {
 public:
     Duration() = default;
     explicit Duration(std::int32_t sec, std::uint32_t nanosec = 0)
-        : total_(std::int64_t{sec} * 1000000000 + nanosec)
+        : total_(sec * tickwire::detail::NANOSECONDS + nanosec)
     {
     }
     template <class Rep, class Period>
     Duration(const std::chrono::duration<Rep, Period> &of)
-        : total_(std::chrono::duration_cast<std::chrono::nanoseconds>(of).count())
     {
+        const double seconds = std::chrono::duration<double>(of).count();
+        // What is not below that is longer than can be told, or no number.
+        if (!(seconds < LONGEST))
+            total_ = TW_INFINITE;
+        else
+            total_ = seconds <= -LONGEST ? INT64_MIN : std::chrono::duration_cast<std::chrono::nanoseconds>(of).count();
     }
 
     static Duration zero() { return Duration(); }
     static Duration infinite() { return nanoseconds(TW_INFINITE); }
     static Duration from_secs(double seconds)
     {
-        // What is not below that is longer than can be told, or no number.
-        return seconds < 9.2e9 ? nanoseconds(static_cast<std::int64_t>(seconds < 0 ? 0 : seconds * 1e9)) : infinite();
+        return seconds < LONGEST ? nanoseconds(static_cast<std::int64_t>(seconds < 0 ? 0 : seconds * 1e9)) : infinite();
     }
-    static Duration from_millisecs(std::int64_t count) { return nanoseconds(count * 1000000); }
-    static Duration from_microsecs(std::int64_t count) { return nanoseconds(count * 1000); }
+    static Duration from_millisecs(std::int64_t count)
+    {
+        return nanoseconds(tickwire::detail::saturated_product(count, 1000000));
+    }
+    static Duration from_microsecs(std::int64_t count)
+    {
+        return nanoseconds(tickwire::detail::saturated_product(count, 1000));
+    }
     static Duration nanoseconds(std::int64_t count)
     {
         Duration made;
@@ -52,8 +104,8 @@ public:
         return made;
     }
 
-    std::int64_t sec() const { return total_ / 1000000000; }
-    std::uint32_t nanosec() const { return static_cast<std::uint32_t>(total_ % 1000000000); }
+    std::int64_t sec() const { return tickwire::detail::whole_seconds(total_); }
+    std::uint32_t nanosec() const { return tickwire::detail::above_seconds(total_); }
     double to_secs() const { return static_cast<double>(total_) / 1e9; }
     std::int64_t to_millisecs() const { return total_ / 1000000; }
     std::int64_t to_microsecs() const { return total_ / 1000; }
@@ -68,28 +120,46 @@ public:
     friend bool operator>=(Duration a, Duration b) { return a.total_ >= b.total_; }
     friend Duration operator+(Duration a, Duration b)
     {
-        return a == infinite() || b == infinite() ? infinite() : nanoseconds(a.total_ + b.total_);
+        if (a == infinite() || b == infinite())
+            return infinite();
+        return nanoseconds(tickwire::detail::saturated_sum(a.total_, b.total_));
     }
     friend Duration operator-(Duration a, Duration b)
     {
-        return a == infinite() ? infinite() : nanoseconds(a.total_ - b.total_);
+        return a == infinite() ? a : nanoseconds(tickwire::detail::saturated_difference(a.total_, b.total_));
     }
+    Duration &operator+=(Duration other) { return *this = *this + other; }
+    Duration &operator-=(Duration other) { return *this = *this - other; }
 
 private:
+    static constexpr double LONGEST = 9.2e9;
+
     std::int64_t total_ = 0;
 };
 
-/* A point in time since 1970-01-01 UTC. */
+/* A point in time since 1970-01-01 UTC, or none that is known: invalid. Sums end at the last one. */
 class Time {
 public:
     Time() = default;
-    explicit Time(std::int64_t sec, std::uint32_t nanosec = 0) : total_(sec * 1000000000 + nanosec) {}
+    explicit Time(std::int64_t sec, std::uint32_t nanosec = 0)
+        : total_(known(tickwire::detail::saturated_sum(
+              tickwire::detail::saturated_product(sec, tickwire::detail::NANOSECONDS), nanosec)))
+    {
+    }
 
     static Time invalid() { return nanoseconds(TW_TIME_UNKNOWN); }
     static Time now()
     {
         const auto now = std::chrono::system_clock::now().time_since_epoch();
         return nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    }
+    static Time from_millisecs(std::int64_t count)
+    {
+        return nanoseconds(known(tickwire::detail::saturated_product(count, 1000000)));
+    }
+    static Time from_microsecs(std::int64_t count)
+    {
+        return nanoseconds(known(tickwire::detail::saturated_product(count, 1000)));
     }
     static Time nanoseconds(std::int64_t count)
     {
@@ -98,8 +168,8 @@ public:
         return made;
     }
 
-    std::int64_t sec() const { return total_ / 1000000000; }
-    std::uint32_t nanosec() const { return static_cast<std::uint32_t>(total_ % 1000000000); }
+    std::int64_t sec() const { return tickwire::detail::whole_seconds(total_); }
+    std::uint32_t nanosec() const { return tickwire::detail::above_seconds(total_); }
     double to_secs() const { return static_cast<double>(total_) / 1e9; }
     std::int64_t to_millisecs() const { return total_ / 1000000; }
     std::int64_t to_microsecs() const { return total_ / 1000; }
@@ -111,10 +181,29 @@ public:
     friend bool operator>(Time a, Time b) { return a.total_ > b.total_; }
     friend bool operator<=(Time a, Time b) { return a.total_ <= b.total_; }
     friend bool operator>=(Time a, Time b) { return a.total_ >= b.total_; }
-    friend Duration operator-(Time a, Time b) { return Duration::nanoseconds(a.total_ - b.total_); }
-    friend Time operator+(Time a, Duration b) { return nanoseconds(a.total_ + b.count()); }
+    /* Without end from or to a time that is invalid. */
+    friend Duration operator-(Time a, Time b)
+    {
+        if (a == invalid() || b == invalid())
+            return Duration::infinite();
+        return Duration::nanoseconds(tickwire::detail::saturated_difference(a.total_, b.total_));
+    }
+    /* What is invalid stays so. */
+    friend Time operator+(Time a, Duration b)
+    {
+        return a == invalid() ? a : nanoseconds(known(tickwire::detail::saturated_sum(a.total_, b.count())));
+    }
+    friend Time operator-(Time a, Duration b)
+    {
+        return a == invalid() ? a : nanoseconds(known(tickwire::detail::saturated_difference(a.total_, b.count())));
+    }
+    Time &operator+=(Duration span) { return *this = *this + span; }
+    Time &operator-=(Duration span) { return *this = *this - span; }
 
 private:
+    /* The first point in time is not what stands for none. */
+    static std::int64_t known(std::int64_t count) { return count == TW_TIME_UNKNOWN ? count + 1 : count; }
+
     std::int64_t total_ = 0;
 };
 
@@ -187,6 +276,37 @@ public:
 private:
     void *const handle_;
     std::atomic<bool> closed_{false};
+};
+
+/* A value that several threads read and replace. */
+template <class T>
+class Guarded {
+public:
+    explicit Guarded(T value = T()) : value_(std::move(value)) {}
+
+    T get() const
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return value_;
+    }
+    void set(T value)
+    {
+        set(std::move(value), [] {});
+    }
+    /* The same once `first` has returned. Of two threads one comes after the other with both. */
+    template <class First>
+    void set(T value, First first)
+    {
+        const std::lock_guard<std::mutex> turn(turn_);
+        first();
+        const std::lock_guard<std::mutex> guard(lock_);
+        std::swap(value_, value);
+    }
+
+private:
+    std::mutex turn_;
+    mutable std::mutex lock_;
+    T value_;
 };
 
 /* What references to all kinds of objects have: copies name the same object. */

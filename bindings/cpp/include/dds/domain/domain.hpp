@@ -7,15 +7,16 @@
 namespace tickwire {
 namespace detail {
 
-class ParticipantState : public Object {
+class ParticipantState : public EntityState {
 public:
     ParticipantState(std::uint32_t id, const dds::domain::qos::DomainParticipantQos &qos)
-        : Object(create(id, qos)), id(id), qos(qos)
+        : EntityState(create(id, qos), nullptr), id(id), qos(qos)
     {
     }
+    ~ParticipantState() override { close(); }
 
     const std::uint32_t id;
-    dds::domain::qos::DomainParticipantQos qos;
+    const dds::domain::qos::DomainParticipantQos qos;
 
 private:
     static void *create(std::uint32_t id, const dds::domain::qos::DomainParticipantQos &qos)

@@ -19,8 +19,8 @@ public:
     ~PublisherState() override { close(); }
 
     const dds::domain::DomainParticipant participant;
-    dds::pub::qos::PublisherQos qos;
-    dds::pub::qos::DataWriterQos default_writer_qos;
+    Guarded<dds::pub::qos::PublisherQos> qos;
+    Guarded<dds::pub::qos::DataWriterQos> default_writer_qos;
 };
 
 } // namespace detail
@@ -39,17 +39,18 @@ public:
     }
 
     const domain::DomainParticipant &participant() const { return get().participant; }
-    const qos::PublisherQos &qos() const { return get().qos; }
+    qos::PublisherQos qos() const { return get().qos.get(); }
     void qos(const qos::PublisherQos &qos)
     {
         const tickwire::detail::QosHandle with = qos.make();
-        tickwire::detail::check(tw_set_qos(get().handle(), static_cast<tw_qos *>(with->handle())));
-        get().qos = qos;
+        this->get().qos.set(qos, [&] {
+            tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
+        });
     }
-    const qos::DataWriterQos &default_datawriter_qos() const { return get().default_writer_qos; }
+    qos::DataWriterQos default_datawriter_qos() const { return get().default_writer_qos.get(); }
     Publisher &default_datawriter_qos(const qos::DataWriterQos &qos)
     {
-        get().default_writer_qos = qos;
+        get().default_writer_qos.set(qos);
         return *this;
     }
     /* Tickwire's own: sends what waits for company. */
@@ -163,9 +164,10 @@ public:
 
     const dds::pub::Publisher publisher;
     const dds::topic::Topic<T> topic;
-    dds::pub::qos::DataWriterQos qos;
+    Guarded<dds::pub::qos::DataWriterQos> qos;
     const tw_cdr_version version;
-    dds::pub::DataWriterListener<T> *listener = nullptr;
+    std::atomic<dds::pub::DataWriterListener<T> *> listener{nullptr};
+    std::weak_ptr<WriterState> uncounted;
 
     /* Payloads of the keys of instances that were registered, so that their names are enough later. */
     std::mutex lock;
@@ -183,7 +185,6 @@ template <class T>
 class DataWriter : public core::NamedEntityOf<tickwire::detail::WriterState<T>> {
     using State = tickwire::detail::WriterState<T>;
     using Support = tickwire::detail::TypeSupport<T>;
-    using Encoded = tickwire::detail::Encoded;
 
 public:
     using DataType = T;
@@ -207,15 +208,17 @@ public:
     void write(const T &sample)
     {
         State &state = this->get();
-        const Encoded encoded = Support::encode(sample, state.version);
+        const auto encoded = Support::encode(sample, state.version);
         tickwire::detail::check(tw_writer_write(raw(state), encoded.data, encoded.size, nullptr));
     }
+    /* The timestamp is the time of the write if it is invalid. */
     void write(const T &sample, const core::Time &timestamp)
     {
         State &state = this->get();
-        const Encoded encoded = Support::encode(sample, state.version);
+        const auto encoded = Support::encode(sample, state.version);
         const std::int64_t when = timestamp.count();
-        tickwire::detail::check(tw_writer_write(raw(state), encoded.data, encoded.size, &when));
+        const bool now = timestamp == core::Time::invalid();
+        tickwire::detail::check(tw_writer_write(raw(state), encoded.data, encoded.size, now ? nullptr : &when));
     }
     /* The instance is that of the sample's key, whatever the handle. */
     void write(const T &sample, const core::InstanceHandle &) { write(sample); }
@@ -241,7 +244,7 @@ public:
     core::InstanceHandle register_instance(const T &sample)
     {
         State &state = this->get();
-        const Encoded key = Support::encode_key(sample, state.version);
+        const auto key = Support::encode_key(sample, state.version);
         tw_instance instance;
         tickwire::detail::check(tw_writer_register(raw(state), key.data, key.size, TW_KEY, &instance));
         const core::InstanceHandle handle(instance);
@@ -254,7 +257,7 @@ public:
     core::InstanceHandle lookup_instance(const T &sample) const
     {
         State &state = this->get();
-        const Encoded key = Support::encode_key(sample, state.version);
+        const auto key = Support::encode_key(sample, state.version);
         const auto *bytes = static_cast<const std::uint8_t *>(key.data);
         const std::lock_guard<std::mutex> guard(state.lock);
         for (const auto &known : state.keys)
@@ -311,12 +314,13 @@ public:
 
     const topic::Topic<T> &topic() const { return this->get().topic; }
     const Publisher &publisher() const { return this->get().publisher; }
-    const qos::DataWriterQos &qos() const { return this->get().qos; }
+    qos::DataWriterQos qos() const { return this->get().qos.get(); }
     void qos(const qos::DataWriterQos &qos)
     {
         const tickwire::detail::QosHandle with = qos.make();
-        tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
-        this->get().qos = qos;
+        this->get().qos.set(qos, [&] {
+            tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
+        });
     }
 
     core::status::PublicationMatchedStatus publication_matched_status() const
@@ -337,7 +341,8 @@ public:
     }
 
     /* Has a listener told of what happens to these statuses, in place of the one before. It is the caller's, and must
-     * live until it is taken away by nullptr or the writer has ended. */
+     * live until it is taken away by nullptr, the writer is closed, or the last reference ends. Each of these waits until a
+     * call of it on another thread has returned: hold no lock that it takes. */
     void listener(DataWriterListener<T> *listener, const core::status::StatusMask &mask);
     DataWriterListener<T> *listener() const { return this->get().listener; }
 
@@ -356,7 +361,7 @@ private:
         const tickwire::detail::QosHandle with = qos.make();
         tickwire::detail::check(tw_writer_create(publisher.handle(), static_cast<const tw_topic *>(topic.handle()),
                                                  static_cast<tw_qos *>(with->handle()), &made));
-        return std::make_shared<State>(made, publisher, topic, qos, version);
+        return tickwire::detail::counted(std::make_shared<State>(made, publisher, topic, qos, version));
     }
 
     template <class Status, class Raw>
@@ -370,7 +375,7 @@ private:
     void end(End *function, const T &sample, const core::Time &timestamp)
     {
         State &state = this->get();
-        const Encoded key = Support::encode_key(sample, state.version);
+        const auto key = Support::encode_key(sample, state.version);
         const std::int64_t when = timestamp.count();
         const bool now = timestamp == core::Time::invalid();
         tickwire::detail::check(function(raw(state), key.data, key.size, TW_KEY, nullptr, now ? nullptr : &when));
@@ -407,11 +412,10 @@ void DataWriter<T>::listener(DataWriterListener<T> *listener, const core::status
     using namespace core::status;
     using Context = tickwire::detail::ListenerContext<DataWriter<T>, State, DataWriterListener<T>>;
     State &state = this->get();
-    if (listener == nullptr) {
-        tickwire::detail::check(tw_set_listener(state.handle(), nullptr, 0));
-        state.listener = nullptr;
+    tickwire::detail::check(tw_set_listener(state.handle(), nullptr, 0));
+    state.listener = nullptr;
+    if (listener == nullptr)
         return;
-    }
     tw_listener functions = {};
     functions.on_publication_matched = [](tw_writer *, const tw_matched_status *status, void *context) {
         Context::tell(context, [&](DataWriter<T> &writer, DataWriterListener<T> &listener) {
@@ -433,7 +437,7 @@ void DataWriter<T>::listener(DataWriterListener<T> *listener, const core::status
             listener.on_liveliness_lost(writer, LivelinessLostStatus(*status));
         });
     };
-    Context::set(this->state(), listener, functions, mask);
+    Context::set(state, listener, functions, mask);
     state.listener = listener;
 }
 

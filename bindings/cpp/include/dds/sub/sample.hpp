@@ -74,6 +74,12 @@ public:
         return {SampleState::any(), ViewState::new_view(), InstanceState::alive()};
     }
 
+    static constexpr DataState of_bits(std::uint32_t bits)
+    {
+        return {SampleState(bits & SampleState::any().bits()), ViewState(bits & ViewState::any().bits()),
+                InstanceState(bits & InstanceState::any().bits())};
+    }
+
     constexpr SampleState sample_state() const { return sample_; }
     constexpr ViewState view_state() const { return view_; }
     constexpr InstanceState instance_state() const { return instance_; }
@@ -128,12 +134,7 @@ public:
     bool valid() const { return of_.valid_data != 0; }
     /* When the writer made it. */
     core::Time timestamp() const { return core::Time::nanoseconds(of_.source_timestamp_ns); }
-    status::DataState state() const
-    {
-        return {status::SampleState(of_.states & status::SampleState::any().bits()),
-                status::ViewState(of_.states & status::ViewState::any().bits()),
-                status::InstanceState(of_.states & status::InstanceState::any().bits())};
-    }
+    status::DataState state() const { return status::DataState::of_bits(of_.states); }
     GenerationCount generation_count() const
     {
         return {static_cast<std::int32_t>(of_.disposed_generation_count),

@@ -43,9 +43,11 @@ public:
 
     const dds::sub::Subscriber subscriber;
     const dds::topic::TopicDescription<T> topic;
-    dds::sub::qos::DataReaderQos qos;
-    dds::sub::status::DataState default_state;
-    dds::sub::DataReaderListener<T> *listener = nullptr;
+    Guarded<dds::sub::qos::DataReaderQos> qos;
+    /* Bits of the states that read() and take() are after. */
+    std::atomic<std::uint32_t> default_state{dds::sub::status::DataState::any().bits()};
+    std::atomic<dds::sub::DataReaderListener<T> *> listener{nullptr};
+    std::weak_ptr<ReaderState> uncounted;
     /* Samples whose bytes are none of the type. */
     std::atomic<std::uint64_t> undecodable{0};
 

@@ -118,10 +118,13 @@ public:
     };
 
     Selector select() const { return Selector(*this); }
-    status::DataState default_filter_state() const { return this->get().default_state; }
+    status::DataState default_filter_state() const
+    {
+        return status::DataState::of_bits(this->get().default_state.load());
+    }
     DataReader &default_filter_state(const status::DataState &state)
     {
-        this->get().default_state = state;
+        this->get().default_state = state.bits();
         return *this;
     }
 
@@ -196,12 +199,13 @@ public:
 
     const topic::TopicDescription<T> &topic_description() const { return this->get().topic; }
     const Subscriber &subscriber() const { return this->get().subscriber; }
-    const qos::DataReaderQos &qos() const { return this->get().qos; }
+    qos::DataReaderQos qos() const { return this->get().qos.get(); }
     void qos(const qos::DataReaderQos &qos)
     {
         const tickwire::detail::QosHandle with = qos.make();
-        tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
-        this->get().qos = qos;
+        this->get().qos.set(qos, [&] {
+            tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
+        });
     }
 
     core::status::SubscriptionMatchedStatus subscription_matched_status() const
@@ -230,7 +234,8 @@ public:
     }
 
     /* Has a listener told of what happens to these statuses, in place of the one before, and of data that is there
-     * already. It is the caller's, and must live until it is taken away by nullptr or the reader has ended. */
+     * already. It is the caller's, and must live until it is taken away by nullptr, the reader is closed, or the last
+     * reference ends. Each of these waits until a call of it on another thread has returned: hold no lock that it takes. */
     void listener(DataReaderListener<T> *listener, const core::status::StatusMask &mask);
     DataReaderListener<T> *listener() const { return this->get().listener; }
 
@@ -244,7 +249,7 @@ private:
         const tickwire::detail::QosHandle with = qos.make();
         tickwire::detail::check(tw_reader_create(subscriber.handle(), static_cast<const tw_topic *>(topic.handle()),
                                                  static_cast<tw_qos *>(with->handle()), &made));
-        return std::make_shared<State>(made, subscriber, topic, qos);
+        return tickwire::detail::counted(std::make_shared<State>(made, subscriber, topic, qos));
     }
 
     template <class Status, class Raw>
@@ -257,7 +262,7 @@ private:
     {
         Fetch held;
         State &state = this->get();
-        tickwire::detail::check(function(state.raw(), 0, state.default_state.bits(), nullptr, &held.samples));
+        tickwire::detail::check(function(state.raw(), 0, state.default_state.load(), nullptr, &held.samples));
         return loaned(held.samples);
     }
     LoanedSamples<T> loaned(const tw_samples &samples) const
@@ -285,7 +290,7 @@ private:
         std::uint32_t count = 0;
         if (max == 0)
             return count;
-        tickwire::detail::check(function(state.raw(), max, state.default_state.bits(), nullptr, &held.samples));
+        tickwire::detail::check(function(state.raw(), max, state.default_state.load(), nullptr, &held.samples));
         for (std::size_t at = 0; at < held.samples.count; at++) {
             if (put(held.samples.samples[at], to))
                 count++;
@@ -326,11 +331,10 @@ void DataReader<T>::listener(DataReaderListener<T> *listener, const core::status
     using Listener = DataReaderListener<T>;
     using Context = tickwire::detail::ListenerContext<DataReader<T>, State, Listener>;
     State &state = this->get();
-    if (listener == nullptr) {
-        tickwire::detail::check(tw_set_listener(state.handle(), nullptr, 0));
-        state.listener = nullptr;
+    tickwire::detail::check(tw_set_listener(state.handle(), nullptr, 0));
+    state.listener = nullptr;
+    if (listener == nullptr)
         return;
-    }
     tw_listener functions = {};
     functions.on_data_available = [](tw_reader *, void *context) {
         Context::tell(context, [](DataReader<T> &reader, Listener &listener) { listener.on_data_available(reader); });
@@ -365,7 +369,7 @@ void DataReader<T>::listener(DataReaderListener<T> *listener, const core::status
             listener.on_sample_rejected(reader, SampleRejectedStatus(*status));
         });
     };
-    Context::set(this->state(), listener, functions, mask);
+    Context::set(state, listener, functions, mask);
     state.listener = listener;
 }
 

@@ -16,8 +16,8 @@ public:
     ~SubscriberState() override { close(); }
 
     const dds::domain::DomainParticipant participant;
-    dds::sub::qos::SubscriberQos qos;
-    dds::sub::qos::DataReaderQos default_reader_qos;
+    Guarded<dds::sub::qos::SubscriberQos> qos;
+    Guarded<dds::sub::qos::DataReaderQos> default_reader_qos;
 };
 
 } // namespace detail
@@ -37,17 +37,18 @@ public:
     }
 
     const domain::DomainParticipant &participant() const { return get().participant; }
-    const qos::SubscriberQos &qos() const { return get().qos; }
+    qos::SubscriberQos qos() const { return get().qos.get(); }
     void qos(const qos::SubscriberQos &qos)
     {
         const tickwire::detail::QosHandle with = qos.make();
-        tickwire::detail::check(tw_set_qos(get().handle(), static_cast<tw_qos *>(with->handle())));
-        get().qos = qos;
+        this->get().qos.set(qos, [&] {
+            tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
+        });
     }
-    const qos::DataReaderQos &default_datareader_qos() const { return get().default_reader_qos; }
+    qos::DataReaderQos default_datareader_qos() const { return get().default_reader_qos.get(); }
     Subscriber &default_datareader_qos(const qos::DataReaderQos &qos)
     {
-        get().default_reader_qos = qos;
+        get().default_reader_qos.set(qos);
         return *this;
     }
     /* Has the listeners of the readers told that have data which was not read. */

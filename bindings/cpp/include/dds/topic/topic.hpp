@@ -10,8 +10,8 @@ namespace detail {
 
 class TopicState : public EntityState {
 public:
-    TopicState(void *handle, dds::domain::DomainParticipant participant, std::shared_ptr<void> of, std::string name,
-               std::string type_name, dds::topic::qos::TopicQos qos)
+    TopicState(void *handle, dds::domain::DomainParticipant participant, std::shared_ptr<EntityState> of,
+               std::string name, std::string type_name, dds::topic::qos::TopicQos qos)
         : EntityState(handle, std::move(of)), participant(std::move(participant)), name(std::move(name)),
           type_name(std::move(type_name)), qos(std::move(qos))
     {
@@ -20,7 +20,7 @@ public:
 
     const dds::domain::DomainParticipant participant;
     const std::string name, type_name;
-    dds::topic::qos::TopicQos qos;
+    Guarded<dds::topic::qos::TopicQos> qos;
 };
 
 inline std::shared_ptr<TopicState> make_topic(const dds::domain::DomainParticipant &participant,
@@ -89,9 +89,9 @@ public:
         static_assert(std::is_same_v<T, tickwire::Bytes>, "topics of bytes are Topic<tickwire::Bytes>");
     }
 
-    const qos::TopicQos &qos() const { return this->get().qos; }
+    qos::TopicQos qos() const { return this->get().qos.get(); }
     /* Later readers and writers can be made with it. */
-    void qos(const qos::TopicQos &qos) { this->get().qos = qos; }
+    void qos(const qos::TopicQos &qos) { this->get().qos.set(qos); }
     core::status::InconsistentTopicStatus inconsistent_topic_status() const
     {
         return tickwire::detail::ask<core::status::InconsistentTopicStatus>(tw_topic_inconsistent, this->get().handle());
@@ -135,20 +135,22 @@ public:
 
     ContentFilteredTopic(const Topic<T> &topic, const std::string &name, const Filter &filter)
         : TopicDescription<T>(make(topic, name, filter)), topic_(topic),
-          filter_(std::make_shared<Filter>(filter))
+          expression_(filter.expression()),
+          parameters_(std::make_shared<tickwire::detail::Guarded<core::StringSeq>>(filter.parameters()))
     {
     }
 
     const Topic<T> &topic() const { return topic_; }
-    const std::string &filter_expression() const { return filter_->expression(); }
-    const core::StringSeq &filter_parameters() const { return filter_->parameters(); }
+    const std::string &filter_expression() const { return expression_; }
+    core::StringSeq filter_parameters() const { return parameters_->get(); }
     /* For all its readers, and what comes from here on. */
     void filter_parameters(const core::StringSeq &parameters)
     {
         const tickwire::detail::Texts texts(parameters);
         auto *handle = static_cast<tw_topic *>(this->get().handle());
-        tickwire::detail::check(tw_topic_set_parameters(handle, texts.data(), texts.size()));
-        *filter_ = Filter(filter_->expression(), parameters);
+        parameters_->set(parameters, [&] {
+            tickwire::detail::check(tw_topic_set_parameters(handle, texts.data(), texts.size()));
+        });
     }
 
 private:
@@ -164,7 +166,8 @@ private:
     }
 
     Topic<T> topic_;
-    std::shared_ptr<Filter> filter_;
+    std::string expression_;
+    std::shared_ptr<tickwire::detail::Guarded<core::StringSeq>> parameters_;
 };
 
 } // namespace topic
