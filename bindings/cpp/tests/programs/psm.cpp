@@ -75,6 +75,20 @@ static void values()
     CHECK(Duration(std::chrono::milliseconds(1500)).sec() == 1 && Duration::from_secs(1.5).nanosec() == 500000000);
     CHECK(Duration::from_millisecs(20).to_microsecs() == 20000 && Duration::infinite() + half == Duration::infinite());
     CHECK(dds::core::Time(5, 6).sec() == 5 && dds::core::Time(5) + half > dds::core::Time(5));
+    // What is longer than can be told has no end.
+    const Duration longest = Duration::nanoseconds(INT64_MAX - 1), least = Duration::nanoseconds(INT64_MIN);
+    CHECK(longest + longest == Duration::infinite() && longest - least == Duration::infinite());
+    CHECK(Duration() - least == Duration::infinite() && least - Duration(1) == least && least + least == least);
+    CHECK(Duration::infinite() - Duration::infinite() == Duration::infinite());
+    CHECK(Duration(std::chrono::hours::max()) == Duration::infinite() && Duration(std::chrono::hours::min()) == least);
+    CHECK(Duration::from_millisecs(INT64_MAX) == Duration::infinite() && Duration::from_microsecs(INT64_MIN) == least);
+    CHECK(Duration::nanoseconds(-1).sec() == -1 && Duration::nanoseconds(-1).nanosec() == 999999999);
+    using dds::core::Time;
+    CHECK(Time::now() + Duration::infinite() > Time::now() && Time(INT64_MAX) == Time::nanoseconds(INT64_MAX));
+    CHECK(Time(INT64_MIN) != Time::invalid() && Time(-1) - longest - longest != Time::invalid());
+    CHECK(Time::invalid() + half == Time::invalid() && Time::invalid() - half == Time::invalid());
+    CHECK(Time::now() - Time::invalid() == Duration::infinite() && Time(5) - Time(3) == Duration(2));
+    CHECK(Time(3) - half == Time(2, 500000000) && Time::nanoseconds(-1).nanosec() == 999999999);
     CHECK(InstanceHandle::nil().is_nil() && InstanceHandle(dds::core::null) == InstanceHandle::nil());
     std::ostringstream out;
     out << InstanceHandle::nil();
@@ -89,7 +103,17 @@ static void qos()
     qos << History::KeepLast(5) << Deadline(Duration(2)) << OwnershipStrength(-3);
     qos >> history;
     CHECK(history.depth() == 5 && qos.policy<Deadline>().period() == Duration(2));
-    CHECK(qos.policy<Reliability>().kind() == ReliabilityKind::RELIABLE);
+    const auto &read_only = qos;
+    CHECK(read_only.policy<Reliability>().kind() == ReliabilityKind::RELIABLE);
+    // What is looked at alone is not said; what is changed in place is.
+    const dds::pub::qos::DataWriterQos before = qos;
+    CHECK(qos.policy<Reliability>().kind() == ReliabilityKind::RELIABLE && qos == before);
+    qos.policy<History>().depth(6);
+    CHECK(&qos.policy<History>() == &read_only.policy<History>() && qos.setting("history.depth") == "6");
+    qos.policy<History>().depth(5);
+    dds::topic::qos::TopicQos looked_at;
+    CHECK(looked_at.policy<Reliability>().kind() == ReliabilityKind::BEST_EFFORT);
+    CHECK(dds::pub::qos::DataWriterQos(looked_at) == dds::pub::qos::DataWriterQos());
     CHECK(dds::sub::qos::DataReaderQos().policy<Reliability>().kind() == ReliabilityKind::BEST_EFFORT);
     CHECK(qos.setting("history.depth") == "5" && qos.setting("ownership_strength") == "-3");
     CHECK(qos.setting("deadline").find('2') != std::string::npos);
@@ -119,6 +143,9 @@ static void qos()
     auto above = provider.datawriter_qos();
     above << History::KeepLast(4);
     CHECK(above.setting("history.depth") == "4");
+    // Into QoS of another kind the profile comes along.
+    const dds::sub::qos::DataReaderQos of_topic = provider.topic_qos();
+    CHECK(of_topic.setting("history.depth") == "8");
     THROWS(dds::core::InvalidArgumentError, dds::core::QosProvider::parse("[profiles.p.writer]\nhistry = 1\n"));
 }
 
@@ -232,6 +259,12 @@ static void ported(const dds::domain::DomainParticipant &participant)
         }
     }
     CHECK(valid == 1);
+    // Without a timestamp that is known, it is now.
+    const auto before = dds::core::Time::now();
+    pair.writer.write(msg, dds::core::Time::invalid());
+    pair.arrive();
+    const auto at = pair.reader.take()[0].info().timestamp();
+    CHECK(at >= before && at <= dds::core::Time::now());
 }
 
 static void instances(const dds::domain::DomainParticipant &participant)

@@ -54,6 +54,8 @@ public:
     EntityQos &operator=(const EntityQos<Other, Others...> &other)
     {
         (take<Others>(other), ...);
+        if (other.profile_)
+            profile_ = other.profile_;
         return *this;
     }
 
@@ -61,7 +63,7 @@ public:
     EntityQos &policy(const Policy &policy)
     {
         static_assert(has<Policy>, "the entity has no such policy");
-        std::get<std::optional<Policy>>(said_) = policy;
+        std::get<Said<Policy>>(said_) = {policy, true};
         return *this;
     }
     template <class Policy>
@@ -72,20 +74,31 @@ public:
     /* What was said, or the default. Throws UnsupportedError if a profile may say it: setting() of a QoS made with the
      * provider has that as a text. */
     template <class Policy>
-    Policy policy() const
+    const Policy &policy() const
     {
         static_assert(has<Policy>, "the entity has no such policy");
-        const auto &said = std::get<std::optional<Policy>>(said_);
-        if (said)
-            return *said;
-        if (profile_)
-            throw dds::core::UnsupportedError("a policy that a profile has cannot be read back: ask for its setting");
-        return standard_policy<Policy, Entity>();
+        static const Policy standard = standard_policy<Policy, Entity>();
+        const Policy *const said = this->said<Policy>();
+        if (said == nullptr)
+            check_readable();
+        return said == nullptr ? standard : *said;
+    }
+    /* The same to be changed in place, which says it. */
+    template <class Policy>
+    Policy &policy()
+    {
+        static_assert(has<Policy>, "the entity has no such policy");
+        auto &said = std::get<Said<Policy>>(said_);
+        if (!said.value) {
+            check_readable();
+            said.value = standard_policy<Policy, Entity>();
+        }
+        return *said.value;
     }
     template <class Policy>
     const EntityQos &operator>>(Policy &to) const
     {
-        to = policy<Policy>();
+        to = this->policy<Policy>();
         return *this;
     }
 
@@ -124,7 +137,7 @@ public:
 
     friend bool operator==(const EntityQos &a, const EntityQos &b)
     {
-        return a.said_ == b.said_ && a.settings_ == b.settings_ && a.profile_ == b.profile_;
+        return (same<Policies>(a, b) && ...) && a.settings_ == b.settings_ && a.profile_ == b.profile_;
     }
     friend bool operator!=(const EntityQos &a, const EntityQos &b) { return !(a == b); }
 
@@ -134,6 +147,32 @@ private:
 
     template <class Policy>
     static constexpr bool has = (std::is_same_v<Policy, Policies> || ...);
+
+    /* A policy that was given, or looked at so that it can be changed. The latter counts once it is not the default. */
+    template <class Policy>
+    struct Said {
+        std::optional<Policy> value;
+        bool is_given = false;
+    };
+    template <class Policy>
+    const Policy *said() const
+    {
+        const auto &said = std::get<Said<Policy>>(said_);
+        const bool counts = said.value && (said.is_given || *said.value != standard_policy<Policy, Entity>());
+        return counts ? &*said.value : nullptr;
+    }
+    template <class Policy>
+    static bool same(const EntityQos &a, const EntityQos &b)
+    {
+        const Policy *const in_a = a.template said<Policy>();
+        const Policy *const in_b = b.template said<Policy>();
+        return in_a == nullptr || in_b == nullptr ? in_a == in_b : *in_a == *in_b;
+    }
+    void check_readable() const
+    {
+        if (profile_)
+            throw dds::core::UnsupportedError("a policy that a profile has cannot be read back: ask for its setting");
+    }
 
     std::string setting_of(const std::string &key, const char *topic) const
     {
@@ -147,17 +186,17 @@ private:
     void take(const Other &other)
     {
         if constexpr (has<Policy>)
-            if (const auto &said = std::get<std::optional<Policy>>(other.said_))
-                std::get<std::optional<Policy>>(said_) = said;
+            if (const Policy *const said = other.template said<Policy>())
+                policy(*said);
     }
     template <class Policy>
     void say(Settings &to) const
     {
-        if (const auto &said = std::get<std::optional<Policy>>(said_))
+        if (const Policy *const said = this->said<Policy>())
             said->apply(to);
     }
 
-    std::tuple<std::optional<Policies>...> said_;
+    std::tuple<Said<Policies>...> said_;
     std::vector<std::pair<std::string, std::string>> settings_;
     std::shared_ptr<const Profile> profile_;
 };
