@@ -134,7 +134,8 @@ typedef struct tw_instance {
  *
  * Allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
  * when it has returned, so use `free_context`, or tw_set_listener() with NULL first. Samples that were taken stay as they
- * are; loans of a writer end with it. Of samples and loans see tw_samples_return() and tw_loan_discard(). */
+ * are, and so does what a writer has lent, which keeps the writer and its participant until it is discarded. Of samples and
+ * loans see tw_samples_return() and tw_loan_discard(). */
 tw_result tw_delete(void *object);
 
 /* Has a participant, publisher, subscriber, writer or reader take part, where what made it does not have it do so at once
@@ -317,12 +318,12 @@ tw_result tw_writer_write_owned(tw_writer *writer, const void *data, size_t len,
 /* Lends `len` bytes to be written to, for types that are one sequence of octets: of payload types, too, they are the
  * octets alone. They are memory that readers on this machine see, if `writer.max_loan` is not less, one is free and all
  * readers follow the writer's log in shared memory; else the writer's own. They hold whatever was there before, and are to
- * be left alone after tw_loan_write(), tw_loan_discard() or the writer's deletion. One thread at a time has a loan.
- * TW_PRECONDITION for other types. */
+ * be left alone after tw_loan_write() or tw_loan_discard(). A writer that is deleted ends with the last of its loans. One
+ * thread at a time has a loan. TW_PRECONDITION for other types. */
 tw_result tw_writer_loan(tw_writer *writer, size_t len, void **data, tw_loan **loan);
 
 /* Writes the first `len` bytes of a loan, which ends whether that succeeds or not, but for TW_BAD_ARGUMENT if it has not
- * so many. Else as tw_writer_write(). */
+ * so many; TW_BAD_HANDLE, too, if the writer was deleted. Else as tw_writer_write(). */
 tw_result tw_loan_write(tw_loan *loan, size_t len, const int64_t *timestamp_ns);
 
 /* Ends a loan without writing it. */

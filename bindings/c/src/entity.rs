@@ -9,7 +9,7 @@ use crate::failure::{Code, Failure, Result};
 use crate::guid::{self, Guid};
 use crate::handle::{self, AnyObject, Handle, Kind};
 use crate::listener::{Nobody, OfGroup, Own, handled};
-use crate::{condition, loan, publisher, qos};
+use crate::{condition, publisher, qos};
 
 export! {
     fn tw_delete(object: Handle) {
@@ -114,7 +114,8 @@ fn forget(object: &AnyObject) {
         AnyObject::Condition(condition) => condition::forget(condition.handle),
         AnyObject::Writer(writer) => {
             guid::forget(writer.guid());
-            loan::forget(writer.handle);
+            // Its loans may keep it, but nobody is told of it any more.
+            either!(&writer.dds, writer => writer.set_listener_for(StatusMask::NONE, Nobody));
         }
         AnyObject::Reader(reader) => guid::forget(reader.guid()),
         AnyObject::Publisher(entity) => {

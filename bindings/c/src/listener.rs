@@ -243,6 +243,7 @@ impl DomainParticipantListener for OfGroup {
 /// away, this does not wait until it has returned.
 pub(crate) struct Nobody;
 
+impl<T: TopicSupport> DataWriterListener<T> for Nobody {}
 impl PublisherListener for Nobody {}
 impl SubscriberListener for Nobody {}
 impl DomainParticipantListener for Nobody {}

@@ -1,4 +1,5 @@
-//! Loans: samples that are written in place.
+//! Loans: samples that are written in place. A loan keeps its writer, and so its memory, until it is written or
+//! discarded: who writes to it cannot know what other threads delete.
 
 use dds::{BytesInPlace, Loan, Serialized};
 
@@ -18,11 +19,6 @@ struct Lent {
 }
 
 static LOANS: Slab<Lent> = Slab::new(Kind::Loan);
-
-/// A writer is deleted, and its loans are with it.
-pub(crate) fn forget(writer: Handle) {
-    drop(LOANS.take_all(|loan| loan.writer == writer));
-}
 
 export! {
     fn tw_writer_loan(writer: Handle, len: usize, data: Out<Pointer>, loan: Out<Handle>) {
@@ -44,6 +40,8 @@ export! {
             return Err(Failure::argument(message));
         }
         let lent = LOANS.take(loan)?;
+        // What was deleted writes no more.
+        get::<Writer>(lent.writer)?;
         either!(lent.dds, mut lent => {
             lent.truncate(len);
             match timestamp {

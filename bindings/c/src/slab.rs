@@ -70,20 +70,6 @@ impl<T> Slab<T> {
         found.ok_or_else(|| unknown(handle, &[self.kind]))
     }
 
-    /// Takes out all of some kind.
-    pub(crate) fn take_all(&self, is_wanted: impl Fn(&T) -> bool) -> Vec<T> {
-        let mut table = self.lock();
-        let places = (0..table.slots.len()).filter_map(|place| {
-            let slot = table.slots.get_mut(place)?;
-            let value = slot.value.take_if(|value| is_wanted(value))?;
-            slot.generation = slot.generation.wrapping_add(1);
-            Some((place, value))
-        });
-        let (places, values): (Vec<_>, Vec<_>) = places.unzip();
-        table.free.extend(places);
-        values
-    }
-
     fn lock(&self) -> MutexGuard<'_, Table<T>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
