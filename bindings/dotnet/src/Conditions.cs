@@ -98,8 +98,8 @@ namespace Tickwire
                 capacity = Math.Max(1, _conditions.Count);
             IntPtr[] holding = new IntPtr[capacity];
             List<Condition> found = new List<Condition>();
-            UIntPtr count;
-            if (!InTime(Native.tw_waitset_wait(Raw, Duration.Of(timeout), holding, (UIntPtr)capacity, out count)))
+            UIntPtr count = UIntPtr.Zero;
+            if (!Wait((of, part) => Native.tw_waitset_wait(of, part, holding, (UIntPtr)capacity, out count), timeout))
                 return found;
             lock (_conditions)
             {

@@ -10,25 +10,27 @@ namespace Tickwire
     {
         readonly object _waiting = new object();
         readonly List<TaskCompletionSource<bool>> _waiters = new List<TaskCompletionSource<bool>>();
+        static readonly Waiting ForData = Native.tw_reader_wait_for_data;
         ReadCondition _unread;
         Action<DataReader<T>> _dataAvailable;
 
         /// <summary>Waits until there is a sample that was not read; false if it did not happen in time.</summary>
         public bool WaitForData(TimeSpan timeout)
         {
-            return InTime(Native.tw_reader_wait_for_data(Raw, Duration.Of(timeout)));
+            return Wait(ForData, timeout);
         }
 
         /// <summary>Waits until at least so many writers match.</summary>
         public bool WaitForMatched(int count, TimeSpan timeout)
         {
-            return InTime(Native.tw_reader_wait_for_matched(Raw, checked((uint)count), Duration.Of(timeout)));
+            uint least = checked((uint)count);
+            return Wait((of, part) => Native.tw_reader_wait_for_matched(of, least, part), timeout);
         }
 
         /// <summary>Waits until what the writers that match now had written before they matched has come, or never will.</summary>
         public bool WaitForHistoricalData(TimeSpan timeout)
         {
-            return InTime(Native.tw_reader_wait_for_historical_data(Raw, Duration.Of(timeout)));
+            return Wait(Native.tw_reader_wait_for_historical_data, timeout);
         }
 
         /// <summary>Takes samples one by one, and waits for more; ends when none has come in time.</summary>
@@ -56,9 +58,10 @@ namespace Tickwire
                     _unread = CreateReadCondition(SampleStates.NotRead);
                 _waiters.Add(waiter);
             }
+            Waits(true);
             try
             {
-                Want(Statuses.DataAvailable);
+                Need(Statuses.DataAvailable);
                 // What comes from here on is told; what came before is there already.
                 if (_unread.Holds)
                     return;
@@ -69,6 +72,7 @@ namespace Tickwire
             {
                 lock (_waiting)
                     _waiters.Remove(waiter);
+                Waits(false);
             }
         }
 
@@ -92,9 +96,12 @@ namespace Tickwire
         {
             for (;;)
             {
-                foreach (Sample<T> sample in Take(1))
-                    yield return sample;
-                await WaitAsync(cancel).ConfigureAwait(false);
+                cancel.ThrowIfCancellationRequested();
+                List<Sample<T>> next = Take(1);
+                if (next.Count > 0)
+                    yield return next[0];
+                else
+                    await WaitAsync(cancel).ConfigureAwait(false);
             }
         }
 #endif
@@ -104,15 +111,11 @@ namespace Tickwire
         {
             add
             {
-                lock (_waiting)
-                    _dataAvailable += value;
-                Want(Statuses.DataAvailable);
+                // Tasks may wait for it, too, when there is no handler any more.
+                Need(Statuses.DataAvailable);
+                Change(Statuses.DataAvailable, ref _dataAvailable, value, true);
             }
-            remove
-            {
-                lock (_waiting)
-                    _dataAvailable -= value;
-            }
+            remove { Change(Statuses.DataAvailable, ref _dataAvailable, value, false); }
         }
 
         internal override void OnGone()

@@ -207,6 +207,7 @@ namespace Tickwire
                 Topic.Support.ToPayload(key, CdrVersion.Xcdr2, writer, true);
                 int result = Native.tw_reader_lookup_instance(
                     Raw, (byte*)writer.Data, (UIntPtr)writer.Size, 1, out instance);
+                GC.KeepAlive(this);
                 if ((Result)result == Result.NotFound)
                     return null;
                 Check(result);

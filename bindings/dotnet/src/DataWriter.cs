@@ -203,13 +203,14 @@ namespace Tickwire
         /// happen in time.</summary>
         public bool WaitForMatched(int count, TimeSpan timeout)
         {
-            return InTime(Native.tw_writer_wait_for_matched(Raw, checked((uint)count), Duration.Of(timeout)));
+            uint least = checked((uint)count);
+            return Wait((of, part) => Native.tw_writer_wait_for_matched(of, least, part), timeout);
         }
 
         /// <summary>Waits until every matched reliable reader has acknowledged everything written so far.</summary>
         public bool WaitForAcknowledgments(TimeSpan timeout)
         {
-            return InTime(Native.tw_writer_wait_for_acknowledgments(Raw, Duration.Of(timeout)));
+            return Wait(Native.tw_writer_wait_for_acknowledgments, timeout);
         }
 
         /// <summary>Says that the writer lives, if its liveliness is manual. A write says the same.</summary>
@@ -343,30 +344,33 @@ namespace Tickwire
         }
     }
 
-    /// <summary>Memory to write a sample into. What is not written is given back when it is disposed of.</summary>
+    /// <summary>Memory to write a sample into. What is not written is given back when it is disposed of, or collected. It keeps
+    /// its writer, which does not end before, and cannot be written once that is disposed of.</summary>
     public sealed unsafe class WriterLoan : IDisposable
     {
+        readonly object _gate = new object();
         readonly TickwireObject _writer;
         readonly IntPtr _data;
-        IntPtr _loan;
+        readonly LoanHandle _handle;
 
         internal WriterLoan(TickwireObject writer, IntPtr data, int length, IntPtr loan)
         {
             _writer = writer;
             _data = data;
-            _loan = loan;
+            _handle = new LoanHandle(loan);
             Length = length;
         }
 
         /// <summary>How many bytes there are. They hold whatever was there before.</summary>
         public int Length { get; private set; }
 
-        /// <summary>Where they are, until the loan is written, disposed of, or its writer is.</summary>
+        /// <summary>Where they are, until the loan is written, disposed of or collected: not to be written to by one thread while
+        /// another one does that.</summary>
         public IntPtr Pointer
         {
             get
             {
-                if (_loan == IntPtr.Zero)
+                if (_handle.IsClosed)
                     throw new ObjectDisposedException("WriterLoan");
                 return _data;
             }
@@ -382,7 +386,9 @@ namespace Tickwire
         {
             if (offset < 0 || count < 0 || offset > Length - count)
                 throw new ArgumentOutOfRangeException("offset");
-            System.Runtime.InteropServices.Marshal.Copy(source, sourceOffset, Pointer + offset, count);
+            lock (_gate)
+                System.Runtime.InteropServices.Marshal.Copy(source, sourceOffset, Pointer + offset, count);
+            GC.KeepAlive(this);
         }
 
         /// <summary>Writes the first bytes of it, which ends it.</summary>
@@ -390,19 +396,32 @@ namespace Tickwire
         {
             if (length < 0 || length > Length)
                 throw new ArgumentOutOfRangeException("length");
-            IntPtr loan = Interlocked.Exchange(ref _loan, IntPtr.Zero);
-            if (loan == IntPtr.Zero)
-                throw new ObjectDisposedException("WriterLoan");
+            IntPtr loan;
+            lock (_gate)
+            {
+                if (_handle.IsClosed)
+                    throw new ObjectDisposedException("WriterLoan");
+                loan = _handle.DangerousGetHandle();
+                _handle.SetHandleAsInvalid();
+            }
             _writer.Check(Native.tw_loan_write(loan, (UIntPtr)length, null));
         }
 
         /// <summary>Ends it without writing it.</summary>
         public void Dispose()
         {
-            IntPtr loan = Interlocked.Exchange(ref _loan, IntPtr.Zero);
-            if (loan != IntPtr.Zero)
-                Native.tw_loan_discard(loan);
-            GC.KeepAlive(_writer);
+            lock (_gate)
+                _handle.Dispose();
+        }
+
+        sealed class LoanHandle : ObjectHandle
+        {
+            internal LoanHandle(IntPtr loan) : base(loan) { }
+
+            internal override void End(IntPtr ended)
+            {
+                Native.tw_loan_discard(ended);
+            }
         }
     }
 }

@@ -1,24 +1,43 @@
 using System;
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Threading;
 
 namespace Tickwire
 {
     /// An object of the library, which is deleted with this, by hand or when nobody has it any more.
-    sealed class ObjectHandle : SafeHandle
+    class ObjectHandle : SafeHandle
     {
+        bool _byHand;
+
         internal ObjectHandle(IntPtr made) : base(IntPtr.Zero, true)
         {
             SetHandle(made);
         }
 
-        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+        public sealed override bool IsInvalid { get { return handle == IntPtr.Zero; } }
 
-        protected override bool ReleaseHandle()
+        protected sealed override void Dispose(bool disposing)
         {
-            // What it was made from may be gone already, and this with it.
-            Native.tw_delete(handle);
+            _byHand = disposing;
+            base.Dispose(disposing);
+        }
+
+        protected sealed override bool ReleaseHandle()
+        {
+            // The end of a writer takes a while, which other finalizers should not wait for.
+            IntPtr ended = handle;
+            if (_byHand || Environment.HasShutdownStarted)
+                End(ended);
+            else
+                ThreadPool.UnsafeQueueUserWorkItem(_ => End(ended), null);
             return true;
+        }
+
+        /// What it was made from may be gone already, and this with it.
+        internal virtual void End(IntPtr ended)
+        {
+            Native.tw_delete(ended);
         }
     }
 
@@ -37,23 +56,41 @@ namespace Tickwire
 
         object Keeps { get; set; }
 
-        /// For one call, after which Check or another function of this keeps it from being collected.
+        /// For one call, after which Check or GC.KeepAlive keeps this from being collected, and so deleted, meanwhile.
         internal IntPtr Raw { get { return _handle.DangerousGetHandle(); } }
 
         internal void Check(int result)
         {
+            GC.KeepAlive(this);
             if (result != 0)
                 throw TickwireException.Last(result);
         }
 
-        /// False for what did not happen in time.
-        internal bool InTime(int result)
+        internal delegate int Waiting(IntPtr of, long timeout);
+
+        /// Waits; false if it did not happen in time. A wait of the library's goes on when the object is deleted, so it is made of
+        /// short ones, the next of which throws then.
+        internal bool Wait(Waiting wait, TimeSpan timeout)
         {
-            if ((Result)result == Result.Timeout)
-                return false;
-            Check(result);
-            return true;
+            long whole = Duration.Of(timeout);
+            long begin = Stopwatch.GetTimestamp();
+            for (long left = whole;;)
+            {
+                int result = wait(Raw, Math.Min(left, LongestWait));
+                if ((Result)result != Result.Timeout)
+                {
+                    Check(result);
+                    return true;
+                }
+                if (whole != Native.Infinite)
+                    left = whole - Duration.Since(begin);
+                if (left <= 0)
+                    return false;
+            }
         }
+
+        /// In nanoseconds: so long a wait goes on when its object is disposed of.
+        const long LongestWait = 50 * 1000 * 1000;
 
         internal static IntPtr Of(TickwireObject of)
         {
@@ -99,6 +136,12 @@ namespace Tickwire
             if (time < TimeSpan.Zero)
                 throw new ArgumentOutOfRangeException("timeout");
             return time.Ticks > long.MaxValue / 100 ? Native.Infinite : time.Ticks * 100;
+        }
+
+        /// Nanoseconds since a timestamp of Stopwatch.
+        internal static long Since(long begin)
+        {
+            return (long)((Stopwatch.GetTimestamp() - begin) * (1e9 / Stopwatch.Frequency));
         }
     }
 

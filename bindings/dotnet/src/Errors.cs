@@ -57,7 +57,10 @@ namespace Tickwire
         {
             string text = Utf8.Text(Native.tw_last_error());
             if ((Result)result == Result.BadHandle)
+            {
+                AtExit.Pause();
                 return new ObjectDisposedException(null, text);
+            }
             return new TickwireException((Result)result, text);
         }
 

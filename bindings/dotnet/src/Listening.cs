@@ -7,16 +7,21 @@ namespace Tickwire
     /// <summary>What raises events: topics, writers and readers. Handlers run on a thread of the participant's, or the one that
     /// polls, never two of one object at once; they may call anything. What they throw does not reach the library: it goes to
     /// <see cref="EventFailed"/>, or else to standard error, but for an <see cref="ObjectDisposedException"/> where the object was
-    /// disposed of meanwhile. An object with handlers lives until it is disposed of, or its
+    /// disposed of meanwhile. While it has handlers, or tasks wait for it, an object lives until it is disposed of, or its
     /// participant is.</summary>
     public abstract class ListeningObject : Entity
     {
         readonly object _gate = new object();
-        Statuses _wanted;
+        /// What there are handlers for, and what the object itself needs.
+        Statuses _handled;
+        Statuses _needed;
         Statuses _told;
         bool _telling;
-        /// Listeners of this that the library has.
+        /// Listeners of this that the library has, which do not keep it.
         int _contexts;
+        int _waiting;
+        /// Keeps this while somebody is to be told.
+        GCHandle _kept;
 
         internal ListeningObject(IntPtr made, object keeps) : base(made, keeps) { }
 
@@ -51,17 +56,40 @@ namespace Tickwire
             {
                 Delegate before = (Delegate)(object)handlers;
                 handlers = (TDelegate)(object)(add ? Delegate.Combine(before, by) : Delegate.Remove(before, by));
-                _wanted = handlers != null ? _wanted | status : _wanted & ~status;
+                _handled = handlers != null ? _handled | status : _handled & ~status;
+                Keep();
             }
             Tell();
         }
 
         /// Has the library tell of a status from here on.
-        internal void Want(Statuses status)
+        internal void Need(Statuses status)
         {
             lock (_gate)
-                _wanted |= status;
+                _needed |= status;
             Tell();
+        }
+
+        /// A task begins to wait, or ends.
+        internal void Waits(bool begins)
+        {
+            lock (_gate)
+            {
+                _waiting += begins ? 1 : -1;
+                Keep();
+            }
+        }
+
+        /// With the gate held.
+        void Keep()
+        {
+            bool keeps = _contexts > 0 && (_handled != Statuses.None || _waiting > 0);
+            if (keeps == _kept.IsAllocated)
+                return;
+            if (keeps)
+                _kept = GCHandle.Alloc(this);
+            else
+                _kept.Free();
         }
 
         /// Tells the library what is wanted. No lock is held meanwhile, as it may wait for a handler, or call one. If a thread is
@@ -73,10 +101,10 @@ namespace Tickwire
                 Statuses wanted;
                 lock (_gate)
                 {
-                    if (_telling || _told == _wanted)
+                    wanted = _handled | _needed;
+                    if (_telling || _told == wanted)
                         return;
                     _telling = true;
-                    wanted = _wanted;
                 }
                 int result = wanted == Statuses.None ? Native.tw_set_listener(Raw, null, 0) : Set(wanted);
                 lock (_gate)
@@ -92,20 +120,34 @@ namespace Tickwire
         unsafe int Set(Statuses wanted)
         {
             Native.Listener listener = Callbacks.All;
-            GCHandle self = GCHandle.Alloc(this);
+            GCHandle self = GCHandle.Alloc(this, GCHandleType.Weak);
             listener.Context = GCHandle.ToIntPtr(self);
-            Interlocked.Increment(ref _contexts);
+            Interlocked.Increment(ref Callbacks.Contexts);
+            lock (_gate)
+            {
+                _contexts++;
+                Keep();
+            }
             int result = Native.tw_set_listener(Raw, &listener, (uint)wanted);
             if (result != 0)
-                Freed(self);
+            {
+                self.Free();
+                Interlocked.Decrement(ref Callbacks.Contexts);
+                Freed();
+            }
             return result;
         }
 
         /// The library has let go of a context: of the last one, as the object has no listener any more, or is gone.
-        internal void Freed(GCHandle context)
+        internal void Freed()
         {
-            context.Free();
-            if (Interlocked.Decrement(ref _contexts) == 0)
+            bool isLast;
+            lock (_gate)
+            {
+                isLast = --_contexts == 0;
+                Keep();
+            }
+            if (isLast)
                 OnGone();
         }
 
@@ -114,7 +156,9 @@ namespace Tickwire
             get
             {
                 uint changes;
-                return (Result)Native.tw_status_changes(Raw, out changes) == Result.BadHandle;
+                bool isGone = (Result)Native.tw_status_changes(Raw, out changes) == Result.BadHandle;
+                GC.KeepAlive(this);
+                return isGone;
             }
         }
 
@@ -163,11 +207,18 @@ namespace Tickwire
             try
             {
                 GCHandle handle = GCHandle.FromIntPtr(context);
-                ((ListeningObject)handle.Target).Freed(handle);
+                ListeningObject of = (ListeningObject)handle.Target;
+                handle.Free();
+                if (of != null)
+                    of.Freed();
             }
             catch (Exception thrown)
             {
                 ListeningObject.Failed(null, thrown);
+            }
+            finally
+            {
+                Interlocked.Decrement(ref Contexts);
             }
         };
         static readonly Data DataAvailable = (entity, context) => Tell(context, IntPtr.Zero, (to, _) => to.OnDataAvailable());
@@ -206,20 +257,35 @@ namespace Tickwire
             InconsistentTopic = Marshal.GetFunctionPointerForDelegate(InconsistentTopic)
         };
 
+        /// Listeners that the library has, of all objects.
+        internal static int Contexts;
+
+        /// Whether this thread is in a handler.
+        internal static bool IsInHandler { get { return _handlers > 0; } }
+
+        [ThreadStatic] static int _handlers;
+
         /// Nothing that is thrown goes through the library.
         static void Tell(IntPtr context, IntPtr status, Action<ListeningObject, IntPtr> tell)
         {
             ListeningObject to = null;
+            _handlers++;
             try
             {
+                // It may have been collected.
                 to = (ListeningObject)GCHandle.FromIntPtr(context).Target;
-                tell(to, status);
+                if (to != null)
+                    tell(to, status);
             }
             catch (Exception thrown)
             {
                 // Who disposes of the object meanwhile knows that it is gone.
                 if (!(thrown is ObjectDisposedException && to != null && to.IsGone))
                     ListeningObject.Failed(to, thrown);
+            }
+            finally
+            {
+                _handlers--;
             }
         }
     }

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Threading;
 
 namespace Tickwire
 {
@@ -38,8 +39,8 @@ namespace Tickwire
         public void AssertLiveliness() { Check(Native.tw_assert_liveliness(Raw)); }
 
         /// <summary>Does what is to be done for a participant whose <c>participant.driving</c> is polled: waits for data or a
-        /// deadline, takes in what has come, and raises events.</summary>
-        public bool Poll(TimeSpan timeout) { return InTime(Native.tw_participant_poll(Raw, Duration.Of(timeout))); }
+        /// deadline, at most 50 ms, takes in what has come, and raises events.</summary>
+        public bool Poll(TimeSpan timeout) { return Wait(Native.tw_participant_poll, timeout); }
 
         /// <summary>A line for each writer and reader of one topic: by which way samples go from one to the other, or why they
         /// do not match and what to change. For people: the text may change.</summary>
@@ -93,6 +94,20 @@ namespace Tickwire
     {
         static readonly List<WeakReference> Open = new List<WeakReference>();
         static bool _known;
+        /// That on which the program ends.
+        static volatile Thread _by;
+
+        /// Other threads may use what is gone then. The runtime ends them where they are; what they would throw before would
+        /// end the program as if it had failed. Handlers go on, as they are waited for, and so does who waits in vain: he may be
+        /// waited for, too.
+        internal static void Pause()
+        {
+            Thread by = _by;
+            if (by != null && by != Thread.CurrentThread && !Callbacks.IsInHandler)
+                Thread.Sleep(LongestPause);
+        }
+
+        static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
 
         internal static void Add(DomainParticipant participant)
         {
@@ -109,6 +124,7 @@ namespace Tickwire
         static void End()
         {
             WeakReference[] all;
+            _by = Thread.CurrentThread;
             lock (Open)
                 all = Open.ToArray();
             foreach (WeakReference each in all)
@@ -117,6 +133,9 @@ namespace Tickwire
                 if (participant != null)
                     participant.Dispose();
             }
+            // What another thread is in a call with ends with that.
+            for (int waited = 0; Volatile.Read(ref Callbacks.Contexts) > 0 && waited < LongestPause.TotalMilliseconds; waited++)
+                Thread.Sleep(1);
         }
     }
 }

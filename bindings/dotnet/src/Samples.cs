@@ -134,7 +134,6 @@ namespace Tickwire
     /// <summary>Samples as they came, on loan from a reader, which needs their memory: dispose of them soon.</summary>
     public sealed unsafe class RawSamples : IDisposable
     {
-        readonly object _gate = new object();
         Native.Samples _samples;
 
         internal RawSamples(Native.Samples samples)
@@ -163,6 +162,9 @@ namespace Tickwire
             }
         }
 
+        /// Who looks at samples has it: they are not given back meanwhile.
+        internal readonly object Gate = new object();
+
         internal Native.Sample* At(int index)
         {
             if (_samples.Held == IntPtr.Zero)
@@ -179,7 +181,7 @@ namespace Tickwire
 
         void Return()
         {
-            lock (_gate)
+            lock (Gate)
             {
                 if (_samples.Held == IntPtr.Zero)
                     return;
@@ -203,39 +205,77 @@ namespace Tickwire
         }
 
         /// <summary>Its circumstances.</summary>
-        public SampleInfo Info { get { return _of.At(_index)->Info; } }
+        public SampleInfo Info
+        {
+            get
+            {
+                lock (_of.Gate)
+                    return _of.At(_index)->Info;
+            }
+        }
 
         /// <summary>How many bytes there are.</summary>
-        public int Length { get { return checked((int)_of.At(_index)->Length); } }
+        public int Length
+        {
+            get
+            {
+                lock (_of.Gate)
+                    return checked((int)_of.At(_index)->Length);
+            }
+        }
 
-        /// <summary>Where they are, until the samples are disposed of.</summary>
-        public IntPtr Pointer { get { return (IntPtr)_of.At(_index)->Data; } }
+        /// <summary>Where they are, until the samples are disposed of: not to be read by one thread while another one does
+        /// that.</summary>
+        public IntPtr Pointer
+        {
+            get
+            {
+                lock (_of.Gate)
+                    return (IntPtr)_of.At(_index)->Data;
+            }
+        }
 
 #if NETCOREAPP || NETSTANDARD2_1
-        /// <summary>The bytes, until the samples are disposed of.</summary>
-        public ReadOnlySpan<byte> Span { get { return new ReadOnlySpan<byte>((void*)Pointer, Length); } }
+        /// <summary>The bytes, with the life of <see cref="Pointer"/>.</summary>
+        public ReadOnlySpan<byte> Span
+        {
+            get
+            {
+                lock (_of.Gate)
+                {
+                    Native.Sample* sample = _of.At(_index);
+                    return new ReadOnlySpan<byte>(sample->Data, checked((int)sample->Length));
+                }
+            }
+        }
 #endif
 
         /// <summary>Copies the bytes, and says how many there are.</summary>
         public int CopyTo(byte[] to, int offset)
         {
-            int length = Length;
             if (to == null)
                 throw new ArgumentNullException("to");
-            if (offset < 0 || length > to.Length - offset)
-                throw new ArgumentException("there are " + length + " bytes", "to");
-            if (length > 0)
-                Marshal.Copy(Pointer, to, offset, length);
-            GC.KeepAlive(_of);
-            return length;
+            lock (_of.Gate)
+            {
+                Native.Sample* sample = _of.At(_index);
+                int length = checked((int)sample->Length);
+                if (offset < 0 || length > to.Length - offset)
+                    throw new ArgumentException("there are " + length + " bytes", "to");
+                if (length > 0)
+                    Marshal.Copy((IntPtr)sample->Data, to, offset, length);
+                return length;
+            }
         }
 
         /// <summary>The bytes, copied.</summary>
         public byte[] ToArray()
         {
-            byte[] copy = new byte[Length];
-            CopyTo(copy, 0);
-            return copy;
+            lock (_of.Gate)
+            {
+                byte[] copy = new byte[Length];
+                CopyTo(copy, 0);
+                return copy;
+            }
         }
     }
 }

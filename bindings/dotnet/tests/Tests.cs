@@ -325,6 +325,71 @@ static partial class Tests
         }
     }
 
+    static void TestLoansStayUntilTheyAreGivenBack()
+    {
+        var lending = new Qos
+        {
+            Writer = { ["max_loan"] = "64KiB" }, Reader = { Reliability = Reliability.Reliable },
+            ["participant.trusts_lenders"] = "true"
+        };
+        using (var two = new DomainParticipant(0, lending))
+        {
+            var one = new DomainParticipant(0, lending);
+            var reader = two.CreateReader(two.CreateBytesTopic("Loans"), lending);
+            var writer = one.CreateWriter(one.CreateBytesTopic("Loans"), lending);
+            True(writer.WaitForMatched(1, Long), "they match");
+            var written = writer.Loan(50000);
+            var dropped = writer.Loan(50000);
+            one.Dispose();
+            byte[] bytes = Enumerable.Repeat((byte)7, 50000).ToArray();
+            written.CopyFrom(bytes, 0, 0, bytes.Length);
+            dropped.CopyFrom(bytes, 0, 0, bytes.Length);
+            Throws<ObjectDisposedException>(() => written.Write(1));
+            Throws<ObjectDisposedException>(() => written.CopyFrom(bytes, 0, 0, 1));
+            dropped.Dispose();
+            Throws<ObjectDisposedException>(() => dropped.Write(1));
+            Is(reader.Take().Count, 0);
+        }
+    }
+
+    static void TestRawSamplesStayWhileAThreadLooksAtThem()
+    {
+        using (var participant = new DomainParticipant(0))
+        {
+            var topic = participant.CreateBytesTopic("Looked at");
+            var writer = participant.CreateWriter(topic, Reliable);
+            var reader = participant.CreateReader(topic, Reliable);
+            True(writer.WaitForMatched(1, Long), "they match");
+            byte[] bytes = Enumerable.Repeat((byte)7, 40000).ToArray();
+            for (int i = 0; i < 50; i++)
+            {
+                writer.Write(bytes);
+                True(reader.WaitForData(Long), "data");
+                var samples = reader.TakeRaw();
+                using (var looked = new ManualResetEventSlim())
+                {
+                    var looks = Task.Run(() =>
+                    {
+                        try
+                        {
+                            for (;;)
+                            {
+                                True(samples[0].ToArray().All(each => each == 7), "they are as they were");
+                                looked.Set();
+                            }
+                        }
+                        catch (ObjectDisposedException)
+                        {
+                        }
+                    });
+                    True(looked.Wait(Long) || looks.IsFaulted, "it looks");
+                    samples.Dispose();
+                    True(looks.Wait(Long), "it has ended");
+                }
+            }
+        }
+    }
+
     static void TestWhatAWriterSendsWronglyIsToldWhenItIsAskedFor()
     {
         using (var pair = new Pair())
@@ -436,6 +501,43 @@ static partial class Tests
             Is(pair.Reader.Take(some).Single().Data.seven, 3);
             Is(pair.Reader.Take().Count, 3);
             Is(filtered.Take().Single().Data, Value("B", 0));
+        }
+    }
+
+    static void TestDisposingOfWhatIsWaitedForEndsTheWait()
+    {
+        Action<Pair, IDisposable, Action> ends = (pair, disposed, wait) =>
+        {
+            using (var begun = new ManualResetEventSlim())
+            {
+                var waits = Task.Run(() =>
+                {
+                    begun.Set();
+                    wait();
+                });
+                True(begun.Wait(Long), "it waits");
+                disposed.Dispose();
+                var thrown = Throws<AggregateException>(() => True(waits.Wait(Long), "it ends")).InnerException;
+                True(thrown is ObjectDisposedException, thrown.ToString());
+            }
+        };
+        var forEver = Timeout.InfiniteTimeSpan;
+        using (var pair = new Pair())
+        using (var waits = new WaitSet(new GuardCondition()))
+        {
+            ends(pair, waits, () => waits.Wait(forEver));
+            ends(pair, pair.Reader, () => pair.Reader.WaitForData(forEver));
+            ends(pair, pair.Writer, () => pair.Writer.WaitForMatched(5, forEver));
+        }
+        using (var pair = new Pair())
+            ends(pair, pair.Participant, () => pair.Reader.WaitForMatched(5, forEver));
+        using (var pair = new Pair())
+            ends(pair, pair.Participant, () => pair.Reader.TakeEach(forEver).ToList());
+        using (var pair = new Pair())
+        {
+            True(!pair.Reader.WaitForData(TimeSpan.FromMilliseconds(120)), "there is none");
+            pair.Writer.Write(Value("A"));
+            True(pair.Reader.WaitForData(forEver), "there is one");
         }
     }
 
@@ -633,6 +735,60 @@ static partial class Tests
         }
     }
 
+    static void TestReadersEndWithTheLastWhoIsToldOfThem()
+    {
+        using (var pair = new Pair())
+        {
+            Action<DataReader<All>> handler = _ => { };
+            var left = new List<WeakReference>();
+            // The stacks of threads that have ended keep nothing.
+            Action<Action> apart = action =>
+            {
+                var thread = new Thread(() => action());
+                thread.Start();
+                thread.Join();
+            };
+            apart(() =>
+            {
+                for (int i = 0; i < 20; i++)
+                {
+                    var reader = pair.Participant.CreateReader(pair.Topic, Reliable);
+                    reader.DataAvailable += handler;
+                    reader.DataAvailable -= handler;
+                    reader.SampleLost += (_, status) => { };
+                    if (i % 2 == 0)
+                        left.Add(new WeakReference(reader));
+                }
+            });
+            Action collect = () =>
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+                GC.Collect();
+            };
+            apart(collect);
+            Is(left.Count(each => each.IsAlive), 10, "who has handlers");
+            left.Clear();
+            apart(() =>
+            {
+                for (int i = 0; i < 20; i++)
+                {
+                    var reader = pair.Participant.CreateReader(pair.Topic, Reliable);
+                    reader.DataAvailable += handler;
+                    var cancel = new CancellationTokenSource();
+                    var waits = reader.WaitAsync(cancel.Token);
+                    cancel.Cancel();
+                    Throws<AggregateException>(() => waits.Wait(Long));
+                    reader.DataAvailable -= handler;
+                    left.Add(new WeakReference(reader));
+                }
+            });
+            apart(collect);
+            // Mono looks at stacks by guess.
+            True(left.Count(each => each.IsAlive) <= 5, left.Count(each => each.IsAlive) + " live");
+        }
+    }
+
     static void TestWhatNobodyHasIsCollected()
     {
         for (int i = 0; i < 3; i++)
@@ -674,6 +830,29 @@ static partial class Tests
                 True(samples[0].Span.SequenceEqual(bytes), "the same bytes");
                 Is(samples[1].Span[3], (byte)9);
             }
+        }
+    }
+
+    static void TestStreamsBeginWithWhatWasReadBefore()
+    {
+        using (var pair = new Pair())
+        {
+            for (int i = 0; i < 3; i++)
+                pair.Writer.Write(Value("A", i));
+            True(pair.Writer.WaitForAcknowledgments(Long), "acknowledged");
+            Is(pair.Reader.Read().Count, 3);
+            var seen = new List<int>();
+            Func<Task> follow = async () =>
+            {
+                await foreach (var sample in pair.Reader.StreamAsync())
+                {
+                    seen.Add(sample.Data.seven);
+                    if (seen.Count == 3)
+                        break;
+                }
+            };
+            True(follow().Wait(Long), "all came");
+            Is(string.Join(" ", seen), "0 1 2");
         }
     }
 
