@@ -155,14 +155,16 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
     (part.collect(), column - skipped)
 }
 
-/// A text without what would let it write over what is said of it, or be read in another order.
+/// A text without what would let it write over what is said of it, be read in another order, or begin a line
+/// (where it is a comment of a language that has such lines).
 pub(crate) fn visible(text: &str) -> String {
     text.chars().map(visible_char).collect()
 }
 
 pub(crate) fn visible_char(char: char) -> char {
+    let begins_line = matches!(char, '\u{2028}' | '\u{2029}');
     let reorders = matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    match char.is_control() || reorders {
+    match char.is_control() || begins_line || reorders {
         true => '\u{fffd}',
         false => char,
     }

@@ -44,8 +44,9 @@ impl<'m> CSharp<'m> {
         let same: Vec<String> = members
             .iter()
             .map(|member| {
-                let at = self.member_name(member);
-                let other = format!("other.{at}");
+                // A member may be called as a variable is.
+                let other = format!("other.{}", self.member_name(member));
+                let at = self.own_place(member);
                 match member.optional && is_value(self.model, &member.ty) {
                     true => format!("{at}.Equals({other})"),
                     false => self.same(&member.ty, &at, &other, 0),
@@ -66,7 +67,7 @@ impl<'m> CSharp<'m> {
             .iter()
             .filter(|member| member.key || !keys)
             .filter(|member| self.is_scalar(&member.ty))
-            .map(|member| self.hash(member, &self.member_name(member)))
+            .map(|member| self.hash(member, &self.own_place(member)))
             .collect();
         self.hash_code(&mut text, "17", &hashed);
         if !of.nested {
@@ -541,6 +542,11 @@ impl<'m> CSharp<'m> {
         let owner = self.owners.get(&std::ptr::from_ref(member));
         let class = owner.map_or("", |owner| &self.model.definition(*owner).name);
         names::member(&member.name, class)
+    }
+
+    /// Where a member of this class is.
+    fn own_place(&self, member: &Member) -> String {
+        format!("this.{}", self.member_name(member))
     }
 
     /// Where a member of `value` is.

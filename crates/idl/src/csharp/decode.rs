@@ -254,7 +254,13 @@ impl<'m> CSharp<'m> {
         if is_value(self.model, &member.ty) {
             return self.decode_apart(text, &member.ty, value, None, how);
         }
-        if let Kind::Struct(_) | Kind::Union(_) = kind(self.model, &member.ty) {
+        // What is read first allocates nothing that is not there.
+        let is_read_first = match kind(self.model, &member.ty) {
+            Kind::String(_) | Kind::WString(_) => true,
+            Kind::Sequence(element, _) => is_primitive(self.model, element),
+            _ => false,
+        };
+        if !is_read_first {
             let weight = self.weights.element(self.model, &member.ty);
             text.when(
                 &format!("{value} == null && !r.Charge(1, {weight})"),

@@ -91,6 +91,19 @@ impl<'m> CSharp<'m> {
             // What was refused is noted, and the rest may be, too.
             let _noted = self.check_definition(id, definition);
         }
+        for (_, definition) in model.definitions() {
+            let DefinitionKind::Module(_) = definition.kind else {
+                continue;
+            };
+            if let Some(class) = self.taken.get(&names::global(definition, "")) {
+                let class = &model.definition(*class).full_name;
+                let message = format!(
+                    "the module `{}` is called as a class that there is for `{class}` in C#",
+                    definition.full_name
+                );
+                self.refuse(definition.position, message, "rename one of them");
+            }
+        }
     }
 
     fn check_definition(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
@@ -110,6 +123,11 @@ impl<'m> CSharp<'m> {
             }
             DefinitionKind::Const(ty, _) => {
                 self.named.insert(id);
+                let class = match names::namespace(of).as_str() {
+                    "" => format!("global::{CONSTANTS}"),
+                    namespace => format!("global::{namespace}.{CONSTANTS}"),
+                };
+                self.taken.entry(class).or_insert(id);
                 return self.check_type(ty, position);
             }
             DefinitionKind::Typedef(ty) => return self.check_type(ty, position),

@@ -29,7 +29,7 @@ fn shown(char: char) -> String {
         '&' => "&amp;".to_owned(),
         '<' => "&lt;".to_owned(),
         '>' => "&gt;".to_owned(),
-        char if char.is_control() => " ".to_owned(),
+        char if char.is_control() || matches!(char, '\u{fffe}' | '\u{ffff}') => " ".to_owned(),
         char => visible_char(char).to_string(),
     }
 }

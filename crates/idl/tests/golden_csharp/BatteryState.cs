@@ -24,9 +24,9 @@ namespace builtin_interfaces.msg
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(sec == other.sec))
+            if (!(this.sec == other.sec))
                 return false;
-            if (!(nanosec == other.nanosec))
+            if (!(this.nanosec == other.nanosec))
                 return false;
             return true;
         }
@@ -43,8 +43,8 @@ namespace builtin_interfaces.msg
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + sec.GetHashCode();
-                hash = hash * 31 + nanosec.GetHashCode();
+                hash = hash * 31 + this.sec.GetHashCode();
+                hash = hash * 31 + this.nanosec.GetHashCode();
                 return hash;
             }
         }
@@ -181,9 +181,9 @@ namespace std_msgs.msg
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(Equals(stamp, other.stamp)))
+            if (!(Equals(this.stamp, other.stamp)))
                 return false;
-            if (!(frame_id == other.frame_id))
+            if (!(this.frame_id == other.frame_id))
                 return false;
             return true;
         }
@@ -200,7 +200,7 @@ namespace std_msgs.msg
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + (frame_id == null ? 0 : frame_id.GetHashCode());
+                hash = hash * 31 + (this.frame_id == null ? 0 : this.frame_id.GetHashCode());
                 return hash;
             }
         }
@@ -336,7 +336,7 @@ namespace std_msgs.msg
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(data == other.data))
+            if (!(this.data == other.data))
                 return false;
             return true;
         }
@@ -353,7 +353,7 @@ namespace std_msgs.msg
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + (data == null ? 0 : data.GetHashCode());
+                hash = hash * 31 + (this.data == null ? 0 : this.data.GetHashCode());
                 return hash;
             }
         }
@@ -507,29 +507,29 @@ namespace sensor_msgs.msg
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(Equals(header, other.header)))
+            if (!(Equals(this.header, other.header)))
                 return false;
-            if (!(voltage.Equals(other.voltage)))
+            if (!(this.voltage.Equals(other.voltage)))
                 return false;
-            if (!(level == other.level))
+            if (!(this.level == other.level))
                 return false;
-            if (!(location == other.location))
+            if (!(this.location == other.location))
                 return false;
-            if (!(present == other.present))
+            if (!(this.present == other.present))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<float>(axes, other.axes, (a0, b0) => a0.Equals(b0))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<float>(this.axes, other.axes, (a0, b0) => a0.Equals(b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<double>(covariance, other.covariance, (a0, b0) => a0.Equals(b0))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<double>(this.covariance, other.covariance, (a0, b0) => a0.Equals(b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<float>(cell_voltage, other.cell_voltage, (a0, b0) => a0.Equals(b0))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<float>(this.cell_voltage, other.cell_voltage, (a0, b0) => a0.Equals(b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::std_msgs.msg.String>(notes, other.notes, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::std_msgs.msg.String>(this.notes, other.notes, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(raw == other.raw))
+            if (!(this.raw == other.raw))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(more, other.more, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.more, other.more, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(title == other.title))
+            if (!(this.title == other.title))
                 return false;
             return true;
         }
@@ -546,12 +546,12 @@ namespace sensor_msgs.msg
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + voltage.GetHashCode();
-                hash = hash * 31 + level.GetHashCode();
-                hash = hash * 31 + (location == null ? 0 : location.GetHashCode());
-                hash = hash * 31 + present.GetHashCode();
-                hash = hash * 31 + raw.GetHashCode();
-                hash = hash * 31 + (title == null ? 0 : title.GetHashCode());
+                hash = hash * 31 + this.voltage.GetHashCode();
+                hash = hash * 31 + this.level.GetHashCode();
+                hash = hash * 31 + (this.location == null ? 0 : this.location.GetHashCode());
+                hash = hash * 31 + this.present.GetHashCode();
+                hash = hash * 31 + this.raw.GetHashCode();
+                hash = hash * 31 + (this.title == null ? 0 : this.title.GetHashCode());
                 return hash;
             }
         }

@@ -33,43 +33,43 @@ namespace MiddlewareNewsBrief
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(mdUpdateAction == other.mdUpdateAction))
+            if (!(this.mdUpdateAction == other.mdUpdateAction))
                 return false;
-            if (!(mdPriceLevel == other.mdPriceLevel))
+            if (!(this.mdPriceLevel == other.mdPriceLevel))
                 return false;
-            if (!(mdEntryType == other.mdEntryType))
+            if (!(this.mdEntryType == other.mdEntryType))
                 return false;
-            if (!(openCloseSettleFlag == other.openCloseSettleFlag))
+            if (!(this.openCloseSettleFlag == other.openCloseSettleFlag))
                 return false;
-            if (!(securityIDSource == other.securityIDSource))
+            if (!(this.securityIDSource == other.securityIDSource))
                 return false;
-            if (!(securityID == other.securityID))
+            if (!(this.securityID == other.securityID))
                 return false;
-            if (!(rptSeq == other.rptSeq))
+            if (!(this.rptSeq == other.rptSeq))
                 return false;
-            if (!(mdEntryPx.Equals(other.mdEntryPx)))
+            if (!(this.mdEntryPx.Equals(other.mdEntryPx)))
                 return false;
-            if (!(mdEntryTime == other.mdEntryTime))
+            if (!(this.mdEntryTime == other.mdEntryTime))
                 return false;
-            if (!(mdEntrySize == other.mdEntrySize))
+            if (!(this.mdEntrySize == other.mdEntrySize))
                 return false;
-            if (!(numberOfOrders == other.numberOfOrders))
+            if (!(this.numberOfOrders == other.numberOfOrders))
                 return false;
-            if (!(tradingSessionID == other.tradingSessionID))
+            if (!(this.tradingSessionID == other.tradingSessionID))
                 return false;
-            if (!(netChgPrevDay.Equals(other.netChgPrevDay)))
+            if (!(this.netChgPrevDay.Equals(other.netChgPrevDay)))
                 return false;
-            if (!(tradeVolume == other.tradeVolume))
+            if (!(this.tradeVolume == other.tradeVolume))
                 return false;
-            if (!(tradeCondition == other.tradeCondition))
+            if (!(this.tradeCondition == other.tradeCondition))
                 return false;
-            if (!(tickDirection == other.tickDirection))
+            if (!(this.tickDirection == other.tickDirection))
                 return false;
-            if (!(quoteCondition == other.quoteCondition))
+            if (!(this.quoteCondition == other.quoteCondition))
                 return false;
-            if (!(aggressorSide == other.aggressorSide))
+            if (!(this.aggressorSide == other.aggressorSide))
                 return false;
-            if (!(matchEventIndicator == other.matchEventIndicator))
+            if (!(this.matchEventIndicator == other.matchEventIndicator))
                 return false;
             return true;
         }
@@ -86,7 +86,7 @@ namespace MiddlewareNewsBrief
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + securityID.GetHashCode();
+                hash = hash * 31 + this.securityID.GetHashCode();
                 return hash;
             }
         }
@@ -473,21 +473,21 @@ namespace MiddlewareNewsBrief
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(securityID == other.securityID))
+            if (!(this.securityID == other.securityID))
                 return false;
-            if (!(applVersionID == other.applVersionID))
+            if (!(this.applVersionID == other.applVersionID))
                 return false;
-            if (!(messageType == other.messageType))
+            if (!(this.messageType == other.messageType))
                 return false;
-            if (!(senderCompID == other.senderCompID))
+            if (!(this.senderCompID == other.senderCompID))
                 return false;
-            if (!(msgSeqNum == other.msgSeqNum))
+            if (!(this.msgSeqNum == other.msgSeqNum))
                 return false;
-            if (!(sendingTime == other.sendingTime))
+            if (!(this.sendingTime == other.sendingTime))
                 return false;
-            if (!(tradeDate == other.tradeDate))
+            if (!(this.tradeDate == other.tradeDate))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::MiddlewareNewsBrief.MarketDataEntry>(mdEntries, other.mdEntries, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::MiddlewareNewsBrief.MarketDataEntry>(this.mdEntries, other.mdEntries, (a0, b0) => Equals(a0, b0))))
                 return false;
             return true;
         }
@@ -504,7 +504,7 @@ namespace MiddlewareNewsBrief
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + securityID.GetHashCode();
+                hash = hash * 31 + this.securityID.GetHashCode();
                 return hash;
             }
         }

@@ -24,7 +24,7 @@ namespace MiddlewareNewsBrief
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(buffer, other.buffer, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.buffer, other.buffer, (a0, b0) => a0 == b0)))
                 return false;
             return true;
         }

@@ -23,25 +23,25 @@ namespace MiddlewareNewsBrief
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(MessageType == other.MessageType))
+            if (!(this.MessageType == other.MessageType))
                 return false;
-            if (!(SequenceNumber == other.SequenceNumber))
+            if (!(this.SequenceNumber == other.SequenceNumber))
                 return false;
-            if (!(Timestamp == other.Timestamp))
+            if (!(this.Timestamp == other.Timestamp))
                 return false;
-            if (!(OrderId == other.OrderId))
+            if (!(this.OrderId == other.OrderId))
                 return false;
-            if (!(Volume == other.Volume))
+            if (!(this.Volume == other.Volume))
                 return false;
-            if (!(Price == other.Price))
+            if (!(this.Price == other.Price))
                 return false;
-            if (!(SecurityId == other.SecurityId))
+            if (!(this.SecurityId == other.SecurityId))
                 return false;
-            if (!(ExchangeId == other.ExchangeId))
+            if (!(this.ExchangeId == other.ExchangeId))
                 return false;
-            if (!(SecurityType == other.SecurityType))
+            if (!(this.SecurityType == other.SecurityType))
                 return false;
-            if (!(SessionId == other.SessionId))
+            if (!(this.SessionId == other.SessionId))
                 return false;
             return true;
         }
@@ -58,16 +58,16 @@ namespace MiddlewareNewsBrief
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + MessageType.GetHashCode();
-                hash = hash * 31 + SequenceNumber.GetHashCode();
-                hash = hash * 31 + Timestamp.GetHashCode();
-                hash = hash * 31 + OrderId.GetHashCode();
-                hash = hash * 31 + Volume.GetHashCode();
-                hash = hash * 31 + Price.GetHashCode();
-                hash = hash * 31 + SecurityId.GetHashCode();
-                hash = hash * 31 + ExchangeId.GetHashCode();
-                hash = hash * 31 + SecurityType.GetHashCode();
-                hash = hash * 31 + SessionId.GetHashCode();
+                hash = hash * 31 + this.MessageType.GetHashCode();
+                hash = hash * 31 + this.SequenceNumber.GetHashCode();
+                hash = hash * 31 + this.Timestamp.GetHashCode();
+                hash = hash * 31 + this.OrderId.GetHashCode();
+                hash = hash * 31 + this.Volume.GetHashCode();
+                hash = hash * 31 + this.Price.GetHashCode();
+                hash = hash * 31 + this.SecurityId.GetHashCode();
+                hash = hash * 31 + this.ExchangeId.GetHashCode();
+                hash = hash * 31 + this.SecurityType.GetHashCode();
+                hash = hash * 31 + this.SessionId.GetHashCode();
                 return hash;
             }
         }

@@ -569,15 +569,15 @@ public partial class div : global::System.IEquatable<global::div>
             return true;
         if (ReferenceEquals(other, null) || GetType() != other.GetType())
             return false;
-        if (!(@class == other.@class))
+        if (!(this.@class == other.@class))
             return false;
-        if (!(register == other.register))
+        if (!(this.register == other.register))
             return false;
-        if (!(errno == other.errno))
+        if (!(this.errno == other.errno))
             return false;
-        if (!(linux == other.linux))
+        if (!(this.linux == other.linux))
             return false;
-        if (!(@default == other.@default))
+        if (!(this.@default == other.@default))
             return false;
         return true;
     }
@@ -594,11 +594,11 @@ public partial class div : global::System.IEquatable<global::div>
         unchecked
         {
             int hash = 17;
-            hash = hash * 31 + @class.GetHashCode();
-            hash = hash * 31 + register.GetHashCode();
-            hash = hash * 31 + errno.GetHashCode();
-            hash = hash * 31 + linux.GetHashCode();
-            hash = hash * 31 + (@default == null ? 0 : @default.GetHashCode());
+            hash = hash * 31 + this.@class.GetHashCode();
+            hash = hash * 31 + this.register.GetHashCode();
+            hash = hash * 31 + this.errno.GetHashCode();
+            hash = hash * 31 + this.linux.GetHashCode();
+            hash = hash * 31 + (this.@default == null ? 0 : this.@default.GetHashCode());
             return hash;
         }
     }
@@ -716,7 +716,7 @@ public partial class malloc : global::System.IEquatable<global::malloc>
             return true;
         if (ReferenceEquals(other, null) || GetType() != other.GetType())
             return false;
-        if (!(Equals(inner, other.inner)))
+        if (!(Equals(this.inner, other.inner)))
             return false;
         return true;
     }
@@ -825,7 +825,7 @@ namespace keywords
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(kind == other.kind))
+            if (!(this.kind == other.kind))
                 return false;
             return true;
         }
@@ -842,7 +842,7 @@ namespace keywords
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + kind.GetHashCode();
+                hash = hash * 31 + this.kind.GetHashCode();
                 return hash;
             }
         }
@@ -987,31 +987,31 @@ public partial class Everything : global::Tickwire.ITopicType<global::Everything
             return true;
         if (ReferenceEquals(other, null) || GetType() != other.GetType())
             return false;
-        if (!(bits.Equals(other.bits)))
+        if (!(this.bits.Equals(other.bits)))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Lists<global::Bits>(more_bits, other.more_bits, (a0, b0) => a0.Equals(b0))))
+        if (!(global::Tickwire.Cdr.Same.Lists<global::Bits>(this.more_bits, other.more_bits, (a0, b0) => a0.Equals(b0))))
             return false;
-        if (!(Equals(by_octet, other.by_octet)))
+        if (!(Equals(this.by_octet, other.by_octet)))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Maps<string, byte[]>(bounded, other.bounded, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<byte>(a0, b0, (a1, b1) => a1 == b1))))
+        if (!(global::Tickwire.Cdr.Same.Maps<string, byte[]>(this.bounded, other.bounded, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<byte>(a0, b0, (a1, b1) => a1 == b1))))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Maps<byte, string>(octets, other.octets, (a0, b0) => a0 == b0)))
+        if (!(global::Tickwire.Cdr.Same.Maps<byte, string>(this.octets, other.octets, (a0, b0) => a0 == b0)))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Maps<char, global::Bits>(by_wide_letter, other.by_wide_letter, (a0, b0) => a0.Equals(b0))))
+        if (!(global::Tickwire.Cdr.Same.Maps<char, global::Bits>(this.by_wide_letter, other.by_wide_letter, (a0, b0) => a0.Equals(b0))))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Maps<string, bool>(by_wide_text, other.by_wide_text, (a0, b0) => a0 == b0)))
+        if (!(global::Tickwire.Cdr.Same.Maps<string, bool>(this.by_wide_text, other.by_wide_text, (a0, b0) => a0 == b0)))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Maps<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>(nested, other.nested, (a0, b0) => global::Tickwire.Cdr.Same.Maps<string, global::Bits>(a0, b0, (a1, b1) => a1.Equals(b1)))))
+        if (!(global::Tickwire.Cdr.Same.Maps<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>(this.nested, other.nested, (a0, b0) => global::Tickwire.Cdr.Same.Maps<string, global::Bits>(a0, b0, (a1, b1) => a1.Equals(b1)))))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Arrays<global::System.Collections.Generic.List<string>>(apart, other.apart, (a0, b0) => global::Tickwire.Cdr.Same.Lists<string>(a0, b0, (a1, b1) => a1 == b1))))
+        if (!(global::Tickwire.Cdr.Same.Arrays<global::System.Collections.Generic.List<string>>(this.apart, other.apart, (a0, b0) => global::Tickwire.Cdr.Same.Lists<string>(a0, b0, (a1, b1) => a1 == b1))))
             return false;
-        if (!(text == other.text))
+        if (!(this.text == other.text))
             return false;
-        if (!(wide_text == other.wide_text))
+        if (!(this.wide_text == other.wide_text))
             return false;
-        if (!(Equals(names, other.names)))
+        if (!(Equals(this.names, other.names)))
             return false;
-        if (!(Equals(name, other.name)))
+        if (!(Equals(this.name, other.name)))
             return false;
         return true;
     }
@@ -1028,7 +1028,7 @@ public partial class Everything : global::Tickwire.ITopicType<global::Everything
         unchecked
         {
             int hash = 17;
-            hash = hash * 31 + bits.GetHashCode();
+            hash = hash * 31 + this.bits.GetHashCode();
             return hash;
         }
     }
@@ -1514,6 +1514,8 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
                     return r.Unread("Everything.apart");
                 if (present)
                 {
+                    if (value.apart == null && !r.Charge(1, 104))
+                        return r.Unread("Everything.apart");
                     {
                         global::Tickwire.Cdr.CdrScope scope1;
                         if (!r.EnterArray(2, out scope1))
@@ -1645,7 +1647,7 @@ public partial class Wider : global::Tickwire.ITopicType<global::Wider>, global:
             return true;
         if (ReferenceEquals(other, null) || GetType() != other.GetType())
             return false;
-        if (!(Equals(by_wide, other.by_wide)))
+        if (!(Equals(this.by_wide, other.by_wide)))
             return false;
         return true;
     }
@@ -1784,9 +1786,9 @@ public partial class Ring : global::Tickwire.ITopicType<global::Ring>, global::S
             return true;
         if (ReferenceEquals(other, null) || GetType() != other.GetType())
             return false;
-        if (!(Equals(chain, other.chain)))
+        if (!(Equals(this.chain, other.chain)))
             return false;
-        if (!(@value == other.@value))
+        if (!(this.@value == other.@value))
             return false;
         return true;
     }
@@ -1803,7 +1805,7 @@ public partial class Ring : global::Tickwire.ITopicType<global::Ring>, global::S
         unchecked
         {
             int hash = 17;
-            hash = hash * 31 + @value.GetHashCode();
+            hash = hash * 31 + this.@value.GetHashCode();
             return hash;
         }
     }
@@ -1936,11 +1938,11 @@ public partial class Chain : global::Tickwire.ITopicType<global::Chain>, global:
             return true;
         if (ReferenceEquals(other, null) || GetType() != other.GetType())
             return false;
-        if (!(global::Tickwire.Cdr.Same.Lists<global::Ring>(rings, other.rings, (a0, b0) => Equals(a0, b0))))
+        if (!(global::Tickwire.Cdr.Same.Lists<global::Ring>(this.rings, other.rings, (a0, b0) => Equals(a0, b0))))
             return false;
-        if (!(Equals(ring, other.ring)))
+        if (!(Equals(this.ring, other.ring)))
             return false;
-        if (!(global::Tickwire.Cdr.Same.Maps<int, global::Ring>(by_number, other.by_number, (a0, b0) => Equals(a0, b0))))
+        if (!(global::Tickwire.Cdr.Same.Maps<int, global::Ring>(this.by_number, other.by_number, (a0, b0) => Equals(a0, b0))))
             return false;
         return true;
     }

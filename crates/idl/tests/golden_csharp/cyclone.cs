@@ -15,9 +15,9 @@ namespace HelloWorldData
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(userID == other.userID))
+            if (!(this.userID == other.userID))
                 return false;
-            if (!(message == other.message))
+            if (!(this.message == other.message))
                 return false;
             return true;
         }
@@ -34,7 +34,7 @@ namespace HelloWorldData
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + userID.GetHashCode();
+                hash = hash * 31 + this.userID.GetHashCode();
                 return hash;
             }
         }
@@ -177,7 +177,7 @@ namespace HelloWorldData
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(@value == other.@value))
+            if (!(this.@value == other.@value))
                 return false;
             return true;
         }
@@ -194,7 +194,7 @@ namespace HelloWorldData
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + @value.GetHashCode();
+                hash = hash * 31 + this.@value.GetHashCode();
                 return hash;
             }
         }

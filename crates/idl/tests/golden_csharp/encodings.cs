@@ -84,17 +84,17 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(x.Equals(other.x)))
+            if (!(this.x.Equals(other.x)))
                 return false;
-            if (!(y.Equals(other.y)))
+            if (!(this.y.Equals(other.y)))
                 return false;
-            if (!(n == other.n))
+            if (!(this.n == other.n))
                 return false;
-            if (!(s == other.s))
+            if (!(this.s == other.s))
                 return false;
-            if (!(b == other.b))
+            if (!(this.b == other.b))
                 return false;
-            if (!(w == other.w))
+            if (!(this.w == other.w))
                 return false;
             return true;
         }
@@ -111,12 +111,12 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + x.GetHashCode();
-                hash = hash * 31 + y.GetHashCode();
-                hash = hash * 31 + n.GetHashCode();
-                hash = hash * 31 + s.GetHashCode();
-                hash = hash * 31 + b.GetHashCode();
-                hash = hash * 31 + w.GetHashCode();
+                hash = hash * 31 + this.x.GetHashCode();
+                hash = hash * 31 + this.y.GetHashCode();
+                hash = hash * 31 + this.n.GetHashCode();
+                hash = hash * 31 + this.s.GetHashCode();
+                hash = hash * 31 + this.b.GetHashCode();
+                hash = hash * 31 + this.w.GetHashCode();
                 return hash;
             }
         }
@@ -206,17 +206,17 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(a == other.a))
+            if (!(this.a == other.a))
                 return false;
-            if (!(x.Equals(other.x)))
+            if (!(this.x.Equals(other.x)))
                 return false;
-            if (!(c == other.c))
+            if (!(this.c == other.c))
                 return false;
-            if (!(u == other.u))
+            if (!(this.u == other.u))
                 return false;
-            if (!(l == other.l))
+            if (!(this.l == other.l))
                 return false;
-            if (!(f.Equals(other.f)))
+            if (!(this.f.Equals(other.f)))
                 return false;
             return true;
         }
@@ -233,12 +233,12 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + a.GetHashCode();
-                hash = hash * 31 + x.GetHashCode();
-                hash = hash * 31 + c.GetHashCode();
-                hash = hash * 31 + u.GetHashCode();
-                hash = hash * 31 + l.GetHashCode();
-                hash = hash * 31 + f.GetHashCode();
+                hash = hash * 31 + this.a.GetHashCode();
+                hash = hash * 31 + this.x.GetHashCode();
+                hash = hash * 31 + this.c.GetHashCode();
+                hash = hash * 31 + this.u.GetHashCode();
+                hash = hash * 31 + this.l.GetHashCode();
+                hash = hash * 31 + this.f.GetHashCode();
                 return hash;
             }
         }
@@ -322,13 +322,13 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(at == other.at))
+            if (!(this.at == other.at))
                 return false;
-            if (!(count == other.count))
+            if (!(this.count == other.count))
                 return false;
-            if (!(short_one == other.short_one))
+            if (!(this.short_one == other.short_one))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(last, other.last, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.last, other.last, (a0, b0) => a0 == b0)))
                 return false;
             return true;
         }
@@ -345,9 +345,9 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + at.GetHashCode();
-                hash = hash * 31 + count.GetHashCode();
-                hash = hash * 31 + short_one.GetHashCode();
+                hash = hash * 31 + this.at.GetHashCode();
+                hash = hash * 31 + this.count.GetHashCode();
+                hash = hash * 31 + this.short_one.GetHashCode();
                 return hash;
             }
         }
@@ -463,11 +463,11 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(a == other.a))
+            if (!(this.a == other.a))
                 return false;
-            if (!(x.Equals(other.x)))
+            if (!(this.x.Equals(other.x)))
                 return false;
-            if (!(s == other.s))
+            if (!(this.s == other.s))
                 return false;
             return true;
         }
@@ -484,9 +484,9 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + a.GetHashCode();
-                hash = hash * 31 + x.GetHashCode();
-                hash = hash * 31 + (s == null ? 0 : s.GetHashCode());
+                hash = hash * 31 + this.a.GetHashCode();
+                hash = hash * 31 + this.x.GetHashCode();
+                hash = hash * 31 + (this.s == null ? 0 : this.s.GetHashCode());
                 return hash;
             }
         }
@@ -1582,63 +1582,63 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(first == other.first))
+            if (!(this.first == other.first))
                 return false;
-            if (!(aligned.Equals(other.aligned)))
+            if (!(this.aligned.Equals(other.aligned)))
                 return false;
-            if (!(Equals(point, other.point)))
+            if (!(Equals(this.point, other.point)))
                 return false;
-            if (!(Equals(odd, other.odd)))
+            if (!(Equals(this.odd, other.odd)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<double>(doubles, other.doubles, (a0, b0) => a0.Equals(b0))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<double>(this.doubles, other.doubles, (a0, b0) => a0.Equals(b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Point>(points, other.points, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Point>(this.points, other.points, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(bytes, other.bytes, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.bytes, other.bytes, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Blocks<ushort>(grid, other.grid, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Blocks<ushort>(this.grid, other.grid, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Blocks<int>(rows, other.rows, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Blocks<int>(this.rows, other.rows, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<int[]>(more_rows, other.more_rows, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<int>(a0, b0, (a1, b1) => a1 == b1))))
+            if (!(global::Tickwire.Cdr.Same.Lists<int[]>(this.more_rows, other.more_rows, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<int>(a0, b0, (a1, b1) => a1 == b1))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Grown>(grown, other.grown, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Grown>(this.grown, other.grown, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(large == other.large))
+            if (!(this.large == other.large))
                 return false;
-            if (!(small == other.small))
+            if (!(this.small == other.small))
                 return false;
-            if (!(middle == other.middle))
+            if (!(this.middle == other.middle))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Middle>(middles, other.middles, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Middle>(this.middles, other.middles, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<global::wire.Wide>(wides, other.wides, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<global::wire.Wide>(this.wides, other.wides, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<bool>(flags, other.flags, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<bool>(this.flags, other.flags, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<char>(letters, other.letters, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<char>(this.letters, other.letters, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<char>(wide_letters, other.wide_letters, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<char>(this.wide_letters, other.wide_letters, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<string>(wide_texts, other.wide_texts, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Lists<string>(this.wide_texts, other.wide_texts, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<string>(codes, other.codes, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Lists<string>(this.codes, other.codes, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Blocks<string>(names, other.names, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Blocks<string>(this.names, other.names, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(maybe.Equals(other.maybe)))
+            if (!(this.maybe.Equals(other.maybe)))
                 return false;
-            if (!(maybe_wide.Equals(other.maybe_wide)))
+            if (!(this.maybe_wide.Equals(other.maybe_wide)))
                 return false;
-            if (!(maybe_text == other.maybe_text))
+            if (!(this.maybe_text == other.maybe_text))
                 return false;
-            if (!(maybe_wide_text == other.maybe_wide_text))
+            if (!(this.maybe_wide_text == other.maybe_wide_text))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<int>(maybe_row, other.maybe_row, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<int>(this.maybe_row, other.maybe_row, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Point>(maybe_points, other.maybe_points, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Point>(this.maybe_points, other.maybe_points, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(last == other.last))
+            if (!(this.last == other.last))
                 return false;
             return true;
         }
@@ -1655,7 +1655,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + first.GetHashCode();
+                hash = hash * 31 + this.first.GetHashCode();
                 return hash;
             }
         }
@@ -2373,6 +2373,8 @@ namespace wire
                         return r.Unread("wire::Closed.maybe_row");
                     if (present)
                     {
+                        if (value.maybe_row == null && !r.Charge(1, 48))
+                            return r.Unread("wire::Closed.maybe_row");
                         if (value.maybe_row == null || value.maybe_row.Length != 3)
                             value.maybe_row = new int[3];
                         if (!r.ReadAll(value.maybe_row))
@@ -2391,6 +2393,8 @@ namespace wire
                         return r.Unread("wire::Closed.maybe_points");
                     if (present)
                     {
+                        if (value.maybe_points == null && !r.Charge(1, 40))
+                            return r.Unread("wire::Closed.maybe_points");
                         {
                             global::Tickwire.Cdr.CdrScope scope1;
                             int length1;
@@ -2489,51 +2493,51 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(symbol == other.symbol))
+            if (!(this.symbol == other.symbol))
                 return false;
-            if (!(market == other.market))
+            if (!(this.market == other.market))
                 return false;
-            if (!(level == other.level))
+            if (!(this.level == other.level))
                 return false;
-            if (!(note == other.note))
+            if (!(this.note == other.note))
                 return false;
-            if (!(price.Equals(other.price)))
+            if (!(this.price.Equals(other.price)))
                 return false;
-            if (!(Equals(odd, other.odd)))
+            if (!(Equals(this.odd, other.odd)))
                 return false;
-            if (!(Equals(grown, other.grown)))
+            if (!(Equals(this.grown, other.grown)))
                 return false;
-            if (!(Equals(loose, other.loose)))
+            if (!(Equals(this.loose, other.loose)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Odd>(odds, other.odds, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Odd>(this.odds, other.odds, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Loose>(looses, other.looses, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Loose>(this.looses, other.looses, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::System.Collections.Generic.List<string>>(texts, other.texts, (a0, b0) => global::Tickwire.Cdr.Same.Lists<string>(a0, b0, (a1, b1) => a1 == b1))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::System.Collections.Generic.List<string>>(this.texts, other.texts, (a0, b0) => global::Tickwire.Cdr.Same.Lists<string>(a0, b0, (a1, b1) => a1 == b1))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Choice>(choices, other.choices, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Choice>(this.choices, other.choices, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(Equals(choice, other.choice)))
+            if (!(Equals(this.choice, other.choice)))
                 return false;
-            if (!(Equals(by_middle, other.by_middle)))
+            if (!(Equals(this.by_middle, other.by_middle)))
                 return false;
-            if (!(Equals(changing, other.changing)))
+            if (!(Equals(this.changing, other.changing)))
                 return false;
-            if (!(Equals(maybe_choice, other.maybe_choice)))
+            if (!(Equals(this.maybe_choice, other.maybe_choice)))
                 return false;
-            if (!(Equals(apart, other.apart)))
+            if (!(Equals(this.apart, other.apart)))
                 return false;
-            if (!(Equals(elsewhere, other.elsewhere)))
+            if (!(Equals(this.elsewhere, other.elsewhere)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<short, global::wire.Choice>(by_number, other.by_number, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Maps<short, global::wire.Choice>(this.by_number, other.by_number, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<string, double[]>(by_name, other.by_name, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<double>(a0, b0, (a1, b1) => a1.Equals(b1)))))
+            if (!(global::Tickwire.Cdr.Same.Maps<string, double[]>(this.by_name, other.by_name, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<double>(a0, b0, (a1, b1) => a1.Equals(b1)))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<char, byte>(small_map, other.small_map, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Maps<char, byte>(this.small_map, other.small_map, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<global::wire.Middle, bool>(by_literal, other.by_literal, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Maps<global::wire.Middle, bool>(this.by_literal, other.by_literal, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(end.Equals(other.end)))
+            if (!(this.end.Equals(other.end)))
                 return false;
             return true;
         }
@@ -2550,8 +2554,8 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + (symbol == null ? 0 : symbol.GetHashCode());
-                hash = hash * 31 + market.GetHashCode();
+                hash = hash * 31 + (this.symbol == null ? 0 : this.symbol.GetHashCode());
+                hash = hash * 31 + this.market.GetHashCode();
                 return hash;
             }
         }
@@ -3439,65 +3443,65 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(id == other.id))
+            if (!(this.id == other.id))
                 return false;
-            if (!(level == other.level))
+            if (!(this.level == other.level))
                 return false;
-            if (!(two == other.two))
+            if (!(this.two == other.two))
                 return false;
-            if (!(four.Equals(other.four)))
+            if (!(this.four.Equals(other.four)))
                 return false;
-            if (!(eight.Equals(other.eight)))
+            if (!(this.eight.Equals(other.eight)))
                 return false;
-            if (!(text == other.text))
+            if (!(this.text == other.text))
                 return false;
-            if (!(wide == other.wide))
+            if (!(this.wide == other.wide))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(ones, other.ones, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.ones, other.ones, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<short>(twos, other.twos, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<short>(this.twos, other.twos, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<int>(fours, other.fours, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<int>(this.fours, other.fours, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<double>(eights, other.eights, (a0, b0) => a0.Equals(b0))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<double>(this.eights, other.eights, (a0, b0) => a0.Equals(b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Point>(points, other.points, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Point>(this.points, other.points, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<string>(texts, other.texts, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Lists<string>(this.texts, other.texts, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(bytes, other.bytes, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.bytes, other.bytes, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<double>(numbers, other.numbers, (a0, b0) => a0.Equals(b0))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<double>(this.numbers, other.numbers, (a0, b0) => a0.Equals(b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<string>(names, other.names, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<string>(this.names, other.names, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(Equals(point, other.point)))
+            if (!(Equals(this.point, other.point)))
                 return false;
-            if (!(Equals(grown, other.grown)))
+            if (!(Equals(this.grown, other.grown)))
                 return false;
-            if (!(Equals(loose, other.loose)))
+            if (!(Equals(this.loose, other.loose)))
                 return false;
-            if (!(Equals(choice, other.choice)))
+            if (!(Equals(this.choice, other.choice)))
                 return false;
-            if (!(Equals(changing, other.changing)))
+            if (!(Equals(this.changing, other.changing)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<byte, byte>(numbers_by_number, other.numbers_by_number, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Maps<byte, byte>(this.numbers_by_number, other.numbers_by_number, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<string, byte>(numbers_by_name, other.numbers_by_name, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Maps<string, byte>(this.numbers_by_name, other.numbers_by_name, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(wide_one == other.wide_one))
+            if (!(this.wide_one == other.wide_one))
                 return false;
-            if (!(middle == other.middle))
+            if (!(this.middle == other.middle))
                 return false;
-            if (!(small == other.small))
+            if (!(this.small == other.small))
                 return false;
-            if (!(large == other.large))
+            if (!(this.large == other.large))
                 return false;
-            if (!(Equals(maybe, other.maybe)))
+            if (!(Equals(this.maybe, other.maybe)))
                 return false;
-            if (!(maybe_text == other.maybe_text))
+            if (!(this.maybe_text == other.maybe_text))
                 return false;
-            if (!(Equals(apart, other.apart)))
+            if (!(Equals(this.apart, other.apart)))
                 return false;
             return true;
         }
@@ -3514,7 +3518,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + id.GetHashCode();
+                hash = hash * 31 + this.id.GetHashCode();
                 return hash;
             }
         }
@@ -4492,11 +4496,11 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(a == other.a))
+            if (!(this.a == other.a))
                 return false;
-            if (!(b == other.b))
+            if (!(this.b == other.b))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(c, other.c, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.c, other.c, (a0, b0) => a0 == b0)))
                 return false;
             return true;
         }
@@ -4513,7 +4517,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + a.GetHashCode();
+                hash = hash * 31 + this.a.GetHashCode();
                 return hash;
             }
         }
@@ -4652,11 +4656,11 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(Equals(inner, other.inner)))
+            if (!(Equals(this.inner, other.inner)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Inner>(inners, other.inners, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Inner>(this.inners, other.inners, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(Equals(changing, other.changing)))
+            if (!(Equals(this.changing, other.changing)))
                 return false;
             return true;
         }
@@ -5134,21 +5138,21 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(before == other.before))
+            if (!(this.before == other.before))
                 return false;
-            if (!(Equals(inner, other.inner)))
+            if (!(Equals(this.inner, other.inner)))
                 return false;
-            if (!(Equals(deep, other.deep)))
+            if (!(Equals(this.deep, other.deep)))
                 return false;
-            if (!(Equals(keyed, other.keyed)))
+            if (!(Equals(this.keyed, other.keyed)))
                 return false;
-            if (!(Equals(choice, other.choice)))
+            if (!(Equals(this.choice, other.choice)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<global::wire.Point>(points, other.points, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<global::wire.Point>(this.points, other.points, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(wide == other.wide))
+            if (!(this.wide == other.wide))
                 return false;
-            if (!(after == other.after))
+            if (!(this.after == other.after))
                 return false;
             return true;
         }
@@ -5165,7 +5169,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + wide.GetHashCode();
+                hash = hash * 31 + this.wide.GetHashCode();
                 return hash;
             }
         }
@@ -5601,13 +5605,13 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(@value == other.@value))
+            if (!(this.@value == other.@value))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Tree>(children, other.children, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Tree>(this.children, other.children, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<string, global::wire.Tree>(named, other.named, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Maps<string, global::wire.Tree>(this.named, other.named, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(Equals(next, other.next)))
+            if (!(Equals(this.next, other.next)))
                 return false;
             return true;
         }
@@ -5624,7 +5628,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + @value.GetHashCode();
+                hash = hash * 31 + this.@value.GetHashCode();
                 return hash;
             }
         }
@@ -5859,9 +5863,9 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Tree>(trees, other.trees, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::wire.Tree>(this.trees, other.trees, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(Equals(one, other.one)))
+            if (!(Equals(this.one, other.one)))
                 return false;
             return true;
         }
@@ -6028,9 +6032,9 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(id == other.id))
+            if (!(this.id == other.id))
                 return false;
-            if (!(text == other.text))
+            if (!(this.text == other.text))
                 return false;
             return true;
         }
@@ -6047,7 +6051,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + id.GetHashCode();
+                hash = hash * 31 + this.id.GetHashCode();
                 return hash;
             }
         }
@@ -6196,19 +6200,19 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(id == other.id))
+            if (!(this.id == other.id))
                 return false;
-            if (!(text == other.text))
+            if (!(this.text == other.text))
                 return false;
-            if (!(price.Equals(other.price)))
+            if (!(this.price.Equals(other.price)))
                 return false;
-            if (!(Equals(point, other.point)))
+            if (!(Equals(this.point, other.point)))
                 return false;
-            if (!(middle == other.middle))
+            if (!(this.middle == other.middle))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<int[]>(none_yet, other.none_yet, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<int>(a0, b0, (a1, b1) => a1 == b1))))
+            if (!(global::Tickwire.Cdr.Same.Arrays<int[]>(this.none_yet, other.none_yet, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<int>(a0, b0, (a1, b1) => a1 == b1))))
                 return false;
-            if (!(Equals(choice, other.choice)))
+            if (!(Equals(this.choice, other.choice)))
                 return false;
             return true;
         }
@@ -6225,7 +6229,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + id.GetHashCode();
+                hash = hash * 31 + this.id.GetHashCode();
                 return hash;
             }
         }
@@ -6509,9 +6513,9 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(id == other.id))
+            if (!(this.id == other.id))
                 return false;
-            if (!(text == other.text))
+            if (!(this.text == other.text))
                 return false;
             return true;
         }
@@ -6528,7 +6532,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + id.GetHashCode();
+                hash = hash * 31 + this.id.GetHashCode();
                 return hash;
             }
         }
@@ -6720,13 +6724,13 @@ namespace wire
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(id == other.id))
+            if (!(this.id == other.id))
                 return false;
-            if (!(Equals(point, other.point)))
+            if (!(Equals(this.point, other.point)))
                 return false;
-            if (!(text == other.text))
+            if (!(this.text == other.text))
                 return false;
-            if (!(three == other.three))
+            if (!(this.three == other.three))
                 return false;
             return true;
         }
@@ -6743,7 +6747,7 @@ namespace wire
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + id.GetHashCode();
+                hash = hash * 31 + this.id.GetHashCode();
                 return hash;
             }
         }

@@ -106,11 +106,11 @@ namespace trading
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(@value == other.@value))
+            if (!(this.@value == other.@value))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<global::trading.Node>(children, other.children, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Lists<global::trading.Node>(this.children, other.children, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(Equals(next, other.next)))
+            if (!(Equals(this.next, other.next)))
                 return false;
             return true;
         }
@@ -127,7 +127,7 @@ namespace trading
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + @value.GetHashCode();
+                hash = hash * 31 + this.@value.GetHashCode();
                 return hash;
             }
         }
@@ -319,9 +319,9 @@ namespace trading
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(price.Equals(other.price)))
+            if (!(this.price.Equals(other.price)))
                 return false;
-            if (!(size == other.size))
+            if (!(this.size == other.size))
                 return false;
             return true;
         }
@@ -338,8 +338,8 @@ namespace trading
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + price.GetHashCode();
-                hash = hash * 31 + size.GetHashCode();
+                hash = hash * 31 + this.price.GetHashCode();
+                hash = hash * 31 + this.size.GetHashCode();
                 return hash;
             }
         }
@@ -1567,15 +1567,15 @@ namespace trading
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(number == other.number))
+            if (!(this.number == other.number))
                 return false;
-            if (!(hashed == other.hashed))
+            if (!(this.hashed == other.hashed))
                 return false;
-            if (!(named == other.named))
+            if (!(this.named == other.named))
                 return false;
-            if (!(Equals(choice, other.choice)))
+            if (!(Equals(this.choice, other.choice)))
                 return false;
-            if (!(Equals(tree, other.tree)))
+            if (!(Equals(this.tree, other.tree)))
                 return false;
             return true;
         }
@@ -1592,7 +1592,7 @@ namespace trading
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + number.GetHashCode();
+                hash = hash * 31 + this.number.GetHashCode();
                 return hash;
             }
         }
@@ -1866,9 +1866,9 @@ namespace trading
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(price == other.price))
+            if (!(this.price == other.price))
                 return false;
-            if (!(color == other.color))
+            if (!(this.color == other.color))
                 return false;
             return true;
         }
@@ -1885,7 +1885,7 @@ namespace trading
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + color.GetHashCode();
+                hash = hash * 31 + this.color.GetHashCode();
                 return hash;
             }
         }
@@ -2039,9 +2039,9 @@ namespace trading
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(symbol == other.symbol))
+            if (!(this.symbol == other.symbol))
                 return false;
-            if (!(venue == other.venue))
+            if (!(this.venue == other.venue))
                 return false;
             return true;
         }
@@ -2058,7 +2058,7 @@ namespace trading
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + (symbol == null ? 0 : symbol.GetHashCode());
+                hash = hash * 31 + (this.symbol == null ? 0 : this.symbol.GetHashCode());
                 return hash;
             }
         }
@@ -2247,85 +2247,85 @@ namespace trading
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(symbol == other.symbol))
+            if (!(this.symbol == other.symbol))
                 return false;
-            if (!(venue == other.venue))
+            if (!(this.venue == other.venue))
                 return false;
-            if (!(side == other.side))
+            if (!(this.side == other.side))
                 return false;
-            if (!(other_side == other.other_side))
+            if (!(this.other_side == other.other_side))
                 return false;
-            if (!(phases == other.phases))
+            if (!(this.phases == other.phases))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Blocks<int>(matrix, other.matrix, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Blocks<int>(this.matrix, other.matrix, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<string>(names, other.names, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<string>(this.names, other.names, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<string>(words, other.words, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Lists<string>(this.words, other.words, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Lists<byte[]>(frames, other.frames, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<byte>(a0, b0, (a1, b1) => a1 == b1))))
+            if (!(global::Tickwire.Cdr.Same.Lists<byte[]>(this.frames, other.frames, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<byte>(a0, b0, (a1, b1) => a1 == b1))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(digest, other.digest, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.digest, other.digest, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Blocks<byte>(grid, other.grid, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Blocks<byte>(this.grid, other.grid, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<string, global::trading.Level>(levels, other.levels, (a0, b0) => Equals(a0, b0))))
+            if (!(global::Tickwire.Cdr.Same.Maps<string, global::trading.Level>(this.levels, other.levels, (a0, b0) => Equals(a0, b0))))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Maps<int, short[]>(counts, other.counts, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<short>(a0, b0, (a1, b1) => a1 == b1))))
+            if (!(global::Tickwire.Cdr.Same.Maps<int, short[]>(this.counts, other.counts, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<short>(a0, b0, (a1, b1) => a1 == b1))))
                 return false;
-            if (!(title == other.title))
+            if (!(this.title == other.title))
                 return false;
-            if (!(letter == other.letter))
+            if (!(this.letter == other.letter))
                 return false;
-            if (!(code == other.code))
+            if (!(this.code == other.code))
                 return false;
-            if (!(live == other.live))
+            if (!(this.live == other.live))
                 return false;
-            if (!(ratio.Equals(other.ratio)))
+            if (!(this.ratio.Equals(other.ratio)))
                 return false;
-            if (!(tiny == other.tiny))
+            if (!(this.tiny == other.tiny))
                 return false;
-            if (!(small == other.small))
+            if (!(this.small == other.small))
                 return false;
-            if (!(a == other.a))
+            if (!(this.a == other.a))
                 return false;
-            if (!(b == other.b))
+            if (!(this.b == other.b))
                 return false;
-            if (!(c == other.c))
+            if (!(this.c == other.c))
                 return false;
-            if (!(d == other.d))
+            if (!(this.d == other.d))
                 return false;
-            if (!(e == other.e))
+            if (!(this.e == other.e))
                 return false;
-            if (!(f == other.f))
+            if (!(this.f == other.f))
                 return false;
-            if (!(price.Equals(other.price)))
+            if (!(this.price.Equals(other.price)))
                 return false;
-            if (!(@yield.Equals(other.@yield)))
+            if (!(this.@yield.Equals(other.@yield)))
                 return false;
-            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(blob, other.blob, (a0, b0) => a0 == b0)))
+            if (!(global::Tickwire.Cdr.Same.Arrays<byte>(this.blob, other.blob, (a0, b0) => a0 == b0)))
                 return false;
-            if (!(far == other.far))
+            if (!(this.far == other.far))
                 return false;
-            if (!(Equals(by_side, other.by_side)))
+            if (!(Equals(this.by_side, other.by_side)))
                 return false;
-            if (!(Equals(by_bool, other.by_bool)))
+            if (!(Equals(this.by_bool, other.by_bool)))
                 return false;
-            if (!(Equals(by_char, other.by_char)))
+            if (!(Equals(this.by_char, other.by_char)))
                 return false;
-            if (!(Equals(by_small, other.by_small)))
+            if (!(Equals(this.by_small, other.by_small)))
                 return false;
-            if (!(Equals(instrument, other.instrument)))
+            if (!(Equals(this.instrument, other.instrument)))
                 return false;
-            if (!(Equals(hashed, other.hashed)))
+            if (!(Equals(this.hashed, other.hashed)))
                 return false;
-            if (!(wide == other.wide))
+            if (!(this.wide == other.wide))
                 return false;
-            if (!(type == other.type))
+            if (!(this.type == other.type))
                 return false;
-            if (!(self == other.self))
+            if (!(this.self == other.self))
                 return false;
-            if (!(@struct == other.@struct))
+            if (!(this.@struct == other.@struct))
                 return false;
             return true;
         }
@@ -2348,7 +2348,7 @@ namespace trading
             unchecked
             {
                 int hash = 17;
-                hash = hash * 31 + (symbol == null ? 0 : symbol.GetHashCode());
+                hash = hash * 31 + (this.symbol == null ? 0 : this.symbol.GetHashCode());
                 return hash;
             }
         }
@@ -3372,9 +3372,9 @@ namespace other
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(Equals(level, other.level)))
+            if (!(Equals(this.level, other.level)))
                 return false;
-            if (!(Equals(order, other.order)))
+            if (!(Equals(this.order, other.order)))
                 return false;
             return true;
         }
@@ -3678,7 +3678,7 @@ namespace other.inner
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(Equals(outer, other.outer)))
+            if (!(Equals(this.outer, other.outer)))
                 return false;
             return true;
         }
@@ -3962,7 +3962,7 @@ namespace trading
                 return true;
             if (ReferenceEquals(other, null) || GetType() != other.GetType())
                 return false;
-            if (!(Equals(level, other.level)))
+            if (!(Equals(this.level, other.level)))
                 return false;
             return true;
         }

@@ -117,6 +117,20 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
+fn no_text_of_idl_begins_a_line() {
+    let idl = "/* a\u{2028}class X {}\u{2029}class Y {}\u{85}class Z {} \u{ffff} */\nstruct A { long a; };\n\
+               const string B = \"\u{2028}class X {}\";";
+    let text = csharp(&good(idl));
+    for line in ['\u{2028}', '\u{2029}', '\u{85}', '\u{ffff}'] {
+        assert!(!text.contains(line), "{text}");
+    }
+    assert!(
+        text.contains("class Z {}") && text.contains("\\u2028class X {}"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_csharp_cannot_have_is_told_with_its_place() {
     assert_eq!(
         refused("module m {\n  struct S { long long a; long double b; };\n};"),
@@ -151,6 +165,14 @@ fn what_csharp_cannot_have_is_told_with_its_place() {
         (
             "module m { struct Constants { long a; }; };",
             "`m::Constants` is called as what generated classes have",
+        ),
+        (
+            "module m { struct S { long a; }; module SSupport { struct T { long a; }; }; };",
+            "the module `m::SSupport` is called as a class that there is for `m::S` in C#",
+        ),
+        (
+            "module m { const long A = 1; module Constants { struct T { long a; }; }; };",
+            "the module `m::Constants` is called as a class that there is for `m::A` in C#",
         ),
         (
             "module System { struct T { long a; }; };",
