@@ -82,6 +82,20 @@ namespace Tickwire
             return new DataReader<T>(this, topic, qos);
         }
 
+        readonly Dictionary<string, TopicEvents> _events = new Dictionary<string, TopicEvents>();
+
+        /// Of the topics of this name, another of which is made for them if there are none.
+        internal TopicEvents EventsOf(string name, Func<IntPtr> make)
+        {
+            lock (_events)
+            {
+                TopicEvents events;
+                if (!_events.TryGetValue(name, out events))
+                    _events[name] = events = new TopicEvents(this, make());
+                return events;
+            }
+        }
+
         /// <summary>What has happened so far, by the names of tickwire.h.</summary>
         public IDictionary<string, ulong> Counters
         {

@@ -5,17 +5,21 @@ namespace Tickwire
     /// <summary>A topic, or what a filter leaves of one. The same name and type make the same topic again.</summary>
     public sealed class Topic<T> : ListeningObject
     {
+        readonly object _gate = new object();
+        readonly DomainParticipant _participant;
         Action<Topic<T>, CountStatus> _inconsistent;
 
         internal Topic(DomainParticipant participant, string name, TopicSupport<T> support)
             : base(Create(participant, name, support), participant)
         {
+            _participant = participant;
             Name = name;
             Support = support;
         }
 
         Topic(Topic<T> of, IntPtr made) : base(made, of)
         {
+            _participant = of._participant;
             Name = of.Name;
             Support = of.Support;
         }
@@ -89,15 +93,63 @@ namespace Tickwire
         /// <summary>Somebody has a topic of that name with another type.</summary>
         public event Action<Topic<T>, CountStatus> InconsistentTopic
         {
-            add { Change(Statuses.InconsistentTopic, ref _inconsistent, value, true); }
-            remove { Change(Statuses.InconsistentTopic, ref _inconsistent, value, false); }
+            add
+            {
+                TopicEvents events = Events();
+                lock (_gate)
+                {
+                    if (_inconsistent == null)
+                        events.Tell(Tell, true);
+                    _inconsistent += value;
+                }
+            }
+            remove
+            {
+                TopicEvents events = Events();
+                lock (_gate)
+                {
+                    bool had = _inconsistent != null;
+                    _inconsistent -= value;
+                    if (had && _inconsistent == null)
+                        events.Tell(Tell, false);
+                }
+            }
+        }
+
+        TopicEvents Events()
+        {
+            return _participant.EventsOf(Name, () => Create(_participant, Name, Support));
+        }
+
+        void Tell(CountStatus status)
+        {
+            var handlers = _inconsistent;
+            if (handlers != null && !IsGone)
+                handlers(this, status);
+        }
+    }
+
+    /// Who is told of the topics of one name, which are one to the library, with one listener.
+    sealed class TopicEvents : ListeningObject
+    {
+        Action<CountStatus> _handlers;
+
+        internal TopicEvents(DomainParticipant participant, IntPtr made) : base(made, participant)
+        {
+            Need(Statuses.InconsistentTopic);
+        }
+
+        /// Calls nothing of the library.
+        internal void Tell(Action<CountStatus> handler, bool add)
+        {
+            Change(Statuses.InconsistentTopic, ref _handlers, handler, add);
         }
 
         internal override void OnInconsistentTopic(CountStatus status)
         {
-            var handlers = _inconsistent;
+            var handlers = _handlers;
             if (handlers != null)
-                handlers(this, status);
+                handlers(status);
         }
     }
 

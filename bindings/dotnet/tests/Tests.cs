@@ -158,6 +158,37 @@ static partial class Tests
         True(!changed.Equals(Value("A")), "maps differ");
     }
 
+    static void TestNamesOfMembersAreTheirOwn()
+    {
+        Func<int, Names> make = changed => new Names
+        {
+            other = changed == 1 ? 9 : 1, hash = changed == 2 ? "y" : "x",
+            a0 = { changed == 3 ? "y" : "x" }, b0 = { { "b", new Level { price = changed == 4 ? 9 : 1 } } },
+            scope = { [1, 1] = (byte)(changed == 5 ? 9 : 1) }, @this = { price = changed == 6 ? 9 : 1 },
+            v1 = changed == 7 ? null : "v", i1 = { other = changed == 8 ? "y" : "x" }
+        };
+        for (int i = 1; i <= 8; i++)
+        {
+            True(!make(i).Equals(make(0)) && !make(0).Equals(make(i)), "member " + i + " differs");
+            byte[] payload = NamesSupport.Instance.ToPayload(make(i), CdrVersion.Xcdr2);
+            Is(NamesSupport.Instance.FromPayload(payload), make(i));
+        }
+        Is(make(0), make(0));
+        Is(make(1).GetHashCode(), make(1).GetHashCode());
+        True(make(1).GetHashCode() != make(0).GetHashCode(), "keys differ");
+    }
+
+    static void TestPayloadsTakeMemoryInProportion()
+    {
+        // It is there, and that is all.
+        byte[] payload = { 0, 9, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0 };
+        Is(Throws<CdrException>(() => FarSupport.Instance.FromPayload(payload)).Status, CdrStatus.TooLarge);
+        var far = new Far { levels = new Level[1, 100000] };
+        for (int i = 0; i < 100000; i++)
+            far.levels[0, i] = new Level { price = i };
+        Is(FarSupport.Instance.FromPayload(FarSupport.Instance.ToPayload(far, CdrVersion.Xcdr2)), far);
+    }
+
     static void TestPayloadsGoBothWays()
     {
         foreach (var version in new[] { CdrVersion.Xcdr1, CdrVersion.Xcdr2 })
@@ -658,6 +689,31 @@ static partial class Tests
             True(told.Wait(Long), "told");
             True(why.Contains("RELIABILITY"), why);
             Is(reader.RequestedIncompatibleQosStatus.TotalCount, 1u);
+        }
+    }
+
+    static void TestTopicsOfOneNameAreToldEachOfWhatDoesNotFit()
+    {
+        using (var participant = new DomainParticipant(0))
+        using (var one = new SemaphoreSlim(0))
+        using (var two = new SemaphoreSlim(0))
+        {
+            var topics = new[] { participant.CreateTopic<All>("Twice"), participant.CreateTopic<All>("Twice") };
+            Action<Topic<All>, CountStatus> tell = (topic, status) => (topic == topics[0] ? one : two).Release();
+            topics[0].InconsistentTopic += tell;
+            topics[1].InconsistentTopic += tell;
+            participant.CreateReader(topics[0], Reliable);
+            using (var other = new DomainParticipant(0))
+            using (other.CreateWriter(other.CreateTopic<Names>("Twice"), Reliable))
+            {
+                True(one.Wait(Long), "the first is told");
+                True(two.Wait(Long), "the second is told");
+            }
+            topics[1].InconsistentTopic -= tell;
+            using (var other = new DomainParticipant(0))
+            using (other.CreateWriter(other.CreateTopic<Far>("Twice"), Reliable))
+                True(one.Wait(Long), "the first is told again");
+            Is(two.CurrentCount, 0);
         }
     }
 
