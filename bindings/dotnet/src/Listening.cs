@@ -92,8 +92,9 @@ namespace Tickwire
                 _kept.Free();
         }
 
-        /// Tells the library what is wanted. No lock is held meanwhile, as it may wait for a handler, or call one. If a thread is
-        /// at it already, that one goes on until all is told.
+        /// Tells the library what is wanted. No lock is held meanwhile, as it may call a handler. If a thread is at it already, that
+        /// one goes on until all is told. A listener for nothing takes the place of the last one: to remove that would wait for a
+        /// handler that runs.
         unsafe void Tell()
         {
             for (;;)
@@ -106,7 +107,7 @@ namespace Tickwire
                         return;
                     _telling = true;
                 }
-                int result = wanted == Statuses.None ? Native.tw_set_listener(Raw, null, 0) : Set(wanted);
+                int result = Set(wanted);
                 lock (_gate)
                 {
                     _telling = false;

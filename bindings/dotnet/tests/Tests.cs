@@ -19,10 +19,11 @@ static partial class Tests
         Reader = { Reliability = Reliability.Reliable, History = History.KeepAll }
     };
 
-    static int Main()
+    /// All tests, or those whose names contain an argument.
+    static int Main(string[] wanted)
     {
         var tests = typeof(Tests).GetMethods(System.Reflection.BindingFlags.Static | System.Reflection.BindingFlags.NonPublic)
-            .Where(method => method.Name.StartsWith("Test"));
+            .Where(method => method.Name.StartsWith("Test") && (wanted.Length == 0 || wanted.Any(method.Name.Contains)));
         int failed = 0;
         int passed = 0;
         foreach (var test in tests)
@@ -187,6 +188,22 @@ static partial class Tests
         for (int i = 0; i < 100000; i++)
             far.levels[0, i] = new Level { price = i };
         Is(FarSupport.Instance.FromPayload(FarSupport.Instance.ToPayload(far, CdrVersion.Xcdr2)), far);
+    }
+
+    static void TestKeysOfMapsAreHashedInSecret()
+    {
+        byte[] payload = AllSupport.Instance.ToPayload(Value("A"), CdrVersion.Xcdr2);
+        var into = new All { counts = new Dictionary<string, int>() };
+        AllSupport.Instance.FromPayload(payload, into);
+        Is(into, Value("A"));
+        foreach (var all in new[] { into, new All(), AllSupport.Instance.FromPayload(payload) })
+            Is(all.counts.Comparer, MapKeys.String);
+        // Of their own hashes all are 0.
+        True(Enumerable.Range(0, 1000).Select(i => MapKeys.Int64.GetHashCode((long)i << 32 | (uint)i)).Distinct().Count() > 990,
+            "others differ");
+        foreach (var keys in new[] { new[] { "", "\0" }, new[] { "ab", "ba" }, new[] { "\0a", "a" } })
+            True(MapKeys.String.GetHashCode(keys[0]) != MapKeys.String.GetHashCode(keys[1]), "others differ");
+        Is(MapKeys.String.GetHashCode("abc"), MapKeys.String.GetHashCode(string.Concat("a", "bc")));
     }
 
     static void TestPayloadsGoBothWays()

@@ -457,9 +457,14 @@ impl<'m> CSharp<'m> {
         let (scope, length) = self.enter_elements(text, (least, weight), (bound, primitive), &how);
         let (key_type, of_type) = (declared(self.model, key), declared(self.model, of));
         let map = format!("global::System.Collections.Generic.Dictionary<{key_type}, {of_type}>");
+        let keys = types::map_keys(self.model, key);
+        let other = keys.as_ref().map_or_else(String::new, |keys| {
+            format!(" || !ReferenceEquals({value}.Comparer, {keys})")
+        });
+        let keys = keys.unwrap_or_default();
         text.when(
-            &format!("{value} == null"),
-            &format!("{value} = new {map}();"),
+            &format!("{value} == null{other}"),
+            &format!("{value} = new {map}({keys});"),
         );
         text.line(&format!("{value}.Clear();"));
         super::block(text, &format!("for (int {i} = 0; {i} < {length}; {i}++)"));

@@ -103,8 +103,12 @@ pub(super) fn initial(model: &Model, ty: &Type) -> Option<String> {
         Kind::Sequence(element, _) if is_primitive(model, element) => {
             format!("global::System.Array.Empty<{}>()", declared(model, element))
         }
-        Kind::Sequence(..) | Kind::Map(..) | Kind::Struct(_) | Kind::Union(_) => {
+        Kind::Sequence(..) | Kind::Struct(_) | Kind::Union(_) => {
             format!("new {}()", declared(model, ty))
+        }
+        Kind::Map(key, ..) => {
+            let keys = map_keys(model, key).unwrap_or_default();
+            format!("new {}({keys})", declared(model, ty))
         }
         Kind::Enum(_, of) if default_of(of) == 0 => return None,
         Kind::Enum(id, of) => literal_of(model, id, of, of.default),
@@ -122,6 +126,19 @@ pub(super) fn initial(model: &Model, ty: &Type) -> Option<String> {
             }
         }
     })
+}
+
+/// What compares the keys of a map, where there are enough of them to collide.
+pub(super) fn map_keys(model: &Model, key: &Type) -> Option<String> {
+    let of = match kind(model, key) {
+        Kind::Primitive(primitive) => match names::function(primitive) {
+            of @ ("Int32" | "UInt32" | "Int64" | "UInt64") => of,
+            _ => return None,
+        },
+        Kind::String(_) | Kind::WString(_) => "String",
+        _ => return None,
+    };
+    Some(format!("global::Tickwire.Cdr.MapKeys.{of}"))
 }
 
 fn default_of(of: &Enum) -> i32 {

@@ -966,11 +966,11 @@ public partial class Everything : global::Tickwire.ITopicType<global::Everything
     public global::System.Collections.Generic.List<global::Bits> more_bits = new global::System.Collections.Generic.List<global::Bits>();
     public global::ByOctet by_octet = new global::ByOctet();
     /// <summary>At most 5 entries</summary>
-    public global::System.Collections.Generic.Dictionary<string, byte[]> bounded = new global::System.Collections.Generic.Dictionary<string, byte[]>();
+    public global::System.Collections.Generic.Dictionary<string, byte[]> bounded = new global::System.Collections.Generic.Dictionary<string, byte[]>(global::Tickwire.Cdr.MapKeys.String);
     public global::System.Collections.Generic.Dictionary<byte, string> octets = new global::System.Collections.Generic.Dictionary<byte, string>();
     public global::System.Collections.Generic.Dictionary<char, global::Bits> by_wide_letter = new global::System.Collections.Generic.Dictionary<char, global::Bits>();
-    public global::System.Collections.Generic.Dictionary<string, bool> by_wide_text = new global::System.Collections.Generic.Dictionary<string, bool>();
-    public global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>> nested = new global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>();
+    public global::System.Collections.Generic.Dictionary<string, bool> by_wide_text = new global::System.Collections.Generic.Dictionary<string, bool>(global::Tickwire.Cdr.MapKeys.String);
+    public global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>> nested = new global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>(global::Tickwire.Cdr.MapKeys.Int64);
     /// <summary>null: absent</summary>
     public global::System.Collections.Generic.List<string>[] apart;
     /// <summary>At most 5 bytes of UTF-8</summary>
@@ -1353,8 +1353,8 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
                     int length1;
                     if (!r.EnterSequence(5, false, 8, 32, out scope1, out length1))
                         return r.Unread("Everything.bounded");
-                    if (value.bounded == null)
-                        value.bounded = new global::System.Collections.Generic.Dictionary<string, byte[]>();
+                    if (value.bounded == null || !ReferenceEquals(value.bounded.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                        value.bounded = new global::System.Collections.Generic.Dictionary<string, byte[]>(global::Tickwire.Cdr.MapKeys.String);
                     value.bounded.Clear();
                     for (int i1 = 0; i1 < length1; i1++)
                     {
@@ -1371,7 +1371,7 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
             }
             else
             {
-                value.bounded = new global::System.Collections.Generic.Dictionary<string, byte[]>();
+                value.bounded = new global::System.Collections.Generic.Dictionary<string, byte[]>(global::Tickwire.Cdr.MapKeys.String);
             }
             if (r.HasMember(ref scope))
             {
@@ -1438,8 +1438,8 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
                     int length1;
                     if (!r.EnterSequence(0, false, 5, 32, out scope1, out length1))
                         return r.Unread("Everything.by_wide_text");
-                    if (value.by_wide_text == null)
-                        value.by_wide_text = new global::System.Collections.Generic.Dictionary<string, bool>();
+                    if (value.by_wide_text == null || !ReferenceEquals(value.by_wide_text.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                        value.by_wide_text = new global::System.Collections.Generic.Dictionary<string, bool>(global::Tickwire.Cdr.MapKeys.String);
                     value.by_wide_text.Clear();
                     for (int i1 = 0; i1 < length1; i1++)
                     {
@@ -1456,7 +1456,7 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
             }
             else
             {
-                value.by_wide_text = new global::System.Collections.Generic.Dictionary<string, bool>();
+                value.by_wide_text = new global::System.Collections.Generic.Dictionary<string, bool>(global::Tickwire.Cdr.MapKeys.String);
             }
             if (r.HasMember(ref scope))
             {
@@ -1465,8 +1465,8 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
                     int length1;
                     if (!r.EnterSequence(0, false, 12, 112, out scope1, out length1))
                         return r.Unread("Everything.nested");
-                    if (value.nested == null)
-                        value.nested = new global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>();
+                    if (value.nested == null || !ReferenceEquals(value.nested.Comparer, global::Tickwire.Cdr.MapKeys.Int64))
+                        value.nested = new global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>(global::Tickwire.Cdr.MapKeys.Int64);
                     value.nested.Clear();
                     for (int i1 = 0; i1 < length1; i1++)
                     {
@@ -1479,8 +1479,8 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
                             int length2;
                             if (!r.EnterSequence(0, false, 12, 32, out scope2, out length2))
                                 return r.Unread("Everything.nested");
-                            if (e1 == null)
-                                e1 = new global::System.Collections.Generic.Dictionary<string, global::Bits>();
+                            if (e1 == null || !ReferenceEquals(e1.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                                e1 = new global::System.Collections.Generic.Dictionary<string, global::Bits>(global::Tickwire.Cdr.MapKeys.String);
                             e1.Clear();
                             for (int i2 = 0; i2 < length2; i2++)
                             {
@@ -1505,7 +1505,7 @@ public sealed class EverythingSupport : global::Tickwire.TopicSupport<global::Ev
             }
             else
             {
-                value.nested = new global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>();
+                value.nested = new global::System.Collections.Generic.Dictionary<long, global::System.Collections.Generic.Dictionary<string, global::Bits>>(global::Tickwire.Cdr.MapKeys.Int64);
             }
             {
                 global::Tickwire.Cdr.CdrMember member;
@@ -1929,7 +1929,7 @@ public partial class Chain : global::Tickwire.ITopicType<global::Chain>, global:
     public global::System.Collections.Generic.List<global::Ring> rings = new global::System.Collections.Generic.List<global::Ring>();
     /// <summary>null: absent</summary>
     public global::Ring ring;
-    public global::System.Collections.Generic.Dictionary<int, global::Ring> by_number = new global::System.Collections.Generic.Dictionary<int, global::Ring>();
+    public global::System.Collections.Generic.Dictionary<int, global::Ring> by_number = new global::System.Collections.Generic.Dictionary<int, global::Ring>(global::Tickwire.Cdr.MapKeys.Int32);
 
     /// <summary>Whether all members are the same.</summary>
     public virtual bool Equals(global::Chain other)
@@ -2134,8 +2134,8 @@ public sealed class ChainSupport : global::Tickwire.TopicSupport<global::Chain>
                     int length1;
                     if (!r.EnterSequence(0, false, 8, 216, out scope1, out length1))
                         return r.Unread("Chain.by_number");
-                    if (value.by_number == null)
-                        value.by_number = new global::System.Collections.Generic.Dictionary<int, global::Ring>();
+                    if (value.by_number == null || !ReferenceEquals(value.by_number.Comparer, global::Tickwire.Cdr.MapKeys.Int32))
+                        value.by_number = new global::System.Collections.Generic.Dictionary<int, global::Ring>(global::Tickwire.Cdr.MapKeys.Int32);
                     value.by_number.Clear();
                     for (int i1 = 0; i1 < length1; i1++)
                     {
@@ -2154,7 +2154,7 @@ public sealed class ChainSupport : global::Tickwire.TopicSupport<global::Chain>
             }
             else
             {
-                value.by_number = new global::System.Collections.Generic.Dictionary<int, global::Ring>();
+                value.by_number = new global::System.Collections.Generic.Dictionary<int, global::Ring>(global::Tickwire.Cdr.MapKeys.Int32);
             }
             r.LeaveStruct(ref scope);
             return true;

@@ -2480,7 +2480,7 @@ namespace wire
         public global::wire.Loose apart;
         public global::wire.Odd elsewhere = new global::wire.Odd();
         public global::System.Collections.Generic.Dictionary<short, global::wire.Choice> by_number = new global::System.Collections.Generic.Dictionary<short, global::wire.Choice>();
-        public global::System.Collections.Generic.Dictionary<string, double[]> by_name = new global::System.Collections.Generic.Dictionary<string, double[]>();
+        public global::System.Collections.Generic.Dictionary<string, double[]> by_name = new global::System.Collections.Generic.Dictionary<string, double[]>(global::Tickwire.Cdr.MapKeys.String);
         public global::System.Collections.Generic.Dictionary<char, byte> small_map = new global::System.Collections.Generic.Dictionary<char, byte>();
         public global::System.Collections.Generic.Dictionary<global::wire.Middle, bool> by_literal = new global::System.Collections.Generic.Dictionary<global::wire.Middle, bool>();
         /// <summary>null: absent</summary>
@@ -3248,8 +3248,8 @@ namespace wire
                         int length1;
                         if (!r.EnterSequence(0, false, 8, 32, out scope1, out length1))
                             return r.Unread("wire::Open.by_name");
-                        if (value.by_name == null)
-                            value.by_name = new global::System.Collections.Generic.Dictionary<string, double[]>();
+                        if (value.by_name == null || !ReferenceEquals(value.by_name.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                            value.by_name = new global::System.Collections.Generic.Dictionary<string, double[]>(global::Tickwire.Cdr.MapKeys.String);
                         value.by_name.Clear();
                         for (int i1 = 0; i1 < length1; i1++)
                         {
@@ -3266,7 +3266,7 @@ namespace wire
                 }
                 else
                 {
-                    value.by_name = new global::System.Collections.Generic.Dictionary<string, double[]>();
+                    value.by_name = new global::System.Collections.Generic.Dictionary<string, double[]>(global::Tickwire.Cdr.MapKeys.String);
                 }
                 if (r.HasMember(ref scope))
                 {
@@ -3425,7 +3425,7 @@ namespace wire
         public global::wire.Choice choice = new global::wire.Choice();
         public global::wire.Changing changing = new global::wire.Changing();
         public global::System.Collections.Generic.Dictionary<byte, byte> numbers_by_number = new global::System.Collections.Generic.Dictionary<byte, byte>();
-        public global::System.Collections.Generic.Dictionary<string, byte> numbers_by_name = new global::System.Collections.Generic.Dictionary<string, byte>();
+        public global::System.Collections.Generic.Dictionary<string, byte> numbers_by_name = new global::System.Collections.Generic.Dictionary<string, byte>(global::Tickwire.Cdr.MapKeys.String);
         public global::wire.Wide wide_one;
         public global::wire.Middle middle = global::wire.Middle.SEVEN;
         public global::wire.Small small;
@@ -4273,8 +4273,8 @@ namespace wire
                                 int length1;
                                 if (!r.EnterSequence(0, false, 5, 32, out scope1, out length1))
                                     return r.Unread("wire::Flowing.numbers_by_name");
-                                if (value.numbers_by_name == null)
-                                    value.numbers_by_name = new global::System.Collections.Generic.Dictionary<string, byte>();
+                                if (value.numbers_by_name == null || !ReferenceEquals(value.numbers_by_name.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                                    value.numbers_by_name = new global::System.Collections.Generic.Dictionary<string, byte>(global::Tickwire.Cdr.MapKeys.String);
                                 value.numbers_by_name.Clear();
                                 for (int i1 = 0; i1 < length1; i1++)
                                 {
@@ -4410,7 +4410,7 @@ namespace wire
                 if (!seen21)
                     value.numbers_by_number = new global::System.Collections.Generic.Dictionary<byte, byte>();
                 if (!seen22)
-                    value.numbers_by_name = new global::System.Collections.Generic.Dictionary<string, byte>();
+                    value.numbers_by_name = new global::System.Collections.Generic.Dictionary<string, byte>(global::Tickwire.Cdr.MapKeys.String);
                 if (!seen23)
                     value.wide_one = default(global::wire.Wide);
                 if (!seen24)
@@ -5594,7 +5594,7 @@ namespace wire
     {
         public int @value;
         public global::System.Collections.Generic.List<global::wire.Tree> children = new global::System.Collections.Generic.List<global::wire.Tree>();
-        public global::System.Collections.Generic.Dictionary<string, global::wire.Tree> named = new global::System.Collections.Generic.Dictionary<string, global::wire.Tree>();
+        public global::System.Collections.Generic.Dictionary<string, global::wire.Tree> named = new global::System.Collections.Generic.Dictionary<string, global::wire.Tree>(global::Tickwire.Cdr.MapKeys.String);
         /// <summary>null: absent</summary>
         public global::wire.Tree next;
 
@@ -5792,8 +5792,8 @@ namespace wire
                         int length1;
                         if (!r.EnterSequence(0, false, 8, 192, out scope1, out length1))
                             return r.Unread("wire::Tree.named");
-                        if (value.named == null)
-                            value.named = new global::System.Collections.Generic.Dictionary<string, global::wire.Tree>();
+                        if (value.named == null || !ReferenceEquals(value.named.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                            value.named = new global::System.Collections.Generic.Dictionary<string, global::wire.Tree>(global::Tickwire.Cdr.MapKeys.String);
                         value.named.Clear();
                         for (int i1 = 0; i1 < length1; i1++)
                         {
@@ -5812,7 +5812,7 @@ namespace wire
                 }
                 else
                 {
-                    value.named = new global::System.Collections.Generic.Dictionary<string, global::wire.Tree>();
+                    value.named = new global::System.Collections.Generic.Dictionary<string, global::wire.Tree>(global::Tickwire.Cdr.MapKeys.String);
                 }
                 {
                     global::Tickwire.Cdr.CdrMember member;

@@ -2202,9 +2202,9 @@ namespace trading
         public global::System.Collections.Generic.List<byte[]> frames = new global::System.Collections.Generic.List<byte[]>();
         public byte[] digest = new byte[16];
         public byte[,] grid = new byte[2, 2];
-        public global::System.Collections.Generic.Dictionary<string, global::trading.Level> levels = new global::System.Collections.Generic.Dictionary<string, global::trading.Level>();
+        public global::System.Collections.Generic.Dictionary<string, global::trading.Level> levels = new global::System.Collections.Generic.Dictionary<string, global::trading.Level>(global::Tickwire.Cdr.MapKeys.String);
         /// <summary>At most 5 entries</summary>
-        public global::System.Collections.Generic.Dictionary<int, short[]> counts = new global::System.Collections.Generic.Dictionary<int, short[]>();
+        public global::System.Collections.Generic.Dictionary<int, short[]> counts = new global::System.Collections.Generic.Dictionary<int, short[]>(global::Tickwire.Cdr.MapKeys.Int32);
         /// <summary>At most 9 units</summary>
         public string title = "";
         public char letter;
@@ -2945,8 +2945,8 @@ namespace trading
                         int length1;
                         if (!r.EnterSequence(0, false, 16, 64, out scope1, out length1))
                             return r.Unread("trading::Order.levels");
-                        if (value.levels == null)
-                            value.levels = new global::System.Collections.Generic.Dictionary<string, global::trading.Level>();
+                        if (value.levels == null || !ReferenceEquals(value.levels.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                            value.levels = new global::System.Collections.Generic.Dictionary<string, global::trading.Level>(global::Tickwire.Cdr.MapKeys.String);
                         value.levels.Clear();
                         for (int i1 = 0; i1 < length1; i1++)
                         {
@@ -2965,7 +2965,7 @@ namespace trading
                 }
                 else
                 {
-                    value.levels = new global::System.Collections.Generic.Dictionary<string, global::trading.Level>();
+                    value.levels = new global::System.Collections.Generic.Dictionary<string, global::trading.Level>(global::Tickwire.Cdr.MapKeys.String);
                 }
                 if (r.HasMember(ref scope))
                 {
@@ -2974,8 +2974,8 @@ namespace trading
                         int length1;
                         if (!r.EnterSequence(5, false, 8, 32, out scope1, out length1))
                             return r.Unread("trading::Order.counts");
-                        if (value.counts == null)
-                            value.counts = new global::System.Collections.Generic.Dictionary<int, short[]>();
+                        if (value.counts == null || !ReferenceEquals(value.counts.Comparer, global::Tickwire.Cdr.MapKeys.Int32))
+                            value.counts = new global::System.Collections.Generic.Dictionary<int, short[]>(global::Tickwire.Cdr.MapKeys.Int32);
                         value.counts.Clear();
                         for (int i1 = 0; i1 < length1; i1++)
                         {
@@ -2992,7 +2992,7 @@ namespace trading
                 }
                 else
                 {
-                    value.counts = new global::System.Collections.Generic.Dictionary<int, short[]>();
+                    value.counts = new global::System.Collections.Generic.Dictionary<int, short[]>(global::Tickwire.Cdr.MapKeys.Int32);
                 }
                 if (r.HasMember(ref scope))
                 {
