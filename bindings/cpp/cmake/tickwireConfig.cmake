@@ -17,21 +17,48 @@ if(NOT TARGET tickwire::tickwire)
     INTERFACE_LINK_LIBRARIES "gcc_s;pthread;m;dl;c")
 endif()
 
-# tickwire_generate(TARGET FILE.idl...) makes FILE.hpp of each, by the program `tickwire` (TICKWIRE_EXECUTABLE), before
-# TARGET is compiled, where its #include "FILE.hpp" finds it.
+# tickwire_generate(TARGET FILE.idl... [INCLUDE DIRECTORY...]) makes FILE.hpp of each, by the program `tickwire`
+# (TICKWIRE_EXECUTABLE), before TARGET is compiled, where its #include "FILE.hpp" finds it. Included files are looked for in
+# these directories, too. What the files and those that they include have is defined once: the header of the first has all,
+# and those of the others include that. So all files of a program that share types belong into one call.
 function(tickwire_generate target)
+  cmake_parse_arguments(PARSE_ARGV 1 given "" "" "INCLUDE")
   find_program(TICKWIRE_EXECUTABLE tickwire HINTS "${_tickwire_prefix}/bin" REQUIRED)
   set(directory "${CMAKE_CURRENT_BINARY_DIR}/${target}-idl")
-  foreach(file IN LISTS ARGN)
-    get_filename_component(path "${file}" ABSOLUTE)
-    get_filename_component(name "${file}" NAME_WE)
-    add_custom_command(
-      OUTPUT "${directory}/${name}.hpp"
-      COMMAND "${TICKWIRE_EXECUTABLE}" idl gen --lang cpp "${path}" --out "${directory}"
-      DEPENDS "${path}"
-      COMMENT "C++ of ${file}"
-      VERBATIM)
-    target_sources("${target}" PRIVATE "${directory}/${name}.hpp")
+  set(paths "")
+  set(headers "")
+  set(folders "")
+  set(options "")
+  foreach(folder IN LISTS given_INCLUDE)
+    get_filename_component(folder "${folder}" ABSOLUTE)
+    list(APPEND options -I "${folder}")
+    list(APPEND folders "${folder}/*.idl")
   endforeach()
+  foreach(file IN LISTS given_UNPARSED_ARGUMENTS)
+    get_filename_component(path "${file}" ABSOLUTE)
+    get_filename_component(folder "${path}" DIRECTORY)
+    get_filename_component(name "${file}" NAME_WLE)
+    set(header "${directory}/${name}.hpp")
+    if(header IN_LIST headers)
+      message(FATAL_ERROR "tickwire_generate(${target}): two files would become ${name}.hpp; rename one")
+    endif()
+    if(headers)
+      file(GENERATE OUTPUT "${header}" CONTENT "#include \"${first}.hpp\"\n")
+    else()
+      set(first "${name}")
+    endif()
+    list(APPEND paths "${path}")
+    list(APPEND headers "${header}")
+    list(APPEND folders "${folder}/*.idl")
+  endforeach()
+  # Any of these may be included.
+  file(GLOB includable CONFIGURE_DEPENDS ${folders})
+  add_custom_command(
+    OUTPUT "${directory}/${first}.hpp"
+    COMMAND "${TICKWIRE_EXECUTABLE}" idl gen --lang cpp ${paths} ${options} --out "${directory}"
+    DEPENDS ${paths} ${includable}
+    COMMENT "C++ of IDL for ${target}"
+    VERBATIM)
+  target_sources("${target}" PRIVATE ${headers})
   target_include_directories("${target}" PRIVATE "${directory}")
 endfunction()

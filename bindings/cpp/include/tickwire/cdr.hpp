@@ -11,6 +11,7 @@
 #ifndef TICKWIRE_CDR_HPP
 #define TICKWIRE_CDR_HPP
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <new>
@@ -26,6 +27,7 @@
 #include <tickwire/codec/number.hpp>
 #include <tickwire/codec/text.hpp>
 #include <tickwire/external.hpp>
+#include <tickwire/local.hpp>
 
 namespace tickwire {
 

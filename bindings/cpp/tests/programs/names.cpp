@@ -79,6 +79,26 @@ int main()
     chosen._d(9);
     CHECK(chosen != m::U());
 
+    // What is given may be of the same union.
+    const std::string text_of_heap = "this is longer than what fits into a string itself";
+    m::V own;
+    own.value(text_of_heap);
+    own.taken(own.value());
+    CHECK(own._d() == 1 && own.taken() == text_of_heap);
+    own.value(std::move(own.taken()));
+    CHECK(own._d() == 0 && own.value() == text_of_heap);
+    own.value(own.value());
+    own.value(std::move(own.value()));
+    CHECK(own.value() == text_of_heap);
+    own.many({"", text_of_heap});
+    own.value(own.many()[1]);
+    CHECK(own.value() == text_of_heap);
+    m::U outer;
+    outer.which({m::U(), m::U()});
+    outer.which()[1].which({m::U(), m::U(), m::U()});
+    outer.which(outer.which()[1].which());
+    CHECK(outer.which().size() == 3 && outer.which()[2] == m::U());
+
     // What is too long for its bound is refused, and where is told.
     tickwire::Buffer buffer;
     defaults.t("longer");

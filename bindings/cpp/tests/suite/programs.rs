@@ -1,10 +1,9 @@
 //! The examples, as processes that talk to each other, and a program that uses each thing of the PSM.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
-use crate::common::{build, build_with, generate, installed, program, source, succeed, temporary};
+use crate::common::{build, build_with, program, succeed};
 
 /// Starts programs beside each other that end by themselves; returns what they print.
 fn run<const N: usize>(programs: [(&Path, &[&str]); N]) -> [String; N] {
@@ -47,6 +46,29 @@ fn market_data_comes_back_from_each_subscriber() {
     assert_eq!([&*first, &*second], [echoed, echoed]);
     let before = "Number of messages is 200\nWriting...\nAverage latency in milliseconds: ";
     assert!(told.starts_with(before), "{told}");
+}
+
+#[test]
+fn instances_of_market_data_come_and_go() {
+    let example = build("examples/market_data.cpp", &["examples/Quotes.idl"]);
+    let [told] = run([(&example, &["129"])]);
+    let quotes = (1..=3).flat_map(|tick| {
+        let of = move |symbol| format!("{symbol} {tick} {tick}.25\n");
+        ["ESZ6", "NQZ6"].map(of)
+    });
+    let expected: String = quotes.collect();
+    assert_eq!(
+        told,
+        expected + "ESZ6 was disposed of\nNQZ6 has no writer\n"
+    );
+}
+
+#[test]
+fn a_request_has_its_reply() {
+    let idl = ["examples/RequestReply.idl"];
+    let example = build("examples/request_reply.cpp", &idl);
+    let [told] = run([(&example, &["130"])]);
+    assert_eq!(told, "1 cost 101.25\n100 cost 10125\n");
 }
 
 #[test]
@@ -94,126 +116,19 @@ fn unlikely_names_and_values_to_begin_with_hold() {
 }
 
 #[test]
+fn large_values_are_read_without_much_of_the_stack_or_of_memory() {
+    let idl = ["tests/programs/large.idl"];
+    let large = build_with("tests/programs/large.cpp", &idl, &SANITIZED);
+    succeed(program(&large).arg("128"));
+}
+
+#[test]
 fn samples_that_are_used_again_take_no_memory() {
     let program_of = build(
         "tests/programs/allocation.cpp",
         &["examples/MarketData.idl"],
     );
     succeed(program(&program_of).arg("126"));
-}
-
-/// The other compiler takes headers, generated ones and programs without a warning, too.
-#[test]
-fn clang_takes_it_without_a_warning() {
-    if Command::new("clang++").arg("--version").output().is_err() {
-        eprintln!("no clang++ here: ./check installs it");
-        return;
-    }
-    let folder = temporary("clang.idl");
-    fs::create_dir_all(&folder).expect("the folder can be made");
-    for (program, idl) in [
-        ("tests/programs/psm.cpp", "tests/programs/psm.idl"),
-        ("tests/programs/lifetimes.cpp", "tests/programs/psm.idl"),
-        (
-            "examples/hello_publisher.cpp",
-            "examples/HelloWorldData.idl",
-        ),
-        (
-            "examples/hello_subscriber.cpp",
-            "examples/HelloWorldData.idl",
-        ),
-        ("examples/typed_publisher.cpp", "examples/MarketData.idl"),
-        ("examples/typed_subscriber.cpp", "examples/MarketData.idl"),
-        ("examples/late_joiner.cpp", "examples/Quotes.idl"),
-        ("examples/filter.cpp", "examples/Quotes.idl"),
-    ] {
-        generate(&source(idl), &folder);
-        let include = installed().join("include");
-        let mut clang = Command::new("clang++");
-        clang.args([
-            "-std=c++17",
-            "-Wall",
-            "-Wextra",
-            "-pedantic",
-            "-Werror",
-            "-fsyntax-only",
-        ]);
-        clang.arg("-I").arg(&folder).arg("-I").arg(&include);
-        clang.arg("-I").arg(include.join("tickwire-cpp"));
-        succeed(clang.arg(source(program)));
-    }
-}
-
-/// Each header stands alone.
-#[test]
-fn each_header_can_be_included_first() {
-    let include = installed().join("include");
-    let ours = source("include");
-    let mut headers = Vec::new();
-    collect(&ours, &mut headers);
-    assert!(!headers.is_empty());
-    for header in headers {
-        let header = header.strip_prefix(&ours).expect("it is there");
-        let header = header.display();
-        let text = temporary("header.cpp");
-        fs::write(&text, format!("#include <{header}>\n")).expect("there is room");
-        let mut cc = Command::new("c++");
-        cc.args([
-            "-std=c++17",
-            "-Wall",
-            "-Wextra",
-            "-pedantic",
-            "-Werror",
-            "-fsyntax-only",
-        ]);
-        cc.arg("-I").arg(&include);
-        cc.arg("-I").arg(include.join("tickwire-cpp"));
-        succeed(cc.arg(&text));
-    }
-}
-
-fn collect(folder: &Path, headers: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("it is a folder") {
-        let path = entry.expect("it can be read").path();
-        match path.is_dir() {
-            true => collect(&path, headers),
-            false => headers.push(path),
-        }
-    }
-}
-
-/// A program elsewhere finds the package, its version and its targets.
-#[test]
-fn cmake_finds_the_package() {
-    let project = temporary("cmake");
-    fs::create_dir_all(&project).expect("the folder can be made");
-    let lists = "\
-cmake_minimum_required(VERSION 3.16)
-project(finds CXX)
-set(CMAKE_CXX_STANDARD 17)
-find_package(tickwire 0.1 REQUIRED)
-add_executable(finds finds.cpp)
-target_link_libraries(finds PRIVATE tickwire::tickwire)
-";
-    let main = "\
-#include <cstdio>
-#include <dds/dds.hpp>
-int main() { std::puts(tw_version()); }
-";
-    fs::write(project.join("CMakeLists.txt"), lists).expect("there is room");
-    fs::write(project.join("finds.cpp"), main).expect("there is room");
-    let built = project.join("build");
-    let mut configure = Command::new("cmake");
-    configure.arg("-S").arg(&project).arg("-B").arg(&built);
-    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", installed().display()));
-    succeed(&mut configure);
-    succeed(Command::new("cmake").arg("--build").arg(&built));
-    let told = succeed(&mut program(&built.join("finds"))).stdout;
-    assert_eq!(
-        String::from_utf8_lossy(&told),
-        concat!(env!("CARGO_PKG_VERSION"), "\n")
-    );
-    assert!(source("examples/CMakeLists.txt").exists());
 }
 
 /// With what sanitizers add, g++ takes members of `std::optional` that are not there for not initialized.

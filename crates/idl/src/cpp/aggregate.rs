@@ -43,7 +43,7 @@ impl<'m> Cpp<'m> {
         self.enter_functions(&here);
         self.constructor(name, of, &parameters, &all);
         for member in &of.members {
-            self.setters(name, member, None);
+            self.setters(name, member);
         }
         let same = all.iter().map(|member| {
             let member = names::identifier(&member.name);
@@ -119,13 +119,10 @@ impl<'m> Cpp<'m> {
         }
     }
 
-    /// Defines how a member is set; `before` is a statement ahead of that.
-    pub(super) fn setters(&mut self, class: &str, member: &Member, before: Option<(&str, &str)>) {
+    /// Defines how a member is set.
+    fn setters(&mut self, class: &str, member: &Member) {
         let (ty, name) = (self.member_type(member), names::identifier(&member.name));
-        let (before, place) = match before {
-            Some((before, place)) => (format!("{before} "), place.to_owned()),
-            None => (String::new(), field(member)),
-        };
+        let field = field(member);
         let ways = match self.is_small(member) {
             true => vec![(format!("{ty} value"), "value")],
             false => vec![
@@ -136,7 +133,7 @@ impl<'m> Cpp<'m> {
         self.functions.line("");
         for (parameter, value) in ways {
             self.functions.line(&format!(
-                "inline void {class}::{name}({parameter}) {{ {before}{place} = {value}; }}"
+                "inline void {class}::{name}({parameter}) {{ {field} = {value}; }}"
             ));
         }
     }
@@ -154,9 +151,11 @@ impl<'m> Cpp<'m> {
             "inline bool operator!=(const {name} &a, const {name} &b) {{ return !(a == b); }}"
         ));
         text.open(&format!("inline void swap({name} &a, {name} &b) {{"));
-        text.line(&format!("{name} was(std::move(a));"));
+        text.line(&format!(
+            "::tickwire::detail::Local<{name}> was(std::move(a));"
+        ));
         text.line("a = std::move(b);");
-        text.line("b = std::move(was);");
+        text.line("b = std::move(*was);");
         text.close("}");
     }
 

@@ -11,7 +11,13 @@ impl<'m> Cpp<'m> {
     /// What is known of a struct, and its functions.
     pub(super) fn struct_codec(&mut self, id: DefinitionId, of: &'m Struct, all: &[&'m Member]) {
         let has_key = all.iter().any(|member| member.key);
-        self.traits_of(id, of.extensibility, (!of.nested).then_some(has_key));
+        let apart = self.apart(all);
+        self.traits_of(
+            id,
+            of.extensibility,
+            (!of.nested).then_some(has_key),
+            &apart,
+        );
         let here = self.function_namespaces.clone();
         self.enter_functions(&["tickwire".to_owned(), "cdr".to_owned()]);
         for key in [false, true] {
@@ -25,13 +31,40 @@ impl<'m> Cpp<'m> {
             self.encode_struct(id, of, &members, key);
             self.decode_struct(id, of, &members, key);
         }
+        if !apart.is_empty() {
+            let apart = apart.iter().map(|codec| format!("{codec}::apart()"));
+            let sum = apart.collect::<Vec<_>>().join(" + ");
+            self.apart_function(id, &sum);
+        }
         if !of.nested {
             self.idl(id);
         }
         self.enter_functions(&here);
     }
 
-    fn traits_of(&mut self, id: DefinitionId, of: Extensibility, topic: Option<bool>) {
+    /// The codecs of those members that have memory elsewhere at first.
+    fn apart(&self, members: &[&Member]) -> Vec<String> {
+        let apart = members
+            .iter()
+            .filter(|it| !it.optional && (it.external || self.is_apart(&it.ty)));
+        apart.map(|member| self.member_codec(member)).collect()
+    }
+
+    fn is_apart(&self, ty: &Type) -> bool {
+        match kind(self.model, ty) {
+            Kind::Array(element, _) => self.is_apart(element),
+            Kind::Struct(id) | Kind::Union(id) => self.apart.contains(&id),
+            _ => false,
+        }
+    }
+
+    fn traits_of(
+        &mut self,
+        id: DefinitionId,
+        of: Extensibility,
+        topic: Option<bool>,
+        apart: &[String],
+    ) {
         let model = self.model;
         let full_name = &model.definition(id).full_name;
         let name = self.name(id);
@@ -75,11 +108,24 @@ impl<'m> Cpp<'m> {
                 ));
             }
         }
+        if !apart.is_empty() {
+            self.apart.insert(id);
+            text.line("static std::size_t apart();");
+        }
         if let Some(has_key) = topic {
             text.line(&format!("static constexpr bool has_key = {has_key};"));
             text.line("static const char *idl();");
         }
         text.close("};");
+    }
+
+    fn apart_function(&mut self, id: DefinitionId, size: &str) {
+        let name = self.name(id);
+        let text = &mut self.functions;
+        text.line("");
+        text.line(&format!(
+            "inline std::size_t Codec<{name}>::apart() {{ return {size}; }}"
+        ));
     }
 
     fn idl(&mut self, id: DefinitionId) {
@@ -346,7 +392,9 @@ impl<'m> Cpp<'m> {
     }
 
     pub(super) fn union_codec(&mut self, id: DefinitionId, of: &'m Union) {
-        self.traits_of(id, of.extensibility, None);
+        let members: Vec<&Member> = of.cases.iter().map(|case| &case.member).collect();
+        let apart = self.apart(&members);
+        self.traits_of(id, of.extensibility, None, &apart);
         let here = self.function_namespaces.clone();
         self.enter_functions(&["tickwire".to_owned(), "cdr".to_owned()]);
         for key in [false, true] {
@@ -354,6 +402,11 @@ impl<'m> Cpp<'m> {
                 self.encode_union(id, of, key);
                 self.decode_union(id, of, key);
             }
+        }
+        if !apart.is_empty() {
+            let apart = apart.iter().map(|codec| format!("{codec}::apart()"));
+            let apart = apart.collect::<Vec<_>>().join(", ");
+            self.apart_function(id, &format!("std::max<std::size_t>({{{apart}}})"));
         }
         self.enter_functions(&here);
     }

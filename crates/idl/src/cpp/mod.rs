@@ -5,6 +5,7 @@ mod aggregate;
 mod check;
 mod codec;
 mod constructed;
+mod macros;
 mod names;
 mod types;
 mod union;
@@ -32,6 +33,7 @@ pub(crate) fn cpp(model: &Model, name: &str) -> Result<String, Vec<Refusal>> {
         known: BTreeSet::new(),
         refusals: Vec::new(),
         facts: Facts::default(),
+        apart: BTreeSet::new(),
     };
     cpp.check();
     if !cpp.refusals.is_empty() {
@@ -61,6 +63,8 @@ struct Cpp<'m> {
     known: BTreeSet<DefinitionId>,
     refusals: Vec<Refusal>,
     facts: Facts,
+    /// Structs and unions of which values have memory elsewhere at first.
+    apart: BTreeSet<DefinitionId>,
 }
 
 /// The text is refused, and why is noted.

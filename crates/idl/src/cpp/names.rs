@@ -1,11 +1,12 @@
 //! Names of IDL in C++.
 
-use crate::c::names::{KEYWORDS, MACROS, STANDARD, primitive_type};
+use super::macros::is_macro;
+use crate::c::names::{KEYWORDS, STANDARD, primitive_type};
 use crate::model::{Definition, Primitive};
 
 /// A name as the OMG's mapping has it: what C++ means something else by gets `_cxx_` before it.
 pub(super) fn identifier(name: &str) -> String {
-    match KEYWORDS.contains(&name) || MACROS.contains(&name) || name == "std" {
+    match KEYWORDS.contains(&name) || is_macro(name) || name == "std" {
         true => format!("_cxx_{name}"),
         false => name.to_owned(),
     }

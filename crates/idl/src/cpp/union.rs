@@ -3,7 +3,7 @@
 use super::aggregate::of as typed;
 use super::{Cpp, names};
 use crate::c::facts::{Kind, initial_case, kind};
-use crate::model::{Case, DefinitionId, Primitive, Union, Value};
+use crate::model::{Case, DefinitionId, Member, Primitive, Union, Value};
 
 impl<'m> Cpp<'m> {
     pub(super) fn union(&mut self, id: DefinitionId, name: &str, of: &'m Union) {
@@ -134,10 +134,30 @@ impl<'m> Cpp<'m> {
             let label = case.labels.first().or(of.unlabelled.as_ref());
             let label =
                 label.map_or_else(String::new, |label| self.value(label, &of.discriminator));
-            let at = index + 1;
-            let before = format!("if (_u_.index() != {at}) _d({label});");
-            let place = format!("std::get<{at}>(_u_)");
-            self.setters(name, &case.member, Some((&before, &place)));
+            self.case_setters(name, &case.member, index + 1, &label);
+        }
+    }
+
+    /// How a member is set. What is given may be a part of the union, and is taken out before that changes.
+    fn case_setters(&mut self, class: &str, member: &Member, at: usize, label: &str) {
+        let (ty, name) = (self.member_type(member), names::identifier(&member.name));
+        let small = self.is_small(member);
+        let choose = format!("if (_u_.index() != {at}) _d({label});");
+        let text = &mut self.functions;
+        text.line("");
+        if small {
+            text.line(&format!(
+                "inline void {class}::{name}({ty} value) {{ {choose} std::get<{at}>(_u_) = value; }}"
+            ));
+            return;
+        }
+        for (parameter, value) in [("const {ty} &", "value"), ("{ty} &&", "std::move(value)")] {
+            let parameter = parameter.replace("{ty}", &ty);
+            text.open(&format!("inline void {class}::{name}({parameter}value) {{"));
+            text.line(&format!("::tickwire::detail::Local<{ty}> taken({value});"));
+            text.line(&choose);
+            text.line(&format!("std::get<{at}>(_u_) = std::move(*taken);"));
+            text.close("}");
         }
     }
 

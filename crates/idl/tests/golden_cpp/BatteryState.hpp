@@ -272,9 +272,9 @@ inline bool operator==(const Time &a, const Time &b) {
 }
 inline bool operator!=(const Time &a, const Time &b) { return !(a == b); }
 inline void swap(Time &a, Time &b) {
-    Time was(std::move(a));
+    ::tickwire::detail::Local<Time> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace msg
@@ -369,9 +369,9 @@ inline bool operator==(const Header &a, const Header &b) {
 }
 inline bool operator!=(const Header &a, const Header &b) { return !(a == b); }
 inline void swap(Header &a, Header &b) {
-    Header was(std::move(a));
+    ::tickwire::detail::Local<Header> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace msg
@@ -452,9 +452,9 @@ inline bool operator==(const String &a, const String &b) {
 }
 inline bool operator!=(const String &a, const String &b) { return !(a == b); }
 inline void swap(String &a, String &b) {
-    String was(std::move(a));
+    ::tickwire::detail::Local<String> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace msg
@@ -563,9 +563,9 @@ inline bool operator==(const BatteryState &a, const BatteryState &b) {
 }
 inline bool operator!=(const BatteryState &a, const BatteryState &b) { return !(a == b); }
 inline void swap(BatteryState &a, BatteryState &b) {
-    BatteryState was(std::move(a));
+    ::tickwire::detail::Local<BatteryState> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace msg

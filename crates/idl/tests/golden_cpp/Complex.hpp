@@ -289,9 +289,9 @@ inline bool operator==(const MarketDataEntry &a, const MarketDataEntry &b) {
 }
 inline bool operator!=(const MarketDataEntry &a, const MarketDataEntry &b) { return !(a == b); }
 inline void swap(MarketDataEntry &a, MarketDataEntry &b) {
-    MarketDataEntry was(std::move(a));
+    ::tickwire::detail::Local<MarketDataEntry> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief
@@ -615,9 +615,9 @@ inline bool operator==(const MarketData &a, const MarketData &b) {
 }
 inline bool operator!=(const MarketData &a, const MarketData &b) { return !(a == b); }
 inline void swap(MarketData &a, MarketData &b) {
-    MarketData was(std::move(a));
+    ::tickwire::detail::Local<MarketData> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief

@@ -444,9 +444,9 @@ inline bool operator==(const MarketDataEntry &a, const MarketDataEntry &b) {
 }
 inline bool operator!=(const MarketDataEntry &a, const MarketDataEntry &b) { return !(a == b); }
 inline void swap(MarketDataEntry &a, MarketDataEntry &b) {
-    MarketDataEntry was(std::move(a));
+    ::tickwire::detail::Local<MarketDataEntry> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief
@@ -776,9 +776,9 @@ inline bool operator==(const MarketData &a, const MarketData &b) {
 }
 inline bool operator!=(const MarketData &a, const MarketData &b) { return !(a == b); }
 inline void swap(MarketData &a, MarketData &b) {
-    MarketData was(std::move(a));
+    ::tickwire::detail::Local<MarketData> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief
@@ -1010,9 +1010,9 @@ inline bool operator==(const RelatedSym &a, const RelatedSym &b) {
 }
 inline bool operator!=(const RelatedSym &a, const RelatedSym &b) { return !(a == b); }
 inline void swap(RelatedSym &a, RelatedSym &b) {
-    RelatedSym was(std::move(a));
+    ::tickwire::detail::Local<RelatedSym> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief
@@ -1207,9 +1207,9 @@ inline bool operator==(const QuoteRequest &a, const QuoteRequest &b) {
 }
 inline bool operator!=(const QuoteRequest &a, const QuoteRequest &b) { return !(a == b); }
 inline void swap(QuoteRequest &a, QuoteRequest &b) {
-    QuoteRequest was(std::move(a));
+    ::tickwire::detail::Local<QuoteRequest> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief

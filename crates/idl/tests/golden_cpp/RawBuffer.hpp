@@ -66,9 +66,9 @@ inline bool operator==(const RawBuffer &a, const RawBuffer &b) {
 }
 inline bool operator!=(const RawBuffer &a, const RawBuffer &b) { return !(a == b); }
 inline void swap(RawBuffer &a, RawBuffer &b) {
-    RawBuffer was(std::move(a));
+    ::tickwire::detail::Local<RawBuffer> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief

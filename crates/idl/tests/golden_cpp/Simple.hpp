@@ -130,9 +130,9 @@ inline bool operator==(const Quote &a, const Quote &b) {
 }
 inline bool operator!=(const Quote &a, const Quote &b) { return !(a == b); }
 inline void swap(Quote &a, Quote &b) {
-    Quote was(std::move(a));
+    ::tickwire::detail::Local<Quote> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace MiddlewareNewsBrief

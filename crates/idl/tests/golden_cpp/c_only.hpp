@@ -481,6 +481,7 @@ struct Codec<::Everything> {
     static bool decode(::Everything &v, tw_cdr_reader *r);
     static bool encode_key(const ::Everything &v, tw_cdr_writer *w);
     static bool decode_key(::Everything &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = true;
     static const char *idl();
 };
@@ -563,17 +564,25 @@ inline void ByOctet::_d(std::uint8_t d) {
 
 inline void ByOctet::a(std::int32_t value) { if (_u_.index() != 1) _d(1); std::get<1>(_u_) = value; }
 
-inline void ByOctet::b(const std::string &value) { if (_u_.index() != 2) _d(0); std::get<2>(_u_) = value; }
-inline void ByOctet::b(std::string &&value) { if (_u_.index() != 2) _d(0); std::get<2>(_u_) = std::move(value); }
+inline void ByOctet::b(const std::string &value) {
+    ::tickwire::detail::Local<std::string> taken(value);
+    if (_u_.index() != 2) _d(0);
+    std::get<2>(_u_) = std::move(*taken);
+}
+inline void ByOctet::b(std::string &&value) {
+    ::tickwire::detail::Local<std::string> taken(std::move(value));
+    if (_u_.index() != 2) _d(0);
+    std::get<2>(_u_) = std::move(*taken);
+}
 
 inline bool operator==(const ByOctet &a, const ByOctet &b) {
     return a._d() == b._d() && a._u_ == b._u_;
 }
 inline bool operator!=(const ByOctet &a, const ByOctet &b) { return !(a == b); }
 inline void swap(ByOctet &a, ByOctet &b) {
-    ByOctet was(std::move(a));
+    ::tickwire::detail::Local<ByOctet> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {
@@ -662,17 +671,25 @@ inline void ByWide::_d(char16_t d) {
 
 inline void ByWide::x(double value) { if (_u_.index() != 1) _d(char16_t(0x0078)); std::get<1>(_u_) = value; }
 
-inline void ByWide::all(const std::vector<::ByOctet> &value) { if (_u_.index() != 2) _d(char16_t(0x20ac)); std::get<2>(_u_) = value; }
-inline void ByWide::all(std::vector<::ByOctet> &&value) { if (_u_.index() != 2) _d(char16_t(0x20ac)); std::get<2>(_u_) = std::move(value); }
+inline void ByWide::all(const std::vector<::ByOctet> &value) {
+    ::tickwire::detail::Local<std::vector<::ByOctet>> taken(value);
+    if (_u_.index() != 2) _d(char16_t(0x20ac));
+    std::get<2>(_u_) = std::move(*taken);
+}
+inline void ByWide::all(std::vector<::ByOctet> &&value) {
+    ::tickwire::detail::Local<std::vector<::ByOctet>> taken(std::move(value));
+    if (_u_.index() != 2) _d(char16_t(0x20ac));
+    std::get<2>(_u_) = std::move(*taken);
+}
 
 inline bool operator==(const ByWide &a, const ByWide &b) {
     return a._d() == b._d() && a._u_ == b._u_;
 }
 inline bool operator!=(const ByWide &a, const ByWide &b) { return !(a == b); }
 inline void swap(ByWide &a, ByWide &b) {
-    ByWide was(std::move(a));
+    ::tickwire::detail::Local<ByWide> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {
@@ -751,9 +768,9 @@ inline bool operator==(const _cxx_div &a, const _cxx_div &b) {
 }
 inline bool operator!=(const _cxx_div &a, const _cxx_div &b) { return !(a == b); }
 inline void swap(_cxx_div &a, _cxx_div &b) {
-    _cxx_div was(std::move(a));
+    ::tickwire::detail::Local<_cxx_div> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {
@@ -845,9 +862,9 @@ inline bool operator==(const _cxx_malloc &a, const _cxx_malloc &b) {
 }
 inline bool operator!=(const _cxx_malloc &a, const _cxx_malloc &b) { return !(a == b); }
 inline void swap(_cxx_malloc &a, _cxx_malloc &b) {
-    _cxx_malloc was(std::move(a));
+    ::tickwire::detail::Local<_cxx_malloc> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {
@@ -893,9 +910,9 @@ inline bool operator==(const exit &a, const exit &b) {
 }
 inline bool operator!=(const exit &a, const exit &b) { return !(a == b); }
 inline void swap(exit &a, exit &b) {
-    exit was(std::move(a));
+    ::tickwire::detail::Local<exit> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace keywords
@@ -1009,9 +1026,9 @@ inline bool operator==(const Everything &a, const Everything &b) {
 }
 inline bool operator!=(const Everything &a, const Everything &b) { return !(a == b); }
 inline void swap(Everything &a, Everything &b) {
-    Everything was(std::move(a));
+    ::tickwire::detail::Local<Everything> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {
@@ -1155,6 +1172,8 @@ inline bool Codec<::Everything>::decode_key(::Everything &v, tw_cdr_reader *r) {
     return true;
 }
 
+inline std::size_t Codec<::Everything>::apart() { return External<Text<5>>::apart() + External<WideText<5>>::apart(); }
+
 inline const char *Codec<::Everything>::idl() {
     return
         "bitset Bits {\n"
@@ -1228,9 +1247,9 @@ inline bool operator==(const Wider &a, const Wider &b) {
 }
 inline bool operator!=(const Wider &a, const Wider &b) { return !(a == b); }
 inline void swap(Wider &a, Wider &b) {
-    Wider was(std::move(a));
+    ::tickwire::detail::Local<Wider> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {
@@ -1302,9 +1321,9 @@ inline bool operator==(const Chain &a, const Chain &b) {
 }
 inline bool operator!=(const Chain &a, const Chain &b) { return !(a == b); }
 inline void swap(Chain &a, Chain &b) {
-    Chain was(std::move(a));
+    ::tickwire::detail::Local<Chain> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {
@@ -1380,9 +1399,9 @@ inline bool operator==(const Ring &a, const Ring &b) {
 }
 inline bool operator!=(const Ring &a, const Ring &b) { return !(a == b); }
 inline void swap(Ring &a, Ring &b) {
-    Ring was(std::move(a));
+    ::tickwire::detail::Local<Ring> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 namespace tickwire {

@@ -98,9 +98,9 @@ inline bool operator==(const Msg &a, const Msg &b) {
 }
 inline bool operator!=(const Msg &a, const Msg &b) { return !(a == b); }
 inline void swap(Msg &a, Msg &b) {
-    Msg was(std::move(a));
+    ::tickwire::detail::Local<Msg> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace HelloWorldData
@@ -190,9 +190,9 @@ inline bool operator==(const Plain &a, const Plain &b) {
 }
 inline bool operator!=(const Plain &a, const Plain &b) { return !(a == b); }
 inline void swap(Plain &a, Plain &b) {
-    Plain was(std::move(a));
+    ::tickwire::detail::Local<Plain> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace HelloWorldData

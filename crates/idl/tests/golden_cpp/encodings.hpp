@@ -1313,6 +1313,7 @@ struct Codec<::wire::Changing> {
     static bool decode(::wire::Changing &v, tw_cdr_reader *r);
     static bool encode_key(const ::wire::Changing &v, tw_cdr_writer *w) { return encode(v, w); }
     static bool decode_key(::wire::Changing &v, tw_cdr_reader *r) { return decode(v, r); }
+    static std::size_t apart();
 };
 
 template <>
@@ -1337,6 +1338,7 @@ struct Codec<::wire::Open> {
     static bool decode(::wire::Open &v, tw_cdr_reader *r);
     static bool encode_key(const ::wire::Open &v, tw_cdr_writer *w);
     static bool decode_key(::wire::Open &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = true;
     static const char *idl();
 };
@@ -1350,6 +1352,7 @@ struct Codec<::wire::Flowing> {
     static bool decode(::wire::Flowing &v, tw_cdr_reader *r);
     static bool encode_key(const ::wire::Flowing &v, tw_cdr_writer *w);
     static bool decode_key(::wire::Flowing &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = true;
     static const char *idl();
 };
@@ -1374,6 +1377,7 @@ struct Codec<::wire::Deep> {
     static bool decode(::wire::Deep &v, tw_cdr_reader *r);
     static bool encode_key(const ::wire::Deep &v, tw_cdr_writer *w);
     static bool decode_key(::wire::Deep &v, tw_cdr_reader *r);
+    static std::size_t apart();
 };
 
 template <>
@@ -1396,6 +1400,7 @@ struct Codec<::wire::Nesting> {
     static bool decode(::wire::Nesting &v, tw_cdr_reader *r);
     static bool encode_key(const ::wire::Nesting &v, tw_cdr_writer *w);
     static bool decode_key(::wire::Nesting &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = true;
     static const char *idl();
 };
@@ -1448,6 +1453,7 @@ struct Codec<::wire::Version2> {
     static bool decode(::wire::Version2 &v, tw_cdr_reader *r);
     static bool encode_key(const ::wire::Version2 &v, tw_cdr_writer *w);
     static bool decode_key(::wire::Version2 &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = true;
     static const char *idl();
 };
@@ -1510,9 +1516,9 @@ inline bool operator==(const Point &a, const Point &b) {
 }
 inline bool operator!=(const Point &a, const Point &b) { return !(a == b); }
 inline void swap(Point &a, Point &b) {
-    Point was(std::move(a));
+    ::tickwire::detail::Local<Point> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -1596,9 +1602,9 @@ inline bool operator==(const Odd &a, const Odd &b) {
 }
 inline bool operator!=(const Odd &a, const Odd &b) { return !(a == b); }
 inline void swap(Odd &a, Odd &b) {
-    Odd was(std::move(a));
+    ::tickwire::detail::Local<Odd> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -1688,9 +1694,9 @@ inline bool operator==(const Grown &a, const Grown &b) {
 }
 inline bool operator!=(const Grown &a, const Grown &b) { return !(a == b); }
 inline void swap(Grown &a, Grown &b) {
-    Grown was(std::move(a));
+    ::tickwire::detail::Local<Grown> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -1784,9 +1790,9 @@ inline bool operator==(const Loose &a, const Loose &b) {
 }
 inline bool operator!=(const Loose &a, const Loose &b) { return !(a == b); }
 inline void swap(Loose &a, Loose &b) {
-    Loose was(std::move(a));
+    ::tickwire::detail::Local<Loose> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -1913,26 +1919,58 @@ inline void Choice::o(std::uint8_t value) { if (_u_.index() != 1) _d(0); std::ge
 
 inline void Choice::d(double value) { if (_u_.index() != 2) _d(1); std::get<2>(_u_) = value; }
 
-inline void Choice::s(const std::string &value) { if (_u_.index() != 3) _d(2); std::get<3>(_u_) = value; }
-inline void Choice::s(std::string &&value) { if (_u_.index() != 3) _d(2); std::get<3>(_u_) = std::move(value); }
+inline void Choice::s(const std::string &value) {
+    ::tickwire::detail::Local<std::string> taken(value);
+    if (_u_.index() != 3) _d(2);
+    std::get<3>(_u_) = std::move(*taken);
+}
+inline void Choice::s(std::string &&value) {
+    ::tickwire::detail::Local<std::string> taken(std::move(value));
+    if (_u_.index() != 3) _d(2);
+    std::get<3>(_u_) = std::move(*taken);
+}
 
-inline void Choice::point(const ::wire::Point &value) { if (_u_.index() != 4) _d(3); std::get<4>(_u_) = value; }
-inline void Choice::point(::wire::Point &&value) { if (_u_.index() != 4) _d(3); std::get<4>(_u_) = std::move(value); }
+inline void Choice::point(const ::wire::Point &value) {
+    ::tickwire::detail::Local<::wire::Point> taken(value);
+    if (_u_.index() != 4) _d(3);
+    std::get<4>(_u_) = std::move(*taken);
+}
+inline void Choice::point(::wire::Point &&value) {
+    ::tickwire::detail::Local<::wire::Point> taken(std::move(value));
+    if (_u_.index() != 4) _d(3);
+    std::get<4>(_u_) = std::move(*taken);
+}
 
-inline void Choice::loose(const std::vector<::wire::Loose> &value) { if (_u_.index() != 5) _d(4); std::get<5>(_u_) = value; }
-inline void Choice::loose(std::vector<::wire::Loose> &&value) { if (_u_.index() != 5) _d(4); std::get<5>(_u_) = std::move(value); }
+inline void Choice::loose(const std::vector<::wire::Loose> &value) {
+    ::tickwire::detail::Local<std::vector<::wire::Loose>> taken(value);
+    if (_u_.index() != 5) _d(4);
+    std::get<5>(_u_) = std::move(*taken);
+}
+inline void Choice::loose(std::vector<::wire::Loose> &&value) {
+    ::tickwire::detail::Local<std::vector<::wire::Loose>> taken(std::move(value));
+    if (_u_.index() != 5) _d(4);
+    std::get<5>(_u_) = std::move(*taken);
+}
 
-inline void Choice::row(const ::wire::Row &value) { if (_u_.index() != 6) _d((-1)); std::get<6>(_u_) = value; }
-inline void Choice::row(::wire::Row &&value) { if (_u_.index() != 6) _d((-1)); std::get<6>(_u_) = std::move(value); }
+inline void Choice::row(const ::wire::Row &value) {
+    ::tickwire::detail::Local<::wire::Row> taken(value);
+    if (_u_.index() != 6) _d((-1));
+    std::get<6>(_u_) = std::move(*taken);
+}
+inline void Choice::row(::wire::Row &&value) {
+    ::tickwire::detail::Local<::wire::Row> taken(std::move(value));
+    if (_u_.index() != 6) _d((-1));
+    std::get<6>(_u_) = std::move(*taken);
+}
 
 inline bool operator==(const Choice &a, const Choice &b) {
     return a._d() == b._d() && a._u_ == b._u_;
 }
 inline bool operator!=(const Choice &a, const Choice &b) { return !(a == b); }
 inline void swap(Choice &a, Choice &b) {
-    Choice was(std::move(a));
+    ::tickwire::detail::Local<Choice> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -2055,8 +2093,16 @@ inline void ByMiddle::_d(::wire::Middle d) {
     _d_ = d;
 }
 
-inline void ByMiddle::code(const ::wire::Code &value) { if (_u_.index() != 1) _d(::wire::Middle::SEVEN); std::get<1>(_u_) = value; }
-inline void ByMiddle::code(::wire::Code &&value) { if (_u_.index() != 1) _d(::wire::Middle::SEVEN); std::get<1>(_u_) = std::move(value); }
+inline void ByMiddle::code(const ::wire::Code &value) {
+    ::tickwire::detail::Local<::wire::Code> taken(value);
+    if (_u_.index() != 1) _d(::wire::Middle::SEVEN);
+    std::get<1>(_u_) = std::move(*taken);
+}
+inline void ByMiddle::code(::wire::Code &&value) {
+    ::tickwire::detail::Local<::wire::Code> taken(std::move(value));
+    if (_u_.index() != 1) _d(::wire::Middle::SEVEN);
+    std::get<1>(_u_) = std::move(*taken);
+}
 
 inline void ByMiddle::number(std::int64_t value) { if (_u_.index() != 2) _d(::wire::Middle::MORE); std::get<2>(_u_) = value; }
 
@@ -2065,9 +2111,9 @@ inline bool operator==(const ByMiddle &a, const ByMiddle &b) {
 }
 inline bool operator!=(const ByMiddle &a, const ByMiddle &b) { return !(a == b); }
 inline void swap(ByMiddle &a, ByMiddle &b) {
-    ByMiddle was(std::move(a));
+    ::tickwire::detail::Local<ByMiddle> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -2160,23 +2206,47 @@ inline void Changing::_d(std::uint64_t d) {
     _d_ = d;
 }
 
-inline void Changing::points(const ::wire::Points &value) { if (_u_.index() != 1) _d(1); std::get<1>(_u_) = value; }
-inline void Changing::points(::wire::Points &&value) { if (_u_.index() != 1) _d(1); std::get<1>(_u_) = std::move(value); }
+inline void Changing::points(const ::wire::Points &value) {
+    ::tickwire::detail::Local<::wire::Points> taken(value);
+    if (_u_.index() != 1) _d(1);
+    std::get<1>(_u_) = std::move(*taken);
+}
+inline void Changing::points(::wire::Points &&value) {
+    ::tickwire::detail::Local<::wire::Points> taken(std::move(value));
+    if (_u_.index() != 1) _d(1);
+    std::get<1>(_u_) = std::move(*taken);
+}
 
-inline void Changing::text(const std::string &value) { if (_u_.index() != 2) _d(2); std::get<2>(_u_) = value; }
-inline void Changing::text(std::string &&value) { if (_u_.index() != 2) _d(2); std::get<2>(_u_) = std::move(value); }
+inline void Changing::text(const std::string &value) {
+    ::tickwire::detail::Local<std::string> taken(value);
+    if (_u_.index() != 2) _d(2);
+    std::get<2>(_u_) = std::move(*taken);
+}
+inline void Changing::text(std::string &&value) {
+    ::tickwire::detail::Local<std::string> taken(std::move(value));
+    if (_u_.index() != 2) _d(2);
+    std::get<2>(_u_) = std::move(*taken);
+}
 
-inline void Changing::odd(const ::tickwire::external<::wire::Odd> &value) { if (_u_.index() != 3) _d(0); std::get<3>(_u_) = value; }
-inline void Changing::odd(::tickwire::external<::wire::Odd> &&value) { if (_u_.index() != 3) _d(0); std::get<3>(_u_) = std::move(value); }
+inline void Changing::odd(const ::tickwire::external<::wire::Odd> &value) {
+    ::tickwire::detail::Local<::tickwire::external<::wire::Odd>> taken(value);
+    if (_u_.index() != 3) _d(0);
+    std::get<3>(_u_) = std::move(*taken);
+}
+inline void Changing::odd(::tickwire::external<::wire::Odd> &&value) {
+    ::tickwire::detail::Local<::tickwire::external<::wire::Odd>> taken(std::move(value));
+    if (_u_.index() != 3) _d(0);
+    std::get<3>(_u_) = std::move(*taken);
+}
 
 inline bool operator==(const Changing &a, const Changing &b) {
     return a._d() == b._d() && a._u_ == b._u_;
 }
 inline bool operator!=(const Changing &a, const Changing &b) { return !(a == b); }
 inline void swap(Changing &a, Changing &b) {
-    Changing was(std::move(a));
+    ::tickwire::detail::Local<Changing> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -2283,6 +2353,8 @@ inline bool Codec<::wire::Changing>::decode(::wire::Changing &v, tw_cdr_reader *
     tw_cdr_leave_struct(r, &scope);
     return true;
 }
+
+inline std::size_t Codec<::wire::Changing>::apart() { return std::max<std::size_t>({External<Aggregate<::wire::Odd>>::apart()}); }
 
 } // namespace cdr
 } // namespace tickwire
@@ -2408,9 +2480,9 @@ inline bool operator==(const Closed &a, const Closed &b) {
 }
 inline bool operator!=(const Closed &a, const Closed &b) { return !(a == b); }
 inline void swap(Closed &a, Closed &b) {
-    Closed was(std::move(a));
+    ::tickwire::detail::Local<Closed> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -2775,9 +2847,9 @@ inline bool operator==(const Open &a, const Open &b) {
 }
 inline bool operator!=(const Open &a, const Open &b) { return !(a == b); }
 inline void swap(Open &a, Open &b) {
-    Open was(std::move(a));
+    ::tickwire::detail::Local<Open> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -3016,6 +3088,8 @@ inline bool Codec<::wire::Open>::decode_key(::wire::Open &v, tw_cdr_reader *r) {
     return true;
 }
 
+inline std::size_t Codec<::wire::Open>::apart() { return Aggregate<::wire::Changing>::apart() + External<Aggregate<::wire::Odd>>::apart(); }
+
 inline const char *Codec<::wire::Open>::idl() {
     return
         "module wire {\n"
@@ -3245,9 +3319,9 @@ inline bool operator==(const Flowing &a, const Flowing &b) {
 }
 inline bool operator!=(const Flowing &a, const Flowing &b) { return !(a == b); }
 inline void swap(Flowing &a, Flowing &b) {
-    Flowing was(std::move(a));
+    ::tickwire::detail::Local<Flowing> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -3590,6 +3664,8 @@ inline bool Codec<::wire::Flowing>::decode_key(::wire::Flowing &v, tw_cdr_reader
     return true;
 }
 
+inline std::size_t Codec<::wire::Flowing>::apart() { return Aggregate<::wire::Changing>::apart() + External<Aggregate<::wire::Grown>>::apart(); }
+
 inline const char *Codec<::wire::Flowing>::idl() {
     return
         "module wire {\n"
@@ -3732,9 +3808,9 @@ inline bool operator==(const Inner &a, const Inner &b) {
 }
 inline bool operator!=(const Inner &a, const Inner &b) { return !(a == b); }
 inline void swap(Inner &a, Inner &b) {
-    Inner was(std::move(a));
+    ::tickwire::detail::Local<Inner> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -3851,9 +3927,9 @@ inline bool operator==(const Deep &a, const Deep &b) {
 }
 inline bool operator!=(const Deep &a, const Deep &b) { return !(a == b); }
 inline void swap(Deep &a, Deep &b) {
-    Deep was(std::move(a));
+    ::tickwire::detail::Local<Deep> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -3962,6 +4038,8 @@ inline bool Codec<::wire::Deep>::decode_key(::wire::Deep &v, tw_cdr_reader *r) {
     return true;
 }
 
+inline std::size_t Codec<::wire::Deep>::apart() { return Aggregate<::wire::Changing>::apart(); }
+
 } // namespace cdr
 } // namespace tickwire
 
@@ -4002,8 +4080,16 @@ inline void Keyed::_d(bool d) {
     _d_ = d;
 }
 
-inline void Keyed::inner(const ::wire::Inner &value) { if (_u_.index() != 1) _d(true); std::get<1>(_u_) = value; }
-inline void Keyed::inner(::wire::Inner &&value) { if (_u_.index() != 1) _d(true); std::get<1>(_u_) = std::move(value); }
+inline void Keyed::inner(const ::wire::Inner &value) {
+    ::tickwire::detail::Local<::wire::Inner> taken(value);
+    if (_u_.index() != 1) _d(true);
+    std::get<1>(_u_) = std::move(*taken);
+}
+inline void Keyed::inner(::wire::Inner &&value) {
+    ::tickwire::detail::Local<::wire::Inner> taken(std::move(value));
+    if (_u_.index() != 1) _d(true);
+    std::get<1>(_u_) = std::move(*taken);
+}
 
 inline void Keyed::plain(std::int32_t value) { if (_u_.index() != 2) _d(false); std::get<2>(_u_) = value; }
 
@@ -4012,9 +4098,9 @@ inline bool operator==(const Keyed &a, const Keyed &b) {
 }
 inline bool operator!=(const Keyed &a, const Keyed &b) { return !(a == b); }
 inline void swap(Keyed &a, Keyed &b) {
-    Keyed was(std::move(a));
+    ::tickwire::detail::Local<Keyed> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -4133,9 +4219,9 @@ inline bool operator==(const Nesting &a, const Nesting &b) {
 }
 inline bool operator!=(const Nesting &a, const Nesting &b) { return !(a == b); }
 inline void swap(Nesting &a, Nesting &b) {
-    Nesting was(std::move(a));
+    ::tickwire::detail::Local<Nesting> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -4285,6 +4371,8 @@ inline bool Codec<::wire::Nesting>::decode_key(::wire::Nesting &v, tw_cdr_reader
     return true;
 }
 
+inline std::size_t Codec<::wire::Nesting>::apart() { return Aggregate<::wire::Deep>::apart(); }
+
 inline const char *Codec<::wire::Nesting>::idl() {
     return
         "module wire {\n"
@@ -4404,9 +4492,9 @@ inline bool operator==(const Tree &a, const Tree &b) {
 }
 inline bool operator!=(const Tree &a, const Tree &b) { return !(a == b); }
 inline void swap(Tree &a, Tree &b) {
-    Tree was(std::move(a));
+    ::tickwire::detail::Local<Tree> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -4492,9 +4580,9 @@ inline bool operator==(const Forest &a, const Forest &b) {
 }
 inline bool operator!=(const Forest &a, const Forest &b) { return !(a == b); }
 inline void swap(Forest &a, Forest &b) {
-    Forest was(std::move(a));
+    ::tickwire::detail::Local<Forest> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -4564,9 +4652,9 @@ inline bool operator==(const Version1 &a, const Version1 &b) {
 }
 inline bool operator!=(const Version1 &a, const Version1 &b) { return !(a == b); }
 inline void swap(Version1 &a, Version1 &b) {
-    Version1 was(std::move(a));
+    ::tickwire::detail::Local<Version1> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -4678,9 +4766,9 @@ inline bool operator==(const Version2 &a, const Version2 &b) {
 }
 inline bool operator!=(const Version2 &a, const Version2 &b) { return !(a == b); }
 inline void swap(Version2 &a, Version2 &b) {
-    Version2 was(std::move(a));
+    ::tickwire::detail::Local<Version2> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -4782,6 +4870,8 @@ inline bool Codec<::wire::Version2>::decode_key(::wire::Version2 &v, tw_cdr_read
     return true;
 }
 
+inline std::size_t Codec<::wire::Version2>::apart() { return External<Aggregate<::wire::Choice>>::apart(); }
+
 inline const char *Codec<::wire::Version2>::idl() {
     return
         "module wire {\n"
@@ -4861,9 +4951,9 @@ inline bool operator==(const Older &a, const Older &b) {
 }
 inline bool operator!=(const Older &a, const Older &b) { return !(a == b); }
 inline void swap(Older &a, Older &b) {
-    Older was(std::move(a));
+    ::tickwire::detail::Local<Older> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire
@@ -4993,9 +5083,9 @@ inline bool operator==(const Newer &a, const Newer &b) {
 }
 inline bool operator!=(const Newer &a, const Newer &b) { return !(a == b); }
 inline void swap(Newer &a, Newer &b) {
-    Newer was(std::move(a));
+    ::tickwire::detail::Local<Newer> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace wire

@@ -776,6 +776,7 @@ struct Codec<::trading::BySmall> {
     static bool decode(::trading::BySmall &v, tw_cdr_reader *r);
     static bool encode_key(const ::trading::BySmall &v, tw_cdr_writer *w) { return encode(v, w); }
     static bool decode_key(::trading::BySmall &v, tw_cdr_reader *r) { return decode(v, r); }
+    static std::size_t apart();
 };
 
 template <>
@@ -826,6 +827,7 @@ struct Codec<::trading::Order> {
     static bool decode(::trading::Order &v, tw_cdr_reader *r);
     static bool encode_key(const ::trading::Order &v, tw_cdr_writer *w);
     static bool decode_key(::trading::Order &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = true;
     static const char *idl();
 };
@@ -839,6 +841,7 @@ struct Codec<::other::Level> {
     static bool decode(::other::Level &v, tw_cdr_reader *r);
     static bool encode_key(const ::other::Level &v, tw_cdr_writer *w);
     static bool decode_key(::other::Level &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = false;
     static const char *idl();
 };
@@ -852,6 +855,7 @@ struct Codec<::other::inner::Level> {
     static bool decode(::other::inner::Level &v, tw_cdr_reader *r);
     static bool encode_key(const ::other::inner::Level &v, tw_cdr_writer *w);
     static bool decode_key(::other::inner::Level &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = false;
     static const char *idl();
 };
@@ -865,6 +869,7 @@ struct Codec<::trading::Reopened> {
     static bool decode(::trading::Reopened &v, tw_cdr_reader *r);
     static bool encode_key(const ::trading::Reopened &v, tw_cdr_writer *w);
     static bool decode_key(::trading::Reopened &v, tw_cdr_reader *r);
+    static std::size_t apart();
     static constexpr bool has_key = false;
     static const char *idl();
 };
@@ -894,9 +899,9 @@ inline bool operator==(const Node &a, const Node &b) {
 }
 inline bool operator!=(const Node &a, const Node &b) { return !(a == b); }
 inline void swap(Node &a, Node &b) {
-    Node was(std::move(a));
+    ::tickwire::detail::Local<Node> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -971,9 +976,9 @@ inline bool operator==(const Level &a, const Level &b) {
 }
 inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
 inline void swap(Level &a, Level &b) {
-    Level was(std::move(a));
+    ::tickwire::detail::Local<Level> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1063,11 +1068,27 @@ inline void Choice::_d(std::int32_t d) {
 
 inline void Choice::limit(double value) { if (_u_.index() != 1) _d(1); std::get<1>(_u_) = value; }
 
-inline void Choice::text(const std::string &value) { if (_u_.index() != 2) _d(2); std::get<2>(_u_) = value; }
-inline void Choice::text(std::string &&value) { if (_u_.index() != 2) _d(2); std::get<2>(_u_) = std::move(value); }
+inline void Choice::text(const std::string &value) {
+    ::tickwire::detail::Local<std::string> taken(value);
+    if (_u_.index() != 2) _d(2);
+    std::get<2>(_u_) = std::move(*taken);
+}
+inline void Choice::text(std::string &&value) {
+    ::tickwire::detail::Local<std::string> taken(std::move(value));
+    if (_u_.index() != 2) _d(2);
+    std::get<2>(_u_) = std::move(*taken);
+}
 
-inline void Choice::level(const ::trading::Level &value) { if (_u_.index() != 3) _d((-7)); std::get<3>(_u_) = value; }
-inline void Choice::level(::trading::Level &&value) { if (_u_.index() != 3) _d((-7)); std::get<3>(_u_) = std::move(value); }
+inline void Choice::level(const ::trading::Level &value) {
+    ::tickwire::detail::Local<::trading::Level> taken(value);
+    if (_u_.index() != 3) _d((-7));
+    std::get<3>(_u_) = std::move(*taken);
+}
+inline void Choice::level(::trading::Level &&value) {
+    ::tickwire::detail::Local<::trading::Level> taken(std::move(value));
+    if (_u_.index() != 3) _d((-7));
+    std::get<3>(_u_) = std::move(*taken);
+}
 
 inline void Choice::other(std::uint8_t value) { if (_u_.index() != 4) _d(0); std::get<4>(_u_) = value; }
 
@@ -1076,9 +1097,9 @@ inline bool operator==(const Choice &a, const Choice &b) {
 }
 inline bool operator!=(const Choice &a, const Choice &b) { return !(a == b); }
 inline void swap(Choice &a, Choice &b) {
-    Choice was(std::move(a));
+    ::tickwire::detail::Local<Choice> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1185,20 +1206,36 @@ inline void BySide::_d(::trading::Side d) {
     _d_ = d;
 }
 
-inline void BySide::bid(const ::trading::Level &value) { if (_u_.index() != 1) _d(::trading::Side::BUY); std::get<1>(_u_) = value; }
-inline void BySide::bid(::trading::Level &&value) { if (_u_.index() != 1) _d(::trading::Side::BUY); std::get<1>(_u_) = std::move(value); }
+inline void BySide::bid(const ::trading::Level &value) {
+    ::tickwire::detail::Local<::trading::Level> taken(value);
+    if (_u_.index() != 1) _d(::trading::Side::BUY);
+    std::get<1>(_u_) = std::move(*taken);
+}
+inline void BySide::bid(::trading::Level &&value) {
+    ::tickwire::detail::Local<::trading::Level> taken(std::move(value));
+    if (_u_.index() != 1) _d(::trading::Side::BUY);
+    std::get<1>(_u_) = std::move(*taken);
+}
 
-inline void BySide::asks(const ::trading::Book &value) { if (_u_.index() != 2) _d(::trading::Side::SELL); std::get<2>(_u_) = value; }
-inline void BySide::asks(::trading::Book &&value) { if (_u_.index() != 2) _d(::trading::Side::SELL); std::get<2>(_u_) = std::move(value); }
+inline void BySide::asks(const ::trading::Book &value) {
+    ::tickwire::detail::Local<::trading::Book> taken(value);
+    if (_u_.index() != 2) _d(::trading::Side::SELL);
+    std::get<2>(_u_) = std::move(*taken);
+}
+inline void BySide::asks(::trading::Book &&value) {
+    ::tickwire::detail::Local<::trading::Book> taken(std::move(value));
+    if (_u_.index() != 2) _d(::trading::Side::SELL);
+    std::get<2>(_u_) = std::move(*taken);
+}
 
 inline bool operator==(const BySide &a, const BySide &b) {
     return a._d() == b._d() && a._u_ == b._u_;
 }
 inline bool operator!=(const BySide &a, const BySide &b) { return !(a == b); }
 inline void swap(BySide &a, BySide &b) {
-    BySide was(std::move(a));
+    ::tickwire::detail::Local<BySide> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1356,9 +1393,9 @@ inline bool operator==(const ByBool &a, const ByBool &b) {
 }
 inline bool operator!=(const ByBool &a, const ByBool &b) { return !(a == b); }
 inline void swap(ByBool &a, ByBool &b) {
-    ByBool was(std::move(a));
+    ::tickwire::detail::Local<ByBool> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1452,9 +1489,9 @@ inline bool operator==(const ByChar &a, const ByChar &b) {
 }
 inline bool operator!=(const ByChar &a, const ByChar &b) { return !(a == b); }
 inline void swap(ByChar &a, ByChar &b) {
-    ByChar was(std::move(a));
+    ::tickwire::detail::Local<ByChar> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1547,20 +1584,36 @@ inline void BySmall::_d(std::uint8_t d) {
     _d_ = d;
 }
 
-inline void BySmall::zero(const std::string &value) { if (_u_.index() != 1) _d(0); std::get<1>(_u_) = value; }
-inline void BySmall::zero(std::string &&value) { if (_u_.index() != 1) _d(0); std::get<1>(_u_) = std::move(value); }
+inline void BySmall::zero(const std::string &value) {
+    ::tickwire::detail::Local<std::string> taken(value);
+    if (_u_.index() != 1) _d(0);
+    std::get<1>(_u_) = std::move(*taken);
+}
+inline void BySmall::zero(std::string &&value) {
+    ::tickwire::detail::Local<std::string> taken(std::move(value));
+    if (_u_.index() != 1) _d(0);
+    std::get<1>(_u_) = std::move(*taken);
+}
 
-inline void BySmall::last(const ::tickwire::external<::trading::Choice> &value) { if (_u_.index() != 2) _d(255); std::get<2>(_u_) = value; }
-inline void BySmall::last(::tickwire::external<::trading::Choice> &&value) { if (_u_.index() != 2) _d(255); std::get<2>(_u_) = std::move(value); }
+inline void BySmall::last(const ::tickwire::external<::trading::Choice> &value) {
+    ::tickwire::detail::Local<::tickwire::external<::trading::Choice>> taken(value);
+    if (_u_.index() != 2) _d(255);
+    std::get<2>(_u_) = std::move(*taken);
+}
+inline void BySmall::last(::tickwire::external<::trading::Choice> &&value) {
+    ::tickwire::detail::Local<::tickwire::external<::trading::Choice>> taken(std::move(value));
+    if (_u_.index() != 2) _d(255);
+    std::get<2>(_u_) = std::move(*taken);
+}
 
 inline bool operator==(const BySmall &a, const BySmall &b) {
     return a._d() == b._d() && a._u_ == b._u_;
 }
 inline bool operator!=(const BySmall &a, const BySmall &b) { return !(a == b); }
 inline void swap(BySmall &a, BySmall &b) {
-    BySmall was(std::move(a));
+    ::tickwire::detail::Local<BySmall> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1613,6 +1666,8 @@ inline bool Codec<::trading::BySmall>::decode(::trading::BySmall &v, tw_cdr_read
     return true;
 }
 
+inline std::size_t Codec<::trading::BySmall>::apart() { return std::max<std::size_t>({External<Aggregate<::trading::Choice>>::apart()}); }
+
 } // namespace cdr
 } // namespace tickwire
 
@@ -1644,9 +1699,9 @@ inline bool operator==(const Instrument &a, const Instrument &b) {
 }
 inline bool operator!=(const Instrument &a, const Instrument &b) { return !(a == b); }
 inline void swap(Instrument &a, Instrument &b) {
-    Instrument was(std::move(a));
+    ::tickwire::detail::Local<Instrument> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1818,9 +1873,9 @@ inline bool operator==(const Hashed &a, const Hashed &b) {
 }
 inline bool operator!=(const Hashed &a, const Hashed &b) { return !(a == b); }
 inline void swap(Hashed &a, Hashed &b) {
-    Hashed was(std::move(a));
+    ::tickwire::detail::Local<Hashed> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -1928,9 +1983,9 @@ inline bool operator==(const Base &a, const Base &b) {
 }
 inline bool operator!=(const Base &a, const Base &b) { return !(a == b); }
 inline void swap(Base &a, Base &b) {
-    Base was(std::move(a));
+    ::tickwire::detail::Local<Base> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -2155,9 +2210,9 @@ inline bool operator==(const Order &a, const Order &b) {
 }
 inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
 inline void swap(Order &a, Order &b) {
-    Order was(std::move(a));
+    ::tickwire::detail::Local<Order> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -2600,6 +2655,8 @@ inline bool Codec<::trading::Order>::decode_key(::trading::Order &v, tw_cdr_read
     return true;
 }
 
+inline std::size_t Codec<::trading::Order>::apart() { return External<Number<std::int32_t>>::apart() + Aggregate<::trading::BySmall>::apart(); }
+
 inline const char *Codec<::trading::Order>::idl() {
     return
         "module trading {\n"
@@ -2751,9 +2808,9 @@ inline bool operator==(const Level &a, const Level &b) {
 }
 inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
 inline void swap(Level &a, Level &b) {
-    Level was(std::move(a));
+    ::tickwire::detail::Local<Level> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace other
@@ -2822,6 +2879,8 @@ inline bool Codec<::other::Level>::decode_key(::other::Level &v, tw_cdr_reader *
     tw_cdr_leave_struct(r, &scope);
     return true;
 }
+
+inline std::size_t Codec<::other::Level>::apart() { return Aggregate<::trading::Order>::apart(); }
 
 inline const char *Codec<::other::Level>::idl() {
     return
@@ -2977,9 +3036,9 @@ inline bool operator==(const Level &a, const Level &b) {
 }
 inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
 inline void swap(Level &a, Level &b) {
-    Level was(std::move(a));
+    ::tickwire::detail::Local<Level> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace inner
@@ -3033,6 +3092,8 @@ inline bool Codec<::other::inner::Level>::decode_key(::other::inner::Level &v, t
     tw_cdr_leave_struct(r, &scope);
     return true;
 }
+
+inline std::size_t Codec<::other::inner::Level>::apart() { return Aggregate<::other::Level>::apart(); }
 
 inline const char *Codec<::other::inner::Level>::idl() {
     return
@@ -3198,9 +3259,9 @@ inline bool operator==(const Reopened &a, const Reopened &b) {
 }
 inline bool operator!=(const Reopened &a, const Reopened &b) { return !(a == b); }
 inline void swap(Reopened &a, Reopened &b) {
-    Reopened was(std::move(a));
+    ::tickwire::detail::Local<Reopened> was(std::move(a));
     a = std::move(b);
-    b = std::move(was);
+    b = std::move(*was);
 }
 
 } // namespace trading
@@ -3253,6 +3314,8 @@ inline bool Codec<::trading::Reopened>::decode_key(::trading::Reopened &v, tw_cd
     tw_cdr_leave_struct(r, &scope);
     return true;
 }
+
+inline std::size_t Codec<::trading::Reopened>::apart() { return Aggregate<::other::inner::Level>::apart(); }
 
 inline const char *Codec<::trading::Reopened>::idl() {
     return

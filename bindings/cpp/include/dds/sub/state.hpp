@@ -5,6 +5,7 @@
 #include <dds/sub/listener.hpp>
 #include <dds/sub/sample.hpp>
 #include <dds/sub/subscriber.hpp>
+#include <tickwire/local.hpp>
 
 namespace tickwire {
 namespace detail {
@@ -76,7 +77,7 @@ bool decode(const tw_sample &from, dds::sub::Sample<T> &to)
     to.info(dds::sub::SampleInfo(from.info));
     if (from.info.valid_data != 0)
         return TypeSupport<T>::decode(to.data(), from.data, from.len);
-    to.data() = T();
+    begin_anew(to.data());
     return from.len == 0 || TypeSupport<T>::decode_key(to.data(), from.data, from.len);
 }
 

@@ -304,10 +304,10 @@ private:
     {
         if constexpr (std::is_same_v<typename std::iterator_traits<Iterator>::iterator_category,
                                      std::output_iterator_tag>) {
-            Sample<T> sample;
-            if (!tickwire::detail::decode(from, sample))
+            tickwire::detail::Local<Sample<T>> sample;
+            if (!tickwire::detail::decode(from, *sample))
                 return false;
-            *to++ = std::move(sample);
+            *to++ = std::move(*sample);
         } else {
             if (!tickwire::detail::decode(from, *to))
                 return false;

@@ -43,7 +43,7 @@ struct Sequence {
         tw_cdr_scope scope;
         std::uint32_t length;
         constexpr std::size_t fewest = K ? C::key_least : C::least;
-        constexpr std::size_t size = C::primitive ? 0 : sizeof(element);
+        const std::size_t size = C::primitive ? 0 : sizeof(element) + apart<C>();
         if (!tw_cdr_enter_sequence(r, Bound, C::primitive, fewest, size, &scope, &length))
             return false;
         values.resize(length);
@@ -95,7 +95,8 @@ struct Map {
     {
         tw_cdr_scope scope;
         std::uint32_t length;
-        constexpr std::size_t size = sizeof(typename type::value_type) + 4 * sizeof(void *);
+        const std::size_t size =
+            sizeof(typename type::value_type) + 4 * sizeof(void *) + apart<C>() + apart<V>();
         if (!tw_cdr_enter_sequence(r, Bound, C::primitive && V::primitive, C::least + V::least, size, &scope, &length))
             return false;
         map.clear();
@@ -135,6 +136,7 @@ struct Array {
     static constexpr std::size_t least = N * Inner::least, key_least = N * Inner::key_least;
     static constexpr bool primitive = false;
 
+    static std::size_t apart() { return N * cdr::apart<Inner>(); }
     static void put(std::uint8_t *at, const type &values, bool swap)
     {
         if constexpr (sizeof...(More) == 0) {

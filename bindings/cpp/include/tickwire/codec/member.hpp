@@ -7,6 +7,7 @@
 
 #include <tickwire/codec/number.hpp>
 #include <tickwire/external.hpp>
+#include <tickwire/local.hpp>
 
 namespace tickwire {
 namespace cdr {
@@ -28,7 +29,12 @@ struct Aggregate {
     {
         return K ? Codec<T>::decode_key(value, r) : Codec<T>::decode(value, r);
     }
-    static void reset(T &value) { value = T(); }
+    static void reset(T &value) { detail::begin_anew(value); }
+    template <class U = T>
+    static auto apart() -> decltype(Codec<U>::apart())
+    {
+        return Codec<U>::apart();
+    }
 };
 
 template <class C>
@@ -37,6 +43,7 @@ struct External {
     static constexpr std::size_t least = C::least, key_least = C::key_least;
     static constexpr bool primitive = false;
 
+    static std::size_t apart() { return sizeof(typename C::type) + cdr::apart<C>(); }
     template <bool K>
     static bool write(tw_cdr_writer *w, const type &value)
     {
@@ -46,7 +53,7 @@ struct External {
     static bool read(tw_cdr_reader *r, type &value)
     {
         if (!value) {
-            if (!tw_cdr_charge(r, 1, sizeof(typename C::type)))
+            if (!tw_cdr_charge(r, 1, apart()))
                 return false;
             reset(value);
         }
@@ -88,19 +95,13 @@ bool write_optional(tw_cdr_writer *w, std::uint32_t id, bool must_understand, co
            tw_cdr_close_optional(w, &mark);
 }
 
-template <class C>
-constexpr bool is_external = false;
-template <class C>
-constexpr bool is_external<External<C>> = true;
-
 /* An optional member that is there. */
 template <class C, bool K, class T>
 bool read_present(tw_cdr_reader *r, std::optional<T> &value)
 {
     if (!value) {
-        if constexpr (is_external<C>)
-            if (!tw_cdr_charge(r, 1, sizeof(*std::declval<T>())))
-                return false;
+        if (!tw_cdr_charge(r, 1, apart<C>()))
+            return false;
         value.emplace();
     }
     return C::template read<K>(r, *value);

@@ -25,8 +25,22 @@ template <class T>
 struct BitsetCodec;
 
 /* -- Codecs of all other types. Each has the `type` of its values; write and read, of the key alone if K; reset, which
- * makes a value what it begins with; `least`, the fewest bytes that a value takes; and whether it is `primitive`. Those
+ * makes a value what it begins with; apart, if such values may have memory elsewhere; `least`, the fewest bytes that a value takes; and whether it is `primitive`. Those
  * of numbers, and of arrays of numbers, also put and get bytes that are known to be there. -- */
+
+/* The memory that a value has elsewhere at first, for members that are @external. */
+template <class C, class = void>
+constexpr bool has_apart = false;
+template <class C>
+constexpr bool has_apart<C, std::void_t<decltype(C::apart())>> = true;
+template <class C>
+std::size_t apart()
+{
+    if constexpr (has_apart<C>)
+        return C::apart();
+    else
+        return 0;
+}
 
 /* The bits of a number of so many bytes. */
 inline std::uint8_t swapped(std::uint8_t bits)
