@@ -352,6 +352,8 @@ namespace Tickwire
         readonly TickwireObject _writer;
         readonly IntPtr _data;
         readonly LoanHandle _handle;
+        /// Who copies again and again would not let the gate go.
+        int _ended;
 
         internal WriterLoan(TickwireObject writer, IntPtr data, int length, IntPtr loan)
         {
@@ -370,7 +372,7 @@ namespace Tickwire
         {
             get
             {
-                if (_handle.IsClosed)
+                if (Volatile.Read(ref _ended) != 0)
                     throw new ObjectDisposedException("WriterLoan");
                 return _data;
             }
@@ -397,10 +399,10 @@ namespace Tickwire
             if (length < 0 || length > Length)
                 throw new ArgumentOutOfRangeException("length");
             IntPtr loan;
+            if (Interlocked.Exchange(ref _ended, 1) != 0)
+                throw new ObjectDisposedException("WriterLoan");
             lock (_gate)
             {
-                if (_handle.IsClosed)
-                    throw new ObjectDisposedException("WriterLoan");
                 loan = _handle.DangerousGetHandle();
                 _handle.SetHandleAsInvalid();
             }
@@ -410,6 +412,8 @@ namespace Tickwire
         /// <summary>Ends it without writing it.</summary>
         public void Dispose()
         {
+            if (Interlocked.Exchange(ref _ended, 1) != 0)
+                return;
             lock (_gate)
                 _handle.Dispose();
         }

@@ -135,6 +135,8 @@ namespace Tickwire
     public sealed unsafe class RawSamples : IDisposable
     {
         Native.Samples _samples;
+        /// Who looks again and again would not let the gate go.
+        volatile bool _ends;
 
         internal RawSamples(Native.Samples samples)
         {
@@ -167,7 +169,7 @@ namespace Tickwire
 
         internal Native.Sample* At(int index)
         {
-            if (_samples.Held == IntPtr.Zero)
+            if (_ends || _samples.Held == IntPtr.Zero)
                 throw new ObjectDisposedException("RawSamples");
             return _samples.First + index;
         }
@@ -181,6 +183,7 @@ namespace Tickwire
 
         void Return()
         {
+            _ends = true;
             lock (Gate)
             {
                 if (_samples.Held == IntPtr.Zero)

@@ -65,8 +65,13 @@ impl<'m> CSharp<'m> {
         super::block(text, "switch (member.Id)");
         for (index, member) in members.iter().enumerate() {
             text.open(&format!("case {}:", member.id));
-            text.line(&format!("seen{index} = true;"));
             let how = self.how_read(member, key);
+            // One that comes again makes what it had anew.
+            if let Some(weight) = self.weight_of_new(&member.ty) {
+                let again = format!("seen{index} && !r.Charge(1, {weight})");
+                text.when(&again, &how.fail());
+            }
+            text.line(&format!("seen{index} = true;"));
             let at = self.place(member);
             self.decode_target(text, member, &at, &how);
             text.close("    break;");
@@ -254,20 +259,23 @@ impl<'m> CSharp<'m> {
         if is_value(self.model, &member.ty) {
             return self.decode_apart(text, &member.ty, value, None, how);
         }
-        // What is read first allocates nothing that is not there.
-        let is_read_first = match kind(self.model, &member.ty) {
-            Kind::String(_) | Kind::WString(_) => true,
-            Kind::Sequence(element, _) => is_primitive(self.model, element),
-            _ => false,
-        };
-        if !is_read_first {
-            let weight = self.weights.element(self.model, &member.ty);
+        if let Some(weight) = self.weight_of_new(&member.ty) {
             text.when(
                 &format!("{value} == null && !r.Charge(1, {weight})"),
                 &how.fail(),
             );
         }
         self.decode(text, &member.ty, value, how);
+    }
+
+    /// The memory of a new value; none of one for which there are as many bytes.
+    fn weight_of_new(&self, ty: &Type) -> Option<u64> {
+        match kind(self.model, ty) {
+            Kind::String(_) | Kind::WString(_) => None,
+            Kind::Sequence(element, _) if is_primitive(self.model, element) => None,
+            _ if is_value(self.model, ty) => None,
+            _ => Some(self.weights.element(self.model, ty)),
+        }
     }
 
     /// The same by a variable, where the target is none; it begins with `old`.

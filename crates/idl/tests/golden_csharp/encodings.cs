@@ -4129,6 +4129,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.eights");
                             break;
                         case 99:
+                            if (seen11 && !r.Charge(1, 40))
+                                return r.Unread("wire::Flowing.points");
                             seen11 = true;
                             {
                                 global::Tickwire.Cdr.CdrScope scope1;
@@ -4155,6 +4157,8 @@ namespace wire
                             }
                             break;
                         case 100:
+                            if (seen12 && !r.Charge(1, 40))
+                                return r.Unread("wire::Flowing.texts");
                             seen12 = true;
                             {
                                 global::Tickwire.Cdr.CdrScope scope1;
@@ -4179,6 +4183,8 @@ namespace wire
                             }
                             break;
                         case 101:
+                            if (seen13 && !r.Charge(1, 48))
+                                return r.Unread("wire::Flowing.bytes");
                             seen13 = true;
                             if (value.bytes == null || value.bytes.Length != 3)
                                 value.bytes = new byte[3];
@@ -4186,6 +4192,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.bytes");
                             break;
                         case 102:
+                            if (seen14 && !r.Charge(1, 40))
+                                return r.Unread("wire::Flowing.numbers");
                             seen14 = true;
                             if (value.numbers == null || value.numbers.Length != 2)
                                 value.numbers = new double[2];
@@ -4193,6 +4201,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.numbers");
                             break;
                         case 103:
+                            if (seen15 && !r.Charge(1, 40))
+                                return r.Unread("wire::Flowing.names");
                             seen15 = true;
                             {
                                 global::Tickwire.Cdr.CdrScope scope1;
@@ -4209,6 +4219,8 @@ namespace wire
                             }
                             break;
                         case 104:
+                            if (seen16 && !r.Charge(1, 72))
+                                return r.Unread("wire::Flowing.point");
                             seen16 = true;
                             if (value.point == null)
                                 value.point = new global::wire.Point();
@@ -4216,6 +4228,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.point");
                             break;
                         case 105:
+                            if (seen17 && !r.Charge(1, 96))
+                                return r.Unread("wire::Flowing.grown");
                             seen17 = true;
                             if (value.grown == null)
                                 value.grown = new global::wire.Grown();
@@ -4223,6 +4237,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.grown");
                             break;
                         case 106:
+                            if (seen18 && !r.Charge(1, 48))
+                                return r.Unread("wire::Flowing.loose");
                             seen18 = true;
                             if (value.loose == null)
                                 value.loose = new global::wire.Loose();
@@ -4230,6 +4246,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.loose");
                             break;
                         case 107:
+                            if (seen19 && !r.Charge(1, 152))
+                                return r.Unread("wire::Flowing.choice");
                             seen19 = true;
                             if (value.choice == null)
                                 value.choice = new global::wire.Choice();
@@ -4237,6 +4255,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.choice");
                             break;
                         case 108:
+                            if (seen20 && !r.Charge(1, 128))
+                                return r.Unread("wire::Flowing.changing");
                             seen20 = true;
                             if (value.changing == null)
                                 value.changing = new global::wire.Changing();
@@ -4244,6 +4264,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.changing");
                             break;
                         case 109:
+                            if (seen21 && !r.Charge(1, 88))
+                                return r.Unread("wire::Flowing.numbers_by_number");
                             seen21 = true;
                             {
                                 global::Tickwire.Cdr.CdrScope scope1;
@@ -4267,6 +4289,8 @@ namespace wire
                             }
                             break;
                         case 110:
+                            if (seen22 && !r.Charge(1, 88))
+                                return r.Unread("wire::Flowing.numbers_by_name");
                             seen22 = true;
                             {
                                 global::Tickwire.Cdr.CdrScope scope1;
@@ -4336,6 +4360,8 @@ namespace wire
                             }
                             break;
                         case 115:
+                            if (seen27 && !r.Charge(1, 48))
+                                return r.Unread("wire::Flowing.maybe");
                             seen27 = true;
                             if (value.maybe == null && !r.Charge(1, 48))
                                 return r.Unread("wire::Flowing.maybe");
@@ -4350,6 +4376,8 @@ namespace wire
                                 return r.Unread("wire::Flowing.maybe_text");
                             break;
                         case 117:
+                            if (seen29 && !r.Charge(1, 96))
+                                return r.Unread("wire::Flowing.apart");
                             seen29 = true;
                             if (value.apart == null)
                                 value.apart = new global::wire.Grown();
@@ -4749,6 +4777,8 @@ namespace wire
                 switch (member.Id)
                 {
                     case 0:
+                        if (seen0 && !r.Charge(1, 80))
+                            return r.Unread("wire::Deep.inner");
                         seen0 = true;
                         if (value.inner == null)
                             value.inner = new global::wire.Inner();
@@ -4756,6 +4786,8 @@ namespace wire
                             return r.Unread("wire::Deep.inner");
                         break;
                     case 1:
+                        if (seen1 && !r.Charge(1, 40))
+                            return r.Unread("wire::Deep.inners");
                         seen1 = true;
                         {
                             global::Tickwire.Cdr.CdrScope scope1;
@@ -4782,6 +4814,8 @@ namespace wire
                         }
                         break;
                     case 2:
+                        if (seen2 && !r.Charge(1, 128))
+                            return r.Unread("wire::Deep.changing");
                         seen2 = true;
                         if (value.changing == null)
                             value.changing = new global::wire.Changing();
@@ -4860,6 +4894,8 @@ namespace wire
                 switch (member.Id)
                 {
                     case 1:
+                        if (seen0 && !r.Charge(1, 40))
+                            return r.Unread("wire::Deep.inners");
                         seen0 = true;
                         {
                             global::Tickwire.Cdr.CdrScope scope1;
@@ -4886,6 +4922,8 @@ namespace wire
                         }
                         break;
                     case 2:
+                        if (seen1 && !r.Charge(1, 128))
+                            return r.Unread("wire::Deep.changing");
                         seen1 = true;
                         if (value.changing == null)
                             value.changing = new global::wire.Changing();
@@ -6890,6 +6928,8 @@ namespace wire
                                 return r.Unread("wire::Newer.id");
                             break;
                         case 11:
+                            if (seen1 && !r.Charge(1, 72))
+                                return r.Unread("wire::Newer.point");
                             seen1 = true;
                             if (value.point == null)
                                 value.point = new global::wire.Point();

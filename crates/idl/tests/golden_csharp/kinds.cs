@@ -1761,6 +1761,8 @@ namespace trading
                                 return r.Unread("trading::Instrument.named");
                             break;
                         case 36855674:
+                            if (seen3 && !r.Charge(1, 104))
+                                return r.Unread("trading::Instrument.choice");
                             seen3 = true;
                             if (value.choice == null && !r.Charge(1, 104))
                                 return r.Unread("trading::Instrument.choice");
@@ -1770,6 +1772,8 @@ namespace trading
                                 return r.Unread("trading::Instrument.choice");
                             break;
                         case 36855675:
+                            if (seen4 && !r.Charge(1, 80))
+                                return r.Unread("trading::Instrument.tree");
                             seen4 = true;
                             if (value.tree == null && !r.Charge(1, 80))
                                 return r.Unread("trading::Instrument.tree");
