@@ -46,7 +46,7 @@ public:
     Scratch() : all_(of_thread())
     {
         if (all_.taken == all_.buffers.size())
-            all_.buffers.push_back(std::make_unique<Buffer>());
+            all_.grow();
         buffer_ = all_.buffers[all_.taken++].get();
     }
     Scratch(const Scratch &) = delete;
@@ -59,6 +59,8 @@ private:
     struct All {
         std::vector<std::unique_ptr<Buffer>> buffers;
         std::size_t taken = 0;
+
+        [[gnu::cold, gnu::noinline]] void grow() { buffers.push_back(std::make_unique<Buffer>()); }
     };
     static All &of_thread()
     {
@@ -89,7 +91,7 @@ public:
     std::size_t size;
 
 private:
-    [[noreturn]] void refuse(const char *type, tw_cdr_status status)
+    [[noreturn, gnu::cold, gnu::noinline]] void refuse(const char *type, tw_cdr_status status)
     {
         const char *const member = scratch_.buffer().member();
         const std::string why = std::string(member == nullptr ? type : member) + ": " + tw_cdr_status_text(status);

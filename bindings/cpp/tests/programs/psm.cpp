@@ -149,6 +149,31 @@ static void qos()
     THROWS(dds::core::InvalidArgumentError, dds::core::QosProvider::parse("[profiles.p.writer]\nhistry = 1\n"));
 }
 
+/* What is made without a QoS has that which its participant says. */
+static void defaults(const dds::domain::DomainParticipant &named)
+{
+    dds::domain::DomainParticipant participant = named;
+    const auto publisher = participant.default_publisher_qos();
+    const auto subscriber = participant.default_subscriber_qos();
+    const auto topic = participant.default_topic_qos();
+    participant.default_publisher_qos(dds::pub::qos::PublisherQos() << Partition("p"));
+    participant.default_subscriber_qos(dds::sub::qos::SubscriberQos() << Partition("s"));
+    participant.default_topic_qos(dds::topic::qos::TopicQos() << History::KeepAll());
+    CHECK(dds::pub::Publisher(participant).qos().policy<Partition>() == Partition("p"));
+    CHECK(dds::sub::Subscriber(participant).qos().policy<Partition>() == Partition("s"));
+    CHECK(dds::topic::Topic<Order>(participant, "Defaults").qos().policy<History>() == History::KeepAll());
+    participant.default_publisher_qos(publisher).default_subscriber_qos(subscriber).default_topic_qos(topic);
+
+    const auto before = dds::domain::DomainParticipant::default_participant_qos();
+    dds::domain::DomainParticipant::default_participant_qos(
+        dds::domain::qos::DomainParticipantQos() << UserData(dds::core::ByteSeq{1}));
+    CHECK(dds::domain::DomainParticipant(participant.domain_id()).qos().policy<UserData>().value().size() == 1);
+    dds::domain::DomainParticipant::default_participant_qos(before);
+    CHECK(dds::topic::is_topic_type<Order>::value && !dds::topic::is_topic_type<int>::value);
+    CHECK(dds::topic::topic_type_name<Order>::value() == "test::Order");
+    CHECK(participant.current_time() != dds::core::Time::invalid());
+}
+
 static void references(const dds::domain::DomainParticipant &participant)
 {
     dds::pub::DataWriter<Order> none = dds::core::null;
@@ -205,9 +230,15 @@ static void writing(const dds::domain::DomainParticipant &participant)
     }
     CHECK(instances == 4);
     CHECK(pair.reader.select().max_samples(3).read().length() == 3);
+    std::vector<dds::sub::Sample<Order>> selected;
+    CHECK(pair.reader.select().instance(two).read(std::back_inserter(selected), 5) == 1);
+    CHECK(selected[0].data().text() == "two" && selected[0].info().instance_handle() == two);
+    CHECK(pair.reader.select().max_samples(1).read(std::back_inserter(selected), 5) == 1 && selected.size() == 2);
+    CHECK(pair.reader.select().take(std::back_inserter(selected), 0) == 0);
 
     // A query, and what both an instance and a query would select.
     dds::sub::Query query(pair.reader, "id > %0 ORDER BY text", {"1"});
+    CHECK(query.parameters_length() == 1 && *query.begin() == "1");
     const auto found = pair.reader.select().content(query).read();
     CHECK(found.length() == 3 && found[0].data().text() == "four");
     THROWS(dds::core::UnsupportedError, pair.reader.select().content(query).instance(two).read());
@@ -483,6 +514,7 @@ int main(int argc, char **argv)
         values();
         qos();
         dds::domain::DomainParticipant participant(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 125);
+        defaults(participant);
         references(participant);
         writing(participant);
         ported(participant);

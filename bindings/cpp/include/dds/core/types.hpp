@@ -9,18 +9,25 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <dds/core/exception.hpp>
+#include <tickwire/external.hpp>
 
 namespace dds {
 namespace core {
 
 using StringSeq = std::vector<std::string>;
 using ByteSeq = std::vector<std::uint8_t>;
+
+template <class T>
+using optional = std::optional<T>;
+template <class T>
+using external = tickwire::external<T>;
 
 } // namespace core
 } // namespace dds

@@ -17,6 +17,15 @@ public:
 
     const std::uint32_t id;
     const dds::domain::qos::DomainParticipantQos qos;
+    Guarded<dds::topic::qos::TopicQos> default_topic_qos;
+    Guarded<dds::pub::qos::PublisherQos> default_publisher_qos;
+    Guarded<dds::sub::qos::SubscriberQos> default_subscriber_qos;
+
+    static Guarded<dds::domain::qos::DomainParticipantQos> &default_qos()
+    {
+        static Guarded<dds::domain::qos::DomainParticipantQos> qos;
+        return qos;
+    }
 
 private:
     static void *create(std::uint32_t id, const dds::domain::qos::DomainParticipantQos &qos)
@@ -38,7 +47,8 @@ namespace domain {
 class DomainParticipant : public core::NamedEntityOf<tickwire::detail::ParticipantState> {
 public:
     using NamedEntityOf::NamedEntityOf;
-    explicit DomainParticipant(std::uint32_t id, const qos::DomainParticipantQos &qos = qos::DomainParticipantQos())
+    explicit DomainParticipant(std::uint32_t id) : DomainParticipant(id, default_participant_qos()) {}
+    DomainParticipant(std::uint32_t id, const qos::DomainParticipantQos &qos)
         : NamedEntityOf(std::make_shared<tickwire::detail::ParticipantState>(id, qos))
     {
     }
@@ -47,10 +57,35 @@ public:
     const qos::DomainParticipantQos &qos() const { return get().qos; }
     void assert_liveliness() { tickwire::detail::check(tw_assert_liveliness(get().handle())); }
 
-    topic::qos::TopicQos default_topic_qos() const { return {}; }
-    pub::qos::PublisherQos default_publisher_qos() const { return {}; }
-    sub::qos::SubscriberQos default_subscriber_qos() const { return {}; }
-    static qos::DomainParticipantQos default_participant_qos() { return {}; }
+    /* What topics, publishers, subscribers and participants are made with where nothing else is said. */
+    topic::qos::TopicQos default_topic_qos() const { return get().default_topic_qos.get(); }
+    pub::qos::PublisherQos default_publisher_qos() const { return get().default_publisher_qos.get(); }
+    sub::qos::SubscriberQos default_subscriber_qos() const { return get().default_subscriber_qos.get(); }
+    static qos::DomainParticipantQos default_participant_qos()
+    {
+        return tickwire::detail::ParticipantState::default_qos().get();
+    }
+    DomainParticipant &default_topic_qos(const topic::qos::TopicQos &qos)
+    {
+        get().default_topic_qos.set(qos);
+        return *this;
+    }
+    DomainParticipant &default_publisher_qos(const pub::qos::PublisherQos &qos)
+    {
+        get().default_publisher_qos.set(qos);
+        return *this;
+    }
+    DomainParticipant &default_subscriber_qos(const sub::qos::SubscriberQos &qos)
+    {
+        get().default_subscriber_qos.set(qos);
+        return *this;
+    }
+    static void default_participant_qos(const qos::DomainParticipantQos &qos)
+    {
+        tickwire::detail::ParticipantState::default_qos().set(qos);
+    }
+
+    core::Time current_time() const { return core::Time::now(); }
 
     /* Tickwire's own: does what is to be done, where the setting `driving` is "polled"; waits up to `timeout` for it. */
     void poll(const core::Duration &timeout)

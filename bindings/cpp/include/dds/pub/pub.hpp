@@ -33,7 +33,11 @@ namespace pub {
 class Publisher : public core::EntityOf<tickwire::detail::PublisherState> {
 public:
     using EntityOf::EntityOf;
-    explicit Publisher(const domain::DomainParticipant &participant, const qos::PublisherQos &qos = qos::PublisherQos())
+    explicit Publisher(const domain::DomainParticipant &participant)
+        : Publisher(participant, participant.default_publisher_qos())
+    {
+    }
+    Publisher(const domain::DomainParticipant &participant, const qos::PublisherQos &qos)
         : EntityOf(make(participant, qos))
     {
     }

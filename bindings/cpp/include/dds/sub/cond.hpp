@@ -23,6 +23,13 @@ public:
     }
     const std::string &expression() const { return filter_.expression(); }
     const core::StringSeq &parameters() const { return filter_.parameters(); }
+    using iterator = topic::Filter::iterator;
+    using const_iterator = topic::Filter::const_iterator;
+    const_iterator begin() const { return filter_.begin(); }
+    const_iterator end() const { return filter_.end(); }
+    iterator begin() { return filter_.begin(); }
+    iterator end() { return filter_.end(); }
+    std::uint32_t parameters_length() const { return filter_.parameters_length(); }
     Query &add_parameter(const std::string &parameter)
     {
         filter_.add_parameter(parameter);

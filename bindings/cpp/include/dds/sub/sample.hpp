@@ -211,6 +211,8 @@ public:
     {
         return batch_ ? batch_->all.begin() + static_cast<std::ptrdiff_t>(batch_->count) : const_iterator();
     }
+    const_iterator cbegin() const { return begin(); }
+    const_iterator cend() const { return end(); }
     std::uint32_t length() const { return batch_ ? static_cast<std::uint32_t>(batch_->count) : 0; }
     std::size_t size() const { return length(); }
     bool empty() const { return length() == 0; }
@@ -221,6 +223,10 @@ public:
 private:
     std::shared_ptr<const tickwire::detail::Batch<T>> batch_;
 };
+
+/* Those that are shared are the same. */
+template <class T>
+using SharedSamples = LoanedSamples<T>;
 
 /* Takes the samples out of a variable. */
 template <class T>

@@ -72,6 +72,17 @@ public:
         }
         LoanedSamples<T> read() { return loaned(false); }
         LoanedSamples<T> take() { return loaned(true); }
+        /* Into samples of the caller's, up to `max`; returns how many. */
+        template <class Iterator>
+        std::uint32_t read(Iterator to, std::uint32_t max)
+        {
+            return into(false, to, max);
+        }
+        template <class Iterator>
+        std::uint32_t take(Iterator to, std::uint32_t max)
+        {
+            return into(true, to, max);
+        }
 
     private:
         friend class DataReader;
@@ -82,6 +93,16 @@ public:
             Fetch held;
             fetch(take, held.samples);
             return reader_.loaned(held.samples);
+        }
+        template <class Iterator>
+        std::uint32_t into(bool take, Iterator to, std::uint32_t max)
+        {
+            Fetch held;
+            max_ = max_ == 0 || max < max_ ? max : max_;
+            if (max == 0)
+                return 0;
+            fetch(take, held.samples);
+            return reader_.put_all(held.samples, to);
         }
         void fetch(bool take, tw_samples &samples)
         {
@@ -287,12 +308,18 @@ private:
     {
         Fetch held;
         State &state = this->get();
-        std::uint32_t count = 0;
         if (max == 0)
-            return count;
+            return 0;
         tickwire::detail::check(function(state.raw(), max, state.default_state.load(), nullptr, &held.samples));
-        for (std::size_t at = 0; at < held.samples.count; at++) {
-            if (put(held.samples.samples[at], to))
+        return put_all(held.samples, to);
+    }
+    template <class Iterator>
+    std::uint32_t put_all(const tw_samples &samples, Iterator to) const
+    {
+        State &state = this->get();
+        std::uint32_t count = 0;
+        for (std::size_t at = 0; at < samples.count; at++) {
+            if (put(samples.samples[at], to))
                 count++;
             else
                 state.undecodable++;

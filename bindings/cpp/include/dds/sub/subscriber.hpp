@@ -30,8 +30,11 @@ namespace sub {
 class Subscriber : public core::EntityOf<tickwire::detail::SubscriberState> {
 public:
     using EntityOf::EntityOf;
-    explicit Subscriber(const domain::DomainParticipant &participant,
-                        const qos::SubscriberQos &qos = qos::SubscriberQos())
+    explicit Subscriber(const domain::DomainParticipant &participant)
+        : Subscriber(participant, participant.default_subscriber_qos())
+    {
+    }
+    Subscriber(const domain::DomainParticipant &participant, const qos::SubscriberQos &qos)
         : EntityOf(make(participant, qos))
     {
     }

@@ -57,6 +57,14 @@ private:
 namespace dds {
 namespace topic {
 
+/* Whether topics can have this type, and its name. */
+template <class T>
+using is_topic_type = tickwire::is_topic_type<T>;
+template <class T>
+struct topic_type_name {
+    static std::string value() { return tickwire::cdr::Codec<T>::name; }
+};
+
 /* What readers can be made of: a topic, or a filtered one. */
 template <class T>
 class TopicDescription : public core::EntityOf<tickwire::detail::TopicState> {
@@ -75,15 +83,22 @@ public:
     using DataType = T;
     using TopicDescription<T>::TopicDescription;
 
-    Topic(const domain::DomainParticipant &participant, const std::string &name,
-          const qos::TopicQos &qos = qos::TopicQos())
+    Topic(const domain::DomainParticipant &participant, const std::string &name)
+        : Topic(participant, name, participant.default_topic_qos())
+    {
+    }
+    Topic(const domain::DomainParticipant &participant, const std::string &name, const qos::TopicQos &qos)
         : TopicDescription<T>(
               tickwire::detail::make_topic(participant, name, tickwire::detail::TypeSupport<T>::type(), qos))
     {
     }
     /* Of bytes, whose type is known by name. */
+    Topic(const domain::DomainParticipant &participant, const std::string &name, const tickwire::BytesType &type)
+        : Topic(participant, name, type, participant.default_topic_qos())
+    {
+    }
     Topic(const domain::DomainParticipant &participant, const std::string &name, const tickwire::BytesType &type,
-          const qos::TopicQos &qos = qos::TopicQos())
+          const qos::TopicQos &qos)
         : TopicDescription<T>(tickwire::detail::make_topic(participant, name, of(type), qos))
     {
         static_assert(std::is_same_v<T, tickwire::Bytes>, "topics of bytes are Topic<tickwire::Bytes>");
@@ -116,6 +131,13 @@ public:
     }
     const std::string &expression() const { return expression_; }
     const core::StringSeq &parameters() const { return parameters_; }
+    using iterator = core::StringSeq::iterator;
+    using const_iterator = core::StringSeq::const_iterator;
+    const_iterator begin() const { return parameters_.begin(); }
+    const_iterator end() const { return parameters_.end(); }
+    iterator begin() { return parameters_.begin(); }
+    iterator end() { return parameters_.end(); }
+    std::uint32_t parameters_length() const { return static_cast<std::uint32_t>(parameters_.size()); }
     Filter &add_parameter(std::string parameter)
     {
         parameters_.push_back(std::move(parameter));
