@@ -459,6 +459,8 @@ static void mismatch(const dds::domain::DomainParticipant &participant)
     more << LatencyBudget(Duration(1));
     writer.qos(more);
     CHECK(writer.qos() == more);
+    const LatencyBudget &budget = writer.qos().policy<LatencyBudget>();
+    CHECK(budget.duration() == Duration(1));
     more << Ownership::Exclusive();
     THROWS(dds::core::ImmutablePolicyError, writer.qos(more));
 }

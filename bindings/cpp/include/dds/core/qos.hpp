@@ -74,7 +74,7 @@ public:
     /* What was said, or the default. Throws UnsupportedError if a profile may say it: setting() of a QoS made with the
      * provider has that as a text. */
     template <class Policy>
-    const Policy &policy() const
+    const Policy &policy() const &
     {
         static_assert(has<Policy>, "the entity has no such policy");
         static const Policy standard = standard_policy<Policy, Entity>();
@@ -85,7 +85,7 @@ public:
     }
     /* The same to be changed in place, which says it. */
     template <class Policy>
-    Policy &policy()
+    Policy &policy() &
     {
         static_assert(has<Policy>, "the entity has no such policy");
         auto &said = std::get<Said<Policy>>(said_);
@@ -94,6 +94,12 @@ public:
             said.value = standard_policy<Policy, Entity>();
         }
         return *said.value;
+    }
+    /* A copy, where the QoS does not stay. */
+    template <class Policy>
+    Policy policy() &&
+    {
+        return std::as_const(*this).template policy<Policy>();
     }
     template <class Policy>
     const EntityQos &operator>>(Policy &to) const
