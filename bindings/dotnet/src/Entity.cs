@@ -97,6 +97,8 @@ namespace Tickwire
             return of == null ? IntPtr.Zero : of.Raw;
         }
 
+        internal bool IsOpen { get { return !_handle.IsClosed; } }
+
         /// <summary>Ends it, and all that was made from it.</summary>
         public void Dispose()
         {

@@ -122,6 +122,7 @@ namespace Tickwire
         }
 
         static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
+        static readonly TimeSpan TimeForCalls = TimeSpan.FromMilliseconds(50);
 
         internal static void Add(DomainParticipant participant)
         {
@@ -138,16 +139,22 @@ namespace Tickwire
         static void End()
         {
             WeakReference[] all;
+            bool isLate = false;
             _by = Thread.CurrentThread;
             lock (Open)
                 all = Open.ToArray();
             foreach (WeakReference each in all)
             {
                 DomainParticipant participant = each.Target as DomainParticipant;
-                if (participant != null)
-                    participant.Dispose();
+                if (participant == null)
+                    continue;
+                isLate |= participant.IsOpen;
+                participant.Dispose();
             }
-            // What another thread is in a call with ends with that.
+            // Threads that are in a call come to its end, and to the next: Mono fails now and then where it ends one within.
+            if (isLate)
+                Thread.Sleep(TimeForCalls);
+            // What such a thread has kept ends with its call.
             for (int waited = 0; Volatile.Read(ref Callbacks.Contexts) > 0 && waited < LongestPause.TotalMilliseconds; waited++)
                 Thread.Sleep(1);
         }
