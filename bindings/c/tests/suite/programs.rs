@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use tickwire_idl::{Files, Options, compile};
 
-use crate::common::{build, build_all, installed, program, source, succeed, temporary};
+use crate::common::{build, build_all, build_with, installed, program, source, succeed, temporary};
 
 #[test]
 fn the_greetings_arrive() {
@@ -19,6 +19,51 @@ fn the_greetings_arrive() {
     assert!(published.is_ok_and(|it| it.status.success()) && heard.status.success());
     let expected: String = (1..=10).map(|number| format!("hello {number}\n")).collect();
     assert_eq!(String::from_utf8_lossy(&heard.stdout), expected);
+}
+
+/// What an example prints whose types are in `examples/market.idl`.
+fn market_example(name: &str, domain: &str) -> String {
+    let compiled = compile(
+        &[source("examples/market.idl")],
+        &Options::default(),
+        &mut Files,
+    );
+    let made = compiled.expect("it is right").c("market");
+    let made = made.expect("C has it all");
+    // Each test has files of its own: others write theirs at the same time.
+    let folder = temporary("market").join(name);
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    fs::write(folder.join("market.h"), made.header).expect("there is room");
+    let code = folder.join("market.c");
+    fs::write(&code, made.source).expect("there is room");
+    let example = source(&format!("examples/{name}.c"));
+    let example = build_with(&[&example, &code], name, &folder);
+    let output = succeed(program(&example).arg(domain));
+    String::from_utf8(output.stdout).expect("it is text")
+}
+
+#[test]
+fn market_data_has_instances() {
+    let told = market_example("market_data", "127");
+    let quotes = "ESZ6 101 101.5\nNQZ6 201 201.5\nESZ6 102 102.5\nNQZ6 202 202.5\nESZ6 ended\n";
+    assert_eq!(told, quotes);
+}
+
+#[test]
+fn who_comes_late_gets_the_last_of_each() {
+    let told = market_example("late_joiner", "128");
+    assert_eq!(told, "ESZ6 100\nNQZ6 100\nYMZ6 100\n");
+}
+
+#[test]
+fn filters_select() {
+    assert_eq!(market_example("filter", "129"), "ESZ6 3\nESZ6 4\n");
+}
+
+#[test]
+fn requests_are_answered() {
+    let told = market_example("request_reply", "130");
+    assert_eq!(told, "ESZ6 101.25\nNQZ6 0\n");
 }
 
 #[test]
