@@ -34,6 +34,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     for header in [
         "tickwire.h",
         "tickwire/cdr.h",
+        "tickwire/payload.h",
         "tickwire/exchange.h",
         "tickwire/czmq.h",
     ] {

@@ -1,6 +1,10 @@
 /* Twice is the same as once. */
 #include "../../include/tickwire.h"
 #include "../../include/tickwire.h"
+#include "../../include/tickwire/payload.h"
+#include "../../include/tickwire/payload.h"
+#include "../../include/tickwire/cdr.h"
+#include "../../include/tickwire/cdr.h"
 #include "../../include/tickwire/exchange.h"
 #include "../../include/tickwire/exchange.h"
 #include "../../include/tickwire/czmq.h"
