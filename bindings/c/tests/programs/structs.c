@@ -16,6 +16,43 @@
     } while (0)
 #define OK(call) CHECK((call) == TW_OK)
 
+/* What an older writer says nothing of is empty, and no NULL. */
+static void strings_that_are_missing_are_empty(void) {
+    tw_cdr_writer payload = TW_CDR_WRITER;
+    market_Older older;
+    market_Newer newer;
+    CHECK(market_Older_init(&older) && market_Newer_init(&newer));
+    CHECK(tw_cdr_set_text(&older.symbol, "ESZ6") && tw_cdr_set_text(&newer.place.city, "Paris"));
+    CHECK(market_Older_to_payload(&older, TW_CDR_XCDR2, &payload) == TW_CDR_OK);
+    for (int time = 0; time < 2; time++) {
+        CHECK(market_Newer_from_payload(&newer, payload.data, payload.size) == TW_CDR_OK);
+        CHECK(strcmp(newer.symbol, "ESZ6") == 0 && strcmp(newer.note, "") == 0 && newer.wide[0] == 0);
+        CHECK(strcmp(newer.place.city, "") == 0 && newer.place.wide[0] == 0 && strcmp(newer.said, "x") == 0);
+        CHECK(strcmp(newer.place.streets[0], "") == 0 && strcmp(newer.place.streets[1], "") == 0);
+    }
+    market_Older_free(&older);
+    market_Newer_free(&newer);
+    tw_cdr_writer_free(&payload);
+}
+
+/* A payload of 8 kB does not take 100 MB, whatever is @external. */
+static void external_memory_is_charged(void) {
+    tw_cdr_writer payload = TW_CDR_WRITER;
+    market_Smalls smalls;
+    market_Larges larges;
+    CHECK(market_Smalls_init(&smalls) && market_Larges_init(&larges));
+    CHECK(market_Small_seq_resize(&smalls.all, 1000));
+    CHECK(market_Smalls_to_payload(&smalls, TW_CDR_XCDR2, &payload) == TW_CDR_OK);
+    CHECK(market_Larges_from_payload(&larges, payload.data, payload.size) == TW_CDR_TOO_LARGE);
+    CHECK(larges.all.length == 0);
+    CHECK(market_Large_seq_resize(&larges.all, 2));
+    CHECK(market_Larges_to_payload(&larges, TW_CDR_XCDR2, &payload) == TW_CDR_OK);
+    CHECK(market_Larges_from_payload(&larges, payload.data, payload.size) == TW_CDR_OK);
+    market_Smalls_free(&smalls);
+    market_Larges_free(&larges);
+    tw_cdr_writer_free(&payload);
+}
+
 int main(int argc, char **argv) {
     tw_qos *qos;
     tw_type *type;
@@ -29,6 +66,8 @@ int main(int argc, char **argv) {
     tw_cdr_writer payload = TW_CDR_WRITER;
     market_Quote quote, seen;
     CHECK(argc == 2);
+    strings_that_are_missing_are_empty();
+    external_memory_is_charged();
     OK(tw_qos_create(&qos));
     OK(tw_qos_set(qos, "participant.domain_tag", argv[1]));
     OK(tw_qos_set(qos, "writer.representation", "xcdr2"));

@@ -210,6 +210,9 @@ impl<'m> C<'m> {
             "{value} = ({pointer})tw_cdr_new(r, sizeof *{value});"
         ));
         text.when(&format!("{value} == NULL"), &how.fail);
+        if let Some(apart) = self.apart(&member.ty) {
+            text.when(&format!("!tw_cdr_charge(r, 1, {apart})"), &how.fail);
+        }
         self.init(text, &member.ty, &target, NO_MEMORY);
         text.close("}");
         self.decode(text, &member.ty, &target, how);
@@ -245,7 +248,8 @@ impl<'m> C<'m> {
                     false => self.facts.least(self.model, element),
                 };
                 let begin = format!("{bound}, false, {least}");
-                self.decode_elements(text, &name, value, &begin, how, |c, text, at| {
+                let apart = self.apart(element);
+                self.decode_elements(text, &name, value, (&begin, apart), how, |c, text, at| {
                     c.decode(text, element, at, how);
                 });
             }
@@ -261,7 +265,8 @@ impl<'m> C<'m> {
                     fail: how.fail.clone(),
                     key: false,
                 };
-                self.decode_elements(text, &name, value, &begin, &how, |c, text, at| {
+                let apart = self.apart(of);
+                self.decode_elements(text, &name, value, (&begin, apart), &how, |c, text, at| {
                     c.decode(text, key, &format!("{at}.key"), &how);
                     c.decode(text, of, &format!("{at}.value"), &how);
                 });
@@ -308,13 +313,13 @@ impl<'m> C<'m> {
         }
     }
 
-    /// `begin` is bound, whether elements are primitive, and their least size.
+    /// `begin` is bound, whether elements are primitive, and their least size; and what each takes apart.
     fn decode_elements(
         &mut self,
         text: &mut Text,
         name: &str,
         value: &str,
-        begin: &str,
+        (begin, apart): (&str, Option<String>),
         how: &How,
         each: impl FnOnce(&mut Self, &mut Text, &str),
     ) {
@@ -326,10 +331,10 @@ impl<'m> C<'m> {
         text.open("{");
         text.line(&format!("tw_cdr_scope {scope};"));
         text.line(&format!("uint32_t {length};"));
+        let size = format!("sizeof *{value}.buffer");
+        let size = apart.map_or(size.clone(), |apart| format!("{size} + {apart}"));
         text.when(
-            &format!(
-                "!tw_cdr_enter_sequence(r, {begin}, sizeof *{value}.buffer, &{scope}, &{length})"
-            ),
+            &format!("!tw_cdr_enter_sequence(r, {begin}, {size}, &{scope}, &{length})"),
             &how.fail,
         );
         let address = address(value);

@@ -171,8 +171,8 @@ bool std_msgs_msg_Header_decode(std_msgs_msg_Header *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->frame_id, 0))
             return tw_cdr_unread(r, "std_msgs::msg::Header.frame_id");
     } else {
-        free(value->frame_id);
-        value->frame_id = NULL;
+        if (!tw_cdr_set_text(&value->frame_id, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -285,8 +285,8 @@ bool std_msgs_msg_String_decode(std_msgs_msg_String *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->data, 0))
             return tw_cdr_unread(r, "std_msgs::msg::String.data");
     } else {
-        free(value->data);
-        value->data = NULL;
+        if (!tw_cdr_set_text(&value->data, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -453,6 +453,8 @@ bool sensor_msgs_msg_BatteryState_decode(sensor_msgs_msg_BatteryState *value, tw
         std_msgs_msg_Header_free(&value->header);
         if (!std_msgs_msg_Header_init(&value->header))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->header.frame_id, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 4, 5);
@@ -538,8 +540,8 @@ bool sensor_msgs_msg_BatteryState_decode(sensor_msgs_msg_BatteryState *value, tw
         if (!tw_cdr_read_wstring(r, &value->title, 0))
             return tw_cdr_unread(r, "sensor_msgs::msg::BatteryState.title");
     } else {
-        free(value->title);
-        value->title = NULL;
+        if (!tw_cdr_set_wide_text(&value->title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;

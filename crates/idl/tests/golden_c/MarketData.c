@@ -137,8 +137,8 @@ bool MiddlewareNewsBrief_MarketDataEntry_decode(MiddlewareNewsBrief_MarketDataEn
         if (!tw_cdr_read_string(r, &value->mdEntryType, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketDataEntry.mdEntryType");
     } else {
-        free(value->mdEntryType);
-        value->mdEntryType = NULL;
+        if (!tw_cdr_set_text(&value->mdEntryType, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 4, 16);
@@ -212,8 +212,8 @@ bool MiddlewareNewsBrief_MarketDataEntry_decode(MiddlewareNewsBrief_MarketDataEn
         if (!tw_cdr_read_string(r, &value->tradingSessionID, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketDataEntry.tradingSessionID");
     } else {
-        free(value->tradingSessionID);
-        value->tradingSessionID = NULL;
+        if (!tw_cdr_set_text(&value->tradingSessionID, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 8, 12);
@@ -239,22 +239,22 @@ bool MiddlewareNewsBrief_MarketDataEntry_decode(MiddlewareNewsBrief_MarketDataEn
         if (!tw_cdr_read_string(r, &value->tradeCondition, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketDataEntry.tradeCondition");
     } else {
-        free(value->tradeCondition);
-        value->tradeCondition = NULL;
+        if (!tw_cdr_set_text(&value->tradeCondition, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->tickDirection, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketDataEntry.tickDirection");
     } else {
-        free(value->tickDirection);
-        value->tickDirection = NULL;
+        if (!tw_cdr_set_text(&value->tickDirection, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->quoteCondition, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketDataEntry.quoteCondition");
     } else {
-        free(value->quoteCondition);
-        value->quoteCondition = NULL;
+        if (!tw_cdr_set_text(&value->quoteCondition, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_uint32(r, &value->aggressorSide))
@@ -266,8 +266,8 @@ bool MiddlewareNewsBrief_MarketDataEntry_decode(MiddlewareNewsBrief_MarketDataEn
         if (!tw_cdr_read_string(r, &value->matchEventIndicator, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketDataEntry.matchEventIndicator");
     } else {
-        free(value->matchEventIndicator);
-        value->matchEventIndicator = NULL;
+        if (!tw_cdr_set_text(&value->matchEventIndicator, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -475,22 +475,22 @@ bool MiddlewareNewsBrief_MarketData_decode(MiddlewareNewsBrief_MarketData *value
         if (!tw_cdr_read_string(r, &value->applVersionID, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketData.applVersionID");
     } else {
-        free(value->applVersionID);
-        value->applVersionID = NULL;
+        if (!tw_cdr_set_text(&value->applVersionID, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->messageType, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketData.messageType");
     } else {
-        free(value->messageType);
-        value->messageType = NULL;
+        if (!tw_cdr_set_text(&value->messageType, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->senderCompID, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketData.senderCompID");
     } else {
-        free(value->senderCompID);
-        value->senderCompID = NULL;
+        if (!tw_cdr_set_text(&value->senderCompID, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 4, 12);
@@ -704,8 +704,8 @@ bool MiddlewareNewsBrief_RelatedSym_decode(MiddlewareNewsBrief_RelatedSym *value
         if (!tw_cdr_read_string(r, &value->symbol, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::RelatedSym.symbol");
     } else {
-        free(value->symbol);
-        value->symbol = NULL;
+        if (!tw_cdr_set_text(&value->symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 8, 12);
@@ -959,22 +959,22 @@ bool MiddlewareNewsBrief_QuoteRequest_decode(MiddlewareNewsBrief_QuoteRequest *v
         if (!tw_cdr_read_string(r, &value->applVersionID, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::QuoteRequest.applVersionID");
     } else {
-        free(value->applVersionID);
-        value->applVersionID = NULL;
+        if (!tw_cdr_set_text(&value->applVersionID, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->messageType, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::QuoteRequest.messageType");
     } else {
-        free(value->messageType);
-        value->messageType = NULL;
+        if (!tw_cdr_set_text(&value->messageType, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->senderCompID, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::QuoteRequest.senderCompID");
     } else {
-        free(value->senderCompID);
-        value->senderCompID = NULL;
+        if (!tw_cdr_set_text(&value->senderCompID, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 4, 8);
@@ -1000,8 +1000,8 @@ bool MiddlewareNewsBrief_QuoteRequest_decode(MiddlewareNewsBrief_QuoteRequest *v
         if (!tw_cdr_read_string(r, &value->quoteReqID, 0))
             return tw_cdr_unread(r, "MiddlewareNewsBrief::QuoteRequest.quoteReqID");
     } else {
-        free(value->quoteReqID);
-        value->quoteReqID = NULL;
+        if (!tw_cdr_set_text(&value->quoteReqID, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         {

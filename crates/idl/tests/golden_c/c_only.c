@@ -341,8 +341,8 @@ bool div__decode(div_ *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->default_, 0))
             return tw_cdr_unread(r, "div.default");
     } else {
-        free(value->default_);
-        value->default_ = NULL;
+        if (!tw_cdr_set_text(&value->default_, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -398,6 +398,8 @@ bool malloc__decode(malloc_ *value, tw_cdr_reader *r)
     } else {
         div__free(&value->inner);
         if (!div__init(&value->inner))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->inner.default_, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -933,15 +935,15 @@ bool Everything_decode(Everything *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->text, 5))
             return tw_cdr_unread(r, "Everything.text");
     } else {
-        free(value->text);
-        value->text = NULL;
+        if (!tw_cdr_set_text(&value->text, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_wstring(r, &value->wide_text, 5))
             return tw_cdr_unread(r, "Everything.wide_text");
     } else {
-        free(value->wide_text);
-        value->wide_text = NULL;
+        if (!tw_cdr_set_wide_text(&value->wide_text, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!malloc__decode(&value->names, r))
@@ -949,6 +951,8 @@ bool Everything_decode(Everything *value, tw_cdr_reader *r)
     } else {
         malloc__free(&value->names);
         if (!malloc__init(&value->names))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->names.inner.default_, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {

@@ -49,8 +49,8 @@ bool HelloWorldData_Msg_decode(HelloWorldData_Msg *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->message, 0))
             return tw_cdr_unread(r, "HelloWorldData::Msg.message");
     } else {
-        free(value->message);
-        value->message = NULL;
+        if (!tw_cdr_set_text(&value->message, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;

@@ -916,8 +916,8 @@ bool wire_Changing_decode(wire_Changing *value, tw_cdr_reader *r)
             if (r->status != TW_CDR_OK)
                 return false;
             if (!found) {
-                free(value->_u.text);
-                value->_u.text = NULL;
+                if (!tw_cdr_set_text(&value->_u.text, ""))
+                    return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
             }
         }
         break;
@@ -2114,8 +2114,8 @@ bool wire_Open_decode(wire_Open *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->symbol, 0))
             return tw_cdr_unread(r, "wire::Open.symbol");
     } else {
-        free(value->symbol);
-        value->symbol = NULL;
+        if (!tw_cdr_set_text(&value->symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 2, 3);
@@ -2468,8 +2468,8 @@ bool wire_Open_decode_key(wire_Open *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->symbol, 0))
             return tw_cdr_unread(r, "wire::Open.symbol");
     } else {
-        free(value->symbol);
-        value->symbol = NULL;
+        if (!tw_cdr_set_text(&value->symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_uint16(r, &value->market))
@@ -3372,12 +3372,12 @@ bool wire_Flowing_decode(wire_Flowing *value, tw_cdr_reader *r)
         value->eight = NULL;
     }
     if (!seen[5]) {
-        free(value->text);
-        value->text = NULL;
+        if (!tw_cdr_set_text(&value->text, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (!seen[6]) {
-        free(value->wide);
-        value->wide = NULL;
+        if (!tw_cdr_set_wide_text(&value->wide, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (!seen[7]) {
         tw_octet_seq_free(&value->ones);
@@ -3405,8 +3405,8 @@ bool wire_Flowing_decode(wire_Flowing *value, tw_cdr_reader *r)
     }
     if (!seen[15]) {
         for (uint32_t i1 = 0; i1 < 2; i1++) {
-            free(value->names[i1]);
-            value->names[i1] = NULL;
+            if (!tw_cdr_set_text(&value->names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
         }
     }
     if (!seen[16]) {
@@ -3724,8 +3724,8 @@ bool wire_Inner_decode(wire_Inner *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->b, 0))
             return tw_cdr_unread(r, "wire::Inner.b");
     } else {
-        free(value->b);
-        value->b = NULL;
+        if (!tw_cdr_set_text(&value->b, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_all_octet(r, value->c, 2))
@@ -3899,6 +3899,8 @@ bool wire_Deep_decode(wire_Deep *value, tw_cdr_reader *r)
     if (!seen[0]) {
         wire_Inner_free(&value->inner);
         if (!wire_Inner_init(&value->inner))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->inner.b, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (!seen[1]) {
@@ -4222,8 +4224,8 @@ bool wire_Nesting_decode(wire_Nesting *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->before, 0))
             return tw_cdr_unread(r, "wire::Nesting.before");
     } else {
-        free(value->before);
-        value->before = NULL;
+        if (!tw_cdr_set_text(&value->before, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!wire_Inner_decode(&value->inner, r))
@@ -4232,6 +4234,8 @@ bool wire_Nesting_decode(wire_Nesting *value, tw_cdr_reader *r)
         wire_Inner_free(&value->inner);
         if (!wire_Inner_init(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->inner.b, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!wire_Deep_decode(&value->deep, r))
@@ -4239,6 +4243,8 @@ bool wire_Nesting_decode(wire_Nesting *value, tw_cdr_reader *r)
     } else {
         wire_Deep_free(&value->deep);
         if (!wire_Deep_init(&value->deep))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->deep.inner.b, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -4289,8 +4295,8 @@ bool wire_Nesting_decode(wire_Nesting *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->after, 0))
             return tw_cdr_unread(r, "wire::Nesting.after");
     } else {
-        free(value->after);
-        value->after = NULL;
+        if (!tw_cdr_set_text(&value->after, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -4341,6 +4347,8 @@ bool wire_Nesting_decode_key(wire_Nesting *value, tw_cdr_reader *r)
         wire_Inner_free(&value->inner);
         if (!wire_Inner_init(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->inner.b, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!wire_Deep_decode_key(&value->deep, r))
@@ -4348,6 +4356,8 @@ bool wire_Nesting_decode_key(wire_Nesting *value, tw_cdr_reader *r)
     } else {
         wire_Deep_free(&value->deep);
         if (!wire_Deep_init(&value->deep))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->deep.inner.b, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -4923,8 +4933,8 @@ bool wire_Version1_decode(wire_Version1 *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->text, 0))
             return tw_cdr_unread(r, "wire::Version1.text");
     } else {
-        free(value->text);
-        value->text = NULL;
+        if (!tw_cdr_set_text(&value->text, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -5112,8 +5122,8 @@ bool wire_Version2_decode(wire_Version2 *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->text, 0))
             return tw_cdr_unread(r, "wire::Version2.text");
     } else {
-        free(value->text);
-        value->text = NULL;
+        if (!tw_cdr_set_text(&value->text, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_double(r, &value->price))
@@ -5384,8 +5394,8 @@ bool wire_Older_decode(wire_Older *value, tw_cdr_reader *r)
         value->id = 0;
     }
     if (!seen[1]) {
-        free(value->text);
-        value->text = NULL;
+        if (!tw_cdr_set_text(&value->text, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -5599,8 +5609,8 @@ bool wire_Newer_decode(wire_Newer *value, tw_cdr_reader *r)
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (!seen[2]) {
-        free(value->text);
-        value->text = NULL;
+        if (!tw_cdr_set_text(&value->text, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (!seen[3]) {
         value->three = 3;

@@ -1469,8 +1469,8 @@ bool trading_Base_decode(trading_Base *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->symbol, 12))
             return tw_cdr_unread(r, "trading::Base.symbol");
     } else {
-        free(value->symbol);
-        value->symbol = NULL;
+        if (!tw_cdr_set_text(&value->symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_int32(r, &value->venue))
@@ -1501,8 +1501,8 @@ bool trading_Base_decode_key(trading_Base *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->symbol, 12))
             return tw_cdr_unread(r, "trading::Base.symbol");
     } else {
-        free(value->symbol);
-        value->symbol = NULL;
+        if (!tw_cdr_set_text(&value->symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -1910,8 +1910,8 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->symbol, 12))
             return tw_cdr_unread(r, "trading::Order.symbol");
     } else {
-        free(value->symbol);
-        value->symbol = NULL;
+        if (!tw_cdr_set_text(&value->symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 4, 32);
@@ -2001,8 +2001,8 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
         }
     } else {
         for (uint32_t i1 = 0; i1 < 2; i1++) {
-            free(value->names[i1]);
-            value->names[i1] = NULL;
+            if (!tw_cdr_set_text(&value->names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
         }
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -2101,8 +2101,8 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
         if (!tw_cdr_read_wstring(r, &value->title, 9))
             return tw_cdr_unread(r, "trading::Order.title");
     } else {
-        free(value->title);
-        value->title = NULL;
+        if (!tw_cdr_set_wide_text(&value->title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {
         const uint8_t *at = tw_cdr_peek(r, 2, 4);
@@ -2346,22 +2346,22 @@ bool trading_Order_decode(trading_Order *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->type, 0))
             return tw_cdr_unread(r, "trading::Order.type");
     } else {
-        free(value->type);
-        value->type = NULL;
+        if (!tw_cdr_set_text(&value->type, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->self, 0))
             return tw_cdr_unread(r, "trading::Order.self");
     } else {
-        free(value->self);
-        value->self = NULL;
+        if (!tw_cdr_set_text(&value->self, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
         if (!tw_cdr_read_string(r, &value->struct_, 0))
             return tw_cdr_unread(r, "trading::Order.struct");
     } else {
-        free(value->struct_);
-        value->struct_ = NULL;
+        if (!tw_cdr_set_text(&value->struct_, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -2386,8 +2386,8 @@ bool trading_Order_decode_key(trading_Order *value, tw_cdr_reader *r)
         if (!tw_cdr_read_string(r, &value->symbol, 12))
             return tw_cdr_unread(r, "trading::Order.symbol");
     } else {
-        free(value->symbol);
-        value->symbol = NULL;
+        if (!tw_cdr_set_text(&value->symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -2607,6 +2607,20 @@ bool other_Level_decode(other_Level *value, tw_cdr_reader *r)
         trading_Order_free(&value->order);
         if (!trading_Order_init(&value->order))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        for (uint32_t i1 = 0; i1 < 2; i1++) {
+            if (!tw_cdr_set_text(&value->order.names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        }
+        if (!tw_cdr_set_wide_text(&value->order.title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.type, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.self, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.struct_, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -2643,6 +2657,20 @@ bool other_Level_decode_key(other_Level *value, tw_cdr_reader *r)
     } else {
         trading_Order_free(&value->order);
         if (!trading_Order_init(&value->order))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        for (uint32_t i1 = 0; i1 < 2; i1++) {
+            if (!tw_cdr_set_text(&value->order.names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        }
+        if (!tw_cdr_set_wide_text(&value->order.title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.type, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.self, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->order.struct_, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -2862,6 +2890,20 @@ bool other_inner_Level_decode(other_inner_Level *value, tw_cdr_reader *r)
         other_Level_free(&value->outer);
         if (!other_Level_init(&value->outer))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        for (uint32_t i1 = 0; i1 < 2; i1++) {
+            if (!tw_cdr_set_text(&value->outer.order.names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        }
+        if (!tw_cdr_set_wide_text(&value->outer.order.title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.type, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.self, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.struct_, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -2888,6 +2930,20 @@ bool other_inner_Level_decode_key(other_inner_Level *value, tw_cdr_reader *r)
     } else {
         other_Level_free(&value->outer);
         if (!other_Level_init(&value->outer))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        for (uint32_t i1 = 0; i1 < 2; i1++) {
+            if (!tw_cdr_set_text(&value->outer.order.names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        }
+        if (!tw_cdr_set_wide_text(&value->outer.order.title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.type, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.self, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->outer.order.struct_, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -3113,6 +3169,20 @@ bool trading_Reopened_decode(trading_Reopened *value, tw_cdr_reader *r)
         other_inner_Level_free(&value->level);
         if (!other_inner_Level_init(&value->level))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        for (uint32_t i1 = 0; i1 < 2; i1++) {
+            if (!tw_cdr_set_text(&value->level.outer.order.names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        }
+        if (!tw_cdr_set_wide_text(&value->level.outer.order.title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.type, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.self, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.struct_, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
     return true;
@@ -3139,6 +3209,20 @@ bool trading_Reopened_decode_key(trading_Reopened *value, tw_cdr_reader *r)
     } else {
         other_inner_Level_free(&value->level);
         if (!other_inner_Level_init(&value->level))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.symbol, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        for (uint32_t i1 = 0; i1 < 2; i1++) {
+            if (!tw_cdr_set_text(&value->level.outer.order.names[i1], ""))
+                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        }
+        if (!tw_cdr_set_wide_text(&value->level.outer.order.title, NULL))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.type, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.self, ""))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        if (!tw_cdr_set_text(&value->level.outer.order.struct_, ""))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
