@@ -11,7 +11,6 @@
 #ifndef TICKWIRE_CDR_HPP
 #define TICKWIRE_CDR_HPP
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <new>

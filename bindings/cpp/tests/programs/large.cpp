@@ -53,6 +53,9 @@ static void bombs()
     // One that has a struct which has its members missing.
     const std::vector<std::uint8_t> present{12, 0, 0, 0, 0, 0, 0, 0x40, 4, 0, 0, 0, 0, 0, 0, 0};
     CHECK(read(1, 1, present) == TW_CDR_OK && read(1, 100000, present) == TW_CDR_TOO_LARGE);
+    // A union that has such a struct, though not at first.
+    const std::vector<std::uint8_t> chosen{8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
+    CHECK(read(2, 1, chosen) == TW_CDR_OK && read(2, 100000, chosen) == TW_CDR_TOO_LARGE);
     // Entries of a map, with one key or each with its own.
     const std::vector<std::uint8_t> entry{1, 0, 0, 0, 0, 0, 0, 0};
     CHECK(read(4, 1, entry) == TW_CDR_OK && read(4, 100000, entry) == TW_CDR_TOO_LARGE);
@@ -63,6 +66,9 @@ static void bombs()
     whole.choices()[5].there(large::Thousands{1, 2, 3});
     whole.maybe().resize(2);
     whole.maybe()[1].there(large::Thousands{4});
+    whole.trees().resize(100);
+    whole.trees()[7].branch(large::Branch());
+    whole.trees()[7].branch()->left()->branch(large::Branch());
     tickwire::Buffer buffer;
     large::Bombs again;
     CHECK(tickwire::to_payload(whole, TW_CDR_XCDR2, buffer) == TW_CDR_OK);
@@ -76,6 +82,11 @@ static void pages(std::uint32_t domain)
     book->inner().page()[5] = 5;
     const std::vector<std::uint8_t> empty{0, 11, 0, 0, 0, 0, 0, 0};
     CHECK(tickwire::from_payload(*book, empty.data(), empty.size()) == TW_CDR_OK && book->inner().page()[5] == 0);
+
+    book->inner().page()[5] = 5;
+    const auto inner = std::make_unique<large::Inner>(book->inner().page(), 7);
+    const auto same = std::make_unique<large::Book>(1, *inner);
+    CHECK(same->inner() == *inner && same->inner().page()[5] == 5 && same->inner().last() == 7);
 
     const auto either = std::make_unique<large::Either>(), other = std::make_unique<large::Either>();
     either->_d(1);

@@ -7,6 +7,9 @@ use crate::model::{DefinitionId, Member, Struct, Type};
 impl<'m> Cpp<'m> {
     pub(super) fn structure(&mut self, id: DefinitionId, name: &str, of: &'m Struct) {
         let all = self.model.all_members(of);
+        let sizes = all.iter().map(|member| self.member_size(member));
+        let size = sizes.fold(0, usize::saturating_add);
+        self.sizes.insert(id, size);
         let base = of.base.map(|id| format!(" : public {}", self.name(id)));
         self.text
             .open(&format!("class {name}{} {{", base.unwrap_or_default()));
@@ -58,7 +61,10 @@ impl<'m> Cpp<'m> {
     fn parameters(&self, members: &[&Member]) -> String {
         let parameters = members.iter().map(|member| {
             let (ty, name) = (self.member_type(member), names::identifier(&member.name));
-            format!("{ty} {name}")
+            match self.is_large(member) {
+                true => format!("const {ty} &{name}"),
+                false => format!("{ty} {name}"),
+            }
         });
         parameters.collect::<Vec<_>>().join(", ")
     }
@@ -66,7 +72,7 @@ impl<'m> Cpp<'m> {
     fn constructor(&mut self, name: &str, of: &Struct, parameters: &str, all: &[&Member]) {
         let pass = |member: &&Member| {
             let name = names::identifier(&member.name);
-            match self.is_small(member) {
+            match self.is_small(member) || self.is_large(member) {
                 true => name,
                 false => format!("std::move({name})"),
             }

@@ -1,11 +1,11 @@
 //! How structs and unions are encoded and decoded.
 
 use super::{Cpp, names};
-use crate::c::facts::{Kind, kind, length_code};
+use crate::c::facts::{Kind, initial_case, kind, length_code};
 use crate::c::idl;
 use crate::c::runs::{parts, wire};
 use crate::c::text::literal;
-use crate::model::{DefinitionId, Extensibility, Member, Struct, Type, Union};
+use crate::model::{Case, DefinitionId, Extensibility, Member, Struct, Type, Union};
 
 impl<'m> Cpp<'m> {
     /// What is known of a struct, and its functions.
@@ -31,11 +31,7 @@ impl<'m> Cpp<'m> {
             self.encode_struct(id, of, &members, key);
             self.decode_struct(id, of, &members, key);
         }
-        if !apart.is_empty() {
-            let apart = apart.iter().map(|codec| format!("{codec}::apart()"));
-            let sum = apart.collect::<Vec<_>>().join(" + ");
-            self.apart_function(id, &sum);
-        }
+        self.apart_function(id, &apart);
         if !of.nested {
             self.idl(id);
         }
@@ -119,8 +115,13 @@ impl<'m> Cpp<'m> {
         text.close("};");
     }
 
-    fn apart_function(&mut self, id: DefinitionId, size: &str) {
+    fn apart_function(&mut self, id: DefinitionId, apart: &[String]) {
+        if apart.is_empty() {
+            return;
+        }
         let name = self.name(id);
+        let size = apart.iter().map(|codec| format!("{codec}::apart()"));
+        let size = size.collect::<Vec<_>>().join(" + ");
         let text = &mut self.functions;
         text.line("");
         text.line(&format!(
@@ -392,8 +393,10 @@ impl<'m> Cpp<'m> {
     }
 
     pub(super) fn union_codec(&mut self, id: DefinitionId, of: &'m Union) {
-        let members: Vec<&Member> = of.cases.iter().map(|case| &case.member).collect();
-        let apart = self.apart(&members);
+        // The member that there is at first; what becomes another one is charged by itself.
+        let first = initial_case(of).0.and_then(|case| of.cases.get(case));
+        let first: Vec<&Member> = first.iter().map(|case| &case.member).collect();
+        let apart = self.apart(&first);
         self.traits_of(id, of.extensibility, None, &apart);
         let here = self.function_namespaces.clone();
         self.enter_functions(&["tickwire".to_owned(), "cdr".to_owned()]);
@@ -403,11 +406,7 @@ impl<'m> Cpp<'m> {
                 self.decode_union(id, of, key);
             }
         }
-        if !apart.is_empty() {
-            let apart = apart.iter().map(|codec| format!("{codec}::apart()"));
-            let apart = apart.collect::<Vec<_>>().join(", ");
-            self.apart_function(id, &format!("std::max<std::size_t>({{{apart}}})"));
-        }
+        self.apart_function(id, &apart);
         self.enter_functions(&here);
     }
 
@@ -472,11 +471,12 @@ impl<'m> Cpp<'m> {
         if is_mutable {
             text.line("tw_cdr_leave_member(r, &member);");
         }
-        text.line("v._d(d);");
+        self.charge_case(of);
+        self.functions.line("v._d(d);");
         let skip = "!tw_cdr_skip_members(r, &scope)";
         if key && of.discriminator_key {
             if is_mutable {
-                text.when(skip, "return false;");
+                self.functions.when(skip, "return false;");
             }
         } else {
             self.open_switch(of, "d");
@@ -499,6 +499,32 @@ impl<'m> Cpp<'m> {
         }
         self.functions.line("tw_cdr_leave_struct(r, &scope);");
         self.functions.line("return true;");
+        self.functions.close("}");
+    }
+
+    /// Charges the memory that a union takes elsewhere when the discriminator `d` chooses a member.
+    fn charge_case(&mut self, of: &'m Union) {
+        let is_charged = |case: &Case| !self.apart(&[&case.member]).is_empty();
+        let charged: Vec<bool> = of.cases.iter().map(is_charged).collect();
+        if !charged.contains(&true) {
+            return;
+        }
+        self.open_switch(of, "d");
+        for (case, is_charged) in of.cases.iter().zip(charged) {
+            self.labels(case);
+            if is_charged {
+                let codec = self.member_codec(&case.member);
+                self.functions.when(
+                    &format!("!tw_cdr_charge(r, 1, {codec}::apart())"),
+                    "return false;",
+                );
+            }
+            self.functions.line("break;");
+        }
+        if !of.cases.iter().any(|case| case.default) {
+            self.functions.label("default:");
+            self.functions.line("break;");
+        }
         self.functions.close("}");
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn cpp(model: &Model, name: &str) -> Result<String, Vec<Refusal>> {
         refusals: Vec::new(),
         facts: Facts::default(),
         apart: BTreeSet::new(),
+        sizes: BTreeMap::new(),
     };
     cpp.check();
     if !cpp.refusals.is_empty() {
@@ -65,6 +66,8 @@ struct Cpp<'m> {
     facts: Facts,
     /// Structs and unions of which values have memory elsewhere at first.
     apart: BTreeSet<DefinitionId>,
+    /// Bytes of structs and unions in memory, about.
+    sizes: BTreeMap<DefinitionId, usize>,
 }
 
 /// The text is refused, and why is noted.

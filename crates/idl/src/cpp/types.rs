@@ -56,6 +56,33 @@ impl Cpp<'_> {
             )
     }
 
+    /// Whether values of a member are not to be on the stack: arrays may have megabytes.
+    pub(super) fn is_large(&self, member: &Member) -> bool {
+        self.member_size(member) > 4096
+    }
+
+    /// Bytes of a value in memory, about.
+    pub(super) fn member_size(&self, member: &Member) -> usize {
+        match member.external {
+            true => 16,
+            false => self.size(&member.ty).saturating_add(8),
+        }
+    }
+
+    fn size(&self, ty: &Type) -> usize {
+        match kind(self.model, ty) {
+            Kind::Array(element, dimensions) => {
+                let counts = dimensions.iter().map(|count| *count as usize);
+                counts.fold(self.size(element), usize::saturating_mul)
+            }
+            Kind::Struct(id) | Kind::Union(id) => self.sizes.get(&id).copied().unwrap_or(0),
+            Kind::Primitive(primitive) => primitive_size(primitive),
+            Kind::Enum(..) => 4,
+            Kind::Bitmask(..) | Kind::Bitset(..) => 8,
+            Kind::String(_) | Kind::WString(_) | Kind::Sequence(..) | Kind::Map(..) => 32,
+        }
+    }
+
     /// What encodes values of a type.
     pub(super) fn codec(&self, ty: &Type) -> String {
         match kind(self.model, ty) {

@@ -8,6 +8,9 @@ use crate::model::{Case, DefinitionId, Member, Primitive, Union, Value};
 impl<'m> Cpp<'m> {
     pub(super) fn union(&mut self, id: DefinitionId, name: &str, of: &'m Union) {
         let discriminator = self.ty(&of.discriminator);
+        let sizes = of.cases.iter().map(|case| self.member_size(&case.member));
+        let size = sizes.max().unwrap_or(0).saturating_add(16);
+        self.sizes.insert(id, size);
         self.text.open(&format!("class {name} {{"));
         self.text.label("public:");
         self.text.line(&format!("{name}();"));

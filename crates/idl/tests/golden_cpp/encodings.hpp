@@ -2289,6 +2289,17 @@ inline bool Codec<::wire::Changing>::decode(::wire::Changing &v, tw_cdr_reader *
     if (!Number<std::uint64_t>::read<false>(r, d))
         return tw_cdr_unread(r, "wire::Changing.discriminator");
     tw_cdr_leave_member(r, &member);
+    switch (static_cast<std::int64_t>(d)) {
+    case 1:
+        break;
+    case 2:
+    case 5:
+        break;
+    default:
+        if (!tw_cdr_charge(r, 1, External<Aggregate<::wire::Odd>>::apart()))
+            return false;
+        break;
+    }
     v._d(d);
     switch (static_cast<std::int64_t>(d)) {
     case 1:
@@ -2354,7 +2365,7 @@ inline bool Codec<::wire::Changing>::decode(::wire::Changing &v, tw_cdr_reader *
     return true;
 }
 
-inline std::size_t Codec<::wire::Changing>::apart() { return std::max<std::size_t>({External<Aggregate<::wire::Odd>>::apart()}); }
+inline std::size_t Codec<::wire::Changing>::apart() { return External<Aggregate<::wire::Odd>>::apart(); }
 
 } // namespace cdr
 } // namespace tickwire

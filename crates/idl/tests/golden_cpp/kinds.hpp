@@ -776,7 +776,6 @@ struct Codec<::trading::BySmall> {
     static bool decode(::trading::BySmall &v, tw_cdr_reader *r);
     static bool encode_key(const ::trading::BySmall &v, tw_cdr_writer *w) { return encode(v, w); }
     static bool decode_key(::trading::BySmall &v, tw_cdr_reader *r) { return decode(v, r); }
-    static std::size_t apart();
 };
 
 template <>
@@ -1649,6 +1648,16 @@ inline bool Codec<::trading::BySmall>::decode(::trading::BySmall &v, tw_cdr_read
         return false;
     if (!Number<std::uint8_t>::read<false>(r, d))
         return tw_cdr_unread(r, "trading::BySmall.discriminator");
+    switch (static_cast<std::int64_t>(d)) {
+    case 0:
+        break;
+    case 255:
+        if (!tw_cdr_charge(r, 1, External<Aggregate<::trading::Choice>>::apart()))
+            return false;
+        break;
+    default:
+        break;
+    }
     v._d(d);
     switch (static_cast<std::int64_t>(d)) {
     case 0:
@@ -1665,8 +1674,6 @@ inline bool Codec<::trading::BySmall>::decode(::trading::BySmall &v, tw_cdr_read
     tw_cdr_leave_struct(r, &scope);
     return true;
 }
-
-inline std::size_t Codec<::trading::BySmall>::apart() { return std::max<std::size_t>({External<Aggregate<::trading::Choice>>::apart()}); }
 
 } // namespace cdr
 } // namespace tickwire
@@ -2655,7 +2662,7 @@ inline bool Codec<::trading::Order>::decode_key(::trading::Order &v, tw_cdr_read
     return true;
 }
 
-inline std::size_t Codec<::trading::Order>::apart() { return External<Number<std::int32_t>>::apart() + Aggregate<::trading::BySmall>::apart(); }
+inline std::size_t Codec<::trading::Order>::apart() { return External<Number<std::int32_t>>::apart(); }
 
 inline const char *Codec<::trading::Order>::idl() {
     return
