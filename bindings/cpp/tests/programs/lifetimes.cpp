@@ -134,6 +134,25 @@ static void a_listener_may_end_its_own_reader()
     }
 }
 
+static void what_a_listener_keeps_holds_the_entity_alone()
+{
+    Closing closing;
+    Scene scene(closing);
+    Reader kept = dds::core::null;
+    closing.end = [&](Reader &reader) { kept = reader; };
+    scene.writer << order(1);
+    {
+        std::unique_lock<std::mutex> guard(closing.lock);
+        CHECK(closing.changed.wait_for(guard, std::chrono::seconds(60), [&] { return closing.has_ended; }));
+    }
+    CHECK(kept == scene.reader && kept.listener() == &closing);
+    scene.reader = dds::core::null;
+    CHECK(kept.listener() == nullptr);
+    scene.writer << order(2);
+    scene.writer.wait_for_acknowledgments(PATIENCE);
+    CHECK(kept.take().length() == 1);
+}
+
 static void what_is_closed_gets_no_listener()
 {
     dds::sub::NoOpDataReaderListener<Order> listener;
@@ -257,6 +276,7 @@ int main(int argc, char **argv)
     try {
         whoever_ends_a_listener_waits_for_it();
         a_listener_may_end_its_own_reader();
+        what_a_listener_keeps_holds_the_entity_alone();
         what_is_closed_gets_no_listener();
         a_listener_may_write_while_a_write_waits();
         an_entity_has_one_status_condition();

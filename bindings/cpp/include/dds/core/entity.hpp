@@ -95,6 +95,7 @@ std::shared_ptr<State> counted(std::shared_ptr<State> state)
     return std::shared_ptr<State>(at, [state](State *) mutable {
         const std::shared_ptr<State> last = std::move(state);
         last->silence();
+        last->listener = nullptr;
     });
 }
 
