@@ -40,6 +40,25 @@ impl<'m> C<'m> {
         text.line("return true;");
         text.close("}");
 
+        if self.facts.definition_has_texts(id) {
+            let function = format!("bool {name}_empty_texts({name} *value)");
+            self.header.line(&format!("{function};"));
+            text.line("");
+            text.line(&function);
+            text.open("{");
+            for member in &members {
+                if !member.optional && member.default.is_none() {
+                    let at = match is_pointer(self.model, member) {
+                        true => format!("(*{})", place(member)),
+                        false => place(member),
+                    };
+                    self.empty_texts(&mut text, &member.ty, &at, fail);
+                }
+            }
+            text.line("return true;");
+            text.close("}");
+        }
+
         text.line("");
         text.line(&format!("void {name}_free({name} *value)"));
         text.open("{");

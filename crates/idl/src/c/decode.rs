@@ -210,7 +210,8 @@ impl<'m> C<'m> {
             "{value} = ({pointer})tw_cdr_new(r, sizeof *{value});"
         ));
         text.when(&format!("{value} == NULL"), &how.fail);
-        if let Some(apart) = self.apart(&member.ty) {
+        let apart = self.facts.apart(self.model, &member.ty);
+        if apart > 0 {
             text.when(&format!("!tw_cdr_charge(r, 1, {apart})"), &how.fail);
         }
         self.init(text, &member.ty, &target, NO_MEMORY);
@@ -248,7 +249,7 @@ impl<'m> C<'m> {
                     false => self.facts.least(self.model, element),
                 };
                 let begin = format!("{bound}, false, {least}");
-                let apart = self.apart(element);
+                let apart = self.facts.apart(self.model, element);
                 self.decode_elements(text, &name, value, (&begin, apart), how, |c, text, at| {
                     c.decode(text, element, at, how);
                 });
@@ -265,7 +266,7 @@ impl<'m> C<'m> {
                     fail: how.fail.clone(),
                     key: false,
                 };
-                let apart = self.apart(of);
+                let apart = self.facts.apart(self.model, of);
                 self.decode_elements(text, &name, value, (&begin, apart), &how, |c, text, at| {
                     c.decode(text, key, &format!("{at}.key"), &how);
                     c.decode(text, of, &format!("{at}.value"), &how);
@@ -319,7 +320,7 @@ impl<'m> C<'m> {
         text: &mut Text,
         name: &str,
         value: &str,
-        (begin, apart): (&str, Option<String>),
+        (begin, apart): (&str, usize),
         how: &How,
         each: impl FnOnce(&mut Self, &mut Text, &str),
     ) {
@@ -331,8 +332,10 @@ impl<'m> C<'m> {
         text.open("{");
         text.line(&format!("tw_cdr_scope {scope};"));
         text.line(&format!("uint32_t {length};"));
-        let size = format!("sizeof *{value}.buffer");
-        let size = apart.map_or(size.clone(), |apart| format!("{size} + {apart}"));
+        let size = match apart {
+            0 => format!("sizeof *{value}.buffer"),
+            apart => format!("sizeof *{value}.buffer + {apart}"),
+        };
         text.when(
             &format!("!tw_cdr_enter_sequence(r, {begin}, {size}, &{scope}, &{length})"),
             &how.fail,

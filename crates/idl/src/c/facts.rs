@@ -127,6 +127,10 @@ pub(crate) struct Facts {
     least: BTreeMap<DefinitionId, usize>,
     /// Of which the key is not all that there is.
     partial: BTreeSet<DefinitionId>,
+    /// Structs with strings that begin as NULL, and are always there.
+    texts: BTreeSet<DefinitionId>,
+    /// Bytes of a value in memory, about, and of what it has @external when it begins.
+    sizes: BTreeMap<DefinitionId, (usize, usize)>,
 }
 
 impl Facts {
@@ -146,6 +150,15 @@ impl Facts {
             {
                 facts.owns.insert(*id);
             }
+            let begins_as_null = |member: &&&Member| !member.optional && member.default.is_none();
+            let mut plain = members.iter().filter(begins_as_null);
+            if matches!(kind, DefinitionKind::Struct(_))
+                && plain.any(|member| facts.has_texts(model, &member.ty))
+            {
+                facts.texts.insert(*id);
+            }
+            let sizes = facts.sizes_of(model, kind, &members);
+            facts.sizes.insert(*id, sizes);
             let (begins, least) = match kind {
                 DefinitionKind::Union(of) => facts.union(model, of),
                 DefinitionKind::Struct(of) => {
@@ -177,6 +190,66 @@ impl Facts {
         let member = member.is_some_and(|case| self.member_begins(model, &case.member));
         let least = self.least(model, &of.discriminator);
         (label || member, least_of(of.extensibility, least))
+    }
+
+    fn sizes_of(
+        &self,
+        model: &Model,
+        kind: &DefinitionKind,
+        members: &[&Member],
+    ) -> (usize, usize) {
+        let each = members.iter().map(|member| {
+            let (size, apart) = self.size(model, &member.ty);
+            match (is_pointer(model, member), member.optional) {
+                (true, true) => (8, 0),
+                (true, false) => (8, size.saturating_add(apart)),
+                (false, _) => (size, apart),
+            }
+        });
+        let add = usize::saturating_add;
+        let (size, apart) = match kind {
+            DefinitionKind::Union(_) => each.fold((8, 0), |(size, apart), (one, other)| {
+                (size.max(add(one, 8)), apart.max(other))
+            }),
+            _ => each.fold((0, 0), |(size, apart), (one, other)| {
+                (add(size, one), add(apart, other))
+            }),
+        };
+        (size.checked_next_multiple_of(8).unwrap_or(size), apart)
+    }
+
+    fn size(&self, model: &Model, ty: &Type) -> (usize, usize) {
+        match kind(model, ty) {
+            Kind::Primitive(primitive) => (primitive_size(primitive), 0),
+            Kind::Array(element, dimensions) => {
+                let (size, apart) = self.size(model, element);
+                let counts = dimensions.iter().map(|count| *count as usize);
+                let count = counts.fold(1, usize::saturating_mul);
+                (size.saturating_mul(count), apart.saturating_mul(count))
+            }
+            Kind::Struct(id) | Kind::Union(id) => self.sizes.get(&id).copied().unwrap_or_default(),
+            Kind::Sequence(..) | Kind::Map(..) => (16, 0),
+            _ => (8, 0),
+        }
+    }
+
+    /// The bytes that a value takes, about, apart from itself when it begins: those of its members that are @external.
+    pub(crate) fn apart(&self, model: &Model, ty: &Type) -> usize {
+        self.size(model, ty).1
+    }
+
+    /// Whether there are strings in a value that begin as NULL, and are always there.
+    pub(crate) fn has_texts(&self, model: &Model, ty: &Type) -> bool {
+        match kind(model, ty) {
+            Kind::String(_) | Kind::WString(_) => true,
+            Kind::Array(element, _) => self.has_texts(model, element),
+            Kind::Struct(id) => self.texts.contains(&id),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn definition_has_texts(&self, id: DefinitionId) -> bool {
+        self.texts.contains(&id)
     }
 
     /// Types whose key, or that of what is in them, is a part of them.

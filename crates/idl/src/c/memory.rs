@@ -1,11 +1,10 @@
 //! What values begin with, and who frees and copies the memory that they have.
 
 use super::C;
-use super::facts::{Kind, is_pointer, is_zero, kind, members_of};
-use super::names;
+use super::facts::{Kind, is_pointer, is_zero, kind};
 use super::text::{Text, literal};
 use super::types::Collection;
-use crate::model::{DefinitionKind, Member, Primitive, Type, Value};
+use crate::model::{Member, Primitive, Type, Value};
 
 impl<'m> C<'m> {
     /// Statements for each element of an array, whose loops this opens and closes.
@@ -180,9 +179,9 @@ impl<'m> C<'m> {
 
     /// Statements that make strings empty which begin as NULL: who reads a sample finds no NULL in it, whoever wrote
     /// it, but in unions and where it says that something is absent.
-    fn empty_texts(&mut self, text: &mut Text, ty: &'m Type, at: &str, fail: &str) {
+    pub(super) fn empty_texts(&mut self, text: &mut Text, ty: &'m Type, at: &str, fail: &str) {
         let address = address(at);
-        if !self.has_texts(ty) {
+        if !self.facts.has_texts(self.model, ty) {
             return;
         }
         match kind(self.model, ty) {
@@ -194,60 +193,10 @@ impl<'m> C<'m> {
                 c.empty_texts(text, element, &format!("{at}{index}"), fail);
             }),
             Kind::Struct(id) => {
-                for member in members_of(self.model, &self.model.definition(id).kind) {
-                    if begins_empty(member) {
-                        let name = names::member(&member.name);
-                        let at = match is_pointer(self.model, member) {
-                            true => format!("(*{at}.{name})"),
-                            false => format!("{at}.{name}"),
-                        };
-                        self.empty_texts(text, &member.ty, &at, fail);
-                    }
-                }
+                let name = &self.names[&id];
+                text.when(&format!("!{name}_empty_texts({address})"), fail);
             }
             _ => {}
-        }
-    }
-
-    fn has_texts(&self, ty: &Type) -> bool {
-        match kind(self.model, ty) {
-            Kind::String(_) | Kind::WString(_) => true,
-            Kind::Array(element, _) => self.has_texts(element),
-            Kind::Struct(id) => members_of(self.model, &self.model.definition(id).kind)
-                .iter()
-                .any(|member| begins_empty(member) && self.has_texts(&member.ty)),
-            _ => false,
-        }
-    }
-
-    /// The memory that a value takes apart from itself when it begins, as a constant of C: that of its members that
-    /// are @external. `None` if there are none.
-    pub(super) fn apart(&self, ty: &Type) -> Option<String> {
-        let parts = |definition: &DefinitionKind| {
-            let members = members_of(self.model, definition);
-            let of = members.iter().filter(|member| !member.optional);
-            let all = of.filter_map(|member| match is_pointer(self.model, member) {
-                true => {
-                    let own = format!("sizeof({})", self.declare(&member.ty, "").trim_end());
-                    let inner = self.apart(&member.ty);
-                    Some(inner.map_or(own.clone(), |inner| format!("{own} + {inner}")))
-                }
-                false => self.apart(&member.ty),
-            });
-            all.collect::<Vec<_>>()
-        };
-        match kind(self.model, ty) {
-            Kind::Array(element, dimensions) => {
-                let inner = self.apart(element)?;
-                let count: usize = dimensions.iter().map(|length| *length as usize).product();
-                Some(format!("{count} * ({inner})"))
-            }
-            // Of a union there is one, but which one is not known before it is read.
-            Kind::Struct(id) | Kind::Union(id) => {
-                let parts = parts(&self.model.definition(id).kind);
-                (!parts.is_empty()).then(|| parts.join(" + "))
-            }
-            _ => None,
         }
     }
 
@@ -457,9 +406,4 @@ pub(super) fn address(of: &str) -> String {
         Some(pointer) => pointer.to_owned(),
         None => format!("&{of}"),
     }
-}
-
-/// Whether nothing else is said of what a member begins with.
-fn begins_empty(member: &Member) -> bool {
-    !member.optional && member.default.is_none()
 }

@@ -127,6 +127,13 @@ bool std_msgs_msg_Header_init(std_msgs_msg_Header *value)
     return true;
 }
 
+bool std_msgs_msg_Header_empty_texts(std_msgs_msg_Header *value)
+{
+    if (!tw_cdr_set_text(&value->frame_id, ""))
+        return false;
+    return true;
+}
+
 void std_msgs_msg_Header_free(std_msgs_msg_Header *value)
 {
     free(value->frame_id);
@@ -252,6 +259,13 @@ bool std_msgs_msg_String_init(std_msgs_msg_String *value)
     return true;
 }
 
+bool std_msgs_msg_String_empty_texts(std_msgs_msg_String *value)
+{
+    if (!tw_cdr_set_text(&value->data, ""))
+        return false;
+    return true;
+}
+
 void std_msgs_msg_String_free(std_msgs_msg_String *value)
 {
     free(value->data);
@@ -361,6 +375,15 @@ bool sensor_msgs_msg_BatteryState_init(sensor_msgs_msg_BatteryState *value)
     return true;
 }
 
+bool sensor_msgs_msg_BatteryState_empty_texts(sensor_msgs_msg_BatteryState *value)
+{
+    if (!std_msgs_msg_Header_empty_texts(&value->header))
+        return false;
+    if (!tw_cdr_set_wide_text(&value->title, NULL))
+        return false;
+    return true;
+}
+
 void sensor_msgs_msg_BatteryState_free(sensor_msgs_msg_BatteryState *value)
 {
     std_msgs_msg_Header_free(&value->header);
@@ -453,7 +476,7 @@ bool sensor_msgs_msg_BatteryState_decode(sensor_msgs_msg_BatteryState *value, tw
         std_msgs_msg_Header_free(&value->header);
         if (!std_msgs_msg_Header_init(&value->header))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->header.frame_id, ""))
+        if (!std_msgs_msg_Header_empty_texts(&value->header))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     {

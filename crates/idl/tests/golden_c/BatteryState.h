@@ -11,6 +11,7 @@
  *   X_free    frees what a value owns; it is all zeros then, which is a value, too
  *   X_copy    replaces a value by a copy of another one
  *   X_select  of a union: makes it have the member for a discriminator
+ *   X_empty_texts  of a struct with strings: makes those that are NULL and not absent empty
  *   X_encode, X_decode, X_encode_key, X_decode_key   for other types that contain it
  *
  * and of a topic's type X_to_payload and X_from_payload, X_key_to_payload and
@@ -77,6 +78,7 @@ tw_cdr_status std_msgs_msg_Header_key_from_payload(std_msgs_msg_Header *value, c
 extern const char std_msgs_msg_Header_type_name[];
 extern const bool std_msgs_msg_Header_has_key;
 extern const char std_msgs_msg_Header_idl[];
+bool std_msgs_msg_Header_empty_texts(std_msgs_msg_Header *value);
 
 struct std_msgs_msg_String {
     char *data;
@@ -97,6 +99,7 @@ tw_cdr_status std_msgs_msg_String_key_from_payload(std_msgs_msg_String *value, c
 extern const char std_msgs_msg_String_type_name[];
 extern const bool std_msgs_msg_String_has_key;
 extern const char std_msgs_msg_String_idl[];
+bool std_msgs_msg_String_empty_texts(std_msgs_msg_String *value);
 
 typedef float sensor_msgs_msg_float__3[3];
 
@@ -150,6 +153,7 @@ tw_cdr_status sensor_msgs_msg_BatteryState_key_from_payload(sensor_msgs_msg_Batt
 extern const char sensor_msgs_msg_BatteryState_type_name[];
 extern const bool sensor_msgs_msg_BatteryState_has_key;
 extern const char sensor_msgs_msg_BatteryState_idl[];
+bool sensor_msgs_msg_BatteryState_empty_texts(sensor_msgs_msg_BatteryState *value);
 
 /* Sequences and maps: tickwire/cdr.h says what these do. */
 

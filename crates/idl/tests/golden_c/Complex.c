@@ -7,6 +7,23 @@ bool MiddlewareNewsBrief_MarketDataEntry_init(MiddlewareNewsBrief_MarketDataEntr
     return true;
 }
 
+bool MiddlewareNewsBrief_MarketDataEntry_empty_texts(MiddlewareNewsBrief_MarketDataEntry *value)
+{
+    if (!tw_cdr_set_text(&value->mdEntryType, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->tradingSessionID, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->tradeCondition, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->tickDirection, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->quoteCondition, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->matchEventIndicator, ""))
+        return false;
+    return true;
+}
+
 void MiddlewareNewsBrief_MarketDataEntry_free(MiddlewareNewsBrief_MarketDataEntry *value)
 {
     free(value->mdEntryType);
@@ -364,6 +381,17 @@ const char MiddlewareNewsBrief_MarketDataEntry_idl[] =
 bool MiddlewareNewsBrief_MarketData_init(MiddlewareNewsBrief_MarketData *value)
 {
     memset(value, 0, sizeof *value);
+    return true;
+}
+
+bool MiddlewareNewsBrief_MarketData_empty_texts(MiddlewareNewsBrief_MarketData *value)
+{
+    if (!tw_cdr_set_text(&value->applVersionID, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->messageType, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->senderCompID, ""))
+        return false;
     return true;
 }
 

@@ -11,6 +11,7 @@
  *   X_free    frees what a value owns; it is all zeros then, which is a value, too
  *   X_copy    replaces a value by a copy of another one
  *   X_select  of a union: makes it have the member for a discriminator
+ *   X_empty_texts  of a struct with strings: makes those that are NULL and not absent empty
  *   X_encode, X_decode, X_encode_key, X_decode_key   for other types that contain it
  *
  * and of a topic's type X_to_payload and X_from_payload, X_key_to_payload and
@@ -64,6 +65,7 @@ tw_cdr_status MiddlewareNewsBrief_MarketDataEntry_key_from_payload(MiddlewareNew
 extern const char MiddlewareNewsBrief_MarketDataEntry_type_name[];
 extern const bool MiddlewareNewsBrief_MarketDataEntry_has_key;
 extern const char MiddlewareNewsBrief_MarketDataEntry_idl[];
+bool MiddlewareNewsBrief_MarketDataEntry_empty_texts(MiddlewareNewsBrief_MarketDataEntry *value);
 
 typedef struct MiddlewareNewsBrief_MarketDataEntry_seq {
     uint32_t length;
@@ -100,6 +102,7 @@ tw_cdr_status MiddlewareNewsBrief_MarketData_key_from_payload(MiddlewareNewsBrie
 extern const char MiddlewareNewsBrief_MarketData_type_name[];
 extern const bool MiddlewareNewsBrief_MarketData_has_key;
 extern const char MiddlewareNewsBrief_MarketData_idl[];
+bool MiddlewareNewsBrief_MarketData_empty_texts(MiddlewareNewsBrief_MarketData *value);
 
 /* Sequences and maps: tickwire/cdr.h says what these do. */
 

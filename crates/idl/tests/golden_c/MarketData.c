@@ -7,6 +7,23 @@ bool MiddlewareNewsBrief_MarketDataEntry_init(MiddlewareNewsBrief_MarketDataEntr
     return true;
 }
 
+bool MiddlewareNewsBrief_MarketDataEntry_empty_texts(MiddlewareNewsBrief_MarketDataEntry *value)
+{
+    if (!tw_cdr_set_text(&value->mdEntryType, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->tradingSessionID, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->tradeCondition, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->tickDirection, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->quoteCondition, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->matchEventIndicator, ""))
+        return false;
+    return true;
+}
+
 void MiddlewareNewsBrief_MarketDataEntry_free(MiddlewareNewsBrief_MarketDataEntry *value)
 {
     free(value->mdEntryType);
@@ -367,6 +384,17 @@ bool MiddlewareNewsBrief_MarketData_init(MiddlewareNewsBrief_MarketData *value)
     return true;
 }
 
+bool MiddlewareNewsBrief_MarketData_empty_texts(MiddlewareNewsBrief_MarketData *value)
+{
+    if (!tw_cdr_set_text(&value->applVersionID, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->messageType, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->senderCompID, ""))
+        return false;
+    return true;
+}
+
 void MiddlewareNewsBrief_MarketData_free(MiddlewareNewsBrief_MarketData *value)
 {
     free(value->applVersionID);
@@ -649,6 +677,13 @@ bool MiddlewareNewsBrief_RelatedSym_init(MiddlewareNewsBrief_RelatedSym *value)
     return true;
 }
 
+bool MiddlewareNewsBrief_RelatedSym_empty_texts(MiddlewareNewsBrief_RelatedSym *value)
+{
+    if (!tw_cdr_set_text(&value->symbol, ""))
+        return false;
+    return true;
+}
+
 void MiddlewareNewsBrief_RelatedSym_free(MiddlewareNewsBrief_RelatedSym *value)
 {
     free(value->symbol);
@@ -844,6 +879,19 @@ const char MiddlewareNewsBrief_RelatedSym_idl[] =
 bool MiddlewareNewsBrief_QuoteRequest_init(MiddlewareNewsBrief_QuoteRequest *value)
 {
     memset(value, 0, sizeof *value);
+    return true;
+}
+
+bool MiddlewareNewsBrief_QuoteRequest_empty_texts(MiddlewareNewsBrief_QuoteRequest *value)
+{
+    if (!tw_cdr_set_text(&value->applVersionID, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->messageType, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->senderCompID, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->quoteReqID, ""))
+        return false;
     return true;
 }
 

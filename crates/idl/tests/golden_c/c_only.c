@@ -261,6 +261,13 @@ bool div__init(div_ *value)
     return true;
 }
 
+bool div__empty_texts(div_ *value)
+{
+    if (!tw_cdr_set_text(&value->default_, ""))
+        return false;
+    return true;
+}
+
 void div__free(div_ *value)
 {
     free(value->default_);
@@ -364,6 +371,13 @@ bool malloc__init(malloc_ *value)
     return true;
 }
 
+bool malloc__empty_texts(malloc_ *value)
+{
+    if (!div__empty_texts(&value->inner))
+        return false;
+    return true;
+}
+
 void malloc__free(malloc_ *value)
 {
     div__free(&value->inner);
@@ -399,7 +413,7 @@ bool malloc__decode(malloc_ *value, tw_cdr_reader *r)
         div__free(&value->inner);
         if (!div__init(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->inner.default_, ""))
+        if (!div__empty_texts(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -534,6 +548,17 @@ const char keywords_exit_idl[] =
 bool Everything_init(Everything *value)
 {
     memset(value, 0, sizeof *value);
+    return true;
+}
+
+bool Everything_empty_texts(Everything *value)
+{
+    if (!tw_cdr_set_text(&value->text, ""))
+        return false;
+    if (!tw_cdr_set_wide_text(&value->wide_text, NULL))
+        return false;
+    if (!malloc__empty_texts(&value->names))
+        return false;
     return true;
 }
 
@@ -952,7 +977,7 @@ bool Everything_decode(Everything *value, tw_cdr_reader *r)
         malloc__free(&value->names);
         if (!malloc__init(&value->names))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->names.inner.default_, ""))
+        if (!malloc__empty_texts(&value->names))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {

@@ -11,6 +11,7 @@
  *   X_free    frees what a value owns; it is all zeros then, which is a value, too
  *   X_copy    replaces a value by a copy of another one
  *   X_select  of a union: makes it have the member for a discriminator
+ *   X_empty_texts  of a struct with strings: makes those that are NULL and not absent empty
  *   X_encode, X_decode, X_encode_key, X_decode_key   for other types that contain it
  *
  * and of a topic's type X_to_payload and X_from_payload, X_key_to_payload and
@@ -184,6 +185,7 @@ bool div__encode(const div_ *value, tw_cdr_writer *w);
 bool div__decode(div_ *value, tw_cdr_reader *r);
 bool div__encode_key(const div_ *value, tw_cdr_writer *w);
 bool div__decode_key(div_ *value, tw_cdr_reader *r);
+bool div__empty_texts(div_ *value);
 
 struct malloc_ {
     div_ inner;
@@ -196,6 +198,7 @@ bool malloc__encode(const malloc_ *value, tw_cdr_writer *w);
 bool malloc__decode(malloc_ *value, tw_cdr_reader *r);
 bool malloc__encode_key(const malloc_ *value, tw_cdr_writer *w);
 bool malloc__decode_key(malloc_ *value, tw_cdr_reader *r);
+bool malloc__empty_texts(malloc_ *value);
 
 typedef enum keywords_volatile {
     keywords_volatile_inline = 0,
@@ -384,6 +387,7 @@ tw_cdr_status Everything_key_from_payload(Everything *value, const void *payload
 extern const char Everything_type_name[];
 extern const bool Everything_has_key;
 extern const char Everything_idl[];
+bool Everything_empty_texts(Everything *value);
 
 struct Wider {
     ByWide by_wide;

@@ -7,6 +7,13 @@ bool HelloWorldData_Msg_init(HelloWorldData_Msg *value)
     return true;
 }
 
+bool HelloWorldData_Msg_empty_texts(HelloWorldData_Msg *value)
+{
+    if (!tw_cdr_set_text(&value->message, ""))
+        return false;
+    return true;
+}
+
 void HelloWorldData_Msg_free(HelloWorldData_Msg *value)
 {
     free(value->message);

@@ -11,6 +11,7 @@
  *   X_free    frees what a value owns; it is all zeros then, which is a value, too
  *   X_copy    replaces a value by a copy of another one
  *   X_select  of a union: makes it have the member for a discriminator
+ *   X_empty_texts  of a struct with strings: makes those that are NULL and not absent empty
  *   X_encode, X_decode, X_encode_key, X_decode_key   for other types that contain it
  *
  * and of a topic's type X_to_payload and X_from_payload, X_key_to_payload and
@@ -44,6 +45,7 @@ tw_cdr_status HelloWorldData_Msg_key_from_payload(HelloWorldData_Msg *value, con
 extern const char HelloWorldData_Msg_type_name[];
 extern const bool HelloWorldData_Msg_has_key;
 extern const char HelloWorldData_Msg_idl[];
+bool HelloWorldData_Msg_empty_texts(HelloWorldData_Msg *value);
 
 struct HelloWorldData_Plain {
     int32_t value;

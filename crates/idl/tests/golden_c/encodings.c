@@ -972,6 +972,17 @@ bool wire_Closed_init(wire_Closed *value)
     return true;
 }
 
+bool wire_Closed_empty_texts(wire_Closed *value)
+{
+    for (uint32_t i1 = 0; i1 < 2; i1++) {
+        for (uint32_t i2 = 0; i2 < 2; i2++) {
+            if (!tw_cdr_set_text(&value->names[i1][i2], ""))
+                return false;
+        }
+    }
+    return true;
+}
+
 void wire_Closed_free(wire_Closed *value)
 {
     tw_double_seq_free(&value->doubles);
@@ -1792,6 +1803,13 @@ bool wire_Open_init(wire_Open *value)
         return false;
     value->elsewhere = (wire_Odd *)calloc(1, sizeof *value->elsewhere);
     if (value->elsewhere == NULL)
+        return false;
+    return true;
+}
+
+bool wire_Open_empty_texts(wire_Open *value)
+{
+    if (!tw_cdr_set_text(&value->symbol, ""))
         return false;
     return true;
 }
@@ -2630,6 +2648,19 @@ bool wire_Flowing_init(wire_Flowing *value)
     value->apart = (wire_Grown *)calloc(1, sizeof *value->apart);
     if (value->apart == NULL)
         return false;
+    return true;
+}
+
+bool wire_Flowing_empty_texts(wire_Flowing *value)
+{
+    if (!tw_cdr_set_text(&value->text, ""))
+        return false;
+    if (!tw_cdr_set_wide_text(&value->wide, NULL))
+        return false;
+    for (uint32_t i1 = 0; i1 < 2; i1++) {
+        if (!tw_cdr_set_text(&value->names[i1], ""))
+            return false;
+    }
     return true;
 }
 
@@ -3679,6 +3710,13 @@ bool wire_Inner_init(wire_Inner *value)
     return true;
 }
 
+bool wire_Inner_empty_texts(wire_Inner *value)
+{
+    if (!tw_cdr_set_text(&value->b, ""))
+        return false;
+    return true;
+}
+
 void wire_Inner_free(wire_Inner *value)
 {
     free(value->b);
@@ -3785,6 +3823,13 @@ bool wire_Deep_init(wire_Deep *value)
 {
     memset(value, 0, sizeof *value);
     if (!wire_Changing_init(&value->changing))
+        return false;
+    return true;
+}
+
+bool wire_Deep_empty_texts(wire_Deep *value)
+{
+    if (!wire_Inner_empty_texts(&value->inner))
         return false;
     return true;
 }
@@ -3900,7 +3945,7 @@ bool wire_Deep_decode(wire_Deep *value, tw_cdr_reader *r)
         wire_Inner_free(&value->inner);
         if (!wire_Inner_init(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->inner.b, ""))
+        if (!wire_Inner_empty_texts(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (!seen[1]) {
@@ -4146,6 +4191,19 @@ bool wire_Nesting_init(wire_Nesting *value)
     return true;
 }
 
+bool wire_Nesting_empty_texts(wire_Nesting *value)
+{
+    if (!tw_cdr_set_text(&value->before, ""))
+        return false;
+    if (!wire_Inner_empty_texts(&value->inner))
+        return false;
+    if (!wire_Deep_empty_texts(&value->deep))
+        return false;
+    if (!tw_cdr_set_text(&value->after, ""))
+        return false;
+    return true;
+}
+
 void wire_Nesting_free(wire_Nesting *value)
 {
     free(value->before);
@@ -4234,7 +4292,7 @@ bool wire_Nesting_decode(wire_Nesting *value, tw_cdr_reader *r)
         wire_Inner_free(&value->inner);
         if (!wire_Inner_init(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->inner.b, ""))
+        if (!wire_Inner_empty_texts(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -4244,7 +4302,7 @@ bool wire_Nesting_decode(wire_Nesting *value, tw_cdr_reader *r)
         wire_Deep_free(&value->deep);
         if (!wire_Deep_init(&value->deep))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->deep.inner.b, ""))
+        if (!wire_Deep_empty_texts(&value->deep))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -4347,7 +4405,7 @@ bool wire_Nesting_decode_key(wire_Nesting *value, tw_cdr_reader *r)
         wire_Inner_free(&value->inner);
         if (!wire_Inner_init(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->inner.b, ""))
+        if (!wire_Inner_empty_texts(&value->inner))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -4357,7 +4415,7 @@ bool wire_Nesting_decode_key(wire_Nesting *value, tw_cdr_reader *r)
         wire_Deep_free(&value->deep);
         if (!wire_Deep_init(&value->deep))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->deep.inner.b, ""))
+        if (!wire_Deep_empty_texts(&value->deep))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     if (tw_cdr_has_member(r, &scope)) {
@@ -4891,6 +4949,13 @@ bool wire_Version1_init(wire_Version1 *value)
     return true;
 }
 
+bool wire_Version1_empty_texts(wire_Version1 *value)
+{
+    if (!tw_cdr_set_text(&value->text, ""))
+        return false;
+    return true;
+}
+
 void wire_Version1_free(wire_Version1 *value)
 {
     free(value->text);
@@ -5019,6 +5084,13 @@ bool wire_Version2_init(wire_Version2 *value)
     if (value->choice == NULL)
         return false;
     if (!wire_Choice_init(value->choice))
+        return false;
+    return true;
+}
+
+bool wire_Version2_empty_texts(wire_Version2 *value)
+{
+    if (!tw_cdr_set_text(&value->text, ""))
         return false;
     return true;
 }
@@ -5321,6 +5393,13 @@ bool wire_Older_init(wire_Older *value)
     return true;
 }
 
+bool wire_Older_empty_texts(wire_Older *value)
+{
+    if (!tw_cdr_set_text(&value->text, ""))
+        return false;
+    return true;
+}
+
 void wire_Older_free(wire_Older *value)
 {
     free(value->text);
@@ -5498,6 +5577,13 @@ bool wire_Newer_init(wire_Newer *value)
 {
     memset(value, 0, sizeof *value);
     value->three = 3;
+    return true;
+}
+
+bool wire_Newer_empty_texts(wire_Newer *value)
+{
+    if (!tw_cdr_set_text(&value->text, ""))
+        return false;
     return true;
 }
 

@@ -11,6 +11,7 @@
  *   X_free    frees what a value owns; it is all zeros then, which is a value, too
  *   X_copy    replaces a value by a copy of another one
  *   X_select  of a union: makes it have the member for a discriminator
+ *   X_empty_texts  of a struct with strings: makes those that are NULL and not absent empty
  *   X_encode, X_decode, X_encode_key, X_decode_key   for other types that contain it
  *
  * and of a topic's type X_to_payload and X_from_payload, X_key_to_payload and
@@ -314,6 +315,7 @@ tw_cdr_status wire_Closed_key_from_payload(wire_Closed *value, const void *paylo
 extern const char wire_Closed_type_name[];
 extern const bool wire_Closed_has_key;
 extern const char wire_Closed_idl[];
+bool wire_Closed_empty_texts(wire_Closed *value);
 
 typedef struct wire_Odd_seq {
     uint32_t length;
@@ -446,6 +448,7 @@ tw_cdr_status wire_Open_key_from_payload(wire_Open *value, const void *payload, 
 extern const char wire_Open_type_name[];
 extern const bool wire_Open_has_key;
 extern const char wire_Open_idl[];
+bool wire_Open_empty_texts(wire_Open *value);
 
 #ifndef TW_HAVE_tw_uint8_tw_uint8_map
 #define TW_HAVE_tw_uint8_tw_uint8_map
@@ -535,6 +538,7 @@ tw_cdr_status wire_Flowing_key_from_payload(wire_Flowing *value, const void *pay
 extern const char wire_Flowing_type_name[];
 extern const bool wire_Flowing_has_key;
 extern const char wire_Flowing_idl[];
+bool wire_Flowing_empty_texts(wire_Flowing *value);
 
 /** Keys within keys. */
 struct wire_Inner {
@@ -550,6 +554,7 @@ bool wire_Inner_encode(const wire_Inner *value, tw_cdr_writer *w);
 bool wire_Inner_decode(wire_Inner *value, tw_cdr_reader *r);
 bool wire_Inner_encode_key(const wire_Inner *value, tw_cdr_writer *w);
 bool wire_Inner_decode_key(wire_Inner *value, tw_cdr_reader *r);
+bool wire_Inner_empty_texts(wire_Inner *value);
 
 typedef struct wire_Inner_seq {
     uint32_t length;
@@ -570,6 +575,7 @@ bool wire_Deep_encode(const wire_Deep *value, tw_cdr_writer *w);
 bool wire_Deep_decode(wire_Deep *value, tw_cdr_reader *r);
 bool wire_Deep_encode_key(const wire_Deep *value, tw_cdr_writer *w);
 bool wire_Deep_decode_key(wire_Deep *value, tw_cdr_reader *r);
+bool wire_Deep_empty_texts(wire_Deep *value);
 
 struct wire_Keyed {
     /** Which member there is. A change of it goes by the function select. */
@@ -615,6 +621,7 @@ tw_cdr_status wire_Nesting_key_from_payload(wire_Nesting *value, const void *pay
 extern const char wire_Nesting_type_name[];
 extern const bool wire_Nesting_has_key;
 extern const char wire_Nesting_idl[];
+bool wire_Nesting_empty_texts(wire_Nesting *value);
 
 typedef struct wire_Tree_seq {
     uint32_t length;
@@ -707,6 +714,7 @@ tw_cdr_status wire_Version1_key_from_payload(wire_Version1 *value, const void *p
 extern const char wire_Version1_type_name[];
 extern const bool wire_Version1_has_key;
 extern const char wire_Version1_idl[];
+bool wire_Version1_empty_texts(wire_Version1 *value);
 
 struct wire_Version2 {
     int32_t id;
@@ -733,6 +741,7 @@ tw_cdr_status wire_Version2_key_from_payload(wire_Version2 *value, const void *p
 extern const char wire_Version2_type_name[];
 extern const bool wire_Version2_has_key;
 extern const char wire_Version2_idl[];
+bool wire_Version2_empty_texts(wire_Version2 *value);
 
 struct wire_Older {
     int32_t id;
@@ -754,6 +763,7 @@ tw_cdr_status wire_Older_key_from_payload(wire_Older *value, const void *payload
 extern const char wire_Older_type_name[];
 extern const bool wire_Older_has_key;
 extern const char wire_Older_idl[];
+bool wire_Older_empty_texts(wire_Older *value);
 
 struct wire_Newer {
     int32_t id;
@@ -777,6 +787,7 @@ tw_cdr_status wire_Newer_key_from_payload(wire_Newer *value, const void *payload
 extern const char wire_Newer_type_name[];
 extern const bool wire_Newer_has_key;
 extern const char wire_Newer_idl[];
+bool wire_Newer_empty_texts(wire_Newer *value);
 
 /* Sequences and maps: tickwire/cdr.h says what these do. */
 

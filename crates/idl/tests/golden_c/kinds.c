@@ -1433,6 +1433,13 @@ bool trading_Base_init(trading_Base *value)
     return true;
 }
 
+bool trading_Base_empty_texts(trading_Base *value)
+{
+    if (!tw_cdr_set_text(&value->symbol, ""))
+        return false;
+    return true;
+}
+
 void trading_Base_free(trading_Base *value)
 {
     free(value->symbol);
@@ -1566,6 +1573,25 @@ bool trading_Order_init(trading_Order *value)
     if (!trading_BySide_init(&value->by_side))
         return false;
     if (!trading_BySmall_init(&value->by_small))
+        return false;
+    return true;
+}
+
+bool trading_Order_empty_texts(trading_Order *value)
+{
+    if (!tw_cdr_set_text(&value->symbol, ""))
+        return false;
+    for (uint32_t i1 = 0; i1 < 2; i1++) {
+        if (!tw_cdr_set_text(&value->names[i1], ""))
+            return false;
+    }
+    if (!tw_cdr_set_wide_text(&value->title, NULL))
+        return false;
+    if (!tw_cdr_set_text(&value->type, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->self, ""))
+        return false;
+    if (!tw_cdr_set_text(&value->struct_, ""))
         return false;
     return true;
 }
@@ -2561,6 +2587,13 @@ bool other_Level_init(other_Level *value)
     return true;
 }
 
+bool other_Level_empty_texts(other_Level *value)
+{
+    if (!trading_Order_empty_texts(&value->order))
+        return false;
+    return true;
+}
+
 void other_Level_free(other_Level *value)
 {
     trading_Order_free(&value->order);
@@ -2607,19 +2640,7 @@ bool other_Level_decode(other_Level *value, tw_cdr_reader *r)
         trading_Order_free(&value->order);
         if (!trading_Order_init(&value->order))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.symbol, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        for (uint32_t i1 = 0; i1 < 2; i1++) {
-            if (!tw_cdr_set_text(&value->order.names[i1], ""))
-                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        }
-        if (!tw_cdr_set_wide_text(&value->order.title, NULL))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.type, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.self, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.struct_, ""))
+        if (!trading_Order_empty_texts(&value->order))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -2658,19 +2679,7 @@ bool other_Level_decode_key(other_Level *value, tw_cdr_reader *r)
         trading_Order_free(&value->order);
         if (!trading_Order_init(&value->order))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.symbol, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        for (uint32_t i1 = 0; i1 < 2; i1++) {
-            if (!tw_cdr_set_text(&value->order.names[i1], ""))
-                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        }
-        if (!tw_cdr_set_wide_text(&value->order.title, NULL))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.type, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.self, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->order.struct_, ""))
+        if (!trading_Order_empty_texts(&value->order))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -2855,6 +2864,13 @@ bool other_inner_Level_init(other_inner_Level *value)
     return true;
 }
 
+bool other_inner_Level_empty_texts(other_inner_Level *value)
+{
+    if (!other_Level_empty_texts(&value->outer))
+        return false;
+    return true;
+}
+
 void other_inner_Level_free(other_inner_Level *value)
 {
     other_Level_free(&value->outer);
@@ -2890,19 +2906,7 @@ bool other_inner_Level_decode(other_inner_Level *value, tw_cdr_reader *r)
         other_Level_free(&value->outer);
         if (!other_Level_init(&value->outer))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.symbol, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        for (uint32_t i1 = 0; i1 < 2; i1++) {
-            if (!tw_cdr_set_text(&value->outer.order.names[i1], ""))
-                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        }
-        if (!tw_cdr_set_wide_text(&value->outer.order.title, NULL))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.type, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.self, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.struct_, ""))
+        if (!other_Level_empty_texts(&value->outer))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -2931,19 +2935,7 @@ bool other_inner_Level_decode_key(other_inner_Level *value, tw_cdr_reader *r)
         other_Level_free(&value->outer);
         if (!other_Level_init(&value->outer))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.symbol, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        for (uint32_t i1 = 0; i1 < 2; i1++) {
-            if (!tw_cdr_set_text(&value->outer.order.names[i1], ""))
-                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        }
-        if (!tw_cdr_set_wide_text(&value->outer.order.title, NULL))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.type, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.self, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->outer.order.struct_, ""))
+        if (!other_Level_empty_texts(&value->outer))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -3134,6 +3126,13 @@ bool trading_Reopened_init(trading_Reopened *value)
     return true;
 }
 
+bool trading_Reopened_empty_texts(trading_Reopened *value)
+{
+    if (!other_inner_Level_empty_texts(&value->level))
+        return false;
+    return true;
+}
+
 void trading_Reopened_free(trading_Reopened *value)
 {
     other_inner_Level_free(&value->level);
@@ -3169,19 +3168,7 @@ bool trading_Reopened_decode(trading_Reopened *value, tw_cdr_reader *r)
         other_inner_Level_free(&value->level);
         if (!other_inner_Level_init(&value->level))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.symbol, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        for (uint32_t i1 = 0; i1 < 2; i1++) {
-            if (!tw_cdr_set_text(&value->level.outer.order.names[i1], ""))
-                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        }
-        if (!tw_cdr_set_wide_text(&value->level.outer.order.title, NULL))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.type, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.self, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.struct_, ""))
+        if (!other_inner_Level_empty_texts(&value->level))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);
@@ -3210,19 +3197,7 @@ bool trading_Reopened_decode_key(trading_Reopened *value, tw_cdr_reader *r)
         other_inner_Level_free(&value->level);
         if (!other_inner_Level_init(&value->level))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.symbol, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        for (uint32_t i1 = 0; i1 < 2; i1++) {
-            if (!tw_cdr_set_text(&value->level.outer.order.names[i1], ""))
-                return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        }
-        if (!tw_cdr_set_wide_text(&value->level.outer.order.title, NULL))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.type, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.self, ""))
-            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
-        if (!tw_cdr_set_text(&value->level.outer.order.struct_, ""))
+        if (!other_inner_Level_empty_texts(&value->level))
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     }
     tw_cdr_leave_struct(r, &scope);

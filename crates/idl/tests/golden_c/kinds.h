@@ -11,6 +11,7 @@
  *   X_free    frees what a value owns; it is all zeros then, which is a value, too
  *   X_copy    replaces a value by a copy of another one
  *   X_select  of a union: makes it have the member for a discriminator
+ *   X_empty_texts  of a struct with strings: makes those that are NULL and not absent empty
  *   X_encode, X_decode, X_encode_key, X_decode_key   for other types that contain it
  *
  * and of a topic's type X_to_payload and X_from_payload, X_key_to_payload and
@@ -300,6 +301,7 @@ tw_cdr_status trading_Base_key_from_payload(trading_Base *value, const void *pay
 extern const char trading_Base_type_name[];
 extern const bool trading_Base_has_key;
 extern const char trading_Base_idl[];
+bool trading_Base_empty_texts(trading_Base *value);
 
 #ifndef TW_HAVE_tw_octet_seq_seq
 #define TW_HAVE_tw_octet_seq_seq
@@ -415,6 +417,7 @@ tw_cdr_status trading_Order_key_from_payload(trading_Order *value, const void *p
 extern const char trading_Order_type_name[];
 extern const bool trading_Order_has_key;
 extern const char trading_Order_idl[];
+bool trading_Order_empty_texts(trading_Order *value);
 
 /** The same name as in another module. */
 struct other_Level {
@@ -437,6 +440,7 @@ tw_cdr_status other_Level_key_from_payload(other_Level *value, const void *paylo
 extern const char other_Level_type_name[];
 extern const bool other_Level_has_key;
 extern const char other_Level_idl[];
+bool other_Level_empty_texts(other_Level *value);
 
 struct other_inner_Level {
     other_Level outer;
@@ -457,6 +461,7 @@ tw_cdr_status other_inner_Level_key_from_payload(other_inner_Level *value, const
 extern const char other_inner_Level_type_name[];
 extern const bool other_inner_Level_has_key;
 extern const char other_inner_Level_idl[];
+bool other_inner_Level_empty_texts(other_inner_Level *value);
 
 struct trading_Reopened {
     other_inner_Level level;
@@ -477,6 +482,7 @@ tw_cdr_status trading_Reopened_key_from_payload(trading_Reopened *value, const v
 extern const char trading_Reopened_type_name[];
 extern const bool trading_Reopened_has_key;
 extern const char trading_Reopened_idl[];
+bool trading_Reopened_empty_texts(trading_Reopened *value);
 
 /* Sequences and maps: tickwire/cdr.h says what these do. */
 
