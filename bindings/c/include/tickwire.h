@@ -129,7 +129,8 @@ typedef struct tw_instance {
 /* ---- What several kinds of objects have ------------------------------------------------------------------------- */
 
 /* Deletes an object, and all that was made from it. Nobody finds it from here on; it ends now, or with the last call
- * of another thread that is under way with it. The end of a writer waits up to a second until all reliable readers have
+ * of another thread that is under way with it: one that waits for a reader, a writer or a wait set is told TW_BAD_HANDLE
+ * within a tenth of a second. The end of a writer waits up to a second until all reliable readers have
  * what was written, and disposes of its instances unless its QoS says not to.
  *
  * Allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
@@ -306,7 +307,8 @@ tw_result tw_writer_create(void *participant_or_publisher, const tw_topic *topic
 tw_result tw_writer_write(tw_writer *writer, const void *data, size_t len, const int64_t *timestamp_ns);
 
 /* The same where the caller knows the instance: saves looking for the key, and opaque types need it. It must be the
- * right one: the hash of the key as RTPS 2.5 9.6.4.8 has it. */
+ * right one: what tw_writer_register() says, or for opaque types the hash of the key as RTPS 2.5 9.6.4.8 has it. Where
+ * that depends on the encoding (a key with a member of 8 bytes behind a shorter one) the key is looked for all the same. */
 tw_result tw_writer_write_keyed(tw_writer *writer, const void *data, size_t len, const tw_instance *instance,
                                 const int64_t *timestamp_ns);
 

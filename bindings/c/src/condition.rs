@@ -10,7 +10,6 @@ use crate::failure::{Code, Failure, Result};
 use crate::handle::{self, Handle, get};
 use crate::reader::Reader;
 use crate::samples::states;
-use crate::time::timeout;
 
 /// A condition of any kind.
 pub(crate) struct Condition {
@@ -172,7 +171,7 @@ export! {
         count: Out<usize>,
     ) {
         let wait_set = get::<WaitSet>(wait_set)?;
-        let holds = wait_set.dds.wait(timeout(timeout_ns)?)?;
+        let holds = wait_set.wait(timeout_ns, |turn| wait_set.dds.wait(turn))?;
         let attached = wait_set.attached();
         let found = attached.iter().filter(|(_, condition)| holds.contains(condition));
         let found: Vec<_> = found.map(|(handle, _)| *handle).collect();

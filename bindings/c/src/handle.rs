@@ -12,8 +12,12 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::thread::LocalKey;
+use std::time::Duration;
+
+use dds::error::Timeout;
 
 use crate::failure::{Code, Failure, Result};
+use crate::time::timeout;
 
 /// A pointer to a struct that is not there: 8 bits of kind, 32 of generation, 24 of place.
 #[repr(transparent)]
@@ -115,6 +119,35 @@ pub(crate) struct Entry<T> {
     /// That from which it was made, or NULL.
     pub(crate) parent: Handle,
     value: T,
+}
+
+impl<T> Entry<T> {
+    /// Waits for what `wait` waits for, in turns, so that a thread which deletes the object ends the wait at most one
+    /// turn later: whoever waits keeps it, and would for ever.
+    pub(crate) fn wait<R>(
+        &self,
+        timeout_ns: i64,
+        mut wait: impl FnMut(Duration) -> std::result::Result<R, Timeout>,
+    ) -> Result<R> {
+        let whole = timeout(timeout_ns)?;
+        let mut waited = Duration::ZERO;
+        loop {
+            let turn = TURN.min(whole - waited);
+            match wait(turn) {
+                Ok(result) => return Ok(result),
+                Err(mut late) => {
+                    waited += turn;
+                    if waited == whole {
+                        late.waited = whole;
+                        return Err(late.into());
+                    }
+                }
+            }
+            if self.is_deleted.load(Ordering::Acquire) {
+                return Err(unknown(self.handle, &[]));
+            }
+        }
+    }
 }
 
 impl<T> Deref for Entry<T> {
@@ -426,3 +459,6 @@ impl Table {
 const CACHED: usize = 4;
 const PLACE_BITS: u32 = 24;
 const PLACE_MASK: usize = (1 << PLACE_BITS) - 1;
+
+/// How long a wait goes on for an object that is deleted.
+const TURN: Duration = Duration::from_millis(100);

@@ -11,7 +11,6 @@ use crate::guid::{Guid, Noting};
 use crate::handle::{self, AnyObject, Handle, Kind, get};
 use crate::instance::{self, Instance};
 use crate::samples::{Given, give, states};
-use crate::time::timeout;
 use crate::topic::Topic;
 use crate::writer::sample;
 
@@ -246,23 +245,17 @@ export! {
 
     fn tw_reader_wait_for_data(reader: Handle, timeout_ns: i64) {
         let reader = get::<Reader>(reader)?;
-        let timeout = timeout(timeout_ns)?;
-        either!(&reader.dds, reader => reader.wait_for_data(timeout))?;
-        Ok(())
+        reader.wait(timeout_ns, |turn| either!(&reader.dds, reader => reader.wait_for_data(turn)))
     }
 
     fn tw_reader_wait_for_matched(reader: Handle, count: u32, timeout_ns: i64) {
         let reader = get::<Reader>(reader)?;
-        let timeout = timeout(timeout_ns)?;
-        either!(&reader.dds, reader => reader.wait_for_matched(count, timeout))?;
-        Ok(())
+        reader.wait(timeout_ns, |turn| either!(&reader.dds, reader => reader.wait_for_matched(count, turn)))
     }
 
     fn tw_reader_wait_for_historical_data(reader: Handle, timeout_ns: i64) {
         let reader = get::<Reader>(reader)?;
-        let timeout = timeout(timeout_ns)?;
-        either!(&reader.dds, reader => reader.wait_for_historical_data(timeout))?;
-        Ok(())
+        reader.wait(timeout_ns, |turn| either!(&reader.dds, reader => reader.wait_for_historical_data(turn)))
     }
 
     fn tw_reader_matched_writers(

@@ -1,6 +1,6 @@
 //! Writers.
 
-use dds::cdr::KeyHash;
+use dds::cdr::{KeyHash, TypeDescription};
 use dds::{BytesInPlace, DataWriter, DataWriterQos, Payload, Serialized, Timestamp, TopicSupport};
 
 use crate::border::{Bytes, Context, ContextPointer, Free, In, Out, export};
@@ -9,12 +9,15 @@ use crate::failure::{Code, Failure, Result};
 use crate::guid::{Guid, Noting};
 use crate::handle::{self, AnyObject, Handle, Kind, get};
 use crate::instance::{self, Instance};
-use crate::time::{timeout, timestamp};
+use crate::time::timestamp;
 use crate::topic::Topic;
 
 /// A writer of payloads, or of bytes.
 pub(crate) struct Writer {
     pub(crate) dds: Either<DataWriter<Serialized>, DataWriter<BytesInPlace>>,
+    /// Whether the name of an instance, which is the hash of its key in XCDR2, may be another one than the hash that
+    /// goes with its samples, which is that in their encoding. The key is looked for then, whatever the caller says.
+    hash_varies: bool,
 }
 
 impl Writer {
@@ -31,6 +34,7 @@ impl Writer {
     ) -> Result<()> {
         match &self.dds {
             Either::Payloads(writer) => {
+                let key_hash = key_hash.filter(|_| !self.hash_varies);
                 let payload = Payload::new(data).with_key_hash(key_hash);
                 match timestamp {
                     None => writer.write_payload(payload)?,
@@ -49,6 +53,7 @@ impl Writer {
 
     /// Does something to the instance of a sample.
     fn end(&self, data: &[u8], form: i32, instance: Option<Instance>, how: End) -> Result<()> {
+        let instance = instance.filter(|_| !self.hash_varies);
         match &self.dds {
             Either::Payloads(writer) => how.do_to(writer, &sample(data, form, instance)?),
             Either::Bytes(writer) => how.do_to(writer, &BytesInPlace::default()),
@@ -127,7 +132,14 @@ export! {
             qos => crate::qos::profile(qos)?.writer(topic.name()),
         };
         let noting = Noting::begin();
-        let made = Writer { dds: map!(&topic.dds, topic => made(&entry, topic, qos)?) };
+        let description = match &topic.dds {
+            Either::Payloads(topic) => Serialized::description(topic.ty()),
+            Either::Bytes(_) => None,
+        };
+        let made = Writer {
+            dds: map!(&topic.dds, topic => made(&entry, topic, qos)?),
+            hash_varies: description.is_some_and(TypeDescription::key_hash_varies),
+        };
         let guid = made.guid();
         let made = handle::add(parent, made)?;
         noting.note(guid, made);
@@ -215,16 +227,12 @@ export! {
 
     fn tw_writer_wait_for_matched(writer: Handle, count: u32, timeout_ns: i64) {
         let writer = get::<Writer>(writer)?;
-        let timeout = timeout(timeout_ns)?;
-        either!(&writer.dds, writer => writer.wait_for_matched(count, timeout))?;
-        Ok(())
+        writer.wait(timeout_ns, |turn| either!(&writer.dds, writer => writer.wait_for_matched(count, turn)))
     }
 
     fn tw_writer_wait_for_acknowledgments(writer: Handle, timeout_ns: i64) {
         let writer = get::<Writer>(writer)?;
-        let timeout = timeout(timeout_ns)?;
-        either!(&writer.dds, writer => writer.wait_for_acknowledgments(timeout))?;
-        Ok(())
+        writer.wait(timeout_ns, |turn| either!(&writer.dds, writer => writer.wait_for_acknowledgments(turn)))
     }
 
     fn tw_writer_matched_readers(
