@@ -1,0 +1,172 @@
+"""Starts programs that write and programs that read the topics of `matrix.idl`, each in a language, and compares.
+
+Each program is `write TOPICS NAME READERS REPRESENTATION` or `read TOPICS NAMES`, with lists separated by commas. A
+writer makes a topic `TOPIC_NAME` of each, waits for so many readers, and writes samples 0 to 3, whose values all programs
+know (`values.py` says them shortest); of `Keyed` it disposes of an instance then. It ends when its input does. A reader
+of each topic of each name compares what comes with what it would have written itself, and says `TOPIC NAME ok`, or what
+is not equal.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import defaultdict
+from pathlib import Path
+
+HERE = Path(__file__).parent
+OUT = Path(os.environ["OUT"])
+PROGRAMS = {
+    "rust": [os.environ["RUST"]],
+    "c": [OUT / "matrix_c"],
+    "cpp": [OUT / "matrix_cpp"],
+    "python": [sys.executable, HERE / "matrix_python.py"],
+    "csharp": ["mono", OUT / "matrix_csharp.exe"],
+    "cyclone_c": [OUT / "matrix_cyclone"],
+    "cyclone_python": [sys.executable, HERE / "cyclone_python.py"],
+}
+LANGUAGES = ["rust", "c", "cpp", "python", "csharp"]
+
+#: The topics, each of which has some features of IDL.
+TOPICS = {
+    "Numbers": "every kind of number, boolean, octet, char; final",
+    "Texts": "string, string<N>; appendable",
+    "Wides": "wstring, wstring<N>, wchar, sequence<wstring>",
+    "Named": "enum, @value, @bit_bound, @default_literal, bitmask, typedef, const",
+    "Choices": "unions by long and enum; default; appendable, final",
+    "Letters": "unions by char, and without a member",
+    "Mutables": "mutable unions, by boolean; @id of their members",
+    "Collections": "sequences of all kinds, bounded, in each other; arrays of one and two dimensions, of structs, strings, sequences",
+    "Maps": "maps by string, long, short and enum, bounded, of structs and sequences",
+    "Absent": "@optional, @external, both, @default",
+    "Derived": "inheritance",
+    "Keyed": "@key, of several members, in a nested struct; an instance that is disposed of",
+    "Flowing": "mutable, @id, @must_understand",
+    "Hashed": "@autoid(HASH), @hashid",
+    "Tree": "types that contain themselves",
+}
+#: A topic that not all languages have.
+BITSETS = {"Bitsets": "bitset, inheritance of bitsets"}
+NO_BITSETS = "rust", "has no type in Rust yet"
+
+#: What all compilers of the languages refuse, and what they say.
+REFUSED = {
+    "interface": ("interface I { long f(); };", {"c", "cpp", "csharp"}),
+    "exception": ("exception E { long a; };", {"c", "cpp", "csharp"}),
+    "long double": ("struct S { long double a; };", {"rust", "c", "cpp", "csharp"}),
+    "any": ("struct S { any a; };", {"rust", "c", "cpp", "csharp"}),
+    "valuetype": ("valuetype V { public long a; };", {"rust", "c", "cpp", "csharp"}),
+    "fixed": ("struct S { fixed<5, 2> a; };", {"rust", "c", "cpp", "csharp"}),
+    "bitset": ("bitset B { bitfield<3> a; }; struct S { B b; };", {"rust"}),
+}
+
+#: Topics that a peer does not have, with the reason.
+PEER_LACKS = {
+    "cyclone_c": {
+        "Wides": "idlc 0.10 has neither wchar nor wstring",
+        "Mutables": "idlc 0.10: mutable unions are not supported yet",
+        "Maps": "idlc 0.10 has no maps",
+        "Tree": "idlc 0.10 has no types that contain themselves",
+    },
+    "cyclone_python": {
+        "Wides": "the package has neither wchar nor wstring",
+        "Letters": "the package cannot describe a union by char",
+        "Mutables": "Cyclone DDS has no mutable unions",
+        "Choices": "does not match: unions by enum, by the look of it; not looked into",
+        "Collections": "does not match: collections in each other, by the look of it; not looked into",
+        "Keyed": "does not match: keys within nested structs, by the look of it; not looked into",
+        "Maps": "the package has no maps",
+        "Tree": "the package has no types that contain themselves",
+    },
+}
+
+
+def main():
+    failures = refusals()
+    for representation in ("xcdr1", "xcdr2"):
+        failures += converse(LANGUAGES, LANGUAGES, TOPICS, representation)
+    others = [language for language in LANGUAGES if language != NO_BITSETS[0]]
+    failures += converse(others, others, BITSETS, "xcdr2")
+    for peer, lacks in PEER_LACKS.items():
+        topics = [topic for topic in TOPICS if topic not in lacks]
+        failures += converse(LANGUAGES, [peer], topics, "xcdr2")
+        failures += converse([peer], LANGUAGES, topics, "xcdr2")
+        for topic, reason in lacks.items():
+            print(f"not with {peer}: {topic}: {reason}")
+    if failures:
+        sys.exit("\n".join(failures))
+    print("all values were equal")
+
+
+def converse(writers, readers, topics, representation):
+    """Runs so many writers and readers at once; returns what went wrong."""
+    qos = f"""
+        [profiles.matrix.writer]
+        reliability = "reliable"
+        history.kind = "keep_all"
+        representation = ["{representation}"]
+        [profiles.matrix.reader]
+        reliability = "reliable"
+        history.kind = "keep_all"
+        representation = ["xcdr2", "xcdr1"]
+    """
+    names = ",".join(topics)
+    failures = defaultdict(list)
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(qos)
+        file.flush()
+        environment = {**os.environ, "TICKWIRE_QOS_FILE": file.name}
+        start = lambda name, *arguments: subprocess.Popen(  # noqa: E731
+            [*PROGRAMS[name], *arguments], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        reading = {name: start(name, "read", names, ",".join(writers)) for name in readers}
+        writing = {name: start(name, "write", names, name, str(len(readers)), representation) for name in writers}
+        deadline = threading.Timer(PATIENCE, end, [[*reading.values(), *writing.values()]])
+        deadline.start()
+        for reader, process in reading.items():
+            said = process.communicate()[0].splitlines()
+            for topic in topics:
+                for writer in writers:
+                    line = next((line for line in said if line.startswith(f"{topic} {writer} ")), "nothing was said")
+                    verdict = line.removeprefix(f"{topic} {writer} ")
+                    if verdict != "ok":
+                        failures[f"{writer} -> {reader}, {representation}: {verdict}"].append(topic)
+            if process.returncode:
+                failures[f"{reader} reads: {process.returncode}"] = topics
+        for writer, process in writing.items():
+            if process.communicate() and process.returncode:
+                failures[f"{writer} writes: {process.returncode}"] = topics
+        deadline.cancel()
+    pairs = len(writers) * len(readers)
+    what = f"{pairs} pairs of {'/'.join(writers)} -> {'/'.join(readers)}, {len(topics)} topics, {representation}"
+    print(f"{what}: {'FAILED' if failures else 'ok'}", flush=True)
+    return [f"{what}: {', '.join(topics)}" for what, topics in failures.items()]
+
+
+def end(processes):
+    """Ends those that are left, which then have a status that is not 0."""
+    for process in processes:
+        process.kill()
+
+
+def refusals():
+    """What is refused, is refused by its name, and a language that has it is not left out."""
+    failures = []
+    for feature, (idl, languages) in REFUSED.items():
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "refused.idl"
+            file.write_text(idl)
+            for language in ("rust", "c", "cpp", "csharp"):
+                command = [os.environ["TICKWIRE"], "idl", "gen", "--lang", language, file, "--out", folder]
+                made = subprocess.run(command, capture_output=True, text=True)
+                if (made.returncode != 0) != (language in languages):
+                    failures.append(f"{feature} in {language}: {made.stderr or 'is not refused'}")
+    return failures
+
+
+#: Seconds that a conversation may take.
+PATIENCE = 30
+
+if __name__ == "__main__":
+    main()

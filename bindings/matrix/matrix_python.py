@@ -1,0 +1,95 @@
+"""Writes or reads the topics of `matrix.idl` and `bits.idl`, as `matrix.py` says."""
+
+import dataclasses
+import os
+import sys
+from pathlib import Path
+
+import tickwire as tw
+from values import COUNT, DISPOSED, Values
+
+HERE = Path(__file__).parent
+PATIENCE = 60
+
+
+class Types:
+    """The classes of both files."""
+
+    def __init__(self):
+        self.modules = [tw.idl(HERE / name).matrix for name in ("matrix.idl", "bits.idl")]
+
+    def __getattr__(self, name):
+        return next(getattr(module, name) for module in self.modules if hasattr(module, name))
+
+
+def plain(value):
+    """A value in which numbers stand in lists, however they have come."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if dataclasses.is_dataclass(value):
+        return type(value)(**{field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)})
+    if hasattr(value, "discriminator"):
+        if value.member is None:
+            return value
+        return type(value)(discriminator=value.discriminator, **{value.member: plain(value.value)})
+    return value
+
+
+def write(participant, types, qos, topics, own, readers, _representation):
+    values = Values(types)
+    writers = {
+        name: participant.writer(participant.topic(f"{name}_{own}", getattr(types, name)), qos=qos) for name in topics
+    }
+    for name, writer in writers.items():
+        writer.wait_for_matched(int(readers), timeout=PATIENCE)
+        for n in range(COUNT):
+            writer.write(getattr(values, name)(n))
+        if name == "Keyed":
+            writer.dispose(values.Keyed(DISPOSED))
+    for writer in writers.values():
+        writer.wait_for_acknowledgments(timeout=PATIENCE)
+    sys.stdin.read()
+
+
+def verdict(reader, name, of):
+    n, ended, wrong = 0, name != "Keyed", "ok"
+    while n < COUNT or not ended:
+        try:
+            reader.wait_for_data(PATIENCE)
+        except tw.TimeoutError:
+            return f"{n} of {COUNT} samples came, the end of an instance: {ended}"
+        for sample in reader.take():
+            if sample.data is not None:
+                if plain(sample.data) != of(n):
+                    wrong = f"sample {n} is {sample.data}"
+                n += 1
+            else:
+                ended = sample.info.instance_state == "disposed"
+                if sample.key != {"symbol": f"S{DISPOSED}", "place": {"venue": DISPOSED}, "side": of(DISPOSED).side}:
+                    wrong = f"{sample.key} ended"
+    return wrong
+
+
+def read(participant, types, qos, topics, writers):
+    values = Values(types)
+    readers = [
+        (name, other, participant.reader(participant.topic(f"{name}_{other}", getattr(types, name)), qos=qos))
+        for name in topics
+        for other in writers.split(",")
+    ]
+    for name, other, reader in readers:
+        print(name, other, verdict(reader, name, getattr(values, name)), flush=True)
+
+
+def main():
+    qos = tw.Profile(os.environ["TICKWIRE_QOS_FILE"])
+    with tw.Participant(qos=qos) as participant:
+        job = {"write": write, "read": read}[sys.argv[1]]
+        job(participant, Types(), qos, sys.argv[2].split(","), *sys.argv[3:])
+
+
+main()
