@@ -22,13 +22,7 @@ pub(crate) fn functions() -> Vec<Function> {
 
 fn functions_of(header: &str) -> Vec<Function> {
     let text = fs::read_to_string(source(header)).expect("the header is there");
-    let mut code = String::new();
-    let mut rest = text.as_str();
-    while let Some((before, behind)) = rest.split_once("/*") {
-        code.push_str(before);
-        rest = behind.split_once("*/").expect("comments end").1;
-    }
-    code.push_str(rest);
+    let code = without_comments(&text);
     let lines = code.lines().filter(|line| !line.starts_with('#'));
     let code = lines.collect::<Vec<_>>().join(" ");
     let declarations = code.split(';').map(str::trim);
@@ -113,4 +107,120 @@ fn the_library_names_its_version() {
     let read = String::from_utf8_lossy(&read);
     assert!(read.contains("[libtickwire.so.0]"), "{read}");
     assert!(installed().join("lib/libtickwire.so.0").exists());
+}
+
+/// Structs are laid out on both sides as they are declared: what they have, in which order, of which types.
+#[test]
+fn structs_of_the_header_are_those_of_the_library() {
+    let header = fs::read_to_string(source("include/tickwire.h")).expect("it is there");
+    let header = without_comments(&header);
+    let rust = rust_sources();
+    let mut compared = 0;
+    for declared in header.split("typedef struct ").skip(1) {
+        let Some((name, rest)) = declared.split_once(" {") else {
+            continue;
+        };
+        let Some((fields, _)) = rest.split_once(&format!("}} {name};")) else {
+            continue;
+        };
+        let Some((_, defined)) = rust.split_once(&format!("/// `{name}`.\n")) else {
+            continue;
+        };
+        let (_, defined) = defined.split_once("struct ").expect("a struct follows");
+        // What is nothing but bytes has no names.
+        if defined.find('(') < defined.find('{') {
+            continue;
+        }
+        let (_, defined) = defined.split_once('{').expect("it has fields");
+        let (defined, _) = defined.split_once('}').expect("it ends");
+        let grows = rust.contains(&format!("growing! {{\n    /// `{name}`."));
+        let size = grows.then(|| ("size".to_owned(), "usize".to_owned()));
+        let defined: Vec<_> = size.into_iter().chain(rust_fields(defined)).collect();
+        assert_eq!(c_fields(fields), defined, "{name}");
+        compared += 1;
+    }
+    assert!(compared >= 15, "{compared} were found");
+}
+
+fn without_comments(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = behind.split_once("*/").expect("comments end").1;
+    }
+    code.push_str(rest);
+    code
+}
+
+/// All of the library's own text.
+fn rust_sources() -> String {
+    let files = fs::read_dir(source("src")).expect("it is there");
+    let paths = files.map(|file| file.expect("it can be read").path());
+    let files = paths.filter(|path| path.is_file());
+    files
+        .map(|path| fs::read_to_string(path).expect("it is text"))
+        .collect()
+}
+
+/// Names and types in C, the latter as Rust has them.
+fn c_fields(fields: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for field in fields.split(';').map(str::trim) {
+        if let Some((_, function)) = field.split_once("(*") {
+            let name = function.split(')').next().unwrap_or_default();
+            all.push((name.to_owned(), "function".to_owned()));
+            continue;
+        }
+        let Some((ty, names)) = field.rsplit_once([' ', '*']).map(|(ty, last)| {
+            // Several names of one type: `uint64_t a, b`.
+            let first = field.find(',').map_or(ty.len(), |comma| {
+                field[..comma].rfind(' ').unwrap_or_default()
+            });
+            match field.contains(',') {
+                true => (&field[..first], &field[first..]),
+                false => (&field[..ty.len() + 1], last),
+            }
+        }) else {
+            continue;
+        };
+        for name in names.split(',').map(str::trim) {
+            let (name, is_array) = match name.split_once('[') {
+                Some((name, _)) => (name, true),
+                None => (name, false),
+            };
+            let ty = match ty.trim() {
+                _ if is_array => "bytes",
+                ty if ty.ends_with('*') => "pointer",
+                "uint32_t" => "u32",
+                "int32_t" => "i32",
+                "uint64_t" => "u64",
+                "int64_t" => "i64",
+                "size_t" => "usize",
+                "tw_guid" => "Guid",
+                "tw_instance" => "Instance",
+                "tw_sample_info" => "Info",
+                other => panic!("{other} of {name}"),
+            };
+            all.push((name.to_owned(), ty.to_owned()));
+        }
+    }
+    all
+}
+
+fn rust_fields(fields: &str) -> Vec<(String, String)> {
+    let lines = fields.lines().map(str::trim);
+    let text: String = lines.filter(|line| !line.starts_with("//")).collect();
+    let fields = text.split(',').filter_map(|field| field.split_once(':'));
+    let fields = fields.map(|(name, ty)| {
+        let name = name.trim().trim_start_matches("pub(crate) ");
+        let ty = match ty.trim() {
+            ty if ty.starts_with('[') => "bytes",
+            "Pointer" | "Texts" | "Handle" | "*mut c_void" => "pointer",
+            ty if ty == "Free" || ty.contains("Callback") => "function",
+            ty => ty,
+        };
+        (name.to_owned(), ty.to_owned())
+    });
+    fields.collect()
 }
