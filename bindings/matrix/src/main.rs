@@ -301,7 +301,7 @@ fn absent(n: u8) -> Absent {
         apart: level(n).into(),
         ..Absent::default()
     };
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         return initial;
     }
     Absent {
