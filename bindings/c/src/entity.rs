@@ -1,7 +1,7 @@
 //! What all entities have, or several kinds of them.
 
 use dds::StatusMask;
-use tickwire_profiles::Profile;
+use tickwire_profiles::{Entity, Profile};
 
 use crate::border::{Callbacks, InGrowing, Listener, Out, export};
 use crate::either::either;
@@ -151,9 +151,16 @@ fn change(object: &AnyObject, profile: &Profile) -> Result<()> {
                 .set_qos(profile.adjust_subscriber(entity.dds.qos(), ""))?;
         }
         AnyObject::Participant(entity) => {
-            let autoenable = "participant.entity_factory.autoenable_created_entities";
-            let autoenable = profile.setting(autoenable, None)? == "true";
-            entity.dds.set_autoenable_created_entities(autoenable);
+            let settings = profile.settings(Entity::Participant, None);
+            let said = settings.iter().find(|it| {
+                it.origin.is_some()
+                    && it.setting.key == "entity_factory.autoenable_created_entities"
+            });
+            if let Some(said) = said {
+                entity
+                    .dds
+                    .set_autoenable_created_entities(said.value == "true");
+            }
         }
         other => return Err(handle::unknown(other.handle(), ENABLED)),
     }
@@ -166,9 +173,13 @@ fn listen(object: &AnyObject, callbacks: Callbacks, mask: StatusMask) {
     let entity = object.handle();
     let participant = entity;
     match object {
-        AnyObject::Topic(topic) => either!(&topic.dds, topic => {
-            topic.set_listener(Own { listener, entity });
-        }),
+        // It has one status: without that nobody is told, and the participant's listener is.
+        AnyObject::Topic(topic) => {
+            either!(&topic.dds, topic => match mask.and(StatusMask::INCONSISTENT_TOPIC).is_empty() {
+                true => topic.remove_listener(),
+                false => topic.set_listener(Own { listener, entity }),
+            })
+        }
         AnyObject::Writer(writer) => either!(&writer.dds, writer => {
             writer.set_listener_for(mask, Own { listener, entity });
         }),

@@ -477,6 +477,10 @@ static void on_incompatible(tw_reader *reader, const tw_incompatible_qos_status 
     if (strstr(status->why, "RELIABILITY")) it->incompatible++;
 }
 
+static void on_inconsistent(tw_topic *topic, const tw_count_status *status, void *context) {
+    (void)topic, (void)status, (void)context;
+}
+
 static void until(atomic_int *count, int least) {
     tw_condition *guard, *holding[1];
     tw_waitset *wait_set;
@@ -518,6 +522,15 @@ static void listeners(void) {
     CHECK(own.reader == it.reader && own.freed == 0);
     OK(tw_set_listener(it.reader, NULL, 0));
     CHECK(own.freed == 1);
+
+    /* A topic's is told of nothing that the mask leaves out, and is kept if there is something. */
+    own.freed = 0;
+    listener = listener_of(&own);
+    listener.on_inconsistent_topic = on_inconsistent;
+    OK(tw_set_listener(it.theirs, &listener, TW_ALL_STATUSES));
+    CHECK(own.freed == 0);
+    OK(tw_set_listener(it.theirs, &listener, TW_DATA_AVAILABLE));
+    until(&own.freed, 2);
 
     /* What nobody below is set for, the participant is told of. */
     listener = listener_of(&last);
@@ -776,6 +789,8 @@ static void polling(void) {
     tw_samples samples;
     uint8_t bytes[QUOTE_LEN];
     IS(TW_PRECONDITION, tw_participant_poll(threaded, 0));
+    /* What this says nothing of stays: entities that are made are not enabled. */
+    OK(tw_set_qos(polled, qos));
     OK(tw_writer_create(threaded, theirs, qos, &writer));
     OK(tw_reader_create(polled, ours, qos, &reader));
     OK(tw_enable(reader));
