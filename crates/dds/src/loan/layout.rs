@@ -1,4 +1,4 @@
-//! How a payload lies whose type is one sequence of bytes (XTypes 1.3 §7.4). Knows no memory.
+//! How a payload lies whose type is one sequence of bytes, or numbers alone (XTypes 1.3 §7.4). Knows no memory.
 
 use std::ops::Range;
 
@@ -13,41 +13,77 @@ pub(crate) struct Layout {
     encapsulation: [u8; Encapsulation::SIZE],
     /// Whether the struct tells its length, as an appendable one does in XCDR2.
     is_delimited: bool,
-    /// The most bytes.
-    max_len: usize,
+    content: Content,
+}
+
+/// What is lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// The elements of a sequence of bytes, so many at most, behind their number.
+    Bytes { max_len: usize },
+    /// Numbers, which take so many bytes without any between them.
+    Plain { len: usize },
 }
 
 impl Layout {
-    /// `None` unless the type is one sequence of bytes, final or appendable.
+    /// `None` unless the type is one sequence of bytes, or [plain](plain_len), and final or appendable.
     pub(crate) fn of(
         description: &TypeDescription,
         representation: Representation,
     ) -> Option<Self> {
-        let bound = bound_of(description)?;
+        let content = match bound_of(description) {
+            Some(0) => Content::Bytes { max_len: MAX_LEN },
+            Some(bound) => Content::Bytes {
+                max_len: usize::try_from(bound).map_or(MAX_LEN, |bound| bound.min(MAX_LEN)),
+            },
+            None => Content::Plain {
+                len: plain_len(description, representation)?,
+            },
+        };
         let encapsulation = Encapsulation::new(representation, description.extensibility);
         let mut bytes = Vec::new();
         encapsulation.write(&mut bytes);
         Some(Self {
             encapsulation: bytes.try_into().ok()?,
             is_delimited: encapsulation.extensibility == Extensibility::Appendable,
-            max_len: match bound {
-                0 => MAX_LEN,
-                bound => usize::try_from(bound).map_or(MAX_LEN, |bound| bound.min(MAX_LEN)),
-            },
+            content,
         })
     }
 
-    /// The most bytes that a payload has.
+    /// The most bytes that can be lent.
     pub(crate) fn max_len(&self) -> usize {
-        self.max_len
+        match self.content {
+            Content::Bytes { max_len } => max_len,
+            Content::Plain { len } => len,
+        }
+    }
+
+    /// How many bytes each sample has, if its type is plain.
+    pub(crate) fn plain_len(&self) -> Option<usize> {
+        match self.content {
+            Content::Bytes { .. } => None,
+            Content::Plain { len } => Some(len),
+        }
     }
 
     /// How many bytes come before.
     pub(crate) fn head_len(&self) -> usize {
-        match self.is_delimited {
-            true => MAX_HEAD_LEN,
-            false => MAX_HEAD_LEN - 4,
-        }
+        let words = usize::from(self.is_delimited) + usize::from(self.plain_len().is_none());
+        Encapsulation::SIZE + 4 * words
+    }
+
+    /// Where in a payload of a plain type the numbers lie, if it is as a writer of ours lends it, be it of a type that
+    /// has more members behind.
+    pub(crate) fn find_plain(&self, payload: &[u8]) -> Option<Range<usize>> {
+        let start = self.head_len();
+        let (head, body) = payload.split_at_checked(start)?;
+        let is_alike = head.get(..2) == self.encapsulation.get(..2);
+        let len = self.plain_len().filter(|_| is_alike)?;
+        let told = match self.is_delimited {
+            true => split_word(head.get(4..)?, ByteOrder::Little)?.0,
+            false => len,
+        };
+        (told >= len && told <= body.len()).then_some(start..start + len)
     }
 
     /// What comes before `len` bytes, which is not more than the longest, and how many zeros behind them.
@@ -58,9 +94,9 @@ impl Layout {
         // Two bits; there are no other options.
         let options = options | [0, 1, 2, 3][padding];
         let len = u32::try_from(len).unwrap_or(u32::MAX);
-        let words = match self.is_delimited {
-            true => [len.saturating_add(4), len],
-            false => [len, 0],
+        let words = match (self.is_delimited, self.content) {
+            (true, Content::Bytes { .. }) => [len.saturating_add(4), len],
+            _ => [len, 0],
         };
         bytes[..4].copy_from_slice(&[a, b, c, options]);
         bytes[4..8].copy_from_slice(&words[0].to_le_bytes());
@@ -102,6 +138,87 @@ pub(super) fn bound_of(description: &TypeDescription) -> Option<u32> {
     let is_plain = !member.key && !member.optional;
     let is_plain = is_plain && description.extensibility != Extensibility::Mutable;
     (is_bytes && is_plain).then_some(*bound)
+}
+
+/// How many bytes the numbers of a plain type take, which are what a program has in memory: all members are numbers,
+/// arrays of such, or final structs of such, and none has to be moved to be aligned to its own size, which is as far as
+/// any encoding aligns it. XCDR2 tells the length of an array of structs. `None` of other types.
+fn plain_len(description: &TypeDescription, representation: Representation) -> Option<usize> {
+    if description.extensibility == Extensibility::Mutable {
+        return None;
+    }
+    let mut numbers = Numbers::of(representation);
+    numbers.add_members(description)?;
+    numbers.len().filter(|&len| len > 0 && len <= MAX_LEN)
+}
+
+/// Numbers one behind the other.
+struct Numbers {
+    representation: Representation,
+    len: usize,
+    /// The largest of any.
+    alignment: usize,
+}
+
+impl Numbers {
+    fn of(representation: Representation) -> Self {
+        Self {
+            representation,
+            len: 0,
+            alignment: 1,
+        }
+    }
+
+    /// `None` if another one of these behind them would have to be moved.
+    fn len(&self) -> Option<usize> {
+        self.len.is_multiple_of(self.alignment).then_some(self.len)
+    }
+
+    fn add_members(&mut self, description: &TypeDescription) -> Option<()> {
+        let mut members = description.members.iter();
+        members.try_for_each(|member| match member.optional {
+            true => None,
+            false => self.add(&member.ty),
+        })
+    }
+
+    fn add(&mut self, ty: &Type) -> Option<()> {
+        let size = match ty {
+            Type::U8 | Type::Byte | Type::I8 => 1,
+            Type::U16 | Type::I16 => 2,
+            Type::U32 | Type::I32 | Type::F32 => 4,
+            Type::U64 | Type::I64 | Type::F64 => 8,
+            Type::Array { element, length } => {
+                let is_delimited = self.representation == Representation::Xcdr2
+                    && matches!(**element, Type::Struct(_));
+                let mut one = Self::of(self.representation);
+                one.add(element).filter(|()| !is_delimited)?;
+                return self.add_all(&one, usize::try_from(*length).ok()?);
+            }
+            Type::Struct(nested) if nested.extensibility == Extensibility::Final => {
+                let mut one = Self::of(self.representation);
+                one.add_members(nested)?;
+                return self.add_all(&one, 1);
+            }
+            _ => return None,
+        };
+        let one = Self {
+            len: size,
+            alignment: size,
+            ..*self
+        };
+        self.add_all(&one, 1)
+    }
+
+    fn add_all(&mut self, one: &Self, count: usize) -> Option<()> {
+        let len = one.len()?.checked_mul(count)?;
+        if !self.len.is_multiple_of(one.alignment) {
+            return None;
+        }
+        self.alignment = self.alignment.max(one.alignment);
+        self.len = self.len.checked_add(len)?;
+        Some(())
+    }
 }
 
 /// Where in a payload the bytes lie, be it of a final or of an appendable type. They are `bound` at most if that is
@@ -224,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_sequence_of_bytes_is_that() {
+    fn only_one_sequence_of_bytes_and_numbers_are_that() {
         for representation in BOTH {
             for other in [
                 Mutable::description(),

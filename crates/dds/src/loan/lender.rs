@@ -22,6 +22,8 @@ pub(crate) struct Lender {
     pool: OnceLock<Pool>,
     /// Memory of the writer's own, for the next loans.
     spare: Mutex<Vec<Vec<u8>>>,
+    /// Whether values are in memory as in payloads, once that was looked at.
+    is_plain: OnceLock<bool>,
 }
 
 /// What is lent.
@@ -34,7 +36,7 @@ pub(crate) enum Memory {
 }
 
 impl Lender {
-    /// `None` unless the type is one sequence of bytes.
+    /// `None` unless the type is one sequence of bytes, or plain.
     pub(crate) fn new(
         description: Option<&TypeDescription>,
         representation: Representation,
@@ -54,6 +56,7 @@ impl Lender {
             counted_len: u32::try_from(counted_len).unwrap_or(u32::MAX),
             pool: OnceLock::new(),
             spare: Mutex::default(),
+            is_plain: OnceLock::new(),
         })
     }
 
@@ -68,6 +71,17 @@ impl Lender {
             let _ = self.pool.set(pool);
         }
         self.pool.get()
+    }
+
+    /// Whether it lends the elements of a sequence of bytes.
+    pub(super) fn lends_bytes(&self) -> bool {
+        self.layout.plain_len().is_none()
+    }
+
+    /// Whether it lends values of a plain type that takes so many bytes, which `look` finds to be in memory as in
+    /// payloads: it is called once.
+    pub(super) fn lends_values(&self, len: usize, look: impl FnOnce() -> bool) -> bool {
+        self.layout.plain_len() == Some(len) && *self.is_plain.get_or_init(look)
     }
 
     /// How often the pool had nothing to lend.
@@ -97,6 +111,14 @@ impl Lender {
     pub(super) fn bytes_mut<'m>(&self, memory: &'m mut Memory) -> &'m mut [u8] {
         match memory {
             Memory::Lent(loan) => loan.bytes_mut().get_mut(self.room()..).unwrap_or_default(),
+            Memory::Own(own) => own,
+        }
+    }
+
+    /// The same to be looked at.
+    pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> &'m [u8] {
+        match memory {
+            Memory::Lent(loan) => loan.bytes().get(self.room()..).unwrap_or_default(),
             Memory::Own(own) => own,
         }
     }

@@ -1,7 +1,7 @@
 //! Samples that are written and read where they lie, in memory that a writer lends its readers.
 //!
-//! This is for topics whose type is one sequence of bytes: what is lent is the payload as it travels, and of no
-//! other type is that what a program has in memory. Knows no RTPS but the room that its heads take.
+//! What is lent is the payload as it travels, and that is what a program has in memory for two kinds of types: one sequence
+//! of bytes, as here, and numbers alone, which are lent as [values](Plain). Knows no RTPS but the room that its heads take.
 //!
 //! ```
 //! # use std::time::Duration;
@@ -40,6 +40,7 @@
 mod bytes;
 mod layout;
 mod lender;
+mod plain;
 mod whereabouts;
 
 use std::fmt;
@@ -51,6 +52,7 @@ use tickwire_rtps::wire::SequenceNumber;
 pub use bytes::{BytesInPlace, BytesType, LentBytes, LentPayload, NotBytes};
 pub(crate) use lender::Lender;
 use lender::Memory;
+pub use plain::{InPlace, NotPlain, Plain, PlainType, ValueLoan};
 pub(crate) use whereabouts::{LentMessage, Whereabouts};
 
 use crate::clock;
@@ -87,7 +89,8 @@ impl<T: TopicSupport> Deref for Holder<'_, T> {
 
 impl<'w, T: TopicSupport> Loan<'w, T> {
     pub(crate) fn new(writer: &'w DataWriter<T>, len: usize) -> Result<Self, LoanError> {
-        let lender = writer.lender().ok_or(LoanError::NotBytes)?;
+        let lender = writer.lender().filter(|lender| lender.lends_bytes());
+        let lender = lender.ok_or(LoanError::NotBytes)?;
         Ok(Self {
             memory: Some(lender.lend(len)?),
             writer: Holder::Borrowed(writer),
@@ -182,6 +185,8 @@ impl<T: TopicSupport> fmt::Debug for Loan<'_, T> {
 pub enum LoanError {
     /// The topic's type is not one sequence of bytes, or nothing is known of it.
     NotBytes,
+    /// Values of the topic's type are not in memory as in payloads.
+    NotPlain,
     /// No sample of the topic's type is that long.
     TooLong {
         /// The length that was asked for, in bytes.
@@ -195,6 +200,7 @@ impl fmt::Display for LoanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotBytes => NotBytes.fmt(f),
+            Self::NotPlain => NotPlain.fmt(f),
             Self::TooLong { len, max } => write!(
                 f,
                 "a loan of {len} bytes is longer than the {max} that the topic's type has at most"

@@ -145,6 +145,11 @@ impl<T: TopicSupport> DataWriter<T> {
         Loan::new(self, len)
     }
 
+    /// The encoding of its samples.
+    pub(crate) fn representation(&self) -> Representation {
+        self.handle.endpoint.representation
+    }
+
     pub(crate) fn lender(&self) -> Option<&Lender> {
         self.handle.endpoint.lender.as_ref()
     }
@@ -164,8 +169,19 @@ impl<T: TopicSupport> DataWriter<T> {
         (now, timestamp): (Instant, Timestamp),
     ) -> Result<SequenceNumber, WriteError> {
         let change = self.value_at(timestamp)?;
+        self.write_loan(lender, loan, len, (now, &change))
+    }
+
+    /// Writes a change whose `len` bytes lie where readers see them.
+    pub(crate) fn write_loan(
+        &self,
+        lender: &Lender,
+        loan: shm::Loan,
+        len: usize,
+        (now, change): (Instant, &Change),
+    ) -> Result<SequenceNumber, WriteError> {
         let endpoint = &self.handle.endpoint;
-        endpoint.write_lent(now, lender, &change, loan, len)
+        endpoint.write_lent(now, lender, change, loan, len)
     }
 
     /// Writes what was lent from the writer's own memory.
@@ -484,6 +500,29 @@ impl<T: TopicSupport> DataWriter<T> {
         (now, timestamp): (Instant, Timestamp),
         related: Option<SampleIdentity>,
     ) -> Result<SequenceNumber, WriteError> {
+        let change = self.change_to(kind, sample, timestamp, related)?;
+        let Handle {
+            endpoint, topic, ..
+        } = &*self.handle;
+        let representation = endpoint.representation;
+        endpoint.write(now, &change, &|buffer: &mut Vec<u8>| {
+            let written = match kind {
+                ChangeKind::Alive => sample.payload(topic.ty(), representation, buffer),
+                _ => sample.key_payload(topic.ty(), representation, buffer),
+            };
+            written.map_err(Box::new)
+        })
+    }
+
+    /// The change that makes `sample` be, or ends what it names.
+    #[inline(always)]
+    pub(crate) fn change_to(
+        &self,
+        kind: ChangeKind,
+        sample: &(impl Written<T> + ?Sized),
+        timestamp: Timestamp,
+        related: Option<SampleIdentity>,
+    ) -> Result<Change, WriteError> {
         let Handle {
             endpoint,
             topic,
@@ -514,13 +553,7 @@ impl<T: TopicSupport> DataWriter<T> {
                 _ => instances.ended(hash),
             }
         }
-        endpoint.write(now, &change, &|buffer: &mut Vec<u8>| {
-            let written = match kind {
-                ChangeKind::Alive => sample.payload(topic.ty(), representation, buffer),
-                _ => serialize_key(buffer),
-            };
-            written.map_err(Box::new)
-        })
+        Ok(change)
     }
 
     fn key_hash(

@@ -37,6 +37,8 @@ pub(super) struct Composer {
     pub(super) head: SampleHead,
     /// Whether DATA carries the key hash.
     pub(super) key_hash: bool,
+    /// Whether a reader wants all of them in inline QoS.
+    pub(super) expects_inline_qos: bool,
     /// Whether it carries the place.
     presents: bool,
     /// What a datagram needs for DATA or DATA_FRAG beside the payload.
@@ -64,6 +66,7 @@ impl Composer {
             cuts: config.max_fragment_len < len & !7,
             head: SampleHead::new(config.guid),
             key_hash: config.key_hash_with_data,
+            expects_inline_qos: false,
             presents: config.presents,
             around_len,
             relays: config.relays,
@@ -399,7 +402,12 @@ impl Composer {
 
     /// Whether the change needs inline QoS.
     fn needs_inline_qos(&self, change: Kept<'_, impl Lent>) -> bool {
-        self.key_hash && change.key_hash().is_some()
+        // What is lent has the key where it lies, and nothing before it but the head that it was given.
+        let has_hash = match change.payload {
+            Borrowed::Lent(_) => self.expects_inline_qos,
+            Borrowed::Own(_) => self.key_hash,
+        };
+        has_hash && change.key_hash().is_some()
             || self.presents
             || !change.kind().is_alive()
             || self.relays && change.original().is_some()

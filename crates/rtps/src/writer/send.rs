@@ -285,11 +285,10 @@ impl<L: Log> Writer<L> {
     /// Readers have come, gone or moved: where changes go is found out when one is sent, lest many
     /// who come at once have it found out as often.
     pub(super) fn readers_changed(&mut self) {
-        self.composer.key_hash = self.config.key_hash_with_data
-            || self
-                .readers
-                .iter()
-                .any(|reader| reader.proxy.expects_inline_qos);
+        let mut readers = self.readers.iter();
+        let expects_inline_qos = readers.any(|reader| reader.proxy.expects_inline_qos);
+        self.composer.expects_inline_qos = expects_inline_qos;
+        self.composer.key_hash = self.config.key_hash_with_data || expects_inline_qos;
         self.destinations.are_stale = true;
         self.look_whether_it_flows();
         self.survey = Survey::of(&self.readers);

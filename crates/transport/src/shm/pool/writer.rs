@@ -224,6 +224,12 @@ impl Loan {
         }
     }
 
+    /// The same to be looked at.
+    pub fn bytes(&self) -> &[u8] {
+        let chunk = self.had.chunk.as_ref();
+        chunk.map_or(&[], |chunk| chunk.bytes(self.place.len()))
+    }
+
     /// Makes it shorter.
     pub fn truncate(&mut self, len: usize) {
         self.place.truncate(len);
