@@ -143,6 +143,8 @@ static class Streaming
             MarketData marketData = new MarketData();
             QuoteRequest quoteRequest = new QuoteRequest();
             _left = count;
+            // Echoes reach nobody whom this side does not know yet. What comes meanwhile waits for its handler.
+            WaitForOther();
             MarketDataReader.DataAvailable += reader =>
             {
                 SampleInfo info;

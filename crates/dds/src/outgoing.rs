@@ -157,6 +157,16 @@ impl<F: Fn() -> Duration> Company<'_, F> {
         Some(place)
     }
 
+    /// The thread has written several samples, which took longer than a pause: its pace goes on from here.
+    pub(crate) fn has_written(&mut self) {
+        if let Some(pace) = &mut self.pace
+            && self.patience.is_some()
+            && self.core.polled.is_none()
+        {
+            pace.written(clock::now());
+        }
+    }
+
     /// How long it may wait, if that can be told without asking the system.
     #[inline]
     fn patience_told(&mut self) -> Option<Duration> {

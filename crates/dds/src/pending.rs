@@ -86,6 +86,11 @@ impl Pending {
         self.max_datagram_len.store(len, Ordering::Relaxed);
     }
 
+    /// The longest datagram.
+    pub(crate) fn max_datagram_len(&self) -> usize {
+        self.max_datagram_len.load(Ordering::Relaxed)
+    }
+
     /// When the control thread is to look.
     pub(crate) fn look_at(&self) -> Instant {
         Instant::from_nanos(self.look_at.load(Ordering::Acquire))

@@ -71,7 +71,12 @@ enum Event {
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
-    let len = prop_oneof![8 => 1..200_usize, 1 => Just(0), 1 => 4_000..20_000_usize];
+    let len = prop_oneof![
+        8 => 1..200_usize,
+        1 => Just(0),
+        1 => 4_000..4_100_usize,
+        1 => 4_000..20_000_usize,
+    ];
     let kind = prop_oneof![8 => Just(0_u8), 1 => 1..6_u8];
     let wait = prop_oneof![0..2_000_u64, 0..400_000_u64];
     let event = prop_oneof![
@@ -129,6 +134,8 @@ struct Side {
     is_suspended: bool,
     /// Whether it writes changes together where it can.
     writes_runs: bool,
+    /// Of datagrams that they share.
+    max_datagram_len: usize,
 }
 
 impl Side {
@@ -140,9 +147,15 @@ impl Side {
     }
 
     fn with(config: WriterConfig) -> Self {
+        Self::with_messages(WriterConfig {
+            max_message_len: 9_000,
+            ..config
+        })
+    }
+
+    fn with_messages(config: WriterConfig) -> Self {
         let config = WriterConfig {
             guid: WRITER,
-            max_message_len: 9_000,
             ..config
         };
         let mut side = Self {
@@ -151,6 +164,7 @@ impl Side {
             count: 0,
             is_suspended: false,
             writes_runs: false,
+            max_datagram_len: 8_000,
         };
         let proxy = ReaderProxy {
             guid: READER,
@@ -187,11 +201,13 @@ impl Side {
                     if self.writes_runs {
                         let (mut written, mut failed) = match self.is_suspended {
                             true => (0, None),
-                            false => writer.write_run(now, &change, rest, fill),
+                            false => writer.log_run(now, &change, rest, fill),
                         };
                         if written == 0 && failed.is_none() {
+                            let whole = (&mut outbox, self.max_datagram_len);
+                            let company = || None::<&mut Outbox>;
                             (written, failed) =
-                                writer.flow_run(now, &change, rest, fill, &mut outbox);
+                                writer.datagram_run(now, &change, rest, fill, whole, company);
                         }
                         rest = &rest[written + usize::from(failed.is_some())..];
                         if written > 0 {
@@ -331,7 +347,10 @@ fn apart(sent: Vec<Sent>) -> Vec<String> {
         let submessages = MessageReader::new(&message).expect("a message");
         let submessages = submessages.map(|submessage| submessage.expect("it can be read"));
         let told = submessages.map(|(context, submessage)| {
-            let (time, whom) = (context.source_timestamp, context.destination_prefix);
+            // What others were made at tells nothing.
+            let is_sample = matches!(submessage, Submessage::Data(_) | Submessage::DataFrag(_));
+            let time = context.source_timestamp.filter(|_| is_sample);
+            let whom = context.destination_prefix;
             format!("{time:?} {whom:?} {submessage:?} {to:?}")
         });
         told.collect::<Vec<_>>()
@@ -346,13 +365,16 @@ proptest! {
         reliable: bool,
         history in history(),
         max_unacknowledged_len in prop_oneof![Just(20_000_usize), Just(60_000)],
+        max_message_len in prop_oneof![Just(1_472_usize), Just(9_000)],
     ) {
-        let config = WriterConfig { reliable, history, max_unacknowledged_len, ..keep_all() };
-        let mut together = Side::with(config.clone());
+        let config = WriterConfig { reliable, history, max_unacknowledged_len, max_message_len, ..keep_all() };
+        let mut together = Side::with_messages(config.clone());
         together.writes_runs = true;
-        let mut alone = Side::with(config);
+        let mut alone = Side::with_messages(config);
         for event in events {
             let ((said, refused), (other, other_refused)) = (together.meet(&event), alone.meet(&event));
+            let is_short = |(message, to): &Sent| to.is_empty() || message.len() <= max_message_len;
+            prop_assert!(said.iter().all(is_short), "{:?}", event);
             prop_assert_eq!(apart(said), apart(other), "{:?}", event);
             prop_assert_eq!(refused, other_refused, "{:?}", event);
             let (one, two) = (&together.writer, &alone.writer);
@@ -432,7 +454,7 @@ fn what_was_written_together_before_serializing_panics_stays_written() {
         buffer.resize(buffer.len() + 16, byte);
         Ok::<_, ()>(())
     };
-    let run = || writer.write_run(now, &change_of(0, now), &[0, 1, 2, 3], fill);
+    let run = || writer.log_run(now, &change_of(0, now), &[0, 1, 2, 3], fill);
     let run = std::panic::AssertUnwindSafe(run);
     std::panic::catch_unwind(run).expect_err("it fails");
     let written = |side: &mut Side| {
@@ -445,7 +467,7 @@ fn what_was_written_together_before_serializing_panics_stays_written() {
     assert_eq!(written(&mut side), [2, 3]);
     assert_eq!(side.writer.counters().written, 3);
     let (writer, change) = (&mut side.writer, change_of(0, now));
-    assert_eq!(writer.write_run(now, &change, &[4, 5], fill), (2, None));
+    assert_eq!(writer.log_run(now, &change, &[4, 5], fill), (2, None));
     assert_eq!(written(&mut side), [2, 3, 4, 5]);
 }
 

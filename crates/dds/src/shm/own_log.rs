@@ -76,7 +76,8 @@ pub(crate) struct OwnLog {
     log: Option<Box<CountingLog>>,
     /// The longest message that goes straight there; none of a durable writer does.
     max_len: Option<usize>,
-    ringing: Option<Ringing>,
+    /// Whether it was written to since it was looked who sleeps.
+    is_written: bool,
 }
 
 impl OwnLog {
@@ -96,12 +97,17 @@ impl OwnLog {
         self.log.as_deref_mut()
     }
 
-    /// Wakes the readers that slept when something was written, when it is dropped: not under a lock.
+    /// Looks who sleeps, if something was written: what this gives wakes them when it is dropped, which is not to be
+    /// under a lock. To be called before the machine's is dropped.
+    #[inline(always)]
     pub(crate) fn take_ringing(&mut self) -> Option<Ringing> {
-        self.ringing.take()
+        match std::mem::take(&mut self.is_written) {
+            true => self.log.as_ref()?.writer.ringing(),
+            false => None,
+        }
     }
 
-    /// Has the log written to, if there is one; then looks who sleeps. Whether it was written.
+    /// Has the log written to, if there is one. Whether it was written.
     #[inline(always)]
     pub(crate) fn write(&mut self, write: impl FnOnce(&mut CountingLog) -> bool) -> bool {
         let Some(log) = &mut self.log else {
@@ -112,9 +118,7 @@ impl OwnLog {
             self.max_len = self.max_len.map(|_| max_len);
             return false;
         }
-        if let Some(ringing) = log.writer.ringing() {
-            self.ringing = Some(ringing);
-        }
+        self.is_written = true;
         true
     }
 }

@@ -63,6 +63,8 @@ pub(crate) struct WriterEndpoint {
     is_announced: AtomicBool,
     /// Whether changes went straight to its log when its machine was looked at last.
     goes_straight: AtomicBool,
+    /// The same of several at once by datagrams.
+    flows: AtomicBool,
     /// What outlives the writer.
     pub(crate) durable: Option<Arc<Durable>>,
     state: Mutex<WriterState>,
@@ -126,6 +128,7 @@ impl WriterEndpoint {
             group: None,
             is_announced: AtomicBool::new(false),
             goes_straight: AtomicBool::new(false),
+            flows: AtomicBool::new(false),
             durable: log,
             state: Mutex::new(WriterState {
                 machine,

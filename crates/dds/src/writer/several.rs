@@ -12,9 +12,10 @@ impl<T: TopicSupport> DataWriter<T> {
     /// Writes samples one after the other, as [`write`](Self::write) does each: who has several small ones at hand
     /// writes them for less.
     ///
-    /// Where samples of a topic without key need nothing besides (`docs/sample-path.md`), those that fit 4 KiB share a
-    /// message of the writer's log in shared memory, or a datagram, and up to 256 one reading of the clocks, hence their
-    /// source timestamp, and one taking of the writer's lock. Elsewhere it is the same as so many writes.
+    /// Where samples of a topic without key need nothing besides, and none has ever been longer than 4 KiB, those that fit
+    /// 4 KiB share a record of the writer's log in shared memory, or a datagram, and up to 256 share one reading of the
+    /// clocks, hence their source timestamp, and one taking of the writer's lock (`docs/sample-path.md`). Elsewhere it is
+    /// the same as so many writes.
     ///
     /// # Errors
     /// That of the first sample that cannot be written, and how many were before it. Those behind it are not tried.

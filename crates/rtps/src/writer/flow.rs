@@ -98,7 +98,8 @@ impl<L: Log> Writer<L> {
         self.keep_run(1);
         if !is_kept {
             self.history.pass_plain();
-            self.pass_kept(cost(len));
+            self.released = self.last;
+            self.window.acknowledged(cost(len));
             return false;
         }
         self.unreleased_len += cost(len);
@@ -116,13 +117,6 @@ impl<L: Log> Writer<L> {
         self.last = SequenceNumber(last);
         self.counters.written += count as u64;
         self.cursor.number = self.last.next();
-    }
-
-    /// Nobody acknowledges what has been written, nor anything before it.
-    #[inline(always)]
-    pub(super) fn pass_kept(&mut self, cost: usize) {
-        self.released = self.last;
-        self.window.acknowledged(cost);
     }
 
     /// Removes what the changes that have just been kept replace under KEEP_LAST.

@@ -2,6 +2,7 @@
 //! and several at once in messages that they share, to that log or to an outbox.
 
 use alloc::vec::Vec;
+use core::ops::DerefMut;
 
 use tickwire_base::{Instant, Timestamp};
 
@@ -72,63 +73,58 @@ impl<L: Log> Writer<L> {
     /// other as far as they go straight, or readers are to be asked. How many do, and the error of the one behind these,
     /// if it has one: then that is not written.
     #[inline(always)]
-    pub fn write_run<S, E>(
+    pub fn log_run<S, E>(
         &mut self,
         now: Instant,
         change: &Change,
         samples: &[S],
         payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
     ) -> (usize, Option<E>) {
-        match self.straight_len(now, self.last.next(), change) {
-            Some(max_len) => self.add_run((now, None), change, max_len, samples, payload),
-            None => (0, None),
-        }
+        let Some(max_len) = self.straight_len(now, self.last.next(), change) else {
+            return (0, None);
+        };
+        let Some(mut run) = Run::begin(self, now, change, None) else {
+            return (0, None);
+        };
+        let failed = run.add_all(max_len, samples, payload);
+        (run.end(), failed)
     }
 
-    /// The same of changes that go by datagrams, as far as they are plain and there is room.
+    /// The same of changes that go by datagrams, as far as they are plain, there is room, and one datagram takes them, of
+    /// `max_datagram_len` bytes at most. It is laid into the outbox, or to where `company` says, which is asked once they
+    /// are serialized: a place behind what waits. What that gives is dropped before this returns.
     #[inline(always)]
-    pub fn flow_run<S, E>(
+    pub fn datagram_run<S, E, O: DerefMut<Target = Outbox>>(
         &mut self,
         now: Instant,
         change: &Change,
         samples: &[S],
         payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
-        outbox: &mut Outbox,
+        (outbox, max_datagram_len): (&mut Outbox, usize),
+        company: impl FnOnce() -> Option<O>,
     ) -> (usize, Option<E>) {
-        let flows = self.flows(self.last.next(), change) && !self.has_long && self.has_room();
-        let goes_nowhere = self.destinations.all.is_empty();
-        if !flows || goes_nowhere || self.is_greeting(now) || self.goes_by_log(outbox) {
+        if !self.flows_by_datagrams() || self.is_greeting(now) || self.goes_by_log(outbox) {
+            return (0, None);
+        }
+        if !self.flows(self.last.next(), change) || !self.has_room() {
             return (0, None);
         }
         let max_len = MAX_PLAIN_LEN.min(self.whole_len);
-        self.add_run((now, Some(outbox)), change, max_len, samples, payload)
-    }
-
-    /// Adds changes whose payloads are no longer than that, in the outbox if there is one, and else in the log.
-    #[inline(always)]
-    fn add_run<S, E>(
-        &mut self,
-        (now, outbox): (Instant, Option<&mut Outbox>),
-        change: &Change,
-        max_len: usize,
-        samples: &[S],
-        payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
-    ) -> (usize, Option<E>) {
-        let Some(timestamp) = change.source_timestamp else {
+        let Some(mut run) = Run::begin(self, now, change, Some((outbox, max_datagram_len))) else {
             return (0, None);
         };
-        if self.composer.head.set_time(timestamp).is_none() {
-            return (0, None);
-        }
-        let mut run = Run::begin(self, now, outbox);
-        for sample in samples {
-            match run.add(timestamp, max_len, |buffer| payload(sample, buffer)) {
-                Ok(true) if !run.is_to_end() => {}
-                Ok(_) => break,
-                Err(error) => return (run.count, Some(error)),
-            }
-        }
-        (run.count, None)
+        let failed = run.add_all(max_len, samples, payload);
+        let count = match run.count {
+            0 => 0,
+            _ => run.end_in(company().as_deref_mut()),
+        };
+        (count, failed)
+    }
+
+    /// Whether plain changes go by datagrams, as far as can be told without looking at one.
+    #[inline]
+    pub fn flows_by_datagrams(&self) -> bool {
+        self.flows && !self.has_long && !self.destinations.all.is_empty()
     }
 
     /// Serializes the payload of the next change to where it is to stay. False if it is too long to go straight; then it
@@ -164,12 +160,19 @@ impl<L: Log> Writer<L> {
     ) {
         self.count_sent(1, cost(len));
         if self.keep_plain(number, timestamp, len) {
-            if self.survey.has_reliable {
-                self.heartbeat.arm(now);
-            }
-            if self.released < self.survey.acked {
-                self.release();
-            }
+            self.end_straight(now);
+        }
+    }
+
+    /// Some of what was kept went straight to the log.
+    #[inline(always)]
+    fn end_straight(&mut self, now: Instant) {
+        if self.survey.has_reliable {
+            self.heartbeat.arm(now);
+        }
+        // Else when they have been asked, which is decided by the window that there was.
+        if self.released < self.survey.acked && !self.is_to_ask() {
+            self.release();
         }
     }
 
@@ -184,16 +187,20 @@ impl<L: Log> Writer<L> {
         if self.is_to_ask() {
             self.told_at = Some(now);
             self.send_heartbeat_to_all(false, false, outbox);
+            if self.released < self.survey.acked {
+                self.release();
+            }
         }
     }
 }
 
-/// Plain changes that follow each other. What they have in common is seen to once, when this is dropped, be it that
-/// serializing one panics.
+/// Plain changes that follow each other. What they have in common is seen to once, at the [end](Self::end), or when this
+/// is dropped as serializing one panics.
 struct Run<'w, L: Log> {
     writer: &'w mut Writer<L>,
     now: Instant,
-    /// Where they go; to the log if that is nothing.
+    timestamp: Timestamp,
+    /// Where they go in one datagram; to the log if that is nothing.
     outbox: Option<&'w mut Outbox>,
     /// Of the next change.
     number: SequenceNumber,
@@ -209,9 +216,16 @@ struct Run<'w, L: Log> {
 }
 
 impl<'w, L: Log> Run<'w, L> {
-    /// There is room for one.
+    /// There is room for one. `None` if its time cannot be told.
     #[inline(always)]
-    fn begin(writer: &'w mut Writer<L>, now: Instant, outbox: Option<&'w mut Outbox>) -> Self {
+    fn begin(
+        writer: &'w mut Writer<L>,
+        now: Instant,
+        change: &Change,
+        datagram: Option<(&'w mut Outbox, usize)>,
+    ) -> Option<Self> {
+        let timestamp = change.source_timestamp?;
+        writer.composer.head.set_time(timestamp)?;
         let has_reliable = writer.survey.has_reliable;
         let window_len = writer.window.len();
         let room = match writer.keeps_last() {
@@ -228,29 +242,53 @@ impl<'w, L: Log> Run<'w, L> {
             true => 0,
             false => room.min(unasked),
         };
-        let max_len = match outbox {
-            Some(_) => writer.composer.max_message_len(),
-            None => writer.log.max_len().unwrap_or_default(),
+        let (outbox, max_joined_len) = match datagram {
+            Some((outbox, max_len)) => {
+                let max_len = max_len.min(writer.composer.max_message_len());
+                (Some(outbox), max_len.min(MAX_DATAGRAM_LEN))
+            }
+            None => {
+                let max_len = writer.log.max_len().unwrap_or_default();
+                (None, max_len.min(MAX_RECORD_LEN))
+            }
         };
         writer.composer.part();
-        Self {
+        Some(Self {
             now,
+            timestamp,
             number: writer.last.next(),
             count: 0,
             cost: 0,
             max_cost,
-            max_joined_len: max_len.min(MAX_JOINED_LEN),
+            max_joined_len,
             is_kept,
             writer,
             outbox,
+        })
+    }
+
+    /// Adds changes up to the first that is too long, has an error, which is returned, or comes when enough have.
+    #[inline(always)]
+    fn add_all<S, E>(
+        &mut self,
+        max_len: usize,
+        samples: &[S],
+        payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), E>,
+    ) -> Option<E> {
+        for sample in samples {
+            match self.add(max_len, |buffer| payload(sample, buffer)) {
+                Ok(true) if self.cost < self.max_cost => {}
+                Ok(_) => break,
+                Err(error) => return Some(error),
+            }
         }
+        None
     }
 
     /// Adds a change. False, and nothing happens, if it is too long.
     #[inline(always)]
     fn add<E>(
         &mut self,
-        timestamp: Timestamp,
         max_len: usize,
         payload: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<bool, E> {
@@ -259,13 +297,20 @@ impl<'w, L: Log> Run<'w, L> {
             return Ok(false);
         }
         let len = writer.history.staged().len();
-        if writer.composer.joined_len(len) > self.max_joined_len {
-            writer.publish_joined(self.outbox.as_deref_mut());
+        if writer.composer.joined_len(len) > self.max_joined_len && self.count > 0 {
+            if self.outbox.is_some() {
+                writer.history.forget_staged();
+                return Ok(false);
+            }
+            writer.publish_joined();
         }
         writer.composer.join(self.number, writer.history.staged());
         match self.is_kept {
-            true => writer.history.push_plain(timestamp),
-            false => writer.history.pass_plain(),
+            true => writer.history.push_plain(self.timestamp),
+            false => {
+                writer.history.pass_plain();
+                writer.window.acknowledged(cost(len));
+            }
         }
         self.number = self.number.next();
         self.count += 1;
@@ -273,60 +318,81 @@ impl<'w, L: Log> Run<'w, L> {
         Ok(true)
     }
 
-    /// Whether there may be no room for another change, or readers are to be asked before.
-    #[inline(always)]
-    fn is_to_end(&self) -> bool {
-        self.cost >= self.max_cost
+    /// Publishes the last of the changes, and counts them all; how many there are.
+    #[inline]
+    fn end(&mut self) -> usize {
+        self.end_in(None)
+    }
+
+    /// The same, where those of a datagram go into that outbox, if there is one.
+    #[inline]
+    fn end_in(&mut self, place: Option<&mut Outbox>) -> usize {
+        let count = core::mem::take(&mut self.count);
+        if count > 0 {
+            let own = self.outbox.as_deref_mut();
+            let outbox = place.or(own);
+            let run = (count, self.cost, self.is_kept);
+            self.writer.end_run(self.now, run, outbox);
+        }
+        count
     }
 }
 
 impl<L: Log> Drop for Run<'_, L> {
     #[inline]
     fn drop(&mut self) {
-        if self.count > 0 {
-            self.end();
-        }
-    }
-}
-
-impl<L: Log> Run<'_, L> {
-    /// Publishes the last of the changes, of which there are some, and counts them all.
-    fn end(&mut self) {
-        let (writer, now, mut outbox) = (&mut *self.writer, self.now, self.outbox.as_deref_mut());
-        writer.publish_joined(outbox.as_deref_mut());
-        writer.count_sent(self.count, self.cost);
-        writer.keep_run(self.count);
-        if !self.is_kept {
-            return writer.pass_kept(self.cost);
-        }
-        writer.unreleased_len += self.cost;
-        if writer.keeps_last() {
-            writer.replace_plain();
-        }
-        match outbox {
-            Some(outbox) => writer.after_change(now, false, outbox),
-            None if writer.survey.has_reliable => writer.heartbeat.arm(now),
-            None => {}
-        }
-        if writer.released < writer.survey.acked {
-            writer.release();
-        }
+        self.end();
     }
 }
 
 impl<L: Log> Writer<L> {
-    /// Sends what was joined: by the outbox, if there is one, or else by the log.
-    fn publish_joined(&mut self, outbox: Option<&mut Outbox>) {
-        match outbox {
-            Some(outbox) => self
-                .composer
-                .lay_joined(everybody(&self.destinations.all), outbox),
-            None if self.composer.joined().is_empty() => {}
-            None => self.log.publish(self.composer.joined(), &[]),
-        }
+    /// Adds what was joined to the log.
+    fn publish_joined(&mut self) {
+        self.log.publish(self.composer.joined(), &[]);
         self.composer.part();
+    }
+
+    /// Publishes what was joined last, by the outbox if there is one and else by the log, and counts so many changes of
+    /// that cost.
+    fn end_run(
+        &mut self,
+        now: Instant,
+        (count, cost, is_kept): (usize, usize, bool),
+        outbox: Option<&mut Outbox>,
+    ) {
+        let outbox = match outbox {
+            Some(outbox) => {
+                let target = everybody(&self.destinations.all);
+                self.composer.lay_joined(target, outbox);
+                self.composer.part();
+                Some(outbox)
+            }
+            None => {
+                self.publish_joined();
+                None
+            }
+        };
+        self.count_sent(count, cost);
+        self.keep_run(count);
+        if !is_kept {
+            self.released = self.last;
+            return;
+        }
+        self.unreleased_len += cost;
+        if self.keeps_last() {
+            self.replace_plain();
+        }
+        let Some(outbox) = outbox else {
+            return self.end_straight(now);
+        };
+        self.after_change(now, false, outbox);
+        if self.released < self.survey.acked {
+            self.release();
+        }
     }
 }
 
-/// Changes are joined up to so many bytes, so that readers can begin while others are written.
-const MAX_JOINED_LEN: usize = 4 << 10;
+/// Changes are joined in records up to so many bytes, so that readers can begin while others are written.
+const MAX_RECORD_LEN: usize = 4 << 10;
+/// And in datagrams up to so many, so that not many wait for those behind them.
+const MAX_DATAGRAM_LEN: usize = 16 << 10;

@@ -1,8 +1,10 @@
 //! The shortest way of samples: from the caller to the writer's log, where all readers follow that, under one lock and without
 //! an outbox.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
+use std::thread;
 
 use tickwire_base::Instant;
 use tickwire_rtps::Change;
@@ -33,7 +35,7 @@ impl WriterEndpoint {
     }
 
     /// Writes changes that differ from `change` in what `payload` makes of each of `samples` alone, as far as they go
-    /// straight to the log, or by datagrams alike. How many do, and the error of the one behind these, if it has one.
+    /// straight to the log, or in one datagram. How many do, and the error of the one behind these, if it has one.
     pub(crate) fn write_run<S>(
         &self,
         now: Instant,
@@ -41,47 +43,64 @@ impl WriterEndpoint {
         samples: &[S],
         payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), Box<SampleError>>,
     ) -> (usize, Option<WriteError>) {
-        if outgoing::is_serializing() || !self.writes_runs() {
+        if outgoing::is_serializing() {
             return (0, None);
         }
-        if !self.goes_straight.load(Ordering::Relaxed) || outgoing::is_busy() {
-            return self.flow_run(now, change, samples, payload);
-        }
-        let mut state = lock(&self.state);
-        if state.has_watch() {
+        let run = if self.goes_straight.load(Ordering::Relaxed) && !outgoing::is_busy() {
+            self.log_run(now, change, samples, payload)
+        } else if self.flows.load(Ordering::Relaxed) {
+            self.datagram_run(now, change, samples, payload)
+        } else {
             return (0, None);
-        }
-        let machine = &mut state.machine;
-        let write = || machine.write_run(now, change, samples, payload);
-        let (written, failed) = outgoing::serializing(write);
-        self.end_straight(now, state);
+        };
+        // What was written before the application's code failed is on its way.
+        let (written, failed) = run.unwrap_or_else(|panic| panic::resume_unwind(panic));
         (written, failed.map(|error| (*error).into()))
     }
 
-    /// The same of changes that go by datagrams.
-    fn flow_run<S>(
+    fn log_run<S>(
         &self,
         now: Instant,
         change: &Change,
         samples: &[S],
         payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), Box<SampleError>>,
-    ) -> (usize, Option<WriteError>) {
+    ) -> Run {
+        let mut state = lock(&self.state);
+        if state.has_watch() {
+            return Ok((0, None));
+        }
+        let machine = &mut state.machine;
+        let run = run(|| machine.log_run(now, change, samples, payload));
+        self.end_straight(now, state);
+        run
+    }
+
+    fn datagram_run<S>(
+        &self,
+        now: Instant,
+        change: &Change,
+        samples: &[S],
+        payload: impl Fn(&S, &mut Vec<u8>) -> Result<(), Box<SampleError>>,
+    ) -> Run {
         let latency_budget = || self.latency_budget();
-        let (written, failed) =
-            outgoing::publish(&self.core, now, latency_budget, |outbox, company| {
-                self.on_state(now, outbox, |state, now, outbox| {
-                    if state.has_watch() {
-                        return (0, None);
-                    }
-                    let mut place = company.place(self.dscp.load(Ordering::Relaxed));
-                    let outbox = place.as_deref_mut().unwrap_or(outbox);
-                    let machine = &mut state.machine;
-                    outgoing::serializing(|| {
-                        machine.flow_run(now, change, samples, payload, outbox)
+        outgoing::publish(&self.core, now, latency_budget, |outbox, company| {
+            let run = self.on_state(now, outbox, |state, now, outbox| {
+                if state.has_watch() {
+                    return Ok((0, None));
+                }
+                let machine = &mut state.machine;
+                let whole = (outbox, self.core.pending.max_datagram_len());
+                let mark = self.dscp.load(Ordering::Relaxed);
+                let company = &mut *company;
+                run(move || {
+                    machine.datagram_run(now, change, samples, payload, whole, move || {
+                        company.place(mark)
                     })
                 })
             });
-        (written, failed.map(|error| (*error).into()))
+            company.has_written();
+            run
+        })
     }
 
     /// Whether nothing is to be seen to for each change but what its machine does.
@@ -124,7 +143,20 @@ impl WriterEndpoint {
         if goes_straight != self.goes_straight.load(Ordering::Relaxed) {
             self.goes_straight.store(goes_straight, Ordering::Relaxed);
         }
+        let flows = self.writes_runs() && !state.has_watch() && state.machine.flows_by_datagrams();
+        if flows != self.flows.load(Ordering::Relaxed) {
+            self.flows.store(flows, Ordering::Relaxed);
+        }
     }
+}
+
+/// How many changes were written, and the error of the one behind these; or what the application's code panicked with.
+type Run = thread::Result<(usize, Option<Box<SampleError>>)>;
+
+/// Calls what serializes samples, which is code of the application.
+fn run(call: impl FnOnce() -> (usize, Option<Box<SampleError>>)) -> Run {
+    // The machine ends what it has begun also then.
+    panic::catch_unwind(AssertUnwindSafe(|| outgoing::serializing(call)))
 }
 
 impl WriterState {
