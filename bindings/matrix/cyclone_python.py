@@ -69,6 +69,7 @@ class Flags(IdlBitmask, typename="matrix::Flags"):
 
 @dataclass
 @annotate.final
+@annotate.nested
 class Point(IdlStruct, typename="matrix::Point"):
     x: float64
     n: int32
@@ -76,6 +77,7 @@ class Point(IdlStruct, typename="matrix::Point"):
 
 @dataclass
 @annotate.appendable
+@annotate.nested
 class Level(IdlStruct, typename="matrix::Level"):
     price: float64
     size: uint32
@@ -83,6 +85,7 @@ class Level(IdlStruct, typename="matrix::Level"):
 
 @dataclass
 @annotate.mutable
+@annotate.nested
 class Loose(IdlStruct, typename="matrix::Loose"):
     a: byte
     annotate.member_id("a", 7)
@@ -92,6 +95,7 @@ class Loose(IdlStruct, typename="matrix::Loose"):
 
 @dataclass
 @annotate.final
+@annotate.nested
 class Place(IdlStruct, typename="matrix::Place"):
     venue: int32
     annotate.key("venue")

@@ -225,8 +225,7 @@ fn nested_keys_have_the_bytes_and_the_hash_of_fast_dds() {
 }
 
 /// Of other types they differ from those of Cyclone DDS, too: Fast DDS says nothing of try-construct for
-/// elements, of an enum's extensibility and of keys that must be understood, and numbers the members of a
-/// union from 1.
+/// elements and of an enum's extensibility and default, and numbers the members of a union from 1.
 #[test]
 fn type_objects_of_bitsets_have_the_hashes_of_fast_dds() {
     let information = TypeObjects::new().add(&flat()).unwrap();

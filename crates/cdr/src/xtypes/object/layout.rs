@@ -40,18 +40,17 @@ impl Builder<'_> {
         writer.write_u16(description.bit_bound);
         self.write_detail(&description.name, writer)?;
         writer.end_struct(header)?;
-        // In order of values (XTypes 1.3 §7.3.4.5). The default is told only if it is not the
-        // least, which is what idlc of Cyclone DDS and Fast DDS-Gen take it for.
+        // In order of values (XTypes 1.3 §7.3.4.5). The default is told also where it is so without
+        // `@default_literal`, as idlc of Cyclone DDS 11 has it.
         let mut literals: Vec<_> = description.literals.iter().collect();
         literals.sort_by_key(|literal| literal.value);
         let default = description.literals.first();
-        let told = default.filter(|default| literals.first() != Some(default));
         let sequence = writer.begin_sequence(false);
         for literal in literals {
             let whole = writer.begin_struct(Extensibility::Appendable);
             let common = writer.begin_struct(Extensibility::Appendable);
             writer.write_i32(literal.value);
-            writer.write_u16(set_of(&[(told == Some(literal), IS_DEFAULT)]));
+            writer.write_u16(set_of(&[(default == Some(literal), IS_DEFAULT)]));
             writer.end_struct(common)?;
             self.write_name(&literal.name, None, writer)?;
             writer.end_struct(whole)?;
@@ -223,11 +222,14 @@ fn set_of(flags: &[(bool, u16)]) -> u16 {
     set.fold(0, |all, (_, flag)| all | flag)
 }
 
+/// Key members do not say that readers must know them, as their headers in data do not: XTypes 1.3
+/// §7.2.2.4.4.4.8 asks for it, but Cyclone DDS 11, Fast DDS and OpenDDS leave it out, and final types
+/// within others have to have the same hash (§7.2.4.4.8).
 fn member_flags(member: &Member) -> u16 {
     let flags = [
         (member.external, IS_EXTERNAL),
         (member.optional, IS_OPTIONAL),
-        (member.must_understand || member.key, IS_MUST_UNDERSTAND),
+        (member.must_understand, IS_MUST_UNDERSTAND),
         (member.key, IS_KEY),
     ];
     TRY_CONSTRUCT_DISCARD | set_of(&flags)
