@@ -1,4 +1,4 @@
-/* Counts what C++ allocates while samples of one size are written and taken. */
+/* Counts what C++ allocates while samples of one size are written and taken, and what conditions keep. */
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include "MarketData.hpp"
 
-static std::atomic<unsigned long> allocations{0};
+static std::atomic<unsigned long> allocations{0}, freed{0};
 
 [[gnu::noinline]] void *operator new(std::size_t size)
 {
@@ -19,11 +19,24 @@ static std::atomic<unsigned long> allocations{0};
 }
 [[gnu::noinline]] void operator delete(void *memory) noexcept
 {
+    freed += memory != nullptr;
     std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void *memory, std::size_t) noexcept
 {
-    std::free(memory);
+    operator delete(memory);
+}
+
+/* How many allocations there are more when wait sets have come and gone. */
+static unsigned long kept_of_wait_sets(const dds::core::cond::Condition &condition)
+{
+    unsigned long before = 0;
+    for (int number = 0; number < 100; number++) {
+        if (number == 10)
+            before = allocations - freed;
+        dds::core::cond::WaitSet().attach_condition(condition);
+    }
+    return allocations - freed - before;
 }
 
 int main(int argc, char **argv)
@@ -64,6 +77,9 @@ int main(int argc, char **argv)
         const unsigned long since = allocations - before;
         if (since != 0)
             return std::fprintf(stderr, "%lu allocations\n", since);
+        const unsigned long kept = kept_of_wait_sets(dds::core::cond::GuardCondition());
+        if (kept != 0)
+            return std::fprintf(stderr, "a condition keeps %lu allocations of wait sets\n", kept);
     } catch (const dds::core::Exception &e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

@@ -134,6 +134,66 @@ static void a_listener_may_end_its_own_reader()
     }
 }
 
+/* Stays in its first call until another one is in its own, and then ends what they have in common. */
+class Meeting : public dds::sub::NoOpDataReaderListener<Order> {
+public:
+    void on_data_available(Reader &) override { meet(); }
+    void on_subscription_matched(Reader &, const dds::core::status::SubscriptionMatchedStatus &) override { meet(); }
+    void meet()
+    {
+        if (has_met)
+            return;
+        has_met = true;
+        std::unique_lock<std::mutex> guard(lock);
+        met++;
+        changed.notify_all();
+        CHECK(changed.wait_for(guard, std::chrono::seconds(60), [] { return met == 2; }));
+        guard.unlock();
+        end();
+        guard.lock();
+        ended++;
+        changed.notify_all();
+    }
+
+    std::function<void()> end;
+    bool has_met = false;
+    static std::mutex lock;
+    static std::condition_variable changed;
+    static int met, ended;
+};
+std::mutex Meeting::lock;
+std::condition_variable Meeting::changed;
+int Meeting::met = 0, Meeting::ended = 0;
+
+static void two_listeners_may_end_what_they_have_in_common()
+{
+    dds::sub::NoOpDataReaderListener<Order> other;
+    const std::function<void(Scene &, Reader &)> ways[] = {
+        [](Scene &scene, Reader &) { scene.participant.close(); },
+        [](Scene &scene, Reader &) { scene.subscriber.close(); },
+        [&](Scene &, Reader &of_the_other) { of_the_other.listener(&other, StatusMask::none()); },
+        [](Scene &, Reader &of_the_other) { of_the_other.close(); },
+        [](Scene &, Reader &of_the_other) { of_the_other = dds::core::null; },
+    };
+    for (const auto &end : ways) {
+        Meeting::met = Meeting::ended = 0;
+        // Data come on one thread, and news of writers on another.
+        Meeting of_data, of_writers;
+        Scene scene(of_data);
+        dds::topic::Topic<Order> topic(scene.participant, "Meeting");
+        Reader second(scene.subscriber, topic, all(), &of_writers, StatusMask::subscription_matched());
+        of_data.end = [&] { end(scene, second); };
+        of_writers.end = [&] { end(scene, scene.reader); };
+        scene.writer << order(1);
+        Writer found(dds::pub::Publisher(scene.writers), dds::topic::Topic<Order>(scene.writers, "Meeting"), all());
+        std::unique_lock<std::mutex> guard(Meeting::lock);
+        CHECK(Meeting::changed.wait_for(guard, std::chrono::seconds(60), [] { return Meeting::ended == 2; }));
+        guard.unlock();
+        // The last of them may not have returned yet.
+        scene.participant.close();
+    }
+}
+
 static void what_a_listener_keeps_holds_the_entity_alone()
 {
     Closing closing;
@@ -236,6 +296,49 @@ static void an_entity_has_one_status_condition()
     CHECK(again.trigger_value());
 }
 
+static void a_status_condition_has_its_statuses_when_nobody_has_it()
+{
+    dds::sub::NoOpDataReaderListener<Order> listener;
+    Scene scene(listener);
+    dds::core::cond::StatusCondition(scene.reader).enabled_statuses(StatusMask::sample_lost());
+    CHECK(dds::core::cond::StatusCondition(scene.reader).enabled_statuses() == StatusMask::sample_lost());
+    CHECK(!dds::core::cond::StatusCondition(scene.reader).trigger_value());
+}
+
+static void what_a_handler_keeps_ends_with_its_condition()
+{
+    dds::sub::NoOpDataReaderListener<Order> listener;
+    Scene scene(listener);
+    std::weak_ptr<void> reader = scene.reader.state();
+    int called = 0;
+    {
+        dds::core::cond::WaitSet set;
+        set += dds::core::cond::StatusCondition(scene.reader, [&called, kept = scene.reader] {
+            called += kept.subscription_matched_status().current_count();
+        });
+        set += dds::sub::cond::ReadCondition(scene.reader, dds::sub::status::DataState::any(),
+                                             [kept = scene.reader] { kept.select(); });
+        scene.reader = dds::core::null;
+        set.dispatch(PATIENCE);
+        CHECK(called == 1 && !reader.expired());
+    }
+    CHECK(reader.expired());
+}
+
+static void a_condition_of_what_is_closed_can_be_detached()
+{
+    dds::sub::NoOpDataReaderListener<Order> listener;
+    Scene scene(listener);
+    dds::core::cond::WaitSet set;
+    const dds::core::cond::StatusCondition statuses(scene.reader);
+    const dds::sub::cond::ReadCondition states(scene.reader, dds::sub::status::DataState::any());
+    set += statuses;
+    set += states;
+    scene.reader.close();
+    CHECK(set.detach_condition(statuses) && set.detach_condition(states));
+    CHECK(set.conditions().empty() && !set.detach_condition(states));
+}
+
 static void several_threads_set_and_read()
 {
     dds::sub::NoOpDataReaderListener<Order> listener;
@@ -276,10 +379,14 @@ int main(int argc, char **argv)
     try {
         whoever_ends_a_listener_waits_for_it();
         a_listener_may_end_its_own_reader();
+        two_listeners_may_end_what_they_have_in_common();
         what_a_listener_keeps_holds_the_entity_alone();
         what_is_closed_gets_no_listener();
         a_listener_may_write_while_a_write_waits();
         an_entity_has_one_status_condition();
+        a_status_condition_has_its_statuses_when_nobody_has_it();
+        what_a_handler_keeps_ends_with_its_condition();
+        a_condition_of_what_is_closed_can_be_detached();
         several_threads_set_and_read();
     } catch (const dds::core::Exception &e) {
         std::fprintf(stderr, "lifetimes.cpp: %s\n", e.what());

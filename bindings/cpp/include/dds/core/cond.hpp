@@ -33,7 +33,11 @@ private:
 /* A condition, what it is of, and what is called when it holds. */
 class ConditionState {
 public:
-    ConditionState(tw_condition *handle, std::shared_ptr<void> of) : handle_(handle), of_(std::move(of)) {}
+    /* One of statuses is told where its entity, which is `of`, has these. */
+    ConditionState(tw_condition *handle, std::shared_ptr<void> of, std::atomic<std::uint32_t> *statuses = nullptr)
+        : handle_(handle), of_(std::move(of)), statuses_(statuses)
+    {
+    }
     ConditionState(const ConditionState &) = delete;
     ConditionState &operator=(const ConditionState &) = delete;
     ~ConditionState() { tw_delete(handle()); }
@@ -46,11 +50,7 @@ public:
         check(tw_condition_holds(handle(), &holds));
         return holds != 0;
     }
-    dds::core::status::StatusMask statuses() const
-    {
-        const std::lock_guard<std::mutex> guard(lock_);
-        return statuses_;
-    }
+    dds::core::status::StatusMask statuses() const { return statuses_->load(); }
     /* Takes another condition of the library, which is of these statuses, in place of the one that there was, wherever it is
      * waited for. */
     template <class Make>
@@ -61,21 +61,24 @@ public:
         for (const auto &set : sets_)
             if (const auto there = set.lock())
                 tw_waitset_attach(there->raw(), made);
-        statuses_ = statuses;
+        *statuses_ = statuses.to_ulong();
         tw_delete(handle_.exchange(made));
     }
     void attach(const std::shared_ptr<WaitSetState> &set)
     {
         const std::lock_guard<std::mutex> guard(lock_);
         check(tw_waitset_attach(set->raw(), handle()));
+        forget([](const std::weak_ptr<WaitSetState> &other) { return other.expired(); });
         sets_.push_back(set);
     }
     void detach(const std::shared_ptr<WaitSetState> &set)
     {
         const std::lock_guard<std::mutex> guard(lock_);
-        check(tw_waitset_detach(set->raw(), handle()));
-        const auto is_it = [&](const std::weak_ptr<WaitSetState> &other) { return other.lock() == set; };
-        sets_.erase(std::remove_if(sets_.begin(), sets_.end(), is_it), sets_.end());
+        const tw_result result = tw_waitset_detach(set->raw(), handle());
+        // It has gone with its entity, which is closed, and no wait set has it any more.
+        if (result != TW_BAD_HANDLE)
+            check(result);
+        forget([&](const std::weak_ptr<WaitSetState> &other) { return other.lock() == set; });
     }
 
     using Handler = std::function<void()>;
@@ -83,10 +86,17 @@ public:
     Guarded<std::shared_ptr<const Handler>> handler;
 
 private:
+    template <class Which>
+    void forget(Which which)
+    {
+        sets_.erase(std::remove_if(sets_.begin(), sets_.end(), which), sets_.end());
+    }
+
     std::atomic<tw_condition *> handle_;
     std::shared_ptr<void> of_;
     mutable std::mutex lock_;
-    dds::core::status::StatusMask statuses_ = dds::core::status::StatusMask::all();
+    std::atomic<std::uint32_t> *const statuses_;
+    /* Where it is waited for, and where it was until these ended. */
     std::vector<std::weak_ptr<WaitSetState>> sets_;
 };
 
@@ -103,7 +113,8 @@ public:
     using Reference::Reference;
 
     bool trigger_value() const { return get().holds(); }
-    /* What WaitSet::dispatch() calls when it holds: a function without arguments, or of the condition. */
+    /* What WaitSet::dispatch() calls when it holds: a function without arguments, or of the condition. It may keep the entity
+     * that the condition is of; one that keeps the condition itself, or a wait set that has it, keeps that until reset_handler(). */
     template <class Function>
     void handler(Function function)
     {
@@ -157,7 +168,8 @@ private:
 };
 
 /* Holds while one of the enabled statuses of a topic, subscriber, writer or reader has changed; at first all are. An entity
- * has one, whoever asks for it. */
+ * has one, whoever asks for it. It keeps the entity; its handler ends with the last that names it, or the last wait set that
+ * has it. */
 class StatusCondition : public Condition {
 public:
     StatusCondition(null_type) {}
@@ -178,15 +190,14 @@ public:
     }
 
 private:
-    /* What names the condition keeps the entity, which has it. */
     template <class State>
     static std::shared_ptr<tickwire::detail::ConditionState> of(const EntityOf<State> &entity)
     {
-        tickwire::detail::ConditionState *const found = entity.get().status_condition([&] {
-            auto *const made = make(entity.handle(), status::StatusMask::all());
-            return std::make_shared<tickwire::detail::ConditionState>(made, nullptr);
+        State &state = entity.get();
+        return state.status_condition([&] {
+            auto *const made = make(state.handle(), state.enabled_statuses.load());
+            return std::make_shared<tickwire::detail::ConditionState>(made, entity.state(), &state.enabled_statuses);
         });
-        return std::shared_ptr<tickwire::detail::ConditionState>(entity.state(), found);
     }
     static tw_condition *make(void *entity, status::StatusMask mask)
     {

@@ -12,6 +12,22 @@ namespace detail {
 
 class ConditionState;
 
+/* How many listeners this thread is in, one within the other. */
+inline int &listeners_on_this_thread()
+{
+    thread_local int depth = 0;
+    return depth;
+}
+
+/* Takes away the listener of an entity, and waits until it has returned: but in a listener, since two that end each other's
+ * entities would wait for each other. There, one without functions takes its place. */
+inline tw_result take_listener_away(void *entity) noexcept
+{
+    tw_listener none = {};
+    none.size = sizeof none;
+    return tw_set_listener(entity, listeners_on_this_thread() > 0 ? &none : nullptr, 0);
+}
+
 /* An entity, and those that it is made from, which live as long. Whoever derives from it closes it first in the
  * destructor, so that it ends before what it names. */
 class EntityState : public Object {
@@ -19,7 +35,7 @@ public:
     EntityState(void *handle, std::shared_ptr<EntityState> parent) : Object(handle), parent_(std::move(parent)) {}
     ~EntityState() override { close(); }
 
-    /* Ends it, and all that was made from it. No listener of these runs any more, but for one that calls this. */
+    /* Ends it, and all that was made from it. No listener of these runs any more, unless one calls this. */
     void close()
     {
         {
@@ -38,22 +54,25 @@ public:
     {
         listen(handle(), functions, mask);
     }
-    /* Takes away the listeners of it and of all that was made from it, and waits until they have returned. */
+    /* Takes away the listeners of it and of all that was made from it. */
     void silence() noexcept
     {
         for (void *one = heard_behind(nullptr); one != nullptr; one = heard_behind(one))
-            tw_set_listener(one, nullptr, 0);
+            take_listener_away(one);
     }
 
-    /* The condition of its statuses, which `make` makes if nobody has asked for it yet. */
+    /* The condition of its statuses, which `make` makes if nobody has it. It keeps the entity, and what its handler keeps. */
     template <class Make>
-    ConditionState *status_condition(Make make)
+    std::shared_ptr<ConditionState> status_condition(Make make)
     {
         const std::lock_guard<std::mutex> guard(lock_);
-        if (!status_condition_)
-            status_condition_ = make();
-        return status_condition_.get();
+        std::shared_ptr<ConditionState> condition = status_condition_.lock();
+        if (!condition)
+            status_condition_ = condition = make();
+        return condition;
     }
+    /* Of which statuses that is, whoever has it. */
+    std::atomic<std::uint32_t> enabled_statuses{dds::core::status::StatusMask::all().to_ulong()};
 
 private:
     /* What closes one of those that it was made from waits, so that no listener comes when it has looked for them. */
@@ -82,7 +101,7 @@ private:
     bool is_closed_ = false;
     /* Which of those that were made from it, or itself, may have listeners. */
     std::set<void *> heard_;
-    std::shared_ptr<ConditionState> status_condition_;
+    std::weak_ptr<ConditionState> status_condition_;
 };
 
 /* What references to a writer or reader share: its listener ends with the last of them. The listener is given one that does

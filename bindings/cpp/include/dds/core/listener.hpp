@@ -29,10 +29,12 @@ struct ListenerContext {
     static void tell(void *context, Call call) noexcept
     {
         auto *it = static_cast<ListenerContext *>(context);
+        listeners_on_this_thread()++;
         if (auto state = it->state.lock()) {
             Entity entity(std::move(state));
             call(entity, *it->listener);
         }
+        listeners_on_this_thread()--;
     }
 };
 

@@ -346,7 +346,7 @@ public:
 
     /* Has a listener told of what happens to these statuses, in place of the one before. It is the caller's, and must
      * live until it is taken away by nullptr, the writer is closed, or the last reference ends. Each of these waits until a
-     * call of it on another thread has returned: hold no lock that it takes. */
+     * call of it on another thread has returned, so hold no lock that it takes; in any listener none of them waits. */
     void listener(DataWriterListener<T> *listener, const core::status::StatusMask &mask);
     DataWriterListener<T> *listener() const { return this->get().listener; }
 
@@ -416,7 +416,7 @@ void DataWriter<T>::listener(DataWriterListener<T> *listener, const core::status
     using namespace core::status;
     using Context = tickwire::detail::ListenerContext<DataWriter<T>, State, DataWriterListener<T>>;
     State &state = this->get();
-    tickwire::detail::check(tw_set_listener(state.handle(), nullptr, 0));
+    tickwire::detail::check(tickwire::detail::take_listener_away(state.handle()));
     state.listener = nullptr;
     if (listener == nullptr)
         return;

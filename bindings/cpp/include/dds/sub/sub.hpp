@@ -256,7 +256,8 @@ public:
 
     /* Has a listener told of what happens to these statuses, in place of the one before, and of data that is there
      * already. It is the caller's, and must live until it is taken away by nullptr, the reader is closed, or the last
-     * reference ends. Each of these waits until a call of it on another thread has returned: hold no lock that it takes. */
+     * reference ends. Each of these waits until a call of it on another thread has returned, so hold no lock that it takes;
+     * in any listener none of them waits. */
     void listener(DataReaderListener<T> *listener, const core::status::StatusMask &mask);
     DataReaderListener<T> *listener() const { return this->get().listener; }
 
@@ -358,7 +359,7 @@ void DataReader<T>::listener(DataReaderListener<T> *listener, const core::status
     using Listener = DataReaderListener<T>;
     using Context = tickwire::detail::ListenerContext<DataReader<T>, State, Listener>;
     State &state = this->get();
-    tickwire::detail::check(tw_set_listener(state.handle(), nullptr, 0));
+    tickwire::detail::check(tickwire::detail::take_listener_away(state.handle()));
     state.listener = nullptr;
     if (listener == nullptr)
         return;
