@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Linq;
 
 namespace Tickwire
 {
@@ -16,6 +17,18 @@ namespace Tickwire
                 int holds;
                 Check(Native.tw_condition_holds(Raw, out holds));
                 return holds != 0;
+            }
+        }
+
+        /// It was disposed of, or what it is of was.
+        internal bool IsGone
+        {
+            get
+            {
+                int holds;
+                bool isGone = (Result)Native.tw_condition_holds(Raw, out holds) == Result.BadHandle;
+                GC.KeepAlive(this);
+                return isGone;
             }
         }
     }
@@ -69,11 +82,13 @@ namespace Tickwire
             return made;
         }
 
-        /// <summary>Adds a condition.</summary>
+        /// <summary>Adds a condition. It stays until it is detached, or is gone when another one is added.</summary>
         public void Attach(Condition condition)
         {
             lock (_conditions)
             {
+                foreach (var gone in _conditions.Where(each => each.Value.IsGone).ToList())
+                    _conditions.Remove(gone.Key);
                 Check(Native.tw_waitset_attach(Raw, condition.Raw));
                 _conditions[condition.Raw] = condition;
             }
@@ -84,7 +99,10 @@ namespace Tickwire
         {
             lock (_conditions)
             {
-                Check(Native.tw_waitset_detach(Raw, condition.Raw));
+                int result = Native.tw_waitset_detach(Raw, condition.Raw);
+                // A condition that is gone is in no wait set any more.
+                if ((Result)result != Result.BadHandle || !IsOpen)
+                    Check(result);
                 _conditions.Remove(condition.Raw);
             }
         }

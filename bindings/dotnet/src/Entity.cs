@@ -99,10 +99,14 @@ namespace Tickwire
 
         internal bool IsOpen { get { return !_handle.IsClosed; } }
 
+        /// Once or more, when it is not open any more.
+        internal virtual void OnDisposed() { }
+
         /// <summary>Ends it, and all that was made from it.</summary>
         public void Dispose()
         {
             _handle.Dispose();
+            OnDisposed();
             GC.SuppressFinalize(this);
         }
     }

@@ -98,6 +98,8 @@ namespace Tickwire
                 TopicEvents events = Events();
                 lock (_gate)
                 {
+                    if (!IsOpen)
+                        throw new ObjectDisposedException("Topic");
                     if (_inconsistent == null)
                         events.Tell(Tell, true);
                     _inconsistent += value;
@@ -113,6 +115,16 @@ namespace Tickwire
                     if (had && _inconsistent == null)
                         events.Tell(Tell, false);
                 }
+            }
+        }
+
+        internal override void OnDisposed()
+        {
+            lock (_gate)
+            {
+                if (_inconsistent != null)
+                    Events().Tell(Tell, false);
+                _inconsistent = null;
             }
         }
 

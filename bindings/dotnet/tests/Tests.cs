@@ -558,6 +558,25 @@ static partial class Tests
         }
     }
 
+    static void TestConditionsThatAreGoneCanBeDetached()
+    {
+        using (var pair = new Pair())
+        {
+            var waits = new WaitSet();
+            var one = pair.Reader.CreateReadCondition(SampleStates.Any);
+            var two = pair.Reader.CreateReadCondition(SampleStates.Any);
+            waits.Attach(one);
+            waits.Attach(two);
+            one.Dispose();
+            pair.Reader.Dispose();
+            waits.Detach(one);
+            waits.Detach(two);
+            Is(waits.Wait(TimeSpan.Zero).Count, 0);
+            waits.Dispose();
+            Throws<ObjectDisposedException>(() => waits.Detach(two));
+        }
+    }
+
     static void TestQueriesAndFilters()
     {
         using (var pair = new Pair())
@@ -839,14 +858,7 @@ static partial class Tests
         {
             Action<DataReader<All>> handler = _ => { };
             var left = new List<WeakReference>();
-            // The stacks of threads that have ended keep nothing.
-            Action<Action> apart = action =>
-            {
-                var thread = new Thread(() => action());
-                thread.Start();
-                thread.Join();
-            };
-            apart(() =>
+            Apart(() =>
             {
                 for (int i = 0; i < 20; i++)
                 {
@@ -858,16 +870,10 @@ static partial class Tests
                         left.Add(new WeakReference(reader));
                 }
             });
-            Action collect = () =>
-            {
-                GC.Collect();
-                GC.WaitForPendingFinalizers();
-                GC.Collect();
-            };
-            apart(collect);
+            Apart(Collect);
             Is(left.Count(each => each.IsAlive), 10, "who has handlers");
             left.Clear();
-            apart(() =>
+            Apart(() =>
             {
                 for (int i = 0; i < 20; i++)
                 {
@@ -881,10 +887,62 @@ static partial class Tests
                     left.Add(new WeakReference(reader));
                 }
             });
-            apart(collect);
-            // Mono looks at stacks by guess.
-            True(left.Count(each => each.IsAlive) <= 5, left.Count(each => each.IsAlive) + " live");
+            Apart(Collect);
+            FewLive(left);
         }
+    }
+
+    static void TestWhatIsDisposedOfIsKeptByNobody()
+    {
+        using (var pair = new Pair())
+        using (var guard = new GuardCondition())
+        using (var waits = new WaitSet())
+        {
+            var left = new List<WeakReference>();
+            int told = 0;
+            Apart(() =>
+            {
+                for (int i = 0; i < 20; i++)
+                {
+                    var reader = pair.Participant.CreateReader(pair.Topic, Reliable);
+                    var condition = reader.CreateReadCondition(SampleStates.Any);
+                    waits.Attach(condition);
+                    (i % 2 == 0 ? (IDisposable)condition : reader).Dispose();
+                    left.Add(new WeakReference(reader));
+                    // Topics of one name share what the participant keeps.
+                    var topic = pair.Participant.CreateTopic<All>("All");
+                    topic.InconsistentTopic += (_, status) => told++;
+                    topic.Dispose();
+                    Throws<ObjectDisposedException>(() => topic.InconsistentTopic += (_, status) => told++);
+                    left.Add(new WeakReference(topic));
+                }
+                waits.Attach(guard);
+            });
+            Apart(Collect);
+            FewLive(left);
+        }
+    }
+
+    /// The stacks of threads that have ended keep nothing.
+    static void Apart(Action action)
+    {
+        var thread = new Thread(() => action());
+        thread.Start();
+        thread.Join();
+    }
+
+    static void Collect()
+    {
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        GC.Collect();
+    }
+
+    /// Mono looks at stacks by guess.
+    static void FewLive(List<WeakReference> left)
+    {
+        int live = left.Count(each => each.IsAlive);
+        True(live <= 5, live + " live");
     }
 
     static void TestWhatNobodyHasIsCollected()
