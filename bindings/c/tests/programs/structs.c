@@ -53,6 +53,45 @@ static void external_memory_is_charged(void) {
     tw_cdr_writer_free(&payload);
 }
 
+/* Nor does one of elements that lack strings, each of which takes memory of its own. */
+static void strings_that_are_missing_are_charged(void) {
+    tw_cdr_writer payload = TW_CDR_WRITER;
+    market_Smalls smalls;
+    market_Tolds tolds;
+    CHECK(market_Smalls_init(&smalls) && market_Tolds_init(&tolds));
+    CHECK(market_Small_seq_resize(&smalls.all, 1000));
+    CHECK(market_Smalls_to_payload(&smalls, TW_CDR_XCDR2, &payload) == TW_CDR_OK);
+    CHECK(market_Tolds_from_payload(&tolds, payload.data, payload.size) == TW_CDR_TOO_LARGE);
+    CHECK(market_Told_seq_resize(&tolds.all, 1000));
+    CHECK(market_Tolds_to_payload(&tolds, TW_CDR_XCDR2, &payload) == TW_CDR_OK);
+    CHECK(market_Tolds_from_payload(&tolds, payload.data, payload.size) == TW_CDR_OK);
+    market_Smalls_free(&smalls);
+    market_Tolds_free(&tolds);
+    tw_cdr_writer_free(&payload);
+}
+
+/* Members of unions that are @external are charged when they are chosen, and only then. */
+static void chosen_memory_is_charged(void) {
+    tw_cdr_writer payload = TW_CDR_WRITER;
+    market_Choices choices;
+    market_Lights lights;
+    CHECK(market_Choices_init(&choices) && market_Lights_init(&lights));
+    CHECK(market_Choice_seq_resize(&choices.all, 1000) && market_Light_seq_resize(&lights.all, 1000));
+    for (int at = 0; at < 1000; at++) {
+        CHECK(market_Choice_select(&choices.all.buffer[at], 1));
+        CHECK(market_Light_select(&lights.all.buffer[at], 2));
+    }
+    CHECK(market_Choices_to_payload(&choices, TW_CDR_XCDR2, &payload) == TW_CDR_OK);
+    market_Choices_free(&choices);
+    CHECK(market_Choices_from_payload(&choices, payload.data, payload.size) == TW_CDR_OK);
+    CHECK(choices.all.length == 1000);
+    CHECK(market_Lights_to_payload(&lights, TW_CDR_XCDR2, &payload) == TW_CDR_OK);
+    CHECK(market_Choices_from_payload(&choices, payload.data, payload.size) == TW_CDR_TOO_LARGE);
+    market_Choices_free(&choices);
+    market_Lights_free(&lights);
+    tw_cdr_writer_free(&payload);
+}
+
 int main(int argc, char **argv) {
     tw_qos *qos;
     tw_type *type;
@@ -68,6 +107,8 @@ int main(int argc, char **argv) {
     CHECK(argc == 2);
     strings_that_are_missing_are_empty();
     external_memory_is_charged();
+    strings_that_are_missing_are_charged();
+    chosen_memory_is_charged();
     OK(tw_qos_create(&qos));
     OK(tw_qos_set(qos, "participant.domain_tag", argv[1]));
     OK(tw_qos_set(qos, "writer.representation", "xcdr2"));

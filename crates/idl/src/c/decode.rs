@@ -391,6 +391,7 @@ impl<'m> C<'m> {
         if is_mutable {
             text.line("tw_cdr_leave_member(r, &member);");
         }
+        self.charge_case(text, &name, of);
         text.when(&format!("!{name}_select(value, d)"), NO_MEMORY);
         let skip = "!tw_cdr_skip_members(r, &scope)";
         if key && of.discriminator_key {
@@ -420,6 +421,22 @@ impl<'m> C<'m> {
         }
         text.line("tw_cdr_leave_struct(r, &scope);");
         text.line("return true;");
+        text.close("}");
+    }
+
+    /// Charges the memory that a union takes elsewhere when the discriminator `d` chooses another member.
+    fn charge_case(&mut self, text: &mut Text, name: &str, of: &'m Union) {
+        let apart = |c: &Self, member: &Member| c.facts.member_apart(c.model, member);
+        if of.cases.iter().all(|case| apart(self, &case.member) == 0) {
+            return;
+        }
+        text.open(&format!("if ({name}_case(value->_d) != {name}_case(d)) {{"));
+        self.switch(text, of, "d", |c, text, member| {
+            let apart = apart(c, member);
+            if apart > 0 {
+                text.when(&format!("!tw_cdr_charge(r, 1, {apart})"), "return false;");
+            }
+        });
         text.close("}");
     }
 

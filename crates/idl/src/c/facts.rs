@@ -198,24 +198,30 @@ impl Facts {
         kind: &DefinitionKind,
         members: &[&Member],
     ) -> (usize, usize) {
-        let each = members.iter().map(|member| {
-            let (size, apart) = self.size(model, &member.ty);
-            match (is_pointer(model, member), member.optional) {
-                (true, true) => (8, 0),
-                (true, false) => (8, size.saturating_add(apart)),
-                (false, _) => (size, apart),
-            }
-        });
+        let each = members
+            .iter()
+            .map(|member| self.member_sizes(model, member));
         let add = usize::saturating_add;
         let (size, apart) = match kind {
-            DefinitionKind::Union(_) => each.fold((8, 0), |(size, apart), (one, other)| {
-                (size.max(add(one, 8)), apart.max(other))
-            }),
+            DefinitionKind::Union(of) => {
+                let first = initial_case(of).0.and_then(|index| of.cases.get(index));
+                let apart = first.map_or(0, |case| self.member_apart(model, &case.member));
+                (each.fold(8, |size, (one, _)| size.max(add(one, 8))), apart)
+            }
             _ => each.fold((0, 0), |(size, apart), (one, other)| {
                 (add(size, one), add(apart, other))
             }),
         };
         (size.checked_next_multiple_of(8).unwrap_or(size), apart)
+    }
+
+    fn member_sizes(&self, model: &Model, member: &Member) -> (usize, usize) {
+        let (size, apart) = self.size(model, &member.ty);
+        match (is_pointer(model, member), member.optional) {
+            (_, true) => (size.min(8), 0),
+            (true, false) => (8, size.saturating_add(apart)),
+            (false, false) => (size, apart.saturating_add(default_bytes(model, member))),
+        }
     }
 
     fn size(&self, model: &Model, ty: &Type) -> (usize, usize) {
@@ -229,13 +235,26 @@ impl Facts {
             }
             Kind::Struct(id) | Kind::Union(id) => self.sizes.get(&id).copied().unwrap_or_default(),
             Kind::Sequence(..) | Kind::Map(..) => (16, 0),
+            Kind::String(_) | Kind::WString(_) => (8, TEXT),
             _ => (8, 0),
         }
     }
 
-    /// The bytes that a value takes, about, apart from itself when it begins: those of its members that are @external.
+    /// The bytes that a value takes, about, apart from itself when it begins, or is made empty as a sample lacks it: those of
+    /// its members that are @external, and of strings. One that is an element is there, and its bytes in the payload.
     pub(crate) fn apart(&self, model: &Model, ty: &Type) -> usize {
-        self.size(model, ty).1
+        match is_text(model, ty) {
+            true => 0,
+            false => self.size(model, ty).1,
+        }
+    }
+
+    /// The same of a member of a union that is chosen.
+    pub(crate) fn member_apart(&self, model: &Model, member: &Member) -> usize {
+        match is_text(model, &member.ty) {
+            true => 0,
+            false => self.member_sizes(model, member).1,
+        }
     }
 
     /// Whether there are strings in a value that begin as NULL, and are always there.
@@ -434,6 +453,18 @@ pub(crate) fn members_of<'m>(model: &'m Model, kind: &'m DefinitionKind) -> Vec<
         _ => Vec::new(),
     }
 }
+
+/// The bytes of a string that a member begins as.
+fn default_bytes(model: &Model, member: &Member) -> usize {
+    match (&member.default, model.resolve(&member.ty)) {
+        (Some(Value::String(text)), Type::WString { .. }) => text.len().saturating_mul(2),
+        (Some(Value::String(text)), _) => text.len(),
+        _ => 0,
+    }
+}
+
+/// What the memory of a short string takes, about.
+const TEXT: usize = 32;
 
 /// The length is a word after the header.
 const NEXT_INT: u32 = 4;

@@ -534,7 +534,7 @@ bool sensor_msgs_msg_BatteryState_decode(sensor_msgs_msg_BatteryState *value, tw
         {
             tw_cdr_scope scope1;
             uint32_t length1;
-            if (!tw_cdr_enter_sequence(r, 4, false, 4, sizeof *value->notes.buffer, &scope1, &length1))
+            if (!tw_cdr_enter_sequence(r, 4, false, 4, sizeof *value->notes.buffer + 32, &scope1, &length1))
                 return tw_cdr_unread(r, "sensor_msgs::msg::BatteryState.notes");
             if (!std_msgs_msg_String_seq_resize(&value->notes, length1))
                 return tw_cdr_reject(r, TW_CDR_NO_MEMORY);

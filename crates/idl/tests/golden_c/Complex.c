@@ -522,7 +522,7 @@ bool MiddlewareNewsBrief_MarketData_decode(MiddlewareNewsBrief_MarketData *value
         {
             tw_cdr_scope scope1;
             uint32_t length1;
-            if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->mdEntries.buffer, &scope1, &length1))
+            if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->mdEntries.buffer + 192, &scope1, &length1))
                 return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketData.mdEntries");
             if (!MiddlewareNewsBrief_MarketDataEntry_seq_resize(&value->mdEntries, length1))
                 return tw_cdr_reject(r, TW_CDR_NO_MEMORY);

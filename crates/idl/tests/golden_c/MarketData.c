@@ -551,7 +551,7 @@ bool MiddlewareNewsBrief_MarketData_decode(MiddlewareNewsBrief_MarketData *value
         {
             tw_cdr_scope scope1;
             uint32_t length1;
-            if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->mdEntries.buffer, &scope1, &length1))
+            if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->mdEntries.buffer + 192, &scope1, &length1))
                 return tw_cdr_unread(r, "MiddlewareNewsBrief::MarketData.mdEntries");
             if (!MiddlewareNewsBrief_MarketDataEntry_seq_resize(&value->mdEntries, length1))
                 return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
@@ -1055,7 +1055,7 @@ bool MiddlewareNewsBrief_QuoteRequest_decode(MiddlewareNewsBrief_QuoteRequest *v
         {
             tw_cdr_scope scope1;
             uint32_t length1;
-            if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->related.buffer, &scope1, &length1))
+            if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->related.buffer + 32, &scope1, &length1))
                 return tw_cdr_unread(r, "MiddlewareNewsBrief::QuoteRequest.related");
             if (!MiddlewareNewsBrief_RelatedSym_seq_resize(&value->related, length1))
                 return tw_cdr_reject(r, TW_CDR_NO_MEMORY);

@@ -865,6 +865,19 @@ bool wire_Changing_decode(wire_Changing *value, tw_cdr_reader *r)
     if (!tw_cdr_read_uint64(r, &d))
         return tw_cdr_unread(r, "wire::Changing.discriminator");
     tw_cdr_leave_member(r, &member);
+    if (wire_Changing_case(value->_d) != wire_Changing_case(d)) {
+        switch ((int64_t)d) {
+        case 1:
+            break;
+        case 2:
+        case 5:
+            break;
+        default:
+            if (!tw_cdr_charge(r, 1, 24))
+                return false;
+            break;
+        }
+    }
     if (!wire_Changing_select(value, d))
         return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     switch ((int64_t)d) {
@@ -3916,7 +3929,7 @@ bool wire_Deep_decode(wire_Deep *value, tw_cdr_reader *r)
             {
                 tw_cdr_scope scope1;
                 uint32_t length1;
-                if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->inners.buffer, &scope1, &length1))
+                if (!tw_cdr_enter_sequence(r, 0, false, 4, sizeof *value->inners.buffer + 32, &scope1, &length1))
                     return tw_cdr_unread(r, "wire::Deep.inners");
                 if (!wire_Inner_seq_resize(&value->inners, length1))
                     return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
@@ -4009,7 +4022,7 @@ bool wire_Deep_decode_key(wire_Deep *value, tw_cdr_reader *r)
             {
                 tw_cdr_scope scope1;
                 uint32_t length1;
-                if (!tw_cdr_enter_sequence(r, 0, false, 1, sizeof *value->inners.buffer, &scope1, &length1))
+                if (!tw_cdr_enter_sequence(r, 0, false, 1, sizeof *value->inners.buffer + 32, &scope1, &length1))
                     return tw_cdr_unread(r, "wire::Deep.inners");
                 if (!wire_Inner_seq_resize(&value->inners, length1))
                     return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
@@ -4137,6 +4150,18 @@ bool wire_Keyed_decode(wire_Keyed *value, tw_cdr_reader *r)
         return false;
     if (!tw_cdr_read_boolean(r, &d))
         return tw_cdr_unread(r, "wire::Keyed.discriminator");
+    if (wire_Keyed_case(value->_d) != wire_Keyed_case(d)) {
+        switch ((int64_t)d) {
+        case 1:
+            if (!tw_cdr_charge(r, 1, 32))
+                return false;
+            break;
+        case 0:
+            break;
+        default:
+            break;
+        }
+    }
     if (!wire_Keyed_select(value, d))
         return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     switch ((int64_t)d) {
@@ -4173,6 +4198,18 @@ bool wire_Keyed_decode_key(wire_Keyed *value, tw_cdr_reader *r)
         return false;
     if (!tw_cdr_read_boolean(r, &d))
         return tw_cdr_unread(r, "wire::Keyed.discriminator");
+    if (wire_Keyed_case(value->_d) != wire_Keyed_case(d)) {
+        switch ((int64_t)d) {
+        case 1:
+            if (!tw_cdr_charge(r, 1, 32))
+                return false;
+            break;
+        case 0:
+            break;
+        default:
+            break;
+        }
+    }
     if (!wire_Keyed_select(value, d))
         return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     tw_cdr_leave_struct(r, &scope);

@@ -952,6 +952,18 @@ bool trading_BySmall_decode(trading_BySmall *value, tw_cdr_reader *r)
         return false;
     if (!tw_cdr_read_uint8(r, &d))
         return tw_cdr_unread(r, "trading::BySmall.discriminator");
+    if (trading_BySmall_case(value->_d) != trading_BySmall_case(d)) {
+        switch ((int64_t)d) {
+        case 0:
+            break;
+        case 255:
+            if (!tw_cdr_charge(r, 1, 24))
+                return false;
+            break;
+        default:
+            break;
+        }
+    }
     if (!trading_BySmall_select(value, d))
         return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
     switch ((int64_t)d) {
