@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::common::{installed, source, succeed};
@@ -16,9 +17,11 @@ pub(crate) struct Function {
 
 /// All functions, in the order of the headers.
 pub(crate) fn functions() -> Vec<Function> {
-    let headers = ["include/tickwire.h", "include/tickwire/exchange.h"];
-    headers.into_iter().flat_map(functions_of).collect()
+    HEADERS.into_iter().flat_map(functions_of).collect()
 }
+
+/// The headers of the library.
+const HEADERS: [&str; 2] = ["include/tickwire.h", "include/tickwire/exchange.h"];
 
 fn functions_of(header: &str) -> Vec<Function> {
     let text = fs::read_to_string(source(header)).expect("the header is there");
@@ -111,35 +114,38 @@ fn the_library_names_its_version() {
 
 /// Structs are laid out on both sides as they are declared: what they have, in which order, of which types.
 #[test]
-fn structs_of_the_header_are_those_of_the_library() {
-    let header = fs::read_to_string(source("include/tickwire.h")).expect("it is there");
-    let header = without_comments(&header);
-    let rust = rust_sources();
+fn structs_of_the_headers_are_those_of_the_library() {
+    let headers = HEADERS.map(|header| fs::read_to_string(source(header)).expect("it is there"));
+    let headers = without_comments(&headers.concat());
+    let rust = rust_sources(&source("src"));
     let mut compared = 0;
-    for declared in header.split("typedef struct ").skip(1) {
-        let Some((name, rest)) = declared.split_once(" {") else {
+    for declared in headers.split("struct ").skip(1) {
+        // Of handles there is nothing but the name, and some functions are given a struct.
+        let end = declared.find([';', ',', ')']).expect("it ends");
+        let Some((name, _)) = declared[..end].split_once(" {") else {
             continue;
         };
-        let Some((fields, _)) = rest.split_once(&format!("}} {name};")) else {
-            continue;
-        };
-        let Some((_, defined)) = rust.split_once(&format!("/// `{name}`.\n")) else {
-            continue;
-        };
+        let end = declared.find(&format!("}} {name};"));
+        let fields = &declared[name.len() + 2..end.expect("it is a `typedef` of that name")];
+        let (_, defined) = rust
+            .split_once(&format!("/// `{name}`.\n"))
+            .unwrap_or_else(|| panic!("{name} is not in the library"));
         let (_, defined) = defined.split_once("struct ").expect("a struct follows");
-        // What is nothing but bytes has no names.
-        if defined.find('(') < defined.find('{') {
-            continue;
-        }
-        let (_, defined) = defined.split_once('{').expect("it has fields");
-        let (defined, _) = defined.split_once('}').expect("it ends");
-        let grows = rust.contains(&format!("growing! {{\n    /// `{name}`."));
-        let size = grows.then(|| ("size".to_owned(), "usize".to_owned()));
-        let defined: Vec<_> = size.into_iter().chain(rust_fields(defined)).collect();
+        let defined = match defined.find('(') < defined.find('{') {
+            // What is nothing but bytes has no names.
+            true => vec![("value".to_owned(), "bytes".to_owned())],
+            false => {
+                let (_, defined) = defined.split_once('{').expect("it has fields");
+                let (defined, _) = defined.split_once('}').expect("it ends");
+                let grows = rust.contains(&format!("growing! {{\n    /// `{name}`."));
+                let size = grows.then(|| ("size".to_owned(), "usize".to_owned()));
+                size.into_iter().chain(rust_fields(defined)).collect()
+            }
+        };
         assert_eq!(c_fields(fields), defined, "{name}");
         compared += 1;
     }
-    assert!(compared >= 15, "{compared} were found");
+    assert!(compared >= 18, "{compared} were found");
 }
 
 fn without_comments(text: &str) -> String {
@@ -154,13 +160,14 @@ fn without_comments(text: &str) -> String {
 }
 
 /// All of the library's own text.
-fn rust_sources() -> String {
-    let files = fs::read_dir(source("src")).expect("it is there");
+fn rust_sources(folder: &Path) -> String {
+    let files = fs::read_dir(folder).expect("it is there");
     let paths = files.map(|file| file.expect("it can be read").path());
-    let files = paths.filter(|path| path.is_file());
-    files
-        .map(|path| fs::read_to_string(path).expect("it is text"))
-        .collect()
+    let texts = paths.map(|path| match path.is_dir() {
+        true => rust_sources(&path),
+        false => fs::read_to_string(path).expect("it is text"),
+    });
+    texts.collect()
 }
 
 /// Names and types in C, the latter as Rust has them.
@@ -172,7 +179,10 @@ fn c_fields(fields: &str) -> Vec<(String, String)> {
             all.push((name.to_owned(), "function".to_owned()));
             continue;
         }
-        let Some((ty, names)) = field.rsplit_once([' ', '*']).map(|(ty, last)| {
+        if field.is_empty() {
+            continue;
+        }
+        let parts = field.rsplit_once([' ', '*']).map(|(ty, last)| {
             // Several names of one type: `uint64_t a, b`.
             let first = field.find(',').map_or(ty.len(), |comma| {
                 field[..comma].rfind(' ').unwrap_or_default()
@@ -181,9 +191,8 @@ fn c_fields(fields: &str) -> Vec<(String, String)> {
                 true => (&field[..first], &field[first..]),
                 false => (&field[..ty.len() + 1], last),
             }
-        }) else {
-            continue;
-        };
+        });
+        let (ty, names) = parts.expect("a type and a name");
         for name in names.split(',').map(str::trim) {
             let (name, is_array) = match name.split_once('[') {
                 Some((name, _)) => (name, true),
@@ -211,8 +220,9 @@ fn c_fields(fields: &str) -> Vec<(String, String)> {
 fn rust_fields(fields: &str) -> Vec<(String, String)> {
     let lines = fields.lines().map(str::trim);
     let text: String = lines.filter(|line| !line.starts_with("//")).collect();
-    let fields = text.split(',').filter_map(|field| field.split_once(':'));
-    let fields = fields.map(|(name, ty)| {
+    let fields = text.split(',').filter(|field| !field.is_empty());
+    let fields = fields.map(|field| {
+        let (name, ty) = field.split_once(':').expect("a name and a type");
         let name = name.trim().trim_start_matches("pub(crate) ");
         let ty = match ty.trim() {
             ty if ty.starts_with('[') => "bytes",
