@@ -129,9 +129,10 @@ typedef struct tw_instance {
 /* ---- What several kinds of objects have ------------------------------------------------------------------------- */
 
 /* Deletes an object, and all that was made from it. Nobody finds it from here on; it ends now, or with the last call
- * of another thread that is under way with it: one that waits for a reader, a writer or a wait set is told TW_BAD_HANDLE
- * within a tenth of a second. The end of a writer waits up to a second until all reliable readers have
- * what was written, and disposes of its instances unless its QoS says not to.
+ * of another thread that is under way with it, on that thread. One that waits for a reader, a writer or a wait set stops at
+ * once, and is told TW_BAD_HANDLE; tw_participant_poll() and tw_type_from_topic() go on until what they wait for or their
+ * timeout. The end of a writer waits up to a second until all reliable readers have what was written, and disposes of its
+ * instances unless its QoS says not to; that of a participant waits for its threads.
  *
  * Allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
  * when it has returned, so use `free_context`, or tw_set_listener() with NULL first. Samples that were taken stay as they
@@ -632,7 +633,8 @@ typedef struct tw_listener {
 /* Has a listener told of what happens to the statuses in `mask` for which it has a function, and of data that is there
  * already; in place of the one that was set before. Of others, that of the publisher or subscriber is told, and else that
  * of the participant. NULL takes the listener away and waits until a call on another thread has returned: not to be called
- * with a lock held that the listener takes. The struct is copied. If this fails, the context stays the caller's. */
+ * with a lock held that the listener takes. The struct is copied. If this fails, the context stays the caller's. All handles
+ * of a topic share one listener, which ends with the handle that it was set with. */
 tw_result tw_set_listener(void *entity, const tw_listener *listener, uint32_t mask);
 
 /* ---- Conditions and wait sets ----------------------------------------------------------------------------------- */

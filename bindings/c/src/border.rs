@@ -475,6 +475,8 @@ pub(crate) struct Listener {
 
 // SAFETY: the caller promises functions that any thread may call; of `Callbacks` only these are used.
 unsafe impl Send for Listener {}
+// SAFETY: as above.
+unsafe impl Sync for Listener {}
 
 impl Listener {
     pub(crate) fn new(callbacks: Callbacks) -> Self {

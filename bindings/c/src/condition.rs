@@ -45,6 +45,11 @@ impl WaitSet {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whoever waits does so no more.
+    pub(crate) fn end_waits(&self) {
+        self.dds.end_waits();
+    }
+
     /// Whether it had the condition.
     fn detach(&self, condition: Handle) -> bool {
         let mut attached = self.attached();
@@ -171,7 +176,7 @@ export! {
         count: Out<usize>,
     ) {
         let wait_set = get::<WaitSet>(wait_set)?;
-        let holds = wait_set.wait(timeout_ns, |turn| wait_set.dds.wait(turn))?;
+        let holds = wait_set.wait(timeout_ns, |timeout| wait_set.dds.wait(timeout))?;
         let attached = wait_set.attached();
         let found = attached.iter().filter(|(_, condition)| holds.contains(condition));
         let found: Vec<_> = found.map(|(handle, _)| *handle).collect();

@@ -9,7 +9,7 @@ use crate::failure::{Code, Failure, Result};
 use crate::guid::{self, Guid};
 use crate::handle::{self, AnyObject, Handle, Kind};
 use crate::listener::{Nobody, OfGroup, Own, handled};
-use crate::{condition, publisher, qos};
+use crate::{condition, publisher, qos, topic};
 
 export! {
     fn tw_delete(object: Handle) {
@@ -107,23 +107,29 @@ fn wrong_way(what: &str, function: &str) -> Failure {
     Failure::new(Code::BAD_HANDLE, message)
 }
 
-/// What others know of an object that is deleted is forgotten, and the contexts of listeners that would outlive it
-/// are freed.
+/// What others know of an object that is deleted is forgotten, nobody waits for it any more, and the contexts of
+/// listeners that would outlive it are freed.
 fn forget(object: &AnyObject) {
     match object {
         AnyObject::Condition(condition) => condition::forget(condition.handle),
+        AnyObject::WaitSet(wait_set) => wait_set.end_waits(),
         AnyObject::Writer(writer) => {
             guid::forget(writer.guid());
+            either!(&writer.dds, writer => writer.end_waits());
             // Its loans may keep it, but nobody is told of it any more.
             either!(&writer.dds, writer => writer.set_listener_for(StatusMask::NONE, Nobody));
         }
-        AnyObject::Reader(reader) => guid::forget(reader.guid()),
+        AnyObject::Reader(reader) => {
+            guid::forget(reader.guid());
+            either!(&reader.dds, reader => reader.end_waits());
+        }
         AnyObject::Publisher(entity) => {
             publisher::forget(entity.handle);
             entity.dds.set_listener_for(StatusMask::NONE, Nobody);
         }
         AnyObject::Subscriber(entity) => entity.dds.set_listener_for(StatusMask::NONE, Nobody),
         AnyObject::Participant(entity) => entity.dds.set_listener_for(StatusMask::NONE, Nobody),
+        AnyObject::Topic(topic) => topic::forget(topic),
         AnyObject::Mq(context) => context.close(),
         _ => {}
     }
@@ -173,13 +179,7 @@ fn listen(object: &AnyObject, callbacks: Callbacks, mask: StatusMask) {
     let entity = object.handle();
     let participant = entity;
     match object {
-        // It has one status: without that nobody is told, and the participant's listener is.
-        AnyObject::Topic(topic) => {
-            either!(&topic.dds, topic => match mask.and(StatusMask::INCONSISTENT_TOPIC).is_empty() {
-                true => topic.remove_listener(),
-                false => topic.set_listener(Own { listener, entity }),
-            })
-        }
+        AnyObject::Topic(topic) => topic::listen(topic, listener, mask),
         AnyObject::Writer(writer) => either!(&writer.dds, writer => {
             writer.set_listener_for(mask, Own { listener, entity });
         }),
@@ -219,7 +219,7 @@ fn listen(object: &AnyObject, callbacks: Callbacks, mask: StatusMask) {
 
 fn deafen(object: &AnyObject) {
     match object {
-        AnyObject::Topic(topic) => either!(&topic.dds, topic => topic.remove_listener()),
+        AnyObject::Topic(topic) => topic::deafen(topic),
         AnyObject::Writer(writer) => either!(&writer.dds, writer => writer.remove_listener()),
         AnyObject::Reader(reader) => either!(&reader.dds, reader => reader.remove_listener()),
         AnyObject::Publisher(publisher) => publisher.dds.remove_listener(),

@@ -122,31 +122,17 @@ pub(crate) struct Entry<T> {
 }
 
 impl<T> Entry<T> {
-    /// Waits for what `wait` waits for, in turns, so that a thread which deletes the object ends the wait at most one
-    /// turn later: whoever waits keeps it, and would for ever.
+    /// Waits for what `wait` waits for, which a thread that deletes the object has end early: whoever waits keeps it,
+    /// and would for ever.
     pub(crate) fn wait<R>(
         &self,
         timeout_ns: i64,
-        mut wait: impl FnMut(Duration) -> std::result::Result<R, Timeout>,
+        wait: impl FnOnce(Duration) -> std::result::Result<R, Timeout>,
     ) -> Result<R> {
-        let whole = timeout(timeout_ns)?;
-        let mut waited = Duration::ZERO;
-        loop {
-            let turn = TURN.min(whole - waited);
-            match wait(turn) {
-                Ok(result) => return Ok(result),
-                Err(mut late) => {
-                    waited += turn;
-                    if waited == whole {
-                        late.waited = whole;
-                        return Err(late.into());
-                    }
-                }
-            }
-            if self.is_deleted.load(Ordering::Acquire) {
-                return Err(unknown(self.handle, &[]));
-            }
-        }
+        wait(timeout(timeout_ns)?).map_err(|late| match self.is_deleted.load(Ordering::Acquire) {
+            true => unknown(self.handle, &[]),
+            false => late.into(),
+        })
     }
 }
 
@@ -459,6 +445,3 @@ impl Table {
 const CACHED: usize = 4;
 const PLACE_BITS: u32 = 24;
 const PLACE_MASK: usize = (1 << PLACE_BITS) - 1;
-
-/// How long a wait goes on for an object that is deleted.
-const TURN: Duration = Duration::from_millis(100);

@@ -71,7 +71,7 @@ pub(crate) fn handled(callbacks: &Callbacks) -> StatusMask {
     handled.fold(StatusMask::NONE, |handled, (_, status)| handled | status)
 }
 
-/// The listener of one writer, reader or topic.
+/// The listener of one writer or reader.
 pub(crate) struct Own {
     pub(crate) listener: Listener,
     pub(crate) entity: Handle,
@@ -133,12 +133,6 @@ impl<T: TopicSupport> DataWriterListener<T> for Own {
 
     fn on_offered_incompatible_qos(&mut self, _: &DataWriter<T>, status: IncompatibleQosStatus) {
         tell!(self, on_offered_incompatible_qos, status);
-    }
-}
-
-impl<T: TopicSupport> TopicListener<T> for Own {
-    fn on_inconsistent_topic(&mut self, _: &dds::Topic<T>, status: CountStatus) {
-        tell!(self, on_inconsistent_topic, status);
     }
 }
 
@@ -244,6 +238,9 @@ impl DomainParticipantListener for OfGroup {
 pub(crate) struct Nobody;
 
 impl<T: TopicSupport> DataWriterListener<T> for Nobody {}
+impl<T: TopicSupport> TopicListener<T> for Nobody {
+    fn on_inconsistent_topic(&mut self, _: &dds::Topic<T>, _: CountStatus) {}
+}
 impl PublisherListener for Nobody {}
 impl SubscriberListener for Nobody {}
 impl DomainParticipantListener for Nobody {}

@@ -245,17 +245,17 @@ export! {
 
     fn tw_reader_wait_for_data(reader: Handle, timeout_ns: i64) {
         let reader = get::<Reader>(reader)?;
-        reader.wait(timeout_ns, |turn| either!(&reader.dds, reader => reader.wait_for_data(turn)))
+        reader.wait(timeout_ns, |timeout| either!(&reader.dds, reader => reader.wait_for_data(timeout)))
     }
 
     fn tw_reader_wait_for_matched(reader: Handle, count: u32, timeout_ns: i64) {
         let reader = get::<Reader>(reader)?;
-        reader.wait(timeout_ns, |turn| either!(&reader.dds, reader => reader.wait_for_matched(count, turn)))
+        reader.wait(timeout_ns, |timeout| either!(&reader.dds, reader => reader.wait_for_matched(count, timeout)))
     }
 
     fn tw_reader_wait_for_historical_data(reader: Handle, timeout_ns: i64) {
         let reader = get::<Reader>(reader)?;
-        reader.wait(timeout_ns, |turn| either!(&reader.dds, reader => reader.wait_for_historical_data(turn)))
+        reader.wait(timeout_ns, |timeout| either!(&reader.dds, reader => reader.wait_for_historical_data(timeout)))
     }
 
     fn tw_reader_matched_writers(

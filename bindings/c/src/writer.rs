@@ -227,12 +227,12 @@ export! {
 
     fn tw_writer_wait_for_matched(writer: Handle, count: u32, timeout_ns: i64) {
         let writer = get::<Writer>(writer)?;
-        writer.wait(timeout_ns, |turn| either!(&writer.dds, writer => writer.wait_for_matched(count, turn)))
+        writer.wait(timeout_ns, |timeout| either!(&writer.dds, writer => writer.wait_for_matched(count, timeout)))
     }
 
     fn tw_writer_wait_for_acknowledgments(writer: Handle, timeout_ns: i64) {
         let writer = get::<Writer>(writer)?;
-        writer.wait(timeout_ns, |turn| either!(&writer.dds, writer => writer.wait_for_acknowledgments(turn)))
+        writer.wait(timeout_ns, |timeout| either!(&writer.dds, writer => writer.wait_for_acknowledgments(timeout)))
     }
 
     fn tw_writer_matched_readers(

@@ -78,6 +78,28 @@ impl Signal {
     }
 }
 
+/// Whether nobody is to wait at an entity any more.
+#[derive(Debug, Default)]
+pub(crate) struct Ended(AtomicBool);
+
+impl Ended {
+    /// From here on nobody is. Whoever waits looks once the signal that he waits for is raised.
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// What `ready` says, or that there is nothing to wait for.
+    pub(crate) fn or<R>(
+        &self,
+        mut ready: impl FnMut() -> Option<R>,
+    ) -> impl FnMut() -> Option<Option<R>> {
+        move || match ready() {
+            None if self.0.load(Ordering::Acquire) => Some(None),
+            result => result.map(Some),
+        }
+    }
+}
+
 /// Longer time-outs, which the system may not be able to represent, count as none.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
@@ -157,6 +179,23 @@ mod tests {
         let signal = Signal::default();
         assert_eq!(signal.wait(Duration::from_millis(1), || None::<()>), None);
         assert_eq!(signal.wait(Duration::MAX, || Some(1)), Some(1));
+    }
+
+    #[test]
+    fn a_wait_ends_before_its_time_when_it_is_ended() {
+        let (signal, ended) = (Signal::default(), Ended::default());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                ended.set();
+                signal.raise();
+            });
+            let seen = signal.wait(Duration::MAX, ended.or(|| None::<()>));
+            assert_eq!(seen, Some(None));
+        });
+        assert_eq!(
+            signal.wait(Duration::MAX, ended.or(|| Some(1))),
+            Some(Some(1))
+        );
     }
 
     #[test]

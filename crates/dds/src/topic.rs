@@ -67,7 +67,12 @@ impl<T: TopicSupport> Topic<T> {
 
     /// Has the listener told of what happens to the topic, in place of the participant's; all clones have
     /// one.
-    pub fn set_listener(&self, mut listener: impl TopicListener<T>) {
+    pub fn set_listener(&self, listener: impl TopicListener<T>) {
+        self.set_listener_for(StatusMask::ALL, listener);
+    }
+
+    /// The same for the statuses in `mask`; without [`StatusMask::INCONSISTENT_TOPIC`] the participant's is told.
+    pub fn set_listener_for(&self, mask: StatusMask, mut listener: impl TopicListener<T>) {
         let (weak, ty) = (Arc::downgrade(&self.name), self.ty.clone());
         let callback = move |_| {
             if let Some(name) = weak.upgrade() {
@@ -80,7 +85,8 @@ impl<T: TopicSupport> Topic<T> {
             }
         };
         let slot = &self.name.listener;
-        slot.set(Some(Box::new(callback)), StatusMask::INCONSISTENT_TOPIC);
+        let mask = mask.and(StatusMask::INCONSISTENT_TOPIC);
+        slot.set(Some(Box::new(callback)), mask);
         if let Some(core) = self.name.core.upgrade() {
             core.call_listener_later(EntityId::PARTICIPANT);
         }
@@ -304,7 +310,7 @@ mod tests {
         }
         registry.call_listeners(&Counter::default());
         assert_eq!(*lock(&heard), [("Quotes".to_owned(), 2)]);
-        quotes.remove_listener();
+        quotes.set_listener_for(StatusMask::DATA_AVAILABLE, Ear(Arc::clone(&heard)));
         assert!(registry.found_inconsistent("Quotes", &above));
         above.call(&Counter::default());
         let of = |name: &str| News::InconsistentTopic(name.to_owned());

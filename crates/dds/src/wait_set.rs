@@ -11,7 +11,7 @@ use crate::error::Timeout;
 use crate::outgoing;
 use crate::reader::StateMask;
 use crate::reader::shared::ReaderShared;
-use crate::signal::{Observers, Signal, lock};
+use crate::signal::{Ended, Observers, Signal, lock};
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 use crate::writer::endpoint::WriterEndpoint;
@@ -154,6 +154,8 @@ impl<T: TopicSupport> Trigger for ReaderCondition<T> {
 pub struct WaitSet {
     signal: Arc<Signal>,
     conditions: Mutex<Vec<Condition>>,
+    /// Whether nobody is to wait any more.
+    ended: Ended,
 }
 
 impl WaitSet {
@@ -192,16 +194,24 @@ impl WaitSet {
             let holding: Vec<_> = holding.cloned().collect();
             (!holding.is_empty()).then_some(holding)
         };
+        let ready = self.ended.or(ready);
         outgoing::flush();
         let polled = self.polled_participants();
         let result = match polled.as_slice() {
             [] => self.signal.wait(timeout, ready),
             polled => drive_until(polled, timeout, ready),
         };
-        result.ok_or(Timeout {
+        result.flatten().ok_or(Timeout {
             awaited: "no condition holds",
             waited: timeout,
         })
+    }
+
+    /// Has all who wait return at once, as if their time were over, and whoever comes later: for a thread that is about to
+    /// let go of it, while others wait.
+    pub fn end_waits(&self) {
+        self.ended.set();
+        self.signal.raise();
     }
 
     /// Each participant once that has no threads of its own.

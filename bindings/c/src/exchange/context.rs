@@ -195,8 +195,8 @@ impl Context {
         let mut patience = Patience::new(timeout);
         let exchanges = self.exchanges.iter().map_while(OnceLock::get);
         for exchange in exchanges {
-            let waited = |turn| exchange.writer.wait_for_acknowledgments(turn);
-            self.wait(&mut patience, FULL, waited)?;
+            let waited = exchange.writer.wait_for_acknowledgments(patience.left());
+            self.waited(waited, FULL)?;
         }
         Ok(())
     }
@@ -209,6 +209,9 @@ impl Context {
     /// The context is deleted: who waits does so no more.
     pub(crate) fn close(&self) {
         self.inbox.close();
+        for exchange in self.exchanges.iter().map_while(OnceLock::get) {
+            exchange.writer.end_waits();
+        }
     }
 
     fn exchange(&self, number: u32) -> Result<&Exchange> {
@@ -222,25 +225,20 @@ impl Context {
 
     fn find(&self, exchange: &Exchange, count: u32, patience: &mut Patience) -> Result<()> {
         let lost = exchange.found.lost.load(Ordering::Acquire);
-        let waited = |turn| exchange.writer.wait_for_matched(count, turn);
-        self.wait(patience, UNBOUND, waited)?;
+        let waited = exchange.writer.wait_for_matched(count, patience.left());
+        self.waited(waited, UNBOUND)?;
         if count > 0 {
             exchange.found.seen.store(lost + 1, Ordering::Release);
         }
         Ok(())
     }
 
-    /// Waits in turns, lest nobody can end it.
-    fn wait(
-        &self,
-        patience: &mut Patience,
-        why_not: &str,
-        wait: impl Fn(Duration) -> std::result::Result<(), Timeout>,
-    ) -> Result<()> {
-        while wait(patience.left().min(TURN)).is_err() {
-            self.go_on(patience, why_not)?;
-        }
-        Ok(())
+    /// What has become of a wait, which ends early when the context is deleted.
+    fn waited(&self, waited: std::result::Result<(), Timeout>, why_not: &str) -> Result<()> {
+        waited.map_err(|_| match self.inbox.is_closed() {
+            true => deleted(),
+            false => Failure::new(Code::TIMEOUT, why_not),
+        })
     }
 
     fn go_on(&self, patience: &mut Patience, why_not: &str) -> Result<()> {
@@ -290,8 +288,7 @@ const TYPE: &str = "tickwire::Message";
 const MOST: usize = 1024;
 /// Messages that a queue has room for, unless its QoS says otherwise.
 const MAX_MESSAGES: u32 = 10_000;
-/// After this long, who waits looks whether the context is still there; also where he waits for room.
-const TURN: Duration = Duration::from_millis(100);
+/// After this long, who waits for room looks whether the context is still there.
 const BLOCKING: Duration = Duration::from_millis(10);
 const UNBOUND: &str =
     "no queue is bound to the exchange, or not as many; bind one, or start the program that has it";

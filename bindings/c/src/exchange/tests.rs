@@ -207,10 +207,11 @@ fn who_waits_in_a_context_that_is_deleted_is_told() {
     let context = context_of(profile("deleted"));
     let exchange = context.exchange_of("E", Scope::Local);
     thread::scope(|scope| {
-        let waits: [fn(&Context, u32) -> crate::failure::Result<()>; 4] = [
+        let waits: [fn(&Context, u32) -> crate::failure::Result<()>; 5] = [
             |context, _| context.receive(Duration::MAX).map(drop),
             |context, _| context.receive(Duration::MAX).map(drop),
             |context, exchange| context.send(exchange, b"", Duration::MAX),
+            |context, exchange| context.send(exchange, b"", Duration::from_secs(3600)),
             |context, exchange| context.wait_for_bound(exchange, 1, Duration::MAX),
         ];
         let context = &context;

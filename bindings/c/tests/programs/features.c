@@ -31,7 +31,7 @@ typedef struct quote {
     double price;
 } quote;
 
-enum { QUOTE_LEN = 20 };
+enum { QUOTE_LEN = 20, BEHIND = 4000 };
 
 static size_t payload(uint8_t *to, int32_t id, double price) {
     static const uint8_t header[4] = {0, 1, 0, 0};
@@ -478,7 +478,8 @@ static void on_incompatible(tw_reader *reader, const tw_incompatible_qos_status 
 }
 
 static void on_inconsistent(tw_topic *topic, const tw_count_status *status, void *context) {
-    (void)topic, (void)status, (void)context;
+    (void)topic, (void)status;
+    ((ears *)context)->topics++;
 }
 
 static void until(atomic_int *count, int least) {
@@ -530,7 +531,9 @@ static void listeners(void) {
     OK(tw_set_listener(it.theirs, &listener, TW_ALL_STATUSES));
     CHECK(own.freed == 0);
     OK(tw_set_listener(it.theirs, &listener, TW_DATA_AVAILABLE));
-    until(&own.freed, 2);
+    CHECK(own.freed == 1);
+    OK(tw_set_listener(it.theirs, NULL, 0));
+    CHECK(own.freed == 2);
 
     /* What nobody below is set for, the participant is told of. */
     listener = listener_of(&last);
@@ -567,6 +570,47 @@ static void listeners(void) {
     CHECK(own.freed == 1 && group.freed == 1 && last.freed == 1);
     OK(tw_delete(qos));
     OK(tw_delete(worse));
+}
+
+/* All handles of a topic share one listener, which ends with the handle that it was set with. */
+static void listeners_of_topics(void) {
+    both it = meet("Topics", NULL);
+    ears first = {0}, second = {0}, above = {0};
+    tw_listener listener = listener_of(&above);
+    tw_topic *again = quotes(it.two, "Topics"), *other;
+    tw_participant *third = participant_with(NULL);
+    tw_type *type;
+    tw_writer *writer;
+    listener.on_inconsistent_topic = on_inconsistent;
+    OK(tw_set_listener(it.two, &listener, TW_ALL_STATUSES));
+    listener.context = &first;
+    OK(tw_set_listener(it.theirs, &listener, TW_ALL_STATUSES));
+    listener.context = &second;
+    OK(tw_set_listener(again, &listener, TW_ALL_STATUSES));
+    CHECK(first.freed == 1 && second.freed == 0);
+    OK(tw_delete(again));
+    CHECK(second.freed == 1);
+    OK(tw_type_from_idl("struct Other { string text; };", NULL, NULL, &type));
+    OK(tw_topic_create(third, "Topics", type, &other));
+    OK(tw_writer_create(third, other, NULL, &writer));
+    until(&above.topics, 1);
+    CHECK(first.topics == 0 && second.topics == 0);
+
+    /* What replaces it stays, whatever becomes of the handle before. */
+    again = quotes(it.two, "Topics");
+    listener.context = &first;
+    OK(tw_set_listener(again, &listener, TW_ALL_STATUSES));
+    listener.context = &second;
+    OK(tw_set_listener(it.theirs, &listener, TW_ALL_STATUSES));
+    OK(tw_delete(again));
+    until(&first.freed, 2);
+    CHECK(second.freed == 1);
+    OK(tw_writer_create(third, other, NULL, &writer));
+    until(&second.topics, 1);
+    part(&it);
+    until(&second.freed, 2);
+    OK(tw_delete(third));
+    OK(tw_delete(type));
 }
 
 static void deadlines(void) {
@@ -712,6 +756,33 @@ static void waits_end_with_what_is_waited_for(void) {
     for (int at = 0; at < 3; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
 }
 
+static atomic_int acknowledged;
+
+static void *wait_for_acknowledgments(void *writer) {
+    OK(tw_writer_wait_for_acknowledgments((tw_writer *)writer, TW_INFINITE));
+    acknowledged = 1;
+    return NULL;
+}
+
+/* What is written while somebody waits for what was written before does not make the wait longer. */
+static void acknowledgments_are_of_what_was_written_before(void) {
+    const char *settings[] = {"reader.resource_limits.max_samples", "1", "writer.max_unacknowledged", "256MiB", NULL};
+    both it = meet("Acknowledged", settings);
+    pthread_t waiting;
+    tw_samples samples;
+    for (int32_t id = 0; id < BEHIND; id++) put(it.writer, id, 1);
+    CHECK(pthread_create(&waiting, NULL, wait_for_acknowledgments, it.writer) == 0);
+    /* The reader stays as far behind as it is. */
+    for (int round = 0; !acknowledged; round++) {
+        CHECK(round < 4 * BEHIND);
+        put(it.writer, round, 2);
+        samples = taken(it.reader, 1);
+        OK(tw_samples_return(&samples));
+    }
+    CHECK(pthread_join(waiting, NULL) == 0);
+    part(&it);
+}
+
 static void count_free(void *context) { ++*(int *)context; }
 
 static void bytes_and_loans(void) {
@@ -719,8 +790,8 @@ static void bytes_and_loans(void) {
     both it;
     tw_qos *qos = qos_of(settings);
     tw_type *type;
-    tw_loan *loan;
-    void *data;
+    tw_loan *loan, *discarded;
+    void *data, *others;
     tw_samples samples;
     tw_reader_counters counters;
     tw_participant_counters passed;
@@ -750,6 +821,9 @@ static void bytes_and_loans(void) {
     CHECK(samples.samples[2].len == 50000 && ((const uint8_t *)samples.samples[2].data)[49999] == 42);
     counters.size = sizeof counters;
     OK(tw_reader_get_counters(it.reader, &counters));
+    passed.size = sizeof passed;
+    OK(tw_participant_get_counters(it.two, &passed));
+    CHECK(samples.samples[2].info.in_place == (passed.shm_loans_received > 0));
     CHECK(counters.delivered == 3 && counters.stored == 3 && counters.lost == 0);
     /* Once the reader follows the writer's log, what is lent is read where it lies. */
     for (int in_place = 0, turn = 0; !in_place; turn++) {
@@ -763,13 +837,18 @@ static void bytes_and_loans(void) {
         in_place = lent.samples[0].info.in_place;
         OK(tw_samples_return(&lent));
     }
-    passed.size = sizeof passed;
     OK(tw_participant_get_counters(it.two, &passed));
     CHECK(passed.shm_loans_received > 0);
-    /* They stay, whatever becomes of the reader and the writer. */
-    OK(tw_writer_loan(it.writer, 1, &data, &loan));
+    /* They stay, whatever becomes of the reader and the writer, and so does what is lent to be written. */
+    OK(tw_writer_loan(it.writer, 50000, &data, &loan));
+    OK(tw_writer_loan(it.writer, 50000, &others, &discarded));
     part(&it);
+    memset(data, 44, 50000);
+    memset(others, 45, 50000);
+    CHECK(((const uint8_t *)data)[49999] == 44 && ((const uint8_t *)others)[0] == 45);
     IS(TW_BAD_HANDLE, tw_loan_write(loan, 1, NULL));
+    OK(tw_loan_discard(discarded));
+    IS(TW_BAD_HANDLE, tw_loan_discard(discarded));
     CHECK(((const uint8_t *)samples.samples[2].data)[0] == 42);
     OK(tw_samples_return(&samples));
     IS(TW_BAD_HANDLE, tw_writer_write_owned(it.writer, "owned", 5, count_free, &frees, NULL));
@@ -823,11 +902,13 @@ int main(int argc, char **argv) {
     filters_and_queries();
     wait_sets();
     listeners();
+    listeners_of_topics();
     deadlines();
     history();
     groups();
     threads_that_end();
     waits_end_with_what_is_waited_for();
+    acknowledgments_are_of_what_was_written_before();
     bytes_and_loans();
     polling();
     return 0;

@@ -59,7 +59,7 @@ use crate::endpoints;
 use crate::error::{ContentFilterError, EnableError, SetQosError, Timeout};
 use crate::lifeline::Lifeline;
 use crate::qos::DataReaderQos;
-use crate::signal::lock;
+use crate::signal::{Ended, lock};
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
     MatchedStatus, SampleRejectedStatus, StatusMask,
@@ -84,6 +84,8 @@ struct Handle<T: TopicSupport> {
     qos: Mutex<DataReaderQos>,
     enabling: Arc<Enabling>,
     _lifeline: Arc<Lifeline>,
+    /// Whether nobody is to wait for something of it any more.
+    ended: Ended,
 }
 
 impl<T: TopicSupport> DataReader<T> {
@@ -100,6 +102,7 @@ impl<T: TopicSupport> DataReader<T> {
             qos: Mutex::new(qos),
             enabling,
             _lifeline: lifeline,
+            ended: Ended::default(),
         };
         Self {
             handle: Arc::new(handle),
@@ -140,9 +143,10 @@ impl<T: TopicSupport> DataReader<T> {
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_data(&self, timeout: Duration) -> Result<(), Timeout> {
-        let shared = &self.handle.shared;
+        let Handle { shared, ended, .. } = &*self.handle;
         let has_data = || shared.has(StateMask::NOT_READ).then_some(());
-        shared.core.wait(timeout, has_data).ok_or(Timeout {
+        let waited = shared.core.wait(timeout, ended.or(has_data));
+        waited.flatten().ok_or(Timeout {
             awaited: "no sample has come",
             waited: timeout,
         })
@@ -156,13 +160,14 @@ impl<T: TopicSupport> DataReader<T> {
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: u32, timeout: Duration) -> Result<(), Timeout> {
-        let shared = &self.handle.shared;
+        let Handle { shared, ended, .. } = &*self.handle;
         let deadline = clock::now() + timeout;
         let matched = || {
             let current = shared.status(StatusMask::NONE, |all| all.matched.current_count);
             (current >= count).then_some(())
         };
-        shared.core.wait(timeout, matched).ok_or(Timeout {
+        let waited = shared.core.wait(timeout, ended.or(matched));
+        waited.flatten().ok_or(Timeout {
             awaited: "not enough writers match",
             waited: timeout,
         })?;
@@ -181,12 +186,20 @@ impl<T: TopicSupport> DataReader<T> {
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_historical_data(&self, timeout: Duration) -> Result<(), Timeout> {
-        let shared = &self.handle.shared;
+        let Handle { shared, ended, .. } = &*self.handle;
         let has_history = || shared.with_state(|state| state.machine.has_history().then_some(()));
-        shared.core.wait(timeout, has_history).ok_or(Timeout {
+        let waited = shared.core.wait(timeout, ended.or(has_history));
+        waited.flatten().ok_or(Timeout {
             awaited: "historical data has not come",
             waited: timeout,
         })
+    }
+
+    /// Has all who wait for something of this reader return at once, as if their time were over, and whoever comes later: for
+    /// a thread that is about to let go of it, which ends with the last of its clones.
+    pub fn end_waits(&self) {
+        self.handle.ended.set();
+        self.handle.shared.core.signal.raise();
     }
 
     /// The writers matched now, and how far each has got.

@@ -30,7 +30,7 @@ use crate::publisher::PublisherGroup;
 use crate::qos::{DataWriterQos, Liveliness, LivelinessKind, dscp};
 use crate::reader::InstanceHandle;
 use crate::shm::{CountingLog, OwnLog};
-use crate::signal::{Observers, lock};
+use crate::signal::{Ended, Observers, lock};
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
 };
@@ -613,8 +613,8 @@ impl WriterEndpoint {
     }
 
     /// Asks for acknowledgement of what is written so far and waits for it; `None` if it does not
-    /// come in time.
-    pub(crate) fn wait_for_acknowledgments(&self, timeout: Duration) -> Option<()> {
+    /// come in time, or the wait has ended.
+    pub(crate) fn wait_for_acknowledgments(&self, timeout: Duration, ended: &Ended) -> Option<()> {
         let last = self.with_machine(|machine, now, outbox| {
             machine.ask_acknowledgement(now, outbox);
             machine.last()
@@ -625,7 +625,7 @@ impl WriterEndpoint {
                 .is_acknowledged(last)
                 .then_some(())
         };
-        self.core.wait(timeout, acknowledged)
+        self.core.wait(timeout, ended.or(acknowledged)).flatten()
     }
 
     /// The content filter of a reader, unless there is none or it is in a language or about members

@@ -40,7 +40,7 @@ use crate::loan::{BytesInPlace, Lender, Loan, LoanError};
 use crate::outgoing::Scratch;
 use crate::qos::DataWriterQos;
 use crate::reader::InstanceHandle;
-use crate::signal::lock;
+use crate::signal::{Ended, lock};
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, MatchedStatus, StatusMask,
 };
@@ -70,6 +70,8 @@ struct Handle<T: TopicSupport> {
     enabling: Arc<Enabling>,
     instances: Instances,
     lifeline: Arc<Lifeline>,
+    /// Whether nobody is to wait for something of it any more.
+    ended: Ended,
 }
 
 impl<T: TopicSupport> DataWriter<T> {
@@ -87,6 +89,7 @@ impl<T: TopicSupport> DataWriter<T> {
             enabling,
             instances: Instances::default(),
             lifeline,
+            ended: Ended::default(),
         };
         Self {
             handle: Arc::new(handle),
@@ -270,7 +273,10 @@ impl<T: TopicSupport> DataWriter<T> {
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait_for_acknowledgments(&self, timeout: Duration) -> Result<(), Timeout> {
-        let acknowledged = self.handle.endpoint.wait_for_acknowledgments(timeout);
+        let Handle {
+            endpoint, ended, ..
+        } = &*self.handle;
+        let acknowledged = endpoint.wait_for_acknowledgments(timeout, ended);
         acknowledged.ok_or(Timeout {
             awaited: "samples are not acknowledged by all readers",
             waited: timeout,
@@ -295,7 +301,8 @@ impl<T: TopicSupport> DataWriter<T> {
                 endpoint.with_machine(|machine, _, _| machine.readers().filter(is_ready).count());
             (ready >= usize::try_from(count).unwrap_or(usize::MAX)).then_some(())
         };
-        endpoint.core.wait(timeout, matched).ok_or(Timeout {
+        let waited = endpoint.core.wait(timeout, self.handle.ended.or(matched));
+        waited.flatten().ok_or(Timeout {
             awaited: "not enough readers match",
             waited: timeout,
         })?;
@@ -305,6 +312,13 @@ impl<T: TopicSupport> DataWriter<T> {
             .core
             .settle_ways(deadline, &pairs.collect::<Vec<_>>());
         Ok(())
+    }
+
+    /// Has all who wait for something of this writer return at once, as if their time were over, and whoever comes later: for
+    /// a thread that is about to let go of it, which ends with the last of its clones.
+    pub fn end_waits(&self) {
+        self.handle.ended.set();
+        self.handle.endpoint.core.signal.raise();
     }
 
     /// Says that the writer lives, where its LIVELINESS is MANUAL_BY_TOPIC, or that all writers of
@@ -642,10 +656,12 @@ impl<T: TopicSupport> Drop for Handle<T> {
         } = self;
         let end = clock::now() + LINGER;
         let left = || end.since(clock::now());
+        // That of the waits of others is none of its own.
+        let ended = Ended::default();
         endpoint.listeners.own.set(None, StatusMask::NONE);
-        let _ = endpoint.wait_for_acknowledgments(left());
+        let _ = endpoint.wait_for_acknowledgments(left(), &ended);
         instances.end_all(endpoint, lifeline, left());
-        let _ = endpoint.wait_for_acknowledgments(left());
+        let _ = endpoint.wait_for_acknowledgments(left(), &ended);
         endpoint.leave_group();
         endpoint.core.remove_writer(endpoint.guid);
         endpoint.close_log();
