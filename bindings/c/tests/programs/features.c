@@ -866,6 +866,7 @@ static void polling(void) {
     tw_writer *writer;
     tw_reader *reader;
     tw_samples samples;
+    pthread_t waiting;
     uint8_t bytes[QUOTE_LEN];
     IS(TW_PRECONDITION, tw_participant_poll(threaded, 0));
     /* What this says nothing of stays: entities that are made are not enabled. */
@@ -887,6 +888,11 @@ static void polling(void) {
     put(writer, 1, 1);
     OK(tw_assert_liveliness(writer));
     OK(tw_assert_liveliness(threaded));
+    /* Whoever waits drives it, until the writer is deleted. */
+    CHECK(pthread_create(&waiting, NULL, wait_for_a_match_without_end, writer) == 0);
+    IS(TW_TIMEOUT, tw_writer_wait_for_matched(writer, 2, 20000000));
+    OK(tw_delete(writer));
+    CHECK(pthread_join(waiting, NULL) == 0);
     OK(tw_delete(polled));
     OK(tw_delete(threaded));
     OK(tw_delete(qos));
