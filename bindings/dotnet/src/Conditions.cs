@@ -117,7 +117,7 @@ namespace Tickwire
             IntPtr[] holding = new IntPtr[capacity];
             List<Condition> found = new List<Condition>();
             UIntPtr count = UIntPtr.Zero;
-            if (!Wait((of, part) => Native.tw_waitset_wait(of, part, holding, (UIntPtr)capacity, out count), timeout))
+            if (!WaitInTurns((of, part) => Native.tw_waitset_wait(of, part, holding, (UIntPtr)capacity, out count), timeout))
                 return found;
             lock (_conditions)
             {

@@ -68,15 +68,29 @@ namespace Tickwire
 
         internal delegate int Waiting(IntPtr of, long timeout);
 
-        /// Waits; false if it did not happen in time. A wait of the library's goes on when the object is deleted, so it is made of
-        /// short ones, the next of which throws then.
+        /// Waits; false if it did not happen in time. Throws within 100 ms when the object is disposed of, as the library says so.
         internal bool Wait(Waiting wait, TimeSpan timeout)
+        {
+            int result = Call(wait, Duration.Of(timeout));
+            if ((Result)result == Result.Timeout)
+            {
+                GC.KeepAlive(this);
+                return false;
+            }
+            Check(result);
+            return true;
+        }
+
+        /// The same of what no participant ends when the program does, or of what the library does not end at all: it is made of
+        /// short waits, the next of which throws then.
+        internal bool WaitInTurns(Waiting wait, TimeSpan timeout)
         {
             long whole = Duration.Of(timeout);
             long begin = Stopwatch.GetTimestamp();
             for (long left = whole;;)
             {
-                int result = wait(Raw, Math.Min(left, LongestWait));
+                bool ends = AtExit.HasBegun;
+                int result = Call(wait, Math.Min(left, ends ? 0 : LongestWait));
                 if ((Result)result != Result.Timeout)
                 {
                     Check(result);
@@ -86,6 +100,22 @@ namespace Tickwire
                     left = whole - Duration.Since(begin);
                 if (left <= 0)
                     return false;
+                // Nobody is in the library for long when the program ends.
+                if (ends)
+                    Thread.Sleep(1);
+            }
+        }
+
+        int Call(Waiting wait, long timeout)
+        {
+            AtExit.BeginWait();
+            try
+            {
+                return wait(Raw, timeout);
+            }
+            finally
+            {
+                AtExit.EndWait();
             }
         }
 

@@ -40,7 +40,7 @@ namespace Tickwire
 
         /// <summary>Does what is to be done for a participant whose <c>participant.driving</c> is polled: waits for data or a
         /// deadline, at most 50 ms, takes in what has come, and raises events.</summary>
-        public bool Poll(TimeSpan timeout) { return Wait(Native.tw_participant_poll, timeout); }
+        public bool Poll(TimeSpan timeout) { return WaitInTurns(Native.tw_participant_poll, timeout); }
 
         /// <summary>A line for each writer and reader of one topic: by which way samples go from one to the other, or why they
         /// do not match and what to change. For people: the text may change.</summary>
@@ -124,6 +124,24 @@ namespace Tickwire
         static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
         static readonly TimeSpan TimeForCalls = TimeSpan.FromMilliseconds(50);
 
+        /// Waits in the library that are under way, and those that this thread is in, as a poll that raises an event is.
+        static int _waits;
+        [ThreadStatic] static int _own;
+
+        internal static bool HasBegun { get { return _by != null; } }
+
+        internal static void BeginWait()
+        {
+            _own++;
+            Interlocked.Increment(ref _waits);
+        }
+
+        internal static void EndWait()
+        {
+            _own--;
+            Interlocked.Decrement(ref _waits);
+        }
+
         internal static void Add(DomainParticipant participant)
         {
             lock (Open)
@@ -152,10 +170,17 @@ namespace Tickwire
                 participant.Dispose();
             }
             // Threads that are in a call come to its end, and to the next: Mono fails now and then where it ends one within.
+            // Waits end as what they wait for is gone, and calls that do not wait take less than this.
+            Until(() => Volatile.Read(ref _waits) <= _own);
             if (isLate)
                 Thread.Sleep(TimeForCalls);
             // What such a thread has kept ends with its call.
-            for (int waited = 0; Volatile.Read(ref Callbacks.Contexts) > 0 && waited < LongestPause.TotalMilliseconds; waited++)
+            Until(() => Volatile.Read(ref Callbacks.Contexts) == 0);
+        }
+
+        static void Until(Func<bool> holds)
+        {
+            for (int waited = 0; !holds() && waited < LongestPause.TotalMilliseconds; waited++)
                 Thread.Sleep(1);
         }
     }

@@ -1,6 +1,7 @@
 // Ends while other threads write, read and wait, as background threads do: it says so, and has not failed.
 
 using System;
+using System.Collections.Generic;
 using System.Threading;
 using kinds;
 using Tickwire;
@@ -23,23 +24,39 @@ static class AtExit
             writer.Write(new All { symbol = "B" });
             Interlocked.Increment(ref called);
         };
-        var begun = new CountdownEvent(4);
-        Action<Action> begin = action =>
+        var waits = new WaitSet(new GuardCondition());
+        var begun = new CountdownEvent(6);
+        var waiting = new List<Thread>();
+        // Who waits has left the library when that has ended, and sleeps.
+        AppDomain.CurrentDomain.ProcessExit += delegate
+        {
+            foreach (var each in waiting)
+                if ((each.ThreadState & ThreadState.WaitSleepJoin) == 0)
+                    Console.WriteLine("a thread still waits: " + each.ThreadState);
+        };
+        Action<Action, bool> begin = (action, hasEnd) =>
         {
             var thread = new Thread(() =>
             {
-                action();
+                if (hasEnd)
+                    action();
                 begun.Signal();
                 for (;;)
                     action();
             });
             thread.IsBackground = true;
             thread.Start();
+            if (!hasEnd)
+                waiting.Add(thread);
         };
-        begin(() => writer.Write(new All { symbol = "A" }));
-        begin(() => writer.Write(new All { symbol = "C" }));
-        begin(() => reader.Take());
-        begin(() => idle.WaitForData(TimeSpan.FromMilliseconds(1)));
+        var longer = TimeSpan.FromSeconds(20);
+        begin(() => writer.Write(new All { symbol = "A" }), true);
+        begin(() => writer.Write(new All { symbol = "C" }), true);
+        begin(() => reader.Take(), true);
+        begin(() => idle.WaitForData(TimeSpan.FromMilliseconds(1)), true);
+        begin(() => idle.WaitForData(longer), false);
+        begin(() => writer.WaitForMatched(5, longer), false);
+        new Thread(() => waits.Wait(longer)) { IsBackground = true }.Start();
         begun.Wait();
         while (Volatile.Read(ref called) == 0)
             Thread.Yield();
