@@ -35,7 +35,7 @@ from cyclonedds.util import duration
 
 from values import COUNT, DISPOSED, Values
 
-PATIENCE = 60
+PATIENCE = 10
 
 DEPTH = 3
 VENUE = "XETR"
@@ -277,7 +277,10 @@ def write(participant, topics, own, readers, representation):
         for name in topics
     }
     for name, writer in writers.items():
+        deadline = time.monotonic() + PATIENCE
         while len(writer.get_matched_subscriptions()) < int(readers):
+            if time.monotonic() > deadline:
+                sys.exit(f"not all read {name}")
             time.sleep(0.01)
         for n in range(COUNT):
             writer.write(getattr(values, name)(n))
@@ -286,13 +289,20 @@ def write(participant, topics, own, readers, representation):
     sys.stdin.read()
 
 
+#: Who has waited in vain once looks at what is there, and says how much that is.
+patience = PATIENCE
+
+
 def verdict(reader, name, of):
+    global patience
     n, ended, wrong = 0, name != "Keyed", "ok"
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while n < COUNT or not ended:
-        if time.monotonic() > deadline:
+        samples = reader.take(N=100)
+        if not samples and time.monotonic() > deadline:
+            patience = 0
             return f"{n} of {COUNT} samples came, the end of an instance: {ended}"
-        for sample in reader.take(N=100):
+        for sample in samples:
             if sample.sample_info.valid_data:
                 if plain(sample) != plain(of(n)):
                     wrong = f"sample {n} is {sample}"

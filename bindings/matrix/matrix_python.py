@@ -9,7 +9,7 @@ import tickwire as tw
 from values import COUNT, DISPOSED, Values
 
 HERE = Path(__file__).parent
-PATIENCE = 60
+PATIENCE = 10
 
 
 class Types:
@@ -55,12 +55,18 @@ def write(participant, types, qos, topics, own, readers, _representation):
     sys.stdin.read()
 
 
+#: Who has waited in vain once looks at what is there, and says how much that is.
+patience = PATIENCE
+
+
 def verdict(reader, name, of):
+    global patience
     n, ended, wrong = 0, name != "Keyed", "ok"
     while n < COUNT or not ended:
         try:
-            reader.wait_for_data(PATIENCE)
+            reader.wait_for_data(patience)
         except tw.TimeoutError:
+            patience = 0
             return f"{n} of {COUNT} samples came, the end of an instance: {ended}"
         for sample in reader.take():
             if sample.data is not None:
