@@ -238,23 +238,40 @@ fn of_what_lies_ready_readers_are_only_told() {
 
 #[test]
 fn a_message_that_will_not_do_as_it_lies_is_laid_out_anew() {
-    let config = WriterConfig {
-        key_hash_with_data: true,
-        ..WriterConfig::new(Guid::UNKNOWN)
-    };
-    let mut writer = writer(config);
+    let mut writer = writer(WriterConfig::new(Guid::UNKNOWN));
     let mut outbox = Outbox::new();
     let timeless = Change {
         source_timestamp: None,
         ..change(None)
     };
-    for change in [change(Some(7)), timeless] {
-        lend(&mut writer, change, &[5; 40], &mut outbox).expect("room");
-    }
+    lend(&mut writer, timeless, &[5; 40], &mut outbox).expect("room");
+    assert!(outbox.is_empty() && writer.log().lent.is_empty());
+    assert_eq!(writer.log().messages.len(), 1);
+}
+
+/// Who reads it where it lies has the key at hand.
+#[test]
+fn the_key_hash_is_with_what_is_lent_only_for_who_expects_it() {
+    let mut writer = writer(WriterConfig {
+        key_hash_with_data: true,
+        ..WriterConfig::new(Guid::UNKNOWN)
+    });
+    let mut outbox = Outbox::new();
+    lend(&mut writer, change(Some(7)), &[5; 40], &mut outbox).expect("room");
+    assert!(outbox.is_empty() && writer.log().messages.is_empty());
+    let messages = std::mem::take(&mut writer.log().lent);
+    assert_eq!(samples(&messages), [(1, None, &[5; 40][..])]);
+    let proxy = ReaderProxy {
+        guid: Guid::new(NEIGHBOUR, EntityId::user_reader(2, true)),
+        unicast: vec![Locator::udp_v4(Ipv4Addr::LOCALHOST, 1)],
+        expects_inline_qos: true,
+        ..ReaderProxy::default()
+    };
+    writer.match_reader(Instant::ZERO, proxy, &mut Outbox::new());
+    lend(&mut writer, change(Some(7)), &[6; 40], &mut outbox).expect("room");
     assert!(outbox.is_empty() && writer.log().lent.is_empty());
     let messages = std::mem::take(&mut writer.log().messages);
-    assert_eq!(samples(&messages[..1]), [(1, Some([7; 16]), &[5; 40][..])]);
-    assert_eq!(messages.len(), 2);
+    assert_eq!(samples(&messages), [(2, Some([7; 16]), &[6; 40][..])]);
 }
 
 #[test]
