@@ -37,7 +37,8 @@ pub struct WriterConfig {
     /// §7.8.2). Default false.
     pub relates: bool,
     /// Whether DATA of keyed topics carries the key hash even when no reader asks: 24 bytes that
-    /// spare readers computing it. Dispose and unregister always carry it. Default true.
+    /// spare readers computing it. What is [lent](super::Writer::write_lent) has none unless a reader asks; dispose and
+    /// unregister always carry it. Default true.
     pub key_hash_with_data: bool,
     /// Whether changes go to a group that several readers listen to, once for all of them, instead of to
     /// each alone. Repairs go to each alone in any case. Default true.
