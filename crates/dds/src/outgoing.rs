@@ -27,37 +27,44 @@ pub(crate) struct Scratch {
 thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
     static HELD: Rc<RefCell<Held>> = Rc::default();
+    static BUSY: Busy = const { Busy { suspended: Cell::new(false), serializing: Cell::new(false) } };
+}
+
+/// What a thread is at. Together, as each look at what is a thread's own is a call in a shared library.
+struct Busy {
     /// Whether its publications are suspended.
-    static IS_SUSPENDED: Cell<bool> = const { Cell::new(false) };
+    suspended: Cell<bool>,
     /// Whether it serializes a sample, for which it holds the lock of the writer's machine.
-    static IS_SERIALIZING: Cell<bool> = const { Cell::new(false) };
+    serializing: Cell<bool>,
 }
 
 /// Whether the thread serializes a sample. It must not send then: what waits may be for the log of the same writer,
 /// which is behind the lock that it holds.
 #[inline]
 pub(crate) fn is_serializing() -> bool {
-    IS_SERIALIZING.get()
+    BUSY.with(|busy| busy.serializing.get())
 }
 
 /// Whether the thread serializes a sample, or its publications are suspended.
 #[inline]
 pub(crate) fn is_busy() -> bool {
-    IS_SERIALIZING.get() || IS_SUSPENDED.get()
+    BUSY.with(|busy| busy.serializing.get() || busy.suspended.get())
 }
 
 /// Serializes a sample, which is code of the application.
 #[inline]
 pub(crate) fn serializing<R>(serialize: impl FnOnce() -> R) -> R {
-    struct Serializing;
-    impl Drop for Serializing {
+    struct Serializing<'a>(&'a Cell<bool>);
+    impl Drop for Serializing<'_> {
         fn drop(&mut self) {
-            IS_SERIALIZING.set(false);
+            self.0.set(false);
         }
     }
-    IS_SERIALIZING.set(true);
-    let _until_it_has = Serializing;
-    serialize()
+    BUSY.with(|busy| {
+        busy.serializing.set(true);
+        let _until_it_has = Serializing(&busy.serializing);
+        serialize()
+    })
 }
 
 impl Scratch {
@@ -94,7 +101,7 @@ pub(crate) fn publish<R, F: Fn() -> Duration>(
     latency_budget: F,
     fill: impl FnOnce(&mut Outbox, &mut Company<'_, F>) -> R,
 ) -> R {
-    let held = IS_SUSPENDED.get().then(held).flatten();
+    let held = BUSY.with(|busy| busy.suspended.get()).then(held).flatten();
     let held = held.as_deref().and_then(borrow);
     let mut own = match held.filter(|held| held.is_of(core)) {
         Some(held) => OwnOutbox::Held(held),
@@ -300,7 +307,7 @@ impl SuspendedPublications {
                 let holder = held.core.get_or_insert_with(|| Arc::clone(core));
                 let is_ours = Arc::ptr_eq(holder, core);
                 held.suspensions += u32::from(is_ours);
-                IS_SUSPENDED.set(true);
+                BUSY.with(|busy| busy.suspended.set(true));
                 is_ours
             })
         };
@@ -321,7 +328,7 @@ impl Drop for SuspendedPublications {
             if held.suspensions == 0 {
                 held.send();
                 held.core = None;
-                IS_SUSPENDED.set(false);
+                BUSY.with(|busy| busy.suspended.set(false));
             }
         }
     }
