@@ -593,8 +593,8 @@ impl Rust<'_> {
         self.text.leave();
         let last = format!("){gives}{end}");
         let (most, arguments) = outer_arguments(&gives);
-        // Before a block, rustfmt wants some room to spare.
-        let spare = if opens { "    " } else { "" };
+        // Before a block, rustfmt wants as much room to spare as the line is indented by.
+        let spare = " ".repeat(if opens { self.text.indent() } else { 0 });
         if self.text.fits(&format!("{last}{spare}")) {
             self.text.line(&last);
         } else if opens && self.text.fits(&format!("){gives}")) {

@@ -40,9 +40,14 @@ impl Text {
         self.follows = true;
     }
 
+    /// The spaces before the next line.
+    pub(super) fn indent(&self) -> usize {
+        4 * self.depth
+    }
+
     /// Whether rustfmt leaves a line as it is.
     pub(super) fn fits(&self, line: &str) -> bool {
-        4 * self.depth + line.chars().count() <= 100
+        self.indent() + line.chars().count() <= 100
     }
 
     /// What follows is the inside of the line before.
