@@ -953,6 +953,9 @@ static inline bool tw_cdr_enter_optional(tw_cdr_reader *r, const tw_cdr_scope *s
 {
     size_t length;
     member->delimited = false;
+    /* Compilers do not see that these are used of a delimited one alone. */
+    member->outer = r->limit;
+    member->origin = r->origin;
     *present = false;
     if (!tw_cdr_has_member(r, scope))
         return true;
