@@ -1,13 +1,16 @@
-//! The corpus compiles, and the Rust of it is that which is kept in tests/golden. To keep what there
-//! is now: `TICKWIRE_BLESS=1 cargo test -p tickwire-idl`.
+//! The corpus compiles, and the Rust of it is laid out as by rustfmt. What its code does is tested in
+//! tickwire-idl-conformance.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
-use tickwire_idl::{Files, Options, compile};
+use tickwire_idl::{Compilation, Files, Options, compile};
 
-pub(crate) const CORPUS: &[&str] = &[
+use crate::golden::golden;
+use crate::support::{folder, told};
+
+const CORPUS: &[&str] = &[
     "RawBuffer.idl",
     "MarketData.idl",
     "Simple.idl",
@@ -18,48 +21,44 @@ pub(crate) const CORPUS: &[&str] = &[
     "ros/sensor_msgs/msg/BatteryState.idl",
 ];
 
-fn tests() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
-}
-
-#[test]
-fn rust_is_as_it_is_kept() {
+/// The corpus, other files of it that not all languages can have, and the small files that are kept in
+/// a language, whose files end so: their names and models.
+pub(crate) fn corpus(others: &[&str], ending: &str) -> Vec<(String, Compilation)> {
     let options = Options {
         search: vec!["tests/corpus/ros".into()],
         ..Options::default()
     };
-    for name in CORPUS.iter().chain(&["services.idl"]) {
-        // Relative, since generated text names it.
+    let files = CORPUS.iter().chain(others);
+    let all = files.map(|name| {
         let path = Path::new("tests/corpus").join(name);
-        let compilation = compile(&[path], &options, &mut Files);
+        let compilation = compile(&[&path], &options, &mut Files);
         let compilation = compilation.unwrap_or_else(|error| panic!("{error}"));
-        let text = compilation.rust().unwrap_or_else(|found| {
-            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-            panic!("{}", found.join("\n"))
-        });
-        let stem = Path::new(name).file_stem().unwrap_or_default();
-        let golden = tests().join("golden").join(stem).with_extension("rs");
-        if env::var_os("TICKWIRE_BLESS").is_some() {
-            fs::write(&golden, &text).expect("the golden file can be written");
-        }
-        let kept = fs::read_to_string(&golden).unwrap_or_default();
-        assert!(
-            text == kept,
-            "{name} gives other Rust than {}:\n{text}",
-            golden.display()
-        );
-    }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        (stem.into_owned(), compilation)
+    });
+    let kept = golden().into_iter().filter(|(name, _)| {
+        let path = Path::new("tests/golden").join(name);
+        path.with_extension(ending).exists()
+    });
+    all.chain(kept).collect()
 }
 
 #[test]
 fn rust_is_laid_out_as_by_rustfmt() {
-    let golden = fs::read_dir(tests().join("golden")).expect("there are golden files");
-    let files = golden.map(|entry| entry.expect("it can be read").path());
+    let folder = folder("rust-corpus");
+    let files = corpus(&["services.idl"], "rs");
+    let files = files.into_iter().map(|(name, compilation)| {
+        let text = compilation.rust().unwrap_or_else(|found| told(&found));
+        let path = folder.join(name).with_extension("rs");
+        fs::write(&path, text).expect("it can be written");
+        path
+    });
     let rustfmt = Command::new("rustfmt")
         .args(["--check", "--edition", "2024"])
         .args(files)
         .output()
         .expect("rustfmt is installed");
     let shown = String::from_utf8_lossy(&rustfmt.stdout);
-    assert!(rustfmt.status.success(), "{shown}");
+    let errors = String::from_utf8_lossy(&rustfmt.stderr);
+    assert!(rustfmt.status.success(), "{shown}{errors}");
 }

@@ -1,63 +1,18 @@
-//! The C++ of the corpus is that which is kept in tests/golden_cpp, and compilers take it without a
-//! warning; what C++ cannot have is told. To keep what there is now: `TICKWIRE_BLESS=1 cargo test -p
-//! tickwire-idl`.
+//! Compilers take the C++ of the corpus without a warning; what C++ cannot have is told.
 
-use std::path::Path;
-use std::{env, fs};
+use std::fs;
 
-use tickwire_idl::{Compilation, Files, Options, compile};
-
-use crate::c::{compiles, folder, is_there, manifest};
-use crate::corpus::CORPUS;
-use crate::support::good;
-
-fn cpp(compilation: &Compilation, name: &str) -> String {
-    compilation.cpp(name).unwrap_or_else(|found| {
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        panic!("{}", found.join("\n"))
-    })
-}
-
-fn corpus() -> Vec<(String, String)> {
-    let options = Options {
-        search: vec!["tests/corpus/ros".into()],
-        ..Options::default()
-    };
-    let files = CORPUS.iter().chain(&["c_only.idl"]);
-    let all = files.map(|name| {
-        // Relative, since generated text names it.
-        let path = Path::new("tests/corpus").join(name);
-        let compilation = compile(&[&path], &options, &mut Files);
-        let compilation = compilation.unwrap_or_else(|error| panic!("{error}"));
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let text = cpp(&compilation, &stem);
-        (stem.into_owned(), text)
-    });
-    all.collect()
-}
-
-#[test]
-fn cpp_is_as_it_is_kept() {
-    for (name, text) in corpus() {
-        let golden = manifest().join(format!("tests/golden_cpp/{name}.hpp"));
-        if env::var_os("TICKWIRE_BLESS").is_some() {
-            fs::write(&golden, &text).expect("the golden file can be written");
-        }
-        let kept = fs::read_to_string(&golden).unwrap_or_default();
-        assert!(
-            text == kept,
-            "{name} gives other C++ than {}",
-            golden.display()
-        );
-    }
-}
+use crate::c::{compiles, is_there};
+use crate::corpus::corpus;
+use crate::support::{folder, good, told};
 
 /// All of the corpus in one program, which uses no more than the headers.
 #[test]
 fn compilers_of_cpp_take_it_without_a_warning() {
     let folder = folder("cpp-corpus");
     let mut main = String::new();
-    for (name, text) in corpus() {
+    for (name, compilation) in corpus(&["c_only.idl"], "hpp") {
+        let text = compilation.cpp(&name).unwrap_or_else(|found| told(&found));
         fs::write(folder.join(format!("{name}.hpp")), text).expect("it can be written");
         // Two of them have some types of the same names.
         if name != "Complex" {

@@ -1,60 +1,18 @@
-//! The C# of the corpus is that which is kept in tests/golden_csharp, and Mono's compiler, where it is
-//! there, takes it without a warning; what C# cannot have is told. To keep what there is now:
-//! `TICKWIRE_BLESS=1 cargo test -p tickwire-idl`.
+//! Mono's compiler, where it is there, takes the C# of the corpus without a warning; what C# cannot have
+//! is told.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
-use tickwire_idl::{Compilation, Files, Options, compile};
+use tickwire_idl::Compilation;
 
-use crate::corpus::CORPUS;
-use crate::support::good;
-
-fn manifest() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::c::manifest;
+use crate::corpus::corpus;
+use crate::support::{folder, good, told};
 
 fn csharp(compilation: &Compilation) -> String {
-    compilation.csharp().unwrap_or_else(|found| {
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        panic!("{}", found.join("\n"))
-    })
-}
-
-fn corpus() -> Vec<(String, String)> {
-    let options = Options {
-        search: vec!["tests/corpus/ros".into()],
-        ..Options::default()
-    };
-    let files = CORPUS.iter().chain(&["c_only.idl"]);
-    let all = files.map(|name| {
-        // Relative, since generated text names it.
-        let path = Path::new("tests/corpus").join(name);
-        let compilation = compile(&[&path], &options, &mut Files);
-        let compilation = compilation.unwrap_or_else(|error| panic!("{error}"));
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        (stem.into_owned(), csharp(&compilation))
-    });
-    all.collect()
-}
-
-#[test]
-fn csharp_is_as_it_is_kept() {
-    for (name, text) in corpus() {
-        let golden = manifest()
-            .join("tests/golden_csharp")
-            .join(format!("{name}.cs"));
-        if env::var_os("TICKWIRE_BLESS").is_some() {
-            fs::write(&golden, &text).expect("the golden file can be written");
-        }
-        let kept = fs::read_to_string(&golden).unwrap_or_default();
-        assert!(
-            text == kept,
-            "{name} gives other C# than {}",
-            golden.display()
-        );
-    }
+    compilation.csharp().unwrap_or_else(|found| told(&found))
 }
 
 /// Runs Mono's compiler; nothing where it is not there.
@@ -87,8 +45,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn compilers_take_it_without_a_warning() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("csharp-corpus");
-    fs::create_dir_all(&folder).expect("the folder can be made");
+    let folder = folder("csharp-corpus");
     let mut library = Vec::new();
     sources(&manifest().join("../../bindings/dotnet/src"), &mut library);
     let dll = folder.join("Tickwire.dll");
@@ -98,9 +55,9 @@ fn compilers_take_it_without_a_warning() {
     compiles(&arguments);
 
     let reference = PathBuf::from(format!("-r:{}", dll.display()));
-    for (name, text) in corpus() {
+    for (name, compilation) in corpus(&["c_only.idl"], "cs") {
         let source = folder.join(format!("{name}.cs"));
-        fs::write(&source, text).expect("it can be written");
+        fs::write(&source, csharp(&compilation)).expect("it can be written");
         let out = PathBuf::from(format!("-out:{}", folder.join("corpus.dll").display()));
         compiles(&[&out, &reference, &source]);
     }

@@ -5,6 +5,7 @@ mod corpus;
 mod cpp;
 mod csharp;
 mod errors;
+mod golden;
 mod hostile;
 mod model;
 mod preprocessor;

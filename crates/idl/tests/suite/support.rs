@@ -1,10 +1,10 @@
-//! Texts that are compiled from memory.
+//! Texts that are compiled from memory, and a folder for what is made of them.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use tickwire_idl::{Compilation, CompileError, Loader, Options, compile};
+use tickwire_idl::{Compilation, CompileError, Diagnostic, Loader, Options, compile};
 
 /// Files by their paths.
 #[derive(Default)]
@@ -41,4 +41,17 @@ pub(crate) fn bad_files(files: &[(&str, &str)]) -> String {
 /// What is wrong with a text, as it is shown.
 pub(crate) fn bad(text: &str) -> String {
     bad_files(&[("test.idl", text)])
+}
+
+/// Fails with what a language cannot have.
+pub(crate) fn told(found: &[Diagnostic]) -> ! {
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    panic!("{}", found.join("\n"))
+}
+
+/// A folder of this name for what tests make.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
 }
