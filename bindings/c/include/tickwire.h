@@ -129,10 +129,10 @@ typedef struct tw_instance {
 /* ---- What several kinds of objects have ------------------------------------------------------------------------- */
 
 /* Deletes an object, and all that was made from it. Nobody finds it from here on; it ends now, or with the last call
- * of another thread that is under way with it, on that thread. One that waits for a reader, a writer or a wait set stops at
- * once, and is told TW_BAD_HANDLE; tw_participant_poll() and tw_type_from_topic() go on until what they wait for or their
- * timeout. The end of a writer waits up to a second until all reliable readers have what was written, and disposes of its
- * instances unless its QoS says not to; that of a participant waits for its threads.
+ * of another thread that is under way with it, on that thread. One that waits for a reader, a writer or a wait set, or in
+ * tw_participant_poll() or tw_type_from_topic(), stops at once, and is told TW_BAD_HANDLE. The end of a writer waits up
+ * to a second until all reliable readers have what was written, and disposes of its instances unless its QoS says not to;
+ * that of a participant waits for its threads.
  *
  * Allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
  * when it has returned, so use `free_context`, or tw_set_listener() with NULL first. Samples that were taken stay as they

@@ -128,7 +128,10 @@ fn forget(object: &AnyObject) {
             entity.dds.set_listener_for(StatusMask::NONE, Nobody);
         }
         AnyObject::Subscriber(entity) => entity.dds.set_listener_for(StatusMask::NONE, Nobody),
-        AnyObject::Participant(entity) => entity.dds.set_listener_for(StatusMask::NONE, Nobody),
+        AnyObject::Participant(entity) => {
+            entity.dds.end_waits();
+            entity.dds.set_listener_for(StatusMask::NONE, Nobody);
+        }
         AnyObject::Topic(topic) => topic::forget(topic),
         AnyObject::Mq(context) => context.close(),
         _ => {}

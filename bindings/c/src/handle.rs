@@ -129,10 +129,16 @@ impl<T> Entry<T> {
         timeout_ns: i64,
         wait: impl FnOnce(Duration) -> std::result::Result<R, Timeout>,
     ) -> Result<R> {
-        wait(timeout(timeout_ns)?).map_err(|late| match self.is_deleted.load(Ordering::Acquire) {
-            true => unknown(self.handle, &[]),
-            false => late.into(),
-        })
+        let waited = wait(timeout(timeout_ns)?);
+        waited.map_err(|late| self.is_there().err().unwrap_or_else(|| late.into()))
+    }
+
+    /// That nobody has deleted the object, for who has waited.
+    pub(crate) fn is_there(&self) -> Result<()> {
+        match self.is_deleted.load(Ordering::Acquire) {
+            true => Err(unknown(self.handle, &[])),
+            false => Ok(()),
+        }
     }
 }
 

@@ -27,7 +27,7 @@ export! {
     fn tw_participant_poll(participant: Handle, timeout_ns: i64) {
         let participant = get::<Participant>(participant)?;
         participant.dds.poll(timeout(timeout_ns)?)?;
-        Ok(())
+        participant.is_there()
     }
 
     fn tw_participant_explain(

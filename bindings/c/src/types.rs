@@ -233,8 +233,9 @@ export! {
         let ty = ty.place("type")?;
         let participant = get::<Participant>(participant)?;
         let topic = topic_name.get("topic_name")?;
-        let learned = learned(&participant.dds, topic, timeout(timeout_ns)?)?;
-        ty.put(Type::add(Either::Payloads(learned))?);
+        let learned = learned(&participant.dds, topic, timeout(timeout_ns)?);
+        participant.is_there()?;
+        ty.put(Type::add(Either::Payloads(learned?))?);
         Ok(())
     }
 

@@ -34,7 +34,7 @@ use crate::polled::Polled;
 use crate::reader::endpoint::ReaderEndpoint;
 use crate::routes::{Directory, Routes};
 use crate::shm::{Obstacle, SharedMemory};
-use crate::signal::{Signal, lock};
+use crate::signal::{Ended, Signal, lock};
 use crate::timer::{Due, Timer};
 use crate::topic::Registry;
 use crate::writer::endpoint::WriterEndpoint;
@@ -77,6 +77,8 @@ pub(crate) struct Core {
     /// What the application drives, unless threads do.
     pub(crate) polled: Option<Polled>,
     pub(crate) is_stopping: AtomicBool,
+    /// Whether nobody is to wait for what discovery finds any more.
+    pub(crate) ended: Ended,
     /// Whether the participant takes part.
     pub(crate) enabling: Arc<Enabling>,
     discovery: Mutex<Discovery>,
@@ -179,6 +181,7 @@ impl Core {
             listener: Arc::default(),
             polled,
             is_stopping: AtomicBool::new(false),
+            ended: Ended::default(),
             enabling: Enabling::new(None, autoenables, Box::new(|| Ok(()))),
             discovery_due: Due::default(),
             drafts: Mutex::default(),

@@ -1,5 +1,6 @@
 //! Driving a participant by the application's own loop.
 
+use std::os::fd::AsFd as _;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
@@ -19,25 +20,40 @@ pub(crate) struct Polled {
     control: Mutex<Lane>,
     data: Mutex<Lane>,
     waker: Waker,
+    /// Used once, and by that for ever, when nobody is to wait in [`poll`](Self::poll) any more.
+    ended: Waker,
 }
 
 impl Polled {
-    /// `waker` is the one of both lanes' timers.
-    pub(crate) fn new(waker: Waker) -> Self {
+    /// `waker` is the one of both lanes' timers, and `ended` one that nobody else uses.
+    pub(crate) fn new(waker: Waker, ended: Waker) -> Self {
         Self {
             control: Mutex::new(Lane::new(LaneKind::Control)),
             data: Mutex::new(Lane::new(LaneKind::Data)),
             waker,
+            ended,
         }
     }
 
-    /// Waits for `timeout`, and not past `deadline`, for something to do and does it, in the lanes that
-    /// nobody else is working in. False if there is none.
-    pub(crate) fn turn(
+    /// Waits up to `timeout` for something to do and does it, in the lanes that nobody else is working in.
+    pub(crate) fn poll(&self, core: &Core, timeout: Duration) -> Result<(), PollError> {
+        let ended = Some(&self.ended);
+        self.turn(core, timeout, Instant::MAX, ended).map(drop)
+    }
+
+    /// Has all who wait in [`poll`](Self::poll) return at once, and whoever comes later.
+    pub(crate) fn end_waits(&self) {
+        self.ended.wake();
+    }
+
+    /// Waits for `timeout`, not past `deadline`, and not once `ended` is used, for something to do and does it, in the
+    /// lanes that nobody else is working in. False if there is none.
+    fn turn(
         &self,
         core: &Core,
         timeout: Duration,
         deadline: Instant,
+        ended: Option<&Waker>,
     ) -> Result<bool, PollError> {
         let mut data = try_lock(&self.data);
         // Where there is something at once, the clock is read once: when that has come.
@@ -65,7 +81,7 @@ impl Polled {
 
         let deadline = deadline.min(clock::now() + timeout);
         let lanes = (&mut control, data.as_deref_mut());
-        let ready = self.wait(core, (first, second), lanes, deadline)?;
+        let ready = self.wait(core, (first, second), lanes, deadline, ended)?;
 
         let offset = match first {
             LaneKind::Control => first.poll_count(core),
@@ -81,19 +97,24 @@ impl Polled {
         Ok(true)
     }
 
-    /// Waits until a socket of these parts can be read, a deadline of theirs, or `deadline`.
+    /// Waits until a socket of these parts can be read, a deadline of theirs, `deadline`, or the end.
     fn wait<'a>(
         &'a self,
         core: &Core,
         (first, second): (LaneKind, Option<LaneKind>),
         (control, data): (&mut Option<MutexGuard<'a, Lane>>, Option<&mut Lane>),
         deadline: Instant,
+        ended: Option<&Waker>,
     ) -> Result<Ready, PollError> {
         let mut poller = first.poll(core, Poller::for_waker(&self.waker));
         let mut until = deadline.min(first.sleep(core));
         if let Some(second) = second {
             poller = second.poll(core, poller);
             until = until.min(second.sleep(core));
+        }
+        if let Some(ended) = ended {
+            // After what belongs to the parts, which count from the first place.
+            poller = poller.descriptor(ended.as_fd());
         }
         if data.is_some() && core.has_listeners_to_call() {
             until = Instant::ZERO;
@@ -156,7 +177,7 @@ impl Polled {
         deadline: Instant,
         ready: impl FnMut() -> Option<R>,
     ) -> Option<R> {
-        match self.turn(core, TURN, deadline) {
+        match self.turn(core, TURN, deadline, None) {
             Ok(true) => None,
             Ok(false) => {
                 let rest = deadline.since(clock::now());

@@ -130,7 +130,8 @@ impl<'a> DiscoveryView<'a> {
         timeout: Duration,
         ready: impl FnMut() -> Option<R>,
     ) -> Result<R, Timeout> {
-        self.core.wait(timeout, ready).ok_or(Timeout {
+        let waited = self.core.wait(timeout, self.core.ended.or(ready));
+        waited.flatten().ok_or(Timeout {
             awaited: "discovery has not found it",
             waited: timeout,
         })
@@ -173,7 +174,8 @@ impl<'a> DiscoveryView<'a> {
                 _ => Some(()),
             };
             let no_answer = TypeError::NoAnswer { waited: timeout };
-            self.core.wait(rest, arrived).ok_or(no_answer)?;
+            let waited = self.core.wait(rest, self.core.ended.or(arrived));
+            waited.flatten().ok_or(no_answer)?;
         }
     }
 

@@ -3,6 +3,8 @@
 mod common;
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
@@ -131,6 +133,45 @@ fn two_polled_participants_live_on_one_thread() {
     writer.write(&quote("A", 1)).expect("room");
     reader.wait_for_data(PATIENCE).expect("the sample");
     assert!(reader.take().data().eq([&quote("A", 1)]));
+}
+
+/// Two threads that take turns, so that each sleeps while the other is at work, too.
+#[test]
+fn polls_end_when_waits_are_ended() {
+    let participant = builder(136)
+        .driving(Driving::Polled)
+        .announce_period(Duration::from_secs(3600))
+        .lease_duration(Duration::from_secs(7200))
+        .build()
+        .expect("a participant");
+    let ending = Arc::new(AtomicBool::new(false));
+    let (told, ended) = mpsc::channel();
+    for _ in 0..2 {
+        let (participant, ending, told) = (participant.clone(), Arc::clone(&ending), told.clone());
+        std::thread::spawn(move || {
+            while !ending.load(Ordering::Acquire) {
+                participant.poll(Duration::MAX).expect("it is polled");
+            }
+            // More often than there is something to do in an hour.
+            for _ in 0..100 {
+                participant.poll(Duration::MAX).expect("it is polled");
+            }
+            told.send(()).expect("somebody waits");
+        });
+    }
+    let never = participant
+        .discovery()
+        .wait_for(Duration::from_millis(1), || None::<()>);
+    assert!(never.is_err());
+    ending.store(true, Ordering::Release);
+    participant.end_waits();
+    for _ in 0..2 {
+        ended.recv_timeout(PATIENCE).expect("its polls end");
+    }
+    let never = participant
+        .discovery()
+        .wait_for(Duration::MAX, || None::<()>);
+    assert!(never.is_err());
 }
 
 #[test]

@@ -32,13 +32,17 @@ impl Waker {
         let _ = self.0.write(1);
     }
 
-    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-
     pub(crate) fn reset(&self) {
         // Fails when there is nothing to reset.
         let _ = self.0.read();
+    }
+}
+
+/// What a [`Poller`] that is told of it by [`Poller::descriptor`] finds from the first [`Waker::wake`] on for ever, as it
+/// resets nobody's waker but its own.
+impl AsFd for Waker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -740,20 +740,35 @@ static void *wait_for_a_set_without_end(void *set) {
     return NULL;
 }
 
+static void *wait_for_a_type_without_end(void *participant) {
+    tw_type *type;
+    IS(TW_BAD_HANDLE, tw_type_from_topic((tw_participant *)participant, "Nobody's", TW_INFINITE, &type));
+    return NULL;
+}
+
+/* Whether it was told so, or just finds nobody any more, is the same to who polls. */
+static void *poll_without_end(void *participant) {
+    tw_result result;
+    while ((result = tw_participant_poll((tw_participant *)participant, TW_INFINITE)) == TW_OK) continue;
+    CHECK(result == TW_BAD_HANDLE);
+    return NULL;
+}
+
 /* Whoever waits without end for what another thread deletes is told, whether it began before or after. */
 static void waits_end_with_what_is_waited_for(void) {
     both it = meet("Deleted", NULL);
     tw_waitset *set;
-    pthread_t waiting[3];
+    pthread_t waiting[4];
     OK(tw_waitset_create(&set));
     CHECK(pthread_create(&waiting[0], NULL, wait_for_data_without_end, it.reader) == 0);
     CHECK(pthread_create(&waiting[1], NULL, wait_for_a_match_without_end, it.writer) == 0);
     CHECK(pthread_create(&waiting[2], NULL, wait_for_a_set_without_end, set) == 0);
+    CHECK(pthread_create(&waiting[3], NULL, wait_for_a_type_without_end, it.one) == 0);
     IS(TW_TIMEOUT, tw_reader_wait_for_data(it.reader, 250000000));
     CHECK(strstr(tw_last_error(), "250ms"));
     OK(tw_delete(set));
     part(&it);
-    for (int at = 0; at < 3; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
+    for (int at = 0; at < 4; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
 }
 
 static atomic_int acknowledged;
@@ -898,6 +913,21 @@ static void polling(void) {
     OK(tw_delete(qos));
 }
 
+/* Whoever polls a participant without end does so no more when another thread deletes it. */
+static void polls_end_with_the_participant(void) {
+    const char *settings[] = {"participant.driving", "polled", "participant.announce_period", "1h",
+                              "participant.lease_duration", "2h", NULL};
+    tw_participant *polled = participant_with(settings);
+    tw_type *type;
+    pthread_t polling;
+    /* After its first announcements it has nothing to do for an hour. */
+    IS(TW_TIMEOUT, tw_type_from_topic(polled, "Nobody's", SECONDS, &type));
+    CHECK(pthread_create(&polling, NULL, poll_without_end, polled) == 0);
+    IS(TW_TIMEOUT, tw_type_from_topic(polled, "Nobody's", 20000000, &type));
+    OK(tw_delete(polled));
+    CHECK(pthread_join(polling, NULL) == 0);
+}
+
 int main(int argc, char **argv) {
     tag = argc > 1 ? argv[1] : "features";
     settings();
@@ -917,5 +947,6 @@ int main(int argc, char **argv) {
     acknowledgments_are_of_what_was_written_before();
     bytes_and_loans();
     polling();
+    polls_end_with_the_participant();
     return 0;
 }

@@ -401,7 +401,10 @@ impl DomainParticipantBuilder {
         let control = waker()?;
         let (data, polled) = match self.driving {
             Driving::Threaded => (waker()?, None),
-            Driving::Polled => (control.clone(), Some(Polled::new(control.clone()))),
+            Driving::Polled => {
+                let polled = Polled::new(control.clone(), waker()?);
+                (control.clone(), Some(polled))
+            }
         };
         let core = Arc::new(Core::new(CoreParts {
             domain,

@@ -12,7 +12,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tickwire_base::Instant;
 use tickwire_rtps::wire::{EntityId, Guid};
 use tickwire_transport::UdpSocket;
 use tickwire_transport::tcp::{TcpCounts, TcpNet};
@@ -194,8 +193,18 @@ impl DomainParticipant {
             return Err(PollError::NotEnabled);
         }
         outgoing::flush();
-        polled.turn(self.core(), timeout, Instant::MAX)?;
-        Ok(())
+        polled.poll(self.core(), timeout)
+    }
+
+    /// Has all return at once who wait in [`poll`](Self::poll) or for something that [discovery](Self::discovery) finds, as
+    /// if their time were over, and whoever comes later: for a thread that is about to let go of it, while others wait.
+    pub fn end_waits(&self) {
+        let core = self.core();
+        core.ended.set();
+        core.signal.raise();
+        if let Some(polled) = &core.polled {
+            polled.end_waits();
+        }
     }
 
     /// The built-in topics: what others have in the domain, as samples whose changes readers, listeners
