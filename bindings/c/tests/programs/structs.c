@@ -16,6 +16,11 @@
     } while (0)
 #define OK(call) CHECK((call) == TW_OK)
 
+static bool is_empty(const market_Place *place) {
+    return strcmp(place->city, "") == 0 && place->wide[0] == 0 && strcmp(place->streets[0], "") == 0
+        && strcmp(place->streets[1], "") == 0 && strcmp(place->quiet, "") == 0;
+}
+
 /* What an older writer says nothing of is empty, and no NULL. */
 static void strings_that_are_missing_are_empty(void) {
     tw_cdr_writer payload = TW_CDR_WRITER;
@@ -27,10 +32,19 @@ static void strings_that_are_missing_are_empty(void) {
     for (int time = 0; time < 2; time++) {
         CHECK(market_Newer_from_payload(&newer, payload.data, payload.size) == TW_CDR_OK);
         CHECK(strcmp(newer.symbol, "ESZ6") == 0 && strcmp(newer.note, "") == 0 && newer.wide[0] == 0);
-        CHECK(strcmp(newer.place.city, "") == 0 && newer.place.wide[0] == 0 && strcmp(newer.said, "x") == 0);
-        CHECK(strcmp(newer.place.streets[0], "") == 0 && strcmp(newer.place.streets[1], "") == 0);
+        CHECK(is_empty(&newer.place) && strcmp(newer.said, "x") == 0 && newer.absent == NULL);
+        CHECK(newer.remark._d != 1 && is_empty(&newer.remark._u.place) && is_empty(newer.apart));
+        CHECK(newer.remark_apart->_d != 1 && is_empty(&newer.remark_apart->_u.place));
+        CHECK(newer.word._d && strcmp(newer.word._u.text, "") == 0);
+        CHECK(market_Remark_select(&newer.remark, 1) && market_Word_select(&newer.word, false));
     }
+    CHECK(newer.word._u.wide == NULL && market_Newer_empty_texts(&newer) && newer.word._u.wide[0] == 0);
+    CHECK(strcmp(newer.symbol, "ESZ6") == 0 && strcmp(newer.said, "x") == 0 && newer.absent == NULL);
     market_Older_free(&older);
+    /* What is all zeros is a value, too. */
+    market_Newer_free(&newer);
+    CHECK(market_Newer_empty_texts(&newer) && strcmp(newer.note, "") == 0 && strcmp(newer.said, "") == 0);
+    CHECK(newer.apart == NULL && newer.absent == NULL);
     market_Newer_free(&newer);
     tw_cdr_writer_free(&payload);
 }

@@ -41,19 +41,9 @@ impl<'m> C<'m> {
         text.close("}");
 
         if self.facts.definition_has_texts(id) {
-            let function = format!("bool {name}_empty_texts({name} *value)");
-            self.header.line(&format!("{function};"));
-            text.line("");
-            text.line(&function);
-            text.open("{");
+            self.open_empty_texts(&mut text, &name);
             for member in &members {
-                if !member.optional && member.default.is_none() {
-                    let at = match is_pointer(self.model, member) {
-                        true => format!("(*{})", place(member)),
-                        false => place(member),
-                    };
-                    self.empty_texts(&mut text, &member.ty, &at, fail);
-                }
+                self.empty_member_texts(&mut text, member, &place(member), fail);
             }
             text.line("return true;");
             text.close("}");
@@ -95,6 +85,15 @@ impl<'m> C<'m> {
             self.topic(&mut text, id, definition, of);
         }
         self.source.out.push_str(&text.out);
+    }
+
+    /// Begins the function that makes strings empty.
+    fn open_empty_texts(&mut self, text: &mut Text, name: &str) {
+        let function = format!("bool {name}_empty_texts({name} *value)");
+        self.header.line(&format!("{function};"));
+        text.line("");
+        text.line(&function);
+        text.open("{");
     }
 
     /// What a type of topics has.
@@ -199,6 +198,14 @@ impl<'m> C<'m> {
 
         let mut text = Text::default();
         self.union_memory(&mut text, &name, of, &parameter);
+        if self.facts.definition_has_texts(id) {
+            self.open_empty_texts(&mut text, &name);
+            self.switch(&mut text, of, "value->_d", |c, text, member| {
+                c.empty_member_texts(text, member, &union_place(member), "return false;");
+            });
+            text.line("return true;");
+            text.close("}");
+        }
         for key in [false, true] {
             self.encode_union(&mut text, id, of, key);
             self.decode_union(&mut text, id, of, key);

@@ -127,7 +127,7 @@ pub(crate) struct Facts {
     least: BTreeMap<DefinitionId, usize>,
     /// Of which the key is not all that there is.
     partial: BTreeSet<DefinitionId>,
-    /// Structs with strings that begin as NULL, and are always there.
+    /// With strings that are there, if only where a union has that member.
     texts: BTreeSet<DefinitionId>,
     /// Bytes of a value in memory, about, and of what it has @external when it begins.
     sizes: BTreeMap<DefinitionId, (usize, usize)>,
@@ -150,11 +150,8 @@ impl Facts {
             {
                 facts.owns.insert(*id);
             }
-            let begins_as_null = |member: &&&Member| !member.optional && member.default.is_none();
-            let mut plain = members.iter().filter(begins_as_null);
-            if matches!(kind, DefinitionKind::Struct(_))
-                && plain.any(|member| facts.has_texts(model, &member.ty))
-            {
+            let mut there = members.iter().filter(|member| !member.optional);
+            if there.any(|member| facts.has_texts(model, &member.ty)) {
                 facts.texts.insert(*id);
             }
             let sizes = facts.sizes_of(model, kind, &members);
@@ -205,7 +202,7 @@ impl Facts {
         let (size, apart) = match kind {
             DefinitionKind::Union(of) => {
                 let first = initial_case(of).0.and_then(|index| of.cases.get(index));
-                let apart = first.map_or(0, |case| self.member_apart(model, &case.member));
+                let apart = first.map_or(0, |case| self.member_sizes(model, &case.member).1);
                 (each.fold(8, |size, (one, _)| size.max(add(one, 8))), apart)
             }
             _ => each.fold((0, 0), |(size, apart), (one, other)| {
@@ -257,12 +254,12 @@ impl Facts {
         }
     }
 
-    /// Whether there are strings in a value that begin as NULL, and are always there.
+    /// Whether there may be strings in a value, other than in what may be absent and in sequences and maps.
     pub(crate) fn has_texts(&self, model: &Model, ty: &Type) -> bool {
         match kind(model, ty) {
             Kind::String(_) | Kind::WString(_) => true,
             Kind::Array(element, _) => self.has_texts(model, element),
-            Kind::Struct(id) => self.texts.contains(&id),
+            Kind::Struct(id) | Kind::Union(id) => self.texts.contains(&id),
             _ => false,
         }
     }

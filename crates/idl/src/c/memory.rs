@@ -172,31 +172,59 @@ impl<'m> C<'m> {
                 let literal = literal.map_or("", |literal| &literal.name);
                 text.line(&format!("{at} = {}_{literal};", self.names[&id]));
             }
-            Kind::String(_) | Kind::WString(_) => self.empty_texts(text, ty, at, fail),
+            Kind::String(_) => text.when(&format!("!tw_cdr_set_text({address}, \"\")"), fail),
+            Kind::WString(_) => {
+                text.when(&format!("!tw_cdr_set_wide_text({address}, NULL)"), fail);
+            }
             Kind::Sequence(..) | Kind::Map(..) => self.free(text, ty, at),
         }
     }
 
-    /// Statements that make strings empty which begin as NULL: who reads a sample finds no NULL in it, whoever wrote
-    /// it, but in unions and where it says that something is absent.
+    /// Statements that make strings empty which are NULL: who reads a sample finds no NULL in it, whoever wrote it, but
+    /// where it says that something is absent.
     pub(super) fn empty_texts(&mut self, text: &mut Text, ty: &'m Type, at: &str, fail: &str) {
         let address = address(at);
         if !self.facts.has_texts(self.model, ty) {
             return;
         }
         match kind(self.model, ty) {
-            Kind::String(_) => text.when(&format!("!tw_cdr_set_text({address}, \"\")"), fail),
+            Kind::String(_) => {
+                let empty = format!("{at} == NULL && !tw_cdr_set_text({address}, \"\")");
+                text.when(&empty, fail);
+            }
             Kind::WString(_) => {
-                text.when(&format!("!tw_cdr_set_wide_text({address}, NULL)"), fail);
+                let empty = format!("{at} == NULL && !tw_cdr_set_wide_text({address}, NULL)");
+                text.when(&empty, fail);
             }
             Kind::Array(element, dimensions) => self.each(text, &dimensions, |c, text, index| {
                 c.empty_texts(text, element, &format!("{at}{index}"), fail);
             }),
-            Kind::Struct(id) => {
+            Kind::Struct(id) | Kind::Union(id) => {
                 let name = &self.names[&id];
                 text.when(&format!("!{name}_empty_texts({address})"), fail);
             }
             _ => {}
+        }
+    }
+
+    /// The same of a member, but for one that may be absent.
+    pub(super) fn empty_member_texts(
+        &mut self,
+        text: &mut Text,
+        member: &'m Member,
+        at: &str,
+        fail: &str,
+    ) {
+        if member.optional {
+            return;
+        }
+        if !is_pointer(self.model, member) {
+            return self.empty_texts(text, &member.ty, at, fail);
+        }
+        if self.facts.has_texts(self.model, &member.ty) {
+            text.open(&format!("if ({at} != NULL) {{"));
+            self.empty_texts(text, &member.ty, &format!("(*{at})"), fail);
+            text.close("}");
         }
     }
 
@@ -209,9 +237,13 @@ impl<'m> C<'m> {
     ) {
         if member.optional || is_pointer(self.model, member) {
             self.free_member(text, member, at);
-            return self.init_member(text, member, at, fail);
+            self.init_member(text, member, at, fail);
+            return self.empty_member_texts(text, member, at, fail);
         }
         match &member.default {
+            Some(Value::String(value)) if value.is_empty() => {
+                self.reset(text, &member.ty, at, fail)
+            }
             Some(value) if is_zero(self.model, value, &member.ty) => {
                 self.free(text, &member.ty, at);
                 if !self.facts.owns(self.model, &member.ty) {

@@ -303,7 +303,7 @@ impl<'m> C<'m> {
             " *   X_free    frees what a value owns; it is all zeros then, which is a value, too",
             " *   X_copy    replaces a value by a copy of another one",
             " *   X_select  of a union: makes it have the member for a discriminator",
-            " *   X_empty_texts  of a struct with strings: makes those that are NULL and not absent empty",
+            " *   X_empty_texts  where there are strings: makes those that are NULL and not absent empty",
             " *   X_encode, X_decode, X_encode_key, X_decode_key   for other types that contain it",
             " *",
             " * and of a topic's type X_to_payload and X_from_payload, X_key_to_payload and",

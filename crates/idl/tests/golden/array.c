@@ -9,7 +9,7 @@ bool arrays_Level_init(arrays_Level *value)
 
 bool arrays_Level_empty_texts(arrays_Level *value)
 {
-    if (!tw_cdr_set_text(&value->note, ""))
+    if (value->note == NULL && !tw_cdr_set_text(&value->note, ""))
         return false;
     return true;
 }
@@ -68,7 +68,7 @@ bool arrays_Arrays_init(arrays_Arrays *value)
 bool arrays_Arrays_empty_texts(arrays_Arrays *value)
 {
     for (uint32_t i1 = 0; i1 < 2; i1++) {
-        if (!tw_cdr_set_text(&value->names[i1], ""))
+        if (value->names[i1] == NULL && !tw_cdr_set_text(&value->names[i1], ""))
             return false;
     }
     for (uint32_t i1 = 0; i1 < 2; i1++) {

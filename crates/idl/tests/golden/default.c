@@ -12,6 +12,13 @@ bool defaults_Order_init(defaults_Order *value)
     return true;
 }
 
+bool defaults_Order_empty_texts(defaults_Order *value)
+{
+    if (value->note == NULL && !tw_cdr_set_text(&value->note, ""))
+        return false;
+    return true;
+}
+
 void defaults_Order_free(defaults_Order *value)
 {
     free(value->note);

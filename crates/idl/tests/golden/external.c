@@ -63,7 +63,7 @@ bool externals_Order_init(externals_Order *value)
 
 bool externals_Order_empty_texts(externals_Order *value)
 {
-    if (!tw_cdr_set_text(&value->note, ""))
+    if (value->note == NULL && !tw_cdr_set_text(&value->note, ""))
         return false;
     return true;
 }

@@ -9,7 +9,7 @@ bool inheritance_Base_init(inheritance_Base *value)
 
 bool inheritance_Base_empty_texts(inheritance_Base *value)
 {
-    if (!tw_cdr_set_text(&value->symbol, ""))
+    if (value->symbol == NULL && !tw_cdr_set_text(&value->symbol, ""))
         return false;
     return true;
 }
@@ -67,7 +67,7 @@ bool inheritance_Order_init(inheritance_Order *value)
 
 bool inheritance_Order_empty_texts(inheritance_Order *value)
 {
-    if (!tw_cdr_set_text(&value->symbol, ""))
+    if (value->symbol == NULL && !tw_cdr_set_text(&value->symbol, ""))
         return false;
     return true;
 }

@@ -9,7 +9,7 @@ bool keyed_Quote_init(keyed_Quote *value)
 
 bool keyed_Quote_empty_texts(keyed_Quote *value)
 {
-    if (!tw_cdr_set_text(&value->symbol, ""))
+    if (value->symbol == NULL && !tw_cdr_set_text(&value->symbol, ""))
         return false;
     return true;
 }

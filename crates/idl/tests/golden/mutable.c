@@ -9,7 +9,7 @@ bool mutables_Order_init(mutables_Order *value)
 
 bool mutables_Order_empty_texts(mutables_Order *value)
 {
-    if (!tw_cdr_set_text(&value->note, ""))
+    if (value->note == NULL && !tw_cdr_set_text(&value->note, ""))
         return false;
     return true;
 }

@@ -9,7 +9,7 @@ bool nested_keys_Account_init(nested_keys_Account *value)
 
 bool nested_keys_Account_empty_texts(nested_keys_Account *value)
 {
-    if (!tw_cdr_set_text(&value->name, ""))
+    if (value->name == NULL && !tw_cdr_set_text(&value->name, ""))
         return false;
     return true;
 }

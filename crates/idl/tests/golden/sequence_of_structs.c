@@ -9,7 +9,7 @@ bool sequences_of_structs_Level_init(sequences_of_structs_Level *value)
 
 bool sequences_of_structs_Level_empty_texts(sequences_of_structs_Level *value)
 {
-    if (!tw_cdr_set_text(&value->note, ""))
+    if (value->note == NULL && !tw_cdr_set_text(&value->note, ""))
         return false;
     return true;
 }

@@ -9,13 +9,13 @@ bool texts_Texts_init(texts_Texts *value)
 
 bool texts_Texts_empty_texts(texts_Texts *value)
 {
-    if (!tw_cdr_set_text(&value->plain, ""))
+    if (value->plain == NULL && !tw_cdr_set_text(&value->plain, ""))
         return false;
-    if (!tw_cdr_set_text(&value->bounded, ""))
+    if (value->bounded == NULL && !tw_cdr_set_text(&value->bounded, ""))
         return false;
-    if (!tw_cdr_set_wide_text(&value->wide, NULL))
+    if (value->wide == NULL && !tw_cdr_set_wide_text(&value->wide, NULL))
         return false;
-    if (!tw_cdr_set_wide_text(&value->wide_bounded, NULL))
+    if (value->wide_bounded == NULL && !tw_cdr_set_wide_text(&value->wide_bounded, NULL))
         return false;
     return true;
 }

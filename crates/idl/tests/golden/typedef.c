@@ -57,7 +57,7 @@ bool typedefs_Market_init(typedefs_Market *value)
 
 bool typedefs_Market_empty_texts(typedefs_Market *value)
 {
-    if (!tw_cdr_set_text(&value->venue, ""))
+    if (value->venue == NULL && !tw_cdr_set_text(&value->venue, ""))
         return false;
     return true;
 }

@@ -122,6 +122,24 @@ bool unions_Choice_copy(unions_Choice *to, const unions_Choice *from)
     return true;
 }
 
+bool unions_Choice_empty_texts(unions_Choice *value)
+{
+    switch ((int64_t)value->_d) {
+    case 1:
+        break;
+    case 2:
+    case 3:
+        if (value->_u.text == NULL && !tw_cdr_set_text(&value->_u.text, ""))
+            return false;
+        break;
+    case (-7):
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
 bool unions_Choice_encode(const unions_Choice *value, tw_cdr_writer *w)
 {
     tw_cdr_mark mark;
@@ -197,6 +215,13 @@ bool unions_Choice_decode_key(unions_Choice *value, tw_cdr_reader *r)
 bool unions_Order_init(unions_Order *value)
 {
     memset(value, 0, sizeof *value);
+    return true;
+}
+
+bool unions_Order_empty_texts(unions_Order *value)
+{
+    if (!unions_Choice_empty_texts(&value->choice))
+        return false;
     return true;
 }
 

@@ -9,7 +9,7 @@ bool exit__init(exit_ *value)
 
 bool exit__empty_texts(exit_ *value)
 {
-    if (!tw_cdr_set_text(&value->struct_, ""))
+    if (value->struct_ == NULL && !tw_cdr_set_text(&value->struct_, ""))
         return false;
     return true;
 }
