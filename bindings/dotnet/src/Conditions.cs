@@ -66,11 +66,20 @@ namespace Tickwire
     /// <summary>Waits for any of several conditions.</summary>
     public sealed class WaitSet : TickwireObject
     {
+        /// Those that there are, which are told when a condition may be gone.
+        static readonly List<WeakReference<WaitSet>> All = new List<WeakReference<WaitSet>>();
+
         readonly Dictionary<IntPtr, Condition> _conditions = new Dictionary<IntPtr, Condition>();
 
         /// <summary>One with these conditions.</summary>
         public WaitSet(params Condition[] conditions) : base(Create())
         {
+            lock (All)
+            {
+                WaitSet known;
+                All.RemoveAll(each => !each.TryGetTarget(out known));
+                All.Add(new WeakReference<WaitSet>(this));
+            }
             foreach (Condition condition in conditions)
                 Attach(condition);
         }
@@ -82,15 +91,37 @@ namespace Tickwire
             return made;
         }
 
-        /// <summary>Adds a condition. It stays until it is detached, or is gone when another one is added.</summary>
+        /// <summary>Adds a condition. It stays until it is detached, or disposed of, or what it is of is.</summary>
         public void Attach(Condition condition)
         {
             lock (_conditions)
             {
-                foreach (var gone in _conditions.Where(each => each.Value.IsGone).ToList())
-                    _conditions.Remove(gone.Key);
                 Check(Native.tw_waitset_attach(Raw, condition.Raw));
                 _conditions[condition.Raw] = condition;
+            }
+        }
+
+        /// Something was disposed of, which may have been a condition, or have taken some along: what is gone is kept by no
+        /// wait set.
+        internal static void ForgetGone()
+        {
+            List<WaitSet> waitSets = new List<WaitSet>();
+            lock (All)
+            {
+                foreach (WeakReference<WaitSet> each in All)
+                {
+                    WaitSet waitSet;
+                    if (each.TryGetTarget(out waitSet))
+                        waitSets.Add(waitSet);
+                }
+            }
+            foreach (WaitSet waitSet in waitSets)
+            {
+                lock (waitSet._conditions)
+                {
+                    foreach (var gone in waitSet._conditions.Where(each => each.Value.IsGone).ToList())
+                        waitSet._conditions.Remove(gone.Key);
+                }
             }
         }
 

@@ -81,8 +81,7 @@ namespace Tickwire
             return true;
         }
 
-        /// The same of what no participant ends when the program does, or of what the library does not end at all: it is made of
-        /// short waits, the next of which throws then.
+        /// The same of what no participant ends when the program does: it is made of short waits, the next of which throws then.
         internal bool WaitInTurns(Waiting wait, TimeSpan timeout)
         {
             long whole = Duration.Of(timeout);
@@ -137,6 +136,7 @@ namespace Tickwire
         {
             _handle.Dispose();
             OnDisposed();
+            WaitSet.ForgetGone();
             GC.SuppressFinalize(this);
         }
     }

@@ -916,10 +916,36 @@ static partial class Tests
                     Throws<ObjectDisposedException>(() => topic.InconsistentTopic += (_, status) => told++);
                     left.Add(new WeakReference(topic));
                 }
-                waits.Attach(guard);
             });
             Apart(Collect);
             FewLive(left);
+            waits.Attach(guard);
+        }
+    }
+
+    static void TestWaitSetsLetGoOfConditionsThatAreGone()
+    {
+        using (var pair = new Pair())
+        using (var guard = new GuardCondition())
+        using (var waits = new WaitSet(guard))
+        {
+            var left = new List<WeakReference>();
+            Apart(() =>
+            {
+                for (int i = 0; i < 20; i++)
+                {
+                    var subscriber = pair.Participant.CreateSubscriber();
+                    var reader = subscriber.CreateReader(pair.Topic, Reliable);
+                    var condition = reader.CreateReadCondition(SampleStates.Any);
+                    waits.Attach(condition);
+                    new TickwireObject[] { condition, reader, subscriber }[i % 3].Dispose();
+                    left.Add(new WeakReference(condition));
+                }
+            });
+            Apart(Collect);
+            FewLive(left);
+            guard.Set(true);
+            Is(waits.Wait(Long).Single(), (Condition)guard, "it has what is left");
         }
     }
 
