@@ -424,6 +424,7 @@ fn record(system: &System) -> SystemRecord {
         version: String::new(),
         build: system.build.clone(),
         policy: system.policy.clone(),
+        calls: system.calls.clone(),
         settings: Default::default(),
     }
 }

@@ -79,6 +79,12 @@ impl<'a> Compared<'a> {
         }
     }
 
+    /// How many times worse than the system that it calls from another language.
+    pub(crate) fn times_called(&self, cell: &Cell) -> Option<Spread> {
+        let called = self.results.system(&cell.key.system)?.calls.as_deref()?;
+        Spread::of(self.times_best(cell, |other| other.key.system == called))
+    }
+
     /// Whether `other` is a peer of the same reach.
     pub(crate) fn is_rival(&self, cell: &Cell, other: &Cell) -> bool {
         self.kind(other) == Kind::Peer && self.is_networked(other) == self.is_networked(cell)
@@ -217,9 +223,28 @@ mod tests {
         near(compared.times_peer(cell("tickwire-tcp")), 0.8);
         near(compared.times_peer(cell("zeromq-tcp")), 2.0);
         near(compared.times_peer(cell("iceoryx2")), 1.0);
+        assert_eq!(compared.times_called(cell("zeromq-tcp")), None);
         assert_eq!(compared.times_floor(cell("iceoryx2")), None);
         assert_eq!(compared.times_peer(cell("floor-tcp")), None);
         let best = compared.best_rival(cell("tickwire-tcp")).unwrap();
         assert_eq!(best.key.system, "asio-tcp");
+    }
+
+    #[test]
+    fn who_calls_another_system_stands_beside_it() {
+        let mut results = sample::raw(&[
+            ("tickwire-udp", "udp", &[10_000, 100_000]),
+            ("tickwire-c-udp", "udp", &[11_000, 110_000]),
+            ("zeromq-tcp", "tcp", &[1_000, 1_000]),
+        ]);
+        results.systems[1].calls = Some("tickwire-udp".to_owned());
+        let compared = sample::compared(&results);
+        let times = |id: &str| {
+            let cell = compared.cells().find(|it| it.key.system == id).unwrap();
+            compared.times_called(cell)
+        };
+        let spread = times("tickwire-c-udp").unwrap();
+        assert!((spread.min - 1.1).abs() < 0.01 && (spread.max - 1.1).abs() < 0.01);
+        assert_eq!(times("tickwire-udp"), None);
     }
 }

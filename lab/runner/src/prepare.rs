@@ -142,7 +142,7 @@ fn ready(folders: &Folders, peer: &Peer, builds: &mut Builds) -> Result<(), Stri
 }
 
 /// Whether there is something to build: with a command only if a file is newer than the program, of those, too, that
-/// programs of its kind share. Cargo knows itself.
+/// programs of its kind share, and of its `sources`. Cargo knows itself.
 fn is_to_be_built(folders: &Folders, peer: &Peer) -> bool {
     if peer.absent.is_some() {
         return false;
@@ -156,8 +156,9 @@ fn is_to_be_built(folders: &Folders, peer: &Peer) -> bool {
         true => "program",
         false => "cpp",
     };
-    let newest = newest(&peer.folder).max(newest(&folders.lab.join(shared)));
-    oldest.is_none() || newest > oldest
+    let shared = folders.lab.join(shared);
+    let made_of = [&peer.folder, &shared].into_iter().chain(&peer.sources);
+    oldest.is_none() || made_of.filter_map(|it| newest(it)).max() > oldest
 }
 
 fn is_installed(package: &str) -> bool {

@@ -53,6 +53,9 @@ pub(crate) struct SystemRecord {
     /// How it was built, if by a command of its own.
     pub(crate) build: Option<String>,
     pub(crate) policy: String,
+    /// The system that it calls from another language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) calls: Option<String>,
     /// What the programs set.
     pub(crate) settings: BTreeMap<String, String>,
 }

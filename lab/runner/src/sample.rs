@@ -46,6 +46,7 @@ pub(crate) fn add_system(results: &mut Results, id: &str, transport: &str) {
         version: "1.0".to_owned(),
         build: None,
         policy: String::new(),
+        calls: None,
         settings: BTreeMap::new(),
     });
 }
@@ -118,6 +119,7 @@ pub(crate) fn system(id: &str, can: &[&str]) -> System {
         waits: vec![Wait::Block],
         max_size: None,
         policy: String::new(),
+        calls: None,
         build: None,
         is_floor: false,
     }

@@ -13,7 +13,7 @@ mod raw;
 mod throughput;
 mod typed;
 
-use crate::scenario::{Part, Scenario};
+use crate::scenario::{Group, Part, Scenario};
 
 /// All of them; those of an article are the seeds.
 pub(crate) static SCENARIOS: &[&Scenario] = &[
@@ -48,6 +48,21 @@ pub(crate) fn part(scenario: &str, name: &str) -> Option<&'static Part> {
 const DDS: &[&str] = &["opendds", "cyclone", "fastdds"];
 const FASTDDS: &[&str] = &["fastdds-udp"];
 const ZEROMQ: &[&str] = &["zeromq-tcp"];
+/// Tickwire from C and C++, where it stands beside Rust, which is what the peers are to meet.
+const BESIDE_RUST: Group = Group {
+    systems: &["tickwire-c", "tickwire-cpp"],
+    because: "not from Rust",
+};
+/// The same where it takes no part, as each system costs its time.
+const NOT_FROM_RUST: Group = Group {
+    systems: &["tickwire-c", "tickwire-cpp", "tickwire-exchange"],
+    because: "what C and C++ cost beside Rust is measured in `raw` one-to-one, `typed` equal, `throughput` stream and \
+              `c-extension`",
+};
+const EXCHANGE: Group = Group {
+    systems: &["tickwire-exchange"],
+    because: "it has the model of the article on the C extension: see `c-extension`",
+};
 const ZEROMQ_BOOST: &[&str] = &["zeromq-boost-binary", "zeromq-boost"];
 const ZEROMQ_PROTOBUF: &[&str] = &["zeromq-protobuf"];
 const ASIO: &[&str] = &["asio-tcp"];

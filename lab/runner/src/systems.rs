@@ -19,6 +19,8 @@ pub(crate) struct Peer {
     /// Debian's packages.
     pub(crate) packages: Vec<String>,
     pub(crate) build: Option<String>,
+    /// What it is built of, besides its own folder.
+    pub(crate) sources: Vec<PathBuf>,
     /// A command that prints which version is installed.
     pub(crate) version: Option<String>,
     /// Why it cannot be had.
@@ -41,6 +43,8 @@ pub(crate) struct System {
     pub(crate) waits: Vec<Wait>,
     pub(crate) max_size: Option<u32>,
     pub(crate) policy: String,
+    /// The system that it calls from another language.
+    pub(crate) calls: Option<String>,
     pub(crate) build: Option<String>,
     /// Whether it is bare transport, with which the others are compared.
     pub(crate) is_floor: bool,
@@ -127,6 +131,7 @@ fn parse(text: &str, folder: &Path, folders: &Folders) -> Result<Peer, String> {
                 .split_whitespace()
                 .collect::<Vec<_>>()
                 .join(" "),
+            calls: entry.calls,
             build: document.build.clone(),
             is_floor,
         }
@@ -138,6 +143,7 @@ fn parse(text: &str, folder: &Path, folders: &Folders) -> Result<Peer, String> {
         version: document.version,
         absent: document.absent,
         missed: document.missed,
+        sources: document.sources.iter().map(|it| folder.join(it)).collect(),
         systems: document.system.into_iter().map(system).collect(),
         build: document.build,
     })
@@ -300,6 +306,8 @@ struct Document {
     #[serde(default)]
     packages: Vec<String>,
     build: Option<String>,
+    #[serde(default)]
+    sources: Vec<PathBuf>,
     version: Option<String>,
     absent: Option<String>,
     #[serde(default)]
@@ -322,6 +330,7 @@ struct Entry {
     max_size: Option<u32>,
     #[serde(default)]
     policy: String,
+    calls: Option<String>,
 }
 
 #[cfg(test)]
@@ -442,6 +451,10 @@ mod tests {
             let folder = peer.folder.file_name().unwrap().to_string_lossy();
             ids.extend(peer.absent.is_some().then(|| folder.into_owned()));
             ids.extend(peer.systems.iter().map(|it| it.id.clone()));
+            for called in peer.systems.iter().filter_map(|it| it.calls.as_ref()) {
+                let mut systems = peers.iter().flat_map(|it| &it.systems);
+                assert!(systems.any(|it| it.id == *called), "{called}");
+            }
             for missed in &peer.missed {
                 let (scenario, part) = missed.split_once(' ').unwrap_or((missed, ""));
                 let parts = crate::scenarios::scenario(scenario).expect(missed).parts;

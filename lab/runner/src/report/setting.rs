@@ -205,8 +205,8 @@ const METHOD: &[&str] = &[
      a round, and then their median, so that they do not.",
     said::RULE,
     "`x floor` is how many times worse than bare sockets, shared memory or copying of the same transport and wait, \
-     `x best peer` than the best other system of the same reach (network, or one machine), wait and size. \
-     1 is equal, less is better.",
+     `x best peer` than the best other system of the same reach (network, or one machine), wait and size, \
+     `x native` than the same library called from its own language. 1 is equal, less is better.",
     "`block` sleeps in the system until something comes, `poll` asks again and again. They are never compared with \
      each other.",
     "Each process is bound to one core with all its threads. Who polls in a system that has threads of its own takes \

@@ -74,6 +74,7 @@ fn figures(compared: &Compared<'_>) -> Table {
         ("D", Align::Right),
         ("x floor", Align::Right),
         ("x best peer", Align::Right),
+        ("x native", Align::Right),
         ("article", Align::Left),
         ("remarks", Align::Left),
     ]);
@@ -166,6 +167,10 @@ fn row(compared: &Compared<'_>, cell: &Cell) -> Vec<String> {
             .unwrap_or_default(),
         compared
             .times_peer(cell)
+            .map(times_text)
+            .unwrap_or_default(),
+        compared
+            .times_called(cell)
             .map(times_text)
             .unwrap_or_default(),
         article(compared, cell),

@@ -1,6 +1,6 @@
 //! Latency by size, of the second article.
 
-use super::{FASTDDS, ZEROMQ};
+use super::{FASTDDS, NOT_FROM_RUST, ZEROMQ};
 use crate::scenario::{Claim, Part, Quantity, Relation, Right, Scenario, Subject, Task, Wait};
 
 pub(super) static LATENCY: Scenario = Scenario {
@@ -18,6 +18,7 @@ pub(super) static LATENCY: Scenario = Scenario {
             sizes: SIZES,
             quick: &[16, 16_384],
             waits: &[Wait::Block],
+            except: Some(NOT_FROM_RUST),
             is_line: true,
             ..Part::ECHO
         },
@@ -26,6 +27,7 @@ pub(super) static LATENCY: Scenario = Scenario {
             title: "The same with both sides polling",
             sizes: &[16, 128, 1024, 16_384],
             waits: &[Wait::Poll],
+            except: Some(NOT_FROM_RUST),
             is_line: true,
             ..Part::ECHO
         },
@@ -37,6 +39,7 @@ pub(super) static LATENCY: Scenario = Scenario {
             subscribers: 3,
             one_responder: true,
             waits: &[Wait::Block],
+            except: Some(NOT_FROM_RUST),
             is_line: true,
             ..Part::ECHO
         },

@@ -1,6 +1,6 @@
 //! Raw buffers, as the first article begins.
 
-use super::{ASIO, DDS, ZEROMQ};
+use super::{ASIO, BESIDE_RUST, DDS, EXCHANGE, NOT_FROM_RUST, ZEROMQ};
 use crate::scenario::{Claim, Part, Published, Relation, Right, Scenario, Subject, Task, Wait};
 
 pub(super) static RAW: Scenario = Scenario {
@@ -22,6 +22,8 @@ pub(super) static RAW: Scenario = Scenario {
             title: "One publisher, one subscriber",
             sizes: &[16, 1000, 16_384, 65_536],
             quick: &[1000],
+            except: Some(EXCHANGE),
+            unlike: Some(BESIDE_RUST),
             count_calls_at: Some(1000),
             published: FIGURES,
             ..Part::ECHO
@@ -33,6 +35,7 @@ pub(super) static RAW: Scenario = Scenario {
             quick: &[1000],
             subscribers: 3,
             waits: &[Wait::Block],
+            except: Some(NOT_FROM_RUST),
             count_calls_at: Some(1000),
             ..Part::ECHO
         },
@@ -42,6 +45,7 @@ pub(super) static RAW: Scenario = Scenario {
             task: Task::OpenLoop(1_000),
             sizes: &[64],
             waits: &[Wait::Block],
+            except: Some(NOT_FROM_RUST),
             ..Part::ECHO
         },
         Part {
@@ -50,6 +54,7 @@ pub(super) static RAW: Scenario = Scenario {
             task: Task::OpenLoop(20_000),
             sizes: &[64],
             quick: &[64],
+            except: Some(NOT_FROM_RUST),
             ..Part::ECHO
         },
     ],

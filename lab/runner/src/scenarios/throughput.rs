@@ -1,7 +1,7 @@
 //! Throughput by size, of the second article.
 
 use super::latency::ARTICLE;
-use super::{FASTDDS, ZEROMQ};
+use super::{BESIDE_RUST, EXCHANGE, FASTDDS, NOT_FROM_RUST, ZEROMQ};
 use crate::scenario::{Claim, Part, Quantity, Relation, Right, Scenario, Subject, Task, Wait};
 
 pub(super) static THROUGHPUT: Scenario = Scenario {
@@ -22,6 +22,7 @@ pub(super) static THROUGHPUT: Scenario = Scenario {
             sizes: &[16, 256, 1024, 16_384],
             quick: &[256],
             waits: &[Wait::Block],
+            except: Some(NOT_FROM_RUST),
             ..Part::ECHO
         },
         Part {
@@ -31,6 +32,8 @@ pub(super) static THROUGHPUT: Scenario = Scenario {
             sizes: &[64, 1024, 65_536],
             quick: &[64],
             waits: &[Wait::Block],
+            except: Some(EXCHANGE),
+            unlike: Some(BESIDE_RUST),
             count_calls_at: Some(64),
             ..Part::ECHO
         },

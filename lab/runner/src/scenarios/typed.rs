@@ -1,7 +1,9 @@
 //! Typed data, the second half of the first article.
 
 use super::raw::ARTICLE;
-use super::{ASIO, ASIO_BOOST, DDS, ZEROMQ, ZEROMQ_BOOST, ZEROMQ_PROTOBUF};
+use super::{
+    ASIO, ASIO_BOOST, BESIDE_RUST, DDS, NOT_FROM_RUST, ZEROMQ, ZEROMQ_BOOST, ZEROMQ_PROTOBUF,
+};
 use crate::scenario::{
     Claim, Group, Part, Published, Relation, Right, Scenario, Subject, Task, Wait,
 };
@@ -22,6 +24,7 @@ pub(super) static TYPED: Scenario = Scenario {
             title: "The same mix for all: 9 MarketData, 1 QuoteRequest",
             mix: Some("equal"),
             quick: TYPED_SIZE,
+            unlike: Some(BESIDE_RUST),
             count_calls_at: Some(TYPED_SIZE[0]),
             published: FIGURES,
             ..TYPED_ECHO
@@ -30,6 +33,7 @@ pub(super) static TYPED: Scenario = Scenario {
             name: "as-published",
             title: "The mix of each program of the article",
             mix: Some("published"),
+            except: Some(NOT_FROM_RUST),
             published: FIGURES,
             ..TYPED_ECHO
         },
@@ -42,6 +46,7 @@ pub(super) static TYPED: Scenario = Scenario {
                 systems: &["tickwire", "cyclone", "fastdds", "zeromq-tcp", "asio-tcp"],
                 because: "nothing typed goes over them; their raw buffers are in `raw`",
             }),
+            except: Some(NOT_FROM_RUST),
             ..Part::ECHO
         },
         Part {
