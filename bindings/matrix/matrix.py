@@ -31,6 +31,12 @@ PROGRAMS = {
 }
 LANGUAGES = ["rust", "c", "cpp", "python", "csharp"]
 
+#: Programs that serve and call an interface: `services.py` says how.
+SERVICES = {
+    "rust": [os.environ["RUST"] + "-services"],
+    "python": [sys.executable, HERE / "services.py"],
+}
+
 #: The topics, each of which has some features of IDL.
 TOPICS = {
     "Numbers": "every kind of number, boolean, octet, char; final",
@@ -53,19 +59,16 @@ TOPICS = {
 BITSETS = {"Bitsets": "bitset, inheritance of bitsets"}
 NO_BITSETS = "rust", "has no type in Rust yet"
 
-#: What languages refuse, by its name: interfaces have stubs in Rust alone, and the rest has no type there.
+#: What languages refuse, by its name: interfaces have no stubs there, and the rest has no type.
 REFUSED = {
-    "interface": ("interface I { long f(); };", {"c", "cpp", "python", "csharp"}),
-    "exception": ("exception E { long a; };", {"c", "cpp", "python", "csharp"}),
+    "interface": ("interface I { long f(); };", {"c", "cpp", "csharp"}),
+    "exception": ("exception E { long a; };", {"c", "cpp", "csharp"}),
     "long double": ("struct S { long double a; };", set(LANGUAGES)),
     "any": ("struct S { any a; };", set(LANGUAGES)),
     "valuetype": ("valuetype V { public long a; };", set(LANGUAGES)),
     "fixed": ("struct S { fixed<5, 2> a; };", set(LANGUAGES)),
     "bitset": ("bitset B { bitfield<3> a; }; struct S { B b; };", {"rust"}),
 }
-
-#: Where it is refused by another name.
-NAMED = {("exception", "python"): "interfaces"}
 
 #: Topics that a peer does not have, with the reason.
 PEER_LACKS = {
@@ -97,6 +100,7 @@ def main():
         failures += converse([peer], LANGUAGES, topics, "xcdr2")
         for topic, reason in lacks.items():
             print(f"not with {peer}: {topic}: {reason}")
+    failures += call()
     if failures:
         sys.exit("\n".join(failures))
     print("all values were equal")
@@ -149,6 +153,34 @@ def converse(writers, readers, topics, representation):
     return [f"{what}: {', '.join(topics)}" for what, topics in failures.items()]
 
 
+def call():
+    """Has a client in each language call a service in each; returns what went wrong."""
+    names = ",".join(SERVICES)
+    start = lambda name, *arguments: subprocess.Popen(  # noqa: E731
+        [*SERVICES[name], *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    failures = []
+    serving = {name: start(name, "serve", name) for name in SERVICES}
+    calling = {name: start(name, "call", names) for name in SERVICES}
+    deadline = threading.Timer(CALL_PATIENCE, end, [[*serving.values(), *calling.values()]])
+    deadline.start()
+    for client, process in calling.items():
+        said = process.communicate()[0].splitlines()
+        for service in SERVICES:
+            line = next((line for line in said if line.startswith(f"{service} ")), "nothing was said")
+            verdict = line.removeprefix(f"{service} ")
+            if verdict != "ok":
+                failures.append(f"{client} calls {service}: {verdict}")
+        if process.returncode:
+            failures.append(f"{client} calls: {process.returncode}")
+    for service, process in serving.items():
+        if process.communicate() and process.returncode:
+            failures.append(f"{service} serves: {process.returncode}")
+    deadline.cancel()
+    print(f"clients and services in {'/'.join(SERVICES)}: {'FAILED' if failures else 'ok'}", flush=True)
+    return failures
+
+
 def end(processes):
     """Ends those that are left, which then have a status that is not 0."""
     for process in processes:
@@ -166,7 +198,7 @@ def refusals():
                 error = refusal(language, file)
                 if bool(error) != (language in languages):
                     failures.append(f"{feature} in {language}: {error or 'is not refused'}")
-                elif error and NAMED.get((feature, language), feature) not in error.splitlines()[0]:
+                elif error and feature not in error.splitlines()[0]:
                     failures.append(f"{feature} in {language} is refused by another name: {error}")
     return failures
 
@@ -186,6 +218,8 @@ def refusal(language, file):
 
 #: Seconds that a conversation may take; programs wait in vain for 10 at most, once.
 PATIENCE = 30
+#: The same where each waits for all, 20 at most for each.
+CALL_PATIENCE = 100
 
 if __name__ == "__main__":
     main()

@@ -129,7 +129,11 @@ impl<'py> Decoder<'_, 'py> {
         values.resize_with(plan.members.len(), || None);
         let scope = reader.begin_struct(plan.extensibility)?;
         if plan.extensibility == Extensibility::Mutable {
-            while let Some(header) = reader.next_member(&scope)? {
+            let is_empty = |id| {
+                let mut members = plan.members.iter();
+                members.any(|member| member.id == id && self.has_no_bytes(&member.node))
+            };
+            while let Some(header) = reader.next_member_with(&scope, is_empty)? {
                 let members = plan.members.iter().zip(&mut values);
                 let mut known = members.filter(|(member, _)| all || member.is_key);
                 match known.find(|(member, _)| member.id == header.id) {
@@ -158,6 +162,15 @@ impl<'py> Decoder<'_, 'py> {
         }
         reader.end_struct(scope);
         self.make(plan, values, all)
+    }
+
+    /// Whether values are there although they have no bytes: those of final structs without members.
+    fn has_no_bytes(&self, node: &Node) -> bool {
+        let Node::Struct(index) = node else {
+            return false;
+        };
+        let of = self.plan.structs.get(*index);
+        of.is_some_and(|of| of.members.is_empty() && of.extensibility == Extensibility::Final)
     }
 
     fn member(&self, member: &MemberPlan, reader: &mut Reader<'_>, depth: usize) -> Decoded<'py> {

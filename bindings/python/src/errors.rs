@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     /// Whatever has no exception of its own.
     Error,
     Timeout,
+    /// No service in time.
+    NoService,
     Closed,
     Qos,
     /// A type cannot be described.
@@ -35,6 +37,7 @@ impl Kind {
         match self {
             Self::Error => "Error",
             Self::Timeout => "TimeoutError",
+            Self::NoService => "NoServiceError",
             Self::Closed => "ClosedError",
             Self::Qos => "QosError",
             Self::Type => "TypeDescriptionError",

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
-use tickwire_idl::model::{DefinitionKind, Extensibility, Value};
-use tickwire_idl::{Descriptions, Files, Loader, Model, Options, compile};
+use tickwire_idl::model::{DefinitionId, DefinitionKind, Extensibility, Interface, Value};
+use tickwire_idl::{
+    Call, Descriptions, Files, Loader, Model, Options, Service, Services, compile, exception_member,
+};
 
 use crate::errors::{Kind, run};
 use crate::schema;
@@ -25,7 +27,8 @@ impl Loader for Given {
     }
 }
 
-/// Compiles IDL: the table of all types, why others have no description, constants, and modules.
+/// Compiles IDL: the table of all types, why others have no description, constants, modules, which types are exceptions,
+/// and interfaces.
 #[pyfunction]
 pub(crate) fn compile_idl<'py>(
     py: Python<'py>,
@@ -53,43 +56,102 @@ pub(crate) fn compile_idl<'py>(
         paths.push(TEXT.into());
     }
     let compiled = run(py, move || {
-        let compiled = compile(&paths, &options, &mut Given { text })?;
-        let descriptions = Descriptions::of(&compiled.model);
-        Ok((compiled.model, descriptions))
+        compile(&paths, &options, &mut Given { text }).map(|compiled| compiled.model)
     })?;
-    let compiled: Result<_, tickwire_idl::CompileError> = compiled;
-    let (model, descriptions) = compiled.map_err(|error| Kind::Idl.error(error))?;
+    let compiled = compiled.map_err(|error| Kind::Idl.error(error))?;
+    let services = Services::of(&compiled);
+    let model = &*services.model;
+    let descriptions = run(py, || Descriptions::of(model))?;
     let (mut types, wrong) = (Vec::new(), PyDict::new(py));
     let (constants, modules) = (PyList::empty(py), PyList::empty(py));
+    let interfaces = PyList::empty(py);
     for (id, definition) in model.definitions() {
         let name = &definition.full_name;
         match &definition.kind {
             DefinitionKind::Module(_) => modules.append(name)?,
             DefinitionKind::Const(_, value) => {
-                if let Some(value) = constant(py, &model, value)? {
+                if let Some(value) = constant(py, model, value)? {
                     constants.append((name, value))?;
                 }
             }
+            DefinitionKind::Interface(of) => match services.services.get(&id) {
+                Some(service) => match cannot_be_called(&descriptions, service) {
+                    Some(why) => wrong.set_item(name, why)?,
+                    None => interfaces.append(interface(py, &services, id, (of, service))?)?,
+                },
+                None if of.definitions.is_empty() => {
+                    wrong.set_item(name, "it has no operations")?;
+                }
+                None => {}
+            },
             _ => match descriptions.get(id) {
                 Some(Ok(ty)) => types.push(ty.clone()),
                 Some(Err(why)) => wrong.set_item(name, why)?,
-                None if is_of_services(&definition.kind) => {
-                    wrong.set_item(name, "interfaces have stubs in Rust alone")?;
-                }
                 None => {}
             },
         }
     }
     let table = schema::table_of(py, types, usize::MAX)?;
-    (table, wrong, constants, modules).into_pyobject(py)
+    let exceptions = services.exceptions.iter();
+    let exceptions = PyList::new(py, exceptions.map(|id| &model.definition(*id).full_name))?;
+    (table, wrong, constants, modules, exceptions, interfaces).into_pyobject(py)
 }
 
-/// Whether requests and replies are made of it, which is not done here.
-fn is_of_services(kind: &DefinitionKind) -> bool {
-    matches!(
-        kind,
-        DefinitionKind::Interface(_) | DefinitionKind::Exception(_)
-    )
+/// Why requests or replies have no description; what is in them first.
+fn cannot_be_called<'d>(descriptions: &'d Descriptions, service: &Service) -> Option<&'d str> {
+    let calls = service.calls.iter();
+    let parts = calls.flat_map(|call| {
+        let output = call.answer.map(|(output, _)| output);
+        [call.input].into_iter().chain(output)
+    });
+    parts
+        .chain([service.request, service.reply])
+        .find_map(|id| descriptions.get(id).and_then(Result::err))
+}
+
+/// An interface: its name, bases, comment, the types of requests and replies, and its operations.
+fn interface<'py>(
+    py: Python<'py>,
+    services: &Services<'_>,
+    id: DefinitionId,
+    (of, service): (&Interface, &Service),
+) -> PyResult<Bound<'py, PyTuple>> {
+    let name = |id: DefinitionId| &*services.model.definition(id).full_name;
+    // Interfaces that define types alone have no operations.
+    let bases = of.bases.iter();
+    let bases = bases.filter(|id| services.services.contains_key(id));
+    let bases: Vec<&str> = bases.map(|id| name(*id)).collect();
+    let calls = PyList::empty(py);
+    for call in &service.calls {
+        calls.append(operation(py, call, &name)?)?;
+    }
+    let doc = services.model.definition(id).doc.as_deref();
+    let (request, reply) = (name(service.request), name(service.reply));
+    (name(id), bases, doc, request, reply, calls).into_pyobject(py)
+}
+
+/// An operation: its name, comment, what it takes and gives, what it raises with the members for that, and the structs of
+/// all that.
+fn operation<'py, 'n>(
+    py: Python<'py>,
+    call: &Call,
+    name: &dyn Fn(DefinitionId) -> &'n str,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let inputs: Vec<&str> = call.inputs.iter().map(|(name, _)| &**name).collect();
+    let mut outputs: Vec<&str> = call.outputs.iter().map(|(name, _)| &**name).collect();
+    if call.returns {
+        outputs.rotate_right(1);
+    }
+    let raises = call.raises.iter();
+    let raises: Vec<_> = raises
+        .map(|id| (name(*id), exception_member(name(*id))))
+        .collect();
+    let input = name(call.input);
+    let answer = call
+        .answer
+        .map(|(output, result)| (name(output), name(result)));
+    let doc = call.doc.as_deref();
+    (&*call.name, doc, inputs, outputs, raises, input, answer).into_pyobject(py)
 }
 
 /// A constant; literals of enums are told by their values.

@@ -26,6 +26,7 @@ mod owned;
 mod participant;
 mod plan;
 mod reader;
+mod rpc;
 mod sample;
 mod schema;
 mod settings;
@@ -59,6 +60,8 @@ mod _tickwire {
     use super::participant::PyParticipant;
     #[pymodule_export]
     use super::reader::PyReader;
+    #[pymodule_export]
+    use super::rpc::{PyPending, PyReplier, PyRequestId, PyRequester};
     #[pymodule_export]
     use super::sample::{PySample, PySampleInfo};
     #[pymodule_export]

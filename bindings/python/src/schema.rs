@@ -97,8 +97,19 @@ impl<'py> Builder<'_, 'py> {
                 }
                 let members = members.iter().map(|it| self.member(it, depth, resolve));
                 let members = members.collect::<PyResult<Vec<_>>>()?;
-                let description = TypeDescription::new(name, extensibility(&ext)?, members)
-                    .map_err(|error| invalid(&error))?;
+                let extensibility = extensibility(&ext)?;
+                let description = match members.is_empty() && nested {
+                    // What a call takes or gives may be nothing.
+                    true => TypeDescription {
+                        name: name.into(),
+                        extensibility,
+                        nested,
+                        hash_ids,
+                        members: members.into(),
+                    },
+                    false => TypeDescription::new(name, extensibility, members)
+                        .map_err(|error| invalid(&error))?,
+                };
                 Type::Struct(Shared::from(TypeDescription {
                     nested,
                     hash_ids,

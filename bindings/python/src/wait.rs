@@ -24,24 +24,33 @@ pub(crate) fn wait<T: Clone + Send, R: Send>(
     timeout: Option<f64>,
     attempt: impl Fn(&T, Duration) -> Result<R, Timeout> + Sync,
 ) -> PyResult<R> {
+    let waited = timeout.map(duration).transpose()?;
+    attempts(py, entity, timeout, attempt)?.map_err(|mut error| {
+        error.waited = waited.unwrap_or(error.waited);
+        Kind::Timeout.error(error)
+    })
+}
+
+/// The same, with what the last attempt says if none succeeds in time.
+pub(crate) fn attempts<T: Clone + Send, R: Send, E: Send>(
+    py: Python<'_>,
+    entity: &Owned<T>,
+    timeout: Option<f64>,
+    attempt: impl Fn(&T, Duration) -> Result<R, E> + Sync,
+) -> PyResult<Result<R, E>> {
     let timeout = timeout.map(duration).transpose()?;
     let start = Instant::now();
     loop {
         let handle = entity.get()?;
         let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
         let part = left.map_or(PART, |left| left.min(PART));
-        match run(py, || {
+        let result = run(py, || {
             let handle = handle;
             attempt(&handle, part)
-        })? {
-            Ok(result) => return Ok(result),
-            Err(mut error) => {
-                let is_over = timeout.is_some_and(|timeout| start.elapsed() >= timeout);
-                if let Some(timeout) = timeout.filter(|_| is_over) {
-                    error.waited = timeout;
-                    return Err(Kind::Timeout.error(error));
-                }
-            }
+        })?;
+        let is_over = timeout.is_some_and(|timeout| start.elapsed() >= timeout);
+        if result.is_ok() || is_over {
+            return Ok(result);
         }
         py.check_signals()?;
     }

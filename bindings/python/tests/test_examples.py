@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
         ("hello.py", ["Quote(symbol='TICK', price=101.25)"]),
         ("market_data.py", ["AAA OPEN None bid 99.5 ask 100.5", "BBB is disposed"]),
         ("late_joiner.py", ["late: {'trader': 'bob', 'limit': 300}", "new: {'trader': 'bob', 'limit': 50}"]),
-        ("request_reply.py", ["1 cost 101.25", "100 cost 10125.00"]),
+        ("request_reply.py", ["1 cost 101.25", "100 cost 10125.0", "unknown: TOCK"]),
         ("columns.py", ["rows: [400, 400, 200]", "AAA 1500 109.98", "BBB 1500 109.99"]),
         ("feed.py", ["Quote messages: 5 with Symbol, Bid, Size", "Halt messages: 1 with Symbol", "packets: 5", "AAA 100.03 22", "BBB 100.11 2"]),
         ("filter.py", ["dear:  Trade(symbol='EURGBP', price=1.2, size=150)", "other: Trade(symbol='EURUSD', price=1.1, size=250)"]),

@@ -106,16 +106,6 @@ def test_bitsets():
         kind.encode(module.T(module.Bits(a=8)))
 
 
-def test_interfaces_are_told_of_when_they_are_asked_for():
-    module = tw.idl(text="exception Gone {}; struct S { long a; }; interface I { void f() raises (Gone); };")
-    assert module.S(1).a == 1
-    for name in ["I", "Gone"]:
-        with pytest.raises(AttributeError, match=f"{name} has no description: interfaces have stubs in Rust alone"):
-            getattr(module, name)
-    with pytest.raises(AttributeError, match="no attribute 'J'"):
-        module.J
-
-
 def test_what_is_wrong_has_its_place(tmp_path):
     with pytest.raises(tw.IdlError, match="long2"):
         tw.idl(text="struct Quote { long2 price; };")

@@ -29,7 +29,7 @@ A type is a dataclass. Its annotations say the members:
     tw.string(8), tw.wstring()      text of at most eight bytes, text of UTF-16
     IntEnum, IntFlag, dataclass     an enum, a bitmask, a struct; @tw.union makes unions
 
-Types come from IDL, too (``tw.idl("market.idl")``), and from the network (``participant.topic("Quotes")``, whose
+Types come from IDL, too (``tw.idl("market.idl")``, with clients and services of its interfaces), and from the network (``participant.topic("Quotes")``, whose
 samples are dicts); ``tw.Bytes`` is raw bytes.
 
 QoS is said by keyword, ``participant.reader(quotes, reliability="reliable", history=("keep_last", 5))``, and by
@@ -45,7 +45,6 @@ feeds of FAST messages decoded into such, without any network: ``tw.decode_feed(
 
 from . import _tickwire
 from ._arrow import decode_feed, receive_feed
-from ._classes import idl
 from ._entities import FilteredTopic, Participant, Publisher, Reader, Subscriber, Topic, Writer
 from ._errors import (
     ClosedError,
@@ -55,11 +54,15 @@ from ._errors import (
     Error,
     FilterError,
     IdlError,
+    NoServiceError,
     QosError,
+    RemoteError,
+    RemoteExceptionCode,
     TimeoutError,
     TypeDescriptionError,
     UnknownTopicError,
 )
+from ._idl import idl
 from ._settings import settings
 from ._status import (
     CountStatus,
@@ -127,11 +130,14 @@ __all__ = [
     "IncompatibleQosStatus",
     "LivelinessChangedStatus",
     "MatchedStatus",
+    "NoServiceError",
     "Participant",
     "Profile",
     "Publisher",
     "QosError",
     "Reader",
+    "RemoteError",
+    "RemoteExceptionCode",
     "Sample",
     "SampleInfo",
     "SampleRejectedStatus",

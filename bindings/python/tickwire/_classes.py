@@ -4,7 +4,6 @@ import dataclasses
 import decimal
 import enum
 import keyword
-import os
 import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
@@ -13,91 +12,25 @@ from ._types import Table, bits
 from ._union import RESERVED, make_union
 
 
-def idl(
-    *paths: "os.PathLike[str] | str",
-    text: Optional[str] = None,
-    include: Iterable["os.PathLike[str] | str"] = (),
-    define: Optional[Dict[str, str]] = None,
-    extensibility: str = "appendable",
-    module: str = "idl",
-) -> types.ModuleType:
-    """Compiles files of OMG IDL, or ``text``, and returns a module with their types.
-
-    Structs are dataclasses, enums IntEnums, bitmasks IntFlags; modules of IDL are modules within it, and constants
-    are there, too. Names that are keywords of Python get an underscore behind them.
-
-    >>> market = tw.idl("market.idl", include=["common"])
-    >>> quotes = participant.topic("Quotes", market.Quote)
-
-    ``extensibility`` is that of types that do not say so: Cyclone DDS's compiler assumes "final". Raises IdlError
-    with file, line and caret for each error.
-    """
-    compiled = _tickwire.compile_idl(
-        [os.fspath(path) for path in paths],
-        text,
-        [os.fspath(path) for path in include],
-        list((define or {}).items()),
-        extensibility,
-    )
-    return _Module(compiled, module).root
-
-
-class _Module:
-    """The module of a compilation."""
-
-    def __init__(self, compiled: Tuple[Table, Dict[str, str], List[Tuple[str, Any]], List[str]], name: str) -> None:
-        table, wrong, constants, modules = compiled
-        self.root = types.ModuleType(name, "Types of IDL.")
-        for full in modules:
-            self._scope(full.split("::"))
-        classes = Classes(table, self._place)
-        for full in table:
-            classes.make(full)
-        for full, value in constants:
-            scope, last = self._place(full)
-            setattr(scope, last, value)
-        for full, why in wrong.items():
-            scope, last = self._place(full)
-            # Told when it is asked for, not before.
-            told = vars(scope).setdefault("__wrong__", {})
-            told[last] = f"{full} has no description: {why}"
-            vars(scope).setdefault("__getattr__", _teller(scope.__name__, told))
-
-    def _scope(self, names: List[str]) -> types.ModuleType:
-        scope = self.root
-        for name in names:
-            inner = vars(scope).get(safe(name))
-            if not isinstance(inner, types.ModuleType):
-                inner = types.ModuleType(f"{scope.__name__}.{safe(name)}")
-                setattr(scope, safe(name), inner)
-            scope = inner
-        return scope
-
-    def _place(self, full: str) -> Tuple[types.ModuleType, str]:
-        *scopes, last = full.split("::")
-        return self._scope(scopes), safe(last)
-
-
-def _teller(scope: str, told: Dict[str, str]) -> Callable[[str], Any]:
-    """What a module says of a name that it does not have."""
-
-    def tell(name: str) -> Any:
-        raise AttributeError(told.get(name, f"module {scope!r} has no attribute {name!r}"))
-
-    return tell
-
-
 def safe(name: str) -> str:
     """A name that Python can have."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
+def _shown(raised: Exception) -> str:
+    """The text of an exception, which has members in place of arguments."""
+    return repr(raised)
+
+
 class Classes:
     """The classes of the types of a table."""
 
-    def __init__(self, table: Table, place: Callable[[str], Tuple[types.ModuleType, str]]) -> None:
+    def __init__(
+        self, table: Table, place: Callable[[str], Tuple[types.ModuleType, str]], exceptions: Iterable[str] = ()
+    ) -> None:
         self._table = table
         self._place = place
+        self._exceptions = set(exceptions)
         self._classes: Dict[str, Any] = {}
         #: As the extension module wants them.
         self.bindings: Dict[str, Any] = {}
@@ -116,6 +49,10 @@ class Classes:
         setattr(scope, last, made)
         return made
 
+    def know(self, full: str, made: Any) -> None:
+        """Has a type of a class that is there."""
+        self._keep(full, made, made)
+
     def _keep(self, full: str, made: Any, binding: Any) -> Any:
         self._classes[full] = made
         self.bindings[full] = binding
@@ -123,6 +60,9 @@ class Classes:
 
     def _struct(self, full: str, last: str, entry: tuple) -> Any:
         attributes = [safe(member[0]) for member in entry[2]]
+        is_exception = full in self._exceptions
+        if is_exception:
+            attributes = [f"{name}_" if hasattr(Exception, name) else name for name in attributes]
         fields: List[Any] = []
         for attribute, member in zip(attributes, entry[2]):
             optional, of = member[3], member[7]
@@ -131,8 +71,12 @@ class Classes:
             else:
                 field = dataclasses.field(default_factory=self._default(of))
                 fields.append((attribute, self._annotation(of), field))
-        made = dataclasses.make_dataclass(last, fields)
-        made.__doc__ = f"The type {full} of IDL."
+        if is_exception:
+            # Compared and hashed by identity, as exceptions are.
+            made = dataclasses.make_dataclass(last, fields, bases=(Exception,), eq=False, namespace={"__str__": _shown})
+        else:
+            made = dataclasses.make_dataclass(last, fields)
+        made.__doc__ = f"The {'exception' if is_exception else 'type'} {full} of IDL."
         made.__tickwire_make__ = lambda: self._type(full)  # type: ignore[attr-defined]
         return self._keep(full, made, (made, attributes, [False] * len(attributes), False))
 

@@ -17,7 +17,7 @@ def compile_idl(
     include: List[str],
     define: List[Tuple[str, str]],
     extensibility: str,
-) -> Tuple[Dict[str, tuple], Dict[str, str], List[Tuple[str, Any]], List[str]]: ...
+) -> Tuple[Dict[str, tuple], Dict[str, str], List[Tuple[str, Any]], List[str], List[str], List[tuple]]: ...
 
 class Type:
     """A type of topics: of `describe(cls)`, `idl(path)` or `participant.topic(name)`."""
@@ -397,3 +397,32 @@ class Reader:
     def _bell(self) -> int: ...
     def _hear(self) -> None: ...
     def _close(self) -> None: ...
+
+class Requester:
+    def __init__(self, participant: Any, topics: Tuple[str, str], request: Type, reply: Type) -> None: ...
+    def wait_for_service(self, timeout: Optional[float] = None, told: Optional[float] = None) -> None:
+        """Waits until a service is there; raises NoServiceError after `timeout` seconds, which tells of `told`."""
+    def send(self, request: Any) -> Pending:
+        """Sends a request."""
+    def tell(self, request: Any) -> None:
+        """Sends a request that nobody replies to."""
+    @property
+    def counters(self) -> Dict[str, int]:
+        """What it has done and seen, by name."""
+    def close(self) -> None: ...
+
+class Pending:
+    def wait(self, timeout: Optional[float] = None) -> Any:
+        """Waits for the reply; raises TimeoutError after `timeout` seconds."""
+    def poll(self, ring: Any) -> Any:
+        """The reply, if it has come, once; else `ring` is called when it comes."""
+
+class Replier:
+    def __init__(self, participant: Any, topics: Tuple[str, str], request: Type, reply: Type) -> None: ...
+    def wait(self) -> Tuple[Any, RequestId]:
+        """Waits for the next request; raises DecodeError if it is none."""
+    def reply(self, request: RequestId, reply: Any) -> None:
+        """Replies to a request."""
+    def close(self) -> None: ...
+
+class RequestId: ...

@@ -60,3 +60,4 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use files::{Files, Loader};
 pub use format::format;
 pub use model::Model;
+pub use services::{Call, Service, Services, exception_member};

@@ -32,45 +32,57 @@ use crate::model::{
 };
 
 /// A model with what its interfaces become.
-pub(crate) struct Services<'m> {
-    pub(crate) model: Cow<'m, Model>,
+#[derive(Debug)]
+pub struct Services<'m> {
+    /// With the structs of requests and replies.
+    pub model: Cow<'m, Model>,
     /// By their interfaces.
-    pub(crate) services: BTreeMap<DefinitionId, Service>,
+    pub services: BTreeMap<DefinitionId, Service>,
     /// Exceptions, which are structs now.
-    pub(crate) exceptions: BTreeSet<DefinitionId>,
+    pub exceptions: BTreeSet<DefinitionId>,
     /// `dds::rpc::RemoteExceptionCode_t`, which belongs to no scope, if there is an interface.
-    pub(crate) remote_exception: Option<DefinitionId>,
+    pub remote_exception: Option<DefinitionId>,
 }
 
 /// What an interface becomes.
-pub(crate) struct Service {
+#[derive(Debug)]
+pub struct Service {
     /// Operations and attributes, those of bases first.
-    pub(crate) calls: Vec<Call>,
-    pub(crate) request: DefinitionId,
-    pub(crate) reply: DefinitionId,
+    pub calls: Vec<Call>,
+    /// The struct of its requests.
+    pub request: DefinitionId,
+    /// The struct of its replies.
+    pub reply: DefinitionId,
 }
 
 /// An operation, or a half of an attribute.
-#[derive(Clone)]
-pub(crate) struct Call {
+#[derive(Clone, Debug)]
+pub struct Call {
     /// The interface that has it.
-    pub(crate) of: DefinitionId,
-    pub(crate) name: String,
-    pub(crate) position: Position,
-    pub(crate) doc: Option<String>,
-    pub(crate) inputs: Vec<(String, Type)>,
+    pub of: DefinitionId,
+    /// The name.
+    pub name: String,
+    /// Where the name stands.
+    pub position: Position,
+    /// The comment at it.
+    pub doc: Option<String>,
+    /// Parameters that it takes.
+    pub inputs: Vec<(String, Type)>,
     /// Parameters that come back; the result, `return_`, is the last.
-    pub(crate) outputs: Vec<(String, Type)>,
+    pub outputs: Vec<(String, Type)>,
     /// Whether there is a result.
-    pub(crate) returns: bool,
-    pub(crate) raises: Vec<DefinitionId>,
-    pub(crate) input: DefinitionId,
+    pub returns: bool,
+    /// Exceptions that it can end with.
+    pub raises: Vec<DefinitionId>,
+    /// The struct of what it takes.
+    pub input: DefinitionId,
     /// What comes back and what of it is there; none if it is oneway.
-    pub(crate) answer: Option<(DefinitionId, DefinitionId)>,
+    pub answer: Option<(DefinitionId, DefinitionId)>,
 }
 
 impl<'m> Services<'m> {
-    pub(crate) fn of(model: &'m Model) -> Self {
+    /// What the interfaces of a model become.
+    pub fn of(model: &'m Model) -> Self {
         let mut interfaces = Vec::new();
         let mut exceptions = BTreeSet::new();
         for (id, definition) in model.definitions() {
@@ -176,8 +188,7 @@ impl<'m> Services<'m> {
             let mut members = vec![choice("result", output, at)];
             for exception in &call.raises {
                 let name = &self.model.definition(*exception).full_name;
-                let name = format!("{}_ex", name.replace("::", "_"));
-                members.push(choice(&name, *exception, at));
+                members.push(choice(&exception_member(name), *exception, at));
             }
             let result = Struct {
                 extensibility: Extensibility::Mutable,
@@ -269,6 +280,11 @@ impl<'m> Services<'m> {
         list.push(id);
         id
     }
+}
+
+/// The member of a result for an exception, by the exception's full name.
+pub fn exception_member(full_name: &str) -> String {
+    format!("{}_ex", full_name.replace("::", "_"))
 }
 
 impl Model {

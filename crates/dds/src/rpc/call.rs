@@ -231,8 +231,13 @@ impl<P> PendingReply<P> {
     /// # Errors
     /// [`CallError::Timeout`] when that takes longer than `timeout`; the call is given up then.
     pub fn wait(self, timeout: Duration) -> Result<Reply<P>, CallError> {
-        let reply = self.core.wait(timeout, || self.take());
+        let reply = self.wait_for(timeout);
         reply.ok_or(CallError::Timeout { waited: timeout })
+    }
+
+    /// Waits for the reply for a while; the call goes on if none comes.
+    pub fn wait_for(&self, time: Duration) -> Option<Reply<P>> {
+        self.core.wait(time, || self.take())
     }
 
     /// The reply, if it has come; once.

@@ -88,9 +88,24 @@ where
         participant: &DomainParticipant,
         config: impl Into<ServiceConfig>,
     ) -> Result<Self, CreateError> {
+        Self::of(participant, config, (), ())
+    }
+}
+
+impl<Q: TopicSupport, P: TopicSupport> Replier<Q, P> {
+    /// A replier of a service whose types are known only at run time, such as those of [`Serialized`](crate::Serialized).
+    ///
+    /// # Errors
+    /// When a topic, a writer or a reader cannot be.
+    pub fn of(
+        participant: &DomainParticipant,
+        config: impl Into<ServiceConfig>,
+        request: Q::Type,
+        reply: P::Type,
+    ) -> Result<Self, CreateError> {
         let config = config.into();
-        let requests = participant.topic::<Q>(&config.request_topic)?;
-        let replies = participant.topic::<P>(&config.reply_topic)?;
+        let requests = participant.topic_of::<Q>(&config.request_topic, request)?;
+        let replies = participant.topic_of::<P>(&config.reply_topic, reply)?;
         // The writer first, that it may be known to who finds the reader.
         let writer =
             participant.writer_with(&replies, config.reply_writer.related_samples(true))?;
@@ -101,9 +116,7 @@ where
             counters: Arc::default(),
         })
     }
-}
 
-impl<Q: TopicSupport, P: TopicSupport> Replier<Q, P> {
     /// The next request, if one has come.
     pub fn take(&self) -> Option<Request<Q>> {
         loop {

@@ -63,9 +63,24 @@ where
         participant: &DomainParticipant,
         config: impl Into<ServiceConfig>,
     ) -> Result<Self, CreateError> {
+        Self::of(participant, config, (), ())
+    }
+}
+
+impl<Q: TopicSupport, P: TopicSupport> Requester<Q, P> {
+    /// A requester of a service whose types are known only at run time, such as those of [`Serialized`](crate::Serialized).
+    ///
+    /// # Errors
+    /// When a topic, a writer or a reader cannot be.
+    pub fn of(
+        participant: &DomainParticipant,
+        config: impl Into<ServiceConfig>,
+        request: Q::Type,
+        reply: P::Type,
+    ) -> Result<Self, CreateError> {
         let config = config.into();
-        let requests = participant.topic::<Q>(&config.request_topic)?;
-        let replies = participant.topic::<P>(&config.reply_topic)?;
+        let requests = participant.topic_of::<Q>(&config.request_topic, request)?;
+        let replies = participant.topic_of::<P>(&config.reply_topic, reply)?;
         let reader = participant.reader_with(&replies, config.reply_reader)?;
         let writer = participant.writer_with(&requests, config.request_writer)?;
         let calls = Arc::new(Calls::new(config.max_pending));
@@ -84,9 +99,7 @@ where
             shared: Arc::new(shared),
         })
     }
-}
 
-impl<Q: TopicSupport, P: TopicSupport> Requester<Q, P> {
     /// Waits until a service is there: until one participant reads the requests and writes the replies, and has shown that
     /// it knows this requester's reader and writer. What is asked earlier may get no reply.
     ///

@@ -31,7 +31,7 @@ impl<'m> Cpp<'m> {
                 let keyword = of.kind.keyword();
                 let message = format!("the {keyword} `{full_name}` has no code in C++");
                 let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
-                            made in Rust";
+                            made in Rust and Python";
                 return Err(self.refuse(position, message, help));
             }
             _ => {}

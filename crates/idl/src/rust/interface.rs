@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::names::{self, camel, snake};
 use super::{Refused, Rust};
 use crate::model::{Definition, DefinitionId, DefinitionKind, Interface, Type};
-use crate::services::{Call, Service};
+use crate::services::{Call, Service, exception_member};
 
 /// An operation in the words of Rust.
 struct Method<'m> {
@@ -132,8 +132,7 @@ impl Rust<'_> {
             .then(|| self.path_in(of.scope, &exception_name(&of.name, &call.name)));
         let raises = call.raises.iter().map(|id| {
             let raised = self.model.definition(*id);
-            let member = format!("{}_ex", raised.full_name.replace("::", "_"));
-            let member = names::text(&snake(&member));
+            let member = names::text(&snake(&exception_member(&raised.full_name)));
             (camel(&raised.name), member, self.path(*id))
         });
         let raises: Vec<_> = raises.collect();
