@@ -90,7 +90,7 @@ struct RunArguments {
     /// How many rounds, whatever time they take
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 22
+    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 24
     #[arg(long)]
     quick: bool,
     /// How long a measured run should last, in milliseconds, instead of 200, or 120 with --quick
@@ -142,7 +142,7 @@ struct PrepareArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  lab/run seeds                            everything, about 22 minutes
+  lab/run seeds                            everything, about 24 minutes
   lab/run seeds --quick                    the same in about 4
   lab/run --list                           what there is
   lab/run raw --peers tickwire,zeromq      one scenario, two peers and the floor

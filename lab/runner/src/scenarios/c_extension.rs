@@ -15,7 +15,7 @@ pub(super) static C_EXTENSION: Scenario = Scenario {
             machines with a Gbit link, where 256 bytes and more were limited by it, and 0MQ 0.3, whose \
             figures stand beside ZeroMQ and what is to be called from C. Its extension had one I/O thread and one \
             application thread; neither ZeroMQ nor Tickwire is so limited today.",
-    minutes: 1.5,
+    minutes: 2.3,
     parts: &[
         Part {
             name: "lat",

@@ -15,7 +15,7 @@ pub(super) static RAW: Scenario = Scenario {
             run: it sends at a rate that is set beforehand. In the \
             open loop messages go by the clock, whatever has become of those before, and each is \
             measured one way from the moment when it was to be sent: a stall counts for all that had to wait.",
-    minutes: 4.8,
+    minutes: 5.4,
     parts: &[
         Part {
             name: "one-to-one",

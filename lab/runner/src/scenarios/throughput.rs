@@ -13,7 +13,7 @@ pub(super) static THROUGHPUT: Scenario = Scenario {
             fastest is kept. The figure is the publisher's, as the article has it, and counts only if the \
             subscriber lost nothing; the subscriber's stands beside it. In the free stream there are no \
             bursts: a system sends as fast as it takes messages without losing any.",
-    minutes: 5.0,
+    minutes: 5.4,
     parts: &[
         Part {
             name: "demand",
