@@ -441,6 +441,27 @@ fn what_goes_by_the_log_needs_no_outbox_but_for_heartbeats() {
 }
 
 #[test]
+fn some_time_after_a_long_change_others_go_the_short_way_again() {
+    let mut side = Side::with(keep_all());
+    side.meet(&Event::HaveLog(Some(100_000)));
+    side.meet(&Event::Follow(READER, true));
+    let write = |side: &mut Side, len| {
+        side.meet(&Event::Write(1, len, 0));
+        side.meet(&Event::AckNack(0, 0, true));
+        side.writer.goes_straight()
+    };
+    assert!(write(&mut side, 16));
+    assert!(!write(&mut side, 5_000));
+    let shorts = |side: &mut Side| (1..1_000).find(|_| write(side, 16));
+    let enough = shorts(&mut side).expect("it does in the end");
+    assert!(enough > 10, "after {enough}");
+    assert!(!write(&mut side, 5_000));
+    assert!(!write(&mut side, 16));
+    assert!(!write(&mut side, 5_000));
+    assert_eq!(shorts(&mut side), Some(enough), "from the last one on");
+}
+
+#[test]
 fn what_was_written_together_before_serializing_panics_stays_written() {
     let mut side = Side::with(keep_all());
     side.meet(&Event::HaveLog(Some(100_000)));

@@ -95,8 +95,8 @@ pub struct Writer<L: Log = NoLog> {
     destinations: Destinations,
     /// Whether plain changes take the [short way](flow).
     flows: bool,
-    /// Whether a payload was too long for that, as the next may be.
-    has_long: bool,
+    /// How many payloads must be short before they do again, after one that was too long for it, as the next may be.
+    wary_for: u32,
     /// The longest payload that goes in one piece, if not by the log.
     whole_len: usize,
     composer: Composer,
@@ -164,7 +164,7 @@ impl<L: Log> Writer<L> {
             pacer: Pacer::new(config.burst_len, config.burst_interval),
             destinations: Destinations::default(),
             flows: false,
-            has_long: false,
+            wary_for: 0,
             whole_len: 0,
             composer: Composer::new(&config),
             open_set: None,
@@ -351,7 +351,7 @@ impl<L: Log> Writer<L> {
         company: impl FnOnce() -> Option<O>,
     ) -> Result<SequenceNumber, WriteError<E>> {
         let number = self.last.next();
-        if self.has_long || !self.has_room() || !self.flows(number, change) {
+        if self.wary_for > 0 || !self.has_room() || !self.flows(number, change) {
             return self.write_any(now, change, payload, outbox);
         }
         // Where it is to stay.
@@ -390,6 +390,10 @@ impl<L: Log> Writer<L> {
             return Err(WriteError::Payload(error));
         }
         let number = self.last.next();
+        self.wary_for = match bytes.len() > MAX_PLAIN_LEN {
+            true => WARY_FOR,
+            false => self.wary_for.saturating_sub(1),
+        };
         if bytes.len() > MAX_PLAIN_LEN || !self.flows(number, change) {
             return self.write_bytes(now, change, bytes, outbox);
         }
@@ -411,7 +415,9 @@ impl<L: Log> Writer<L> {
         outbox: &mut Outbox,
     ) -> Result<SequenceNumber, WriteError<E>> {
         let bytes = self.history.unstage();
-        self.has_long |= bytes.len() > MAX_PLAIN_LEN;
+        if bytes.len() > MAX_PLAIN_LEN {
+            self.wary_for = WARY_FOR;
+        }
         self.write_bytes(now, change, bytes, outbox)
     }
 
@@ -697,3 +703,5 @@ fn cost(len: usize) -> usize {
 /// For so many heartbeat periods after a match, samples carry heartbeats to a reader that says
 /// nothing. They ask everybody else for acknowledgement, too, hence no longer.
 const NEW_PERIODS: u32 = 10;
+/// After so many short payloads it costs little to serialize a long one in vain.
+const WARY_FOR: u32 = 64;

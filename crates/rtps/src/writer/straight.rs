@@ -7,7 +7,7 @@ use core::ops::DerefMut;
 use tickwire_base::{Instant, Timestamp};
 
 use super::send::everybody;
-use super::{Log, Writer, cost};
+use super::{Log, WARY_FOR, Writer, cost};
 use crate::change::Change;
 use crate::outbox::Outbox;
 use crate::tail::MAX_PLAIN_LEN;
@@ -18,7 +18,7 @@ impl<L: Log> Writer<L> {
     #[inline]
     pub fn goes_straight(&self) -> bool {
         let has_log = self.destinations.are_log && self.log.max_len().is_some();
-        self.flows && has_log && !self.has_long
+        self.flows && has_log && self.wary_for == 0
     }
 
     /// The longest payload of a change with that number, the next, that goes straight to the log; `None` if it does not,
@@ -26,7 +26,7 @@ impl<L: Log> Writer<L> {
     #[inline(always)]
     fn straight_len(&self, now: Instant, number: SequenceNumber, change: &Change) -> Option<usize> {
         let max_len = self.log.max_len().filter(|_| self.destinations.are_log)?;
-        let flows = self.flows(number, change) && !self.has_long && self.has_room();
+        let flows = self.flows(number, change) && self.wary_for == 0 && self.has_room();
         let max_len = MAX_PLAIN_LEN.min(self.composer.whole_len(max_len));
         (flows && !self.is_greeting(now)).then_some(max_len)
     }
@@ -124,7 +124,7 @@ impl<L: Log> Writer<L> {
     /// Whether plain changes go by datagrams, as far as can be told without looking at one.
     #[inline]
     pub fn flows_by_datagrams(&self) -> bool {
-        self.flows && !self.has_long && !self.destinations.all.is_empty()
+        self.flows && self.wary_for == 0 && !self.destinations.all.is_empty()
     }
 
     /// Serializes the payload of the next change to where it is to stay. False if it is too long to go straight; then it
@@ -143,7 +143,9 @@ impl<L: Log> Writer<L> {
         let len = self.history.staged().len();
         let is_short = len != 0 && len <= max_len;
         if !is_short {
-            self.has_long |= len > MAX_PLAIN_LEN;
+            if len > MAX_PLAIN_LEN {
+                self.wary_for = WARY_FOR;
+            }
             self.history.forget_staged();
         }
         Ok(is_short)
