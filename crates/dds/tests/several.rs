@@ -2,9 +2,13 @@
 
 mod common;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use common::{PATIENCE, Quote, builder, participant, quote, wait_for_logs};
+use tickwire::cdr::{
+    Decode, DecodeError, Describe, Encode, EncodeError, LengthCode, Reader, Type, Writer,
+};
 use tickwire::error::WriteError;
 use tickwire::qos::{LivelinessKind, Presentation, PresentationScope, ResourceLimits};
 use tickwire::{
@@ -287,4 +291,76 @@ fn what_is_suspended_waits_though_its_writer_goes_straight() {
     assert_eq!(stage.reader.take().data().count(), 0);
     drop(suspended);
     stage.expect(held);
+}
+
+/// A number that is not always serialized.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Brittle(u32);
+
+const BREAKS: u32 = 13;
+
+impl Describe for Brittle {
+    const TYPE: Type = u32::TYPE;
+}
+
+impl Encode for Brittle {
+    const LENGTH_CODE: LengthCode = u32::LENGTH_CODE;
+
+    fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+        assert_ne!(self.0, BREAKS, "this is what the test is about");
+        writer.write_u32(self.0);
+        Ok(())
+    }
+}
+
+impl Decode for Brittle {
+    const MIN_SIZE: usize = 4;
+
+    fn initial() -> Self {
+        Self(0)
+    }
+
+    fn decode_into(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+        self.0 = reader.read_u32()?;
+        Ok(())
+    }
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Parcel")]
+struct Parcel {
+    what: Brittle,
+}
+
+/// Nothing else would wake it: what is best effort has no heartbeats.
+#[test]
+fn who_sleeps_on_a_log_hears_what_was_written_before_serializing_panicked() {
+    let one = || builder(137).shared_memory(true).build().expect("one");
+    let (ours, theirs) = (one(), one());
+    let qos = DataWriterQos::default().best_effort();
+    let topic = ours.topic::<Parcel>("Parcels").expect("a topic");
+    let writer = ours.writer_with(&topic, qos).expect("a writer");
+    let qos = DataReaderQos::default().best_effort().keep_all();
+    let topic = theirs.topic::<Parcel>("Parcels").expect("a topic");
+    let reader = theirs.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    wait_for_logs(&ours, 1);
+    let parcels = [1, 2, BREAKS, 3].map(|number| Parcel {
+        what: Brittle(number),
+    });
+    for _ in 0..100 {
+        let all = catch_unwind(AssertUnwindSafe(|| writer.write_all(&parcels)));
+        assert!(all.is_err());
+        let one = catch_unwind(AssertUnwindSafe(|| writer.write(&parcels[2])));
+        assert!(one.is_err());
+        // Its thread goes to sleep behind what it has.
+        let mut came = Vec::new();
+        while came.len() < 2 {
+            reader.wait_for_data(PATIENCE).expect("what was written");
+            came.extend(reader.take().data().cloned());
+        }
+        assert_eq!(came, parcels[..2]);
+    }
+    assert!(ours.counters().shared_memory.records_sent >= 100);
 }
