@@ -106,14 +106,16 @@ namespace Tickwire
         }
 #endif
 
-        /// <summary>Data are there that were not read.</summary>
+        /// <summary>Data are there that were not read. The first handler is told of those that came before it, too, unless a task
+        /// has waited for data before.</summary>
         public event Action<DataReader<T>> DataAvailable
         {
             add
             {
+                // In this order: the library tells what has come as soon as it has a listener.
+                Change(Statuses.DataAvailable, ref _dataAvailable, value, true);
                 // Tasks may wait for it, too, when there is no handler any more.
                 Need(Statuses.DataAvailable);
-                Change(Statuses.DataAvailable, ref _dataAvailable, value, true);
             }
             remove { Change(Statuses.DataAvailable, ref _dataAvailable, value, false); }
         }

@@ -710,6 +710,20 @@ static partial class Tests
         }
     }
 
+    static void TestTheFirstHandlerIsToldOfWhatCameBefore()
+    {
+        // The library's thread is as fast as the one that adds a handler, or is not: some of many times it was.
+        for (int i = 0; i < 30; i++)
+            using (var pair = new Pair())
+            using (var data = new SemaphoreSlim(0))
+            {
+                pair.Writer.Write(Value("A"));
+                True(pair.Reader.WaitForData(Long), "it has come");
+                pair.Reader.DataAvailable += reader => data.Release();
+                True(data.Wait(Long), "data " + i);
+            }
+    }
+
     static void TestWhatHandlersThrowIsReported()
     {
         using (var told = new ManualResetEvent(false))
