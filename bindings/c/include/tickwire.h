@@ -105,6 +105,8 @@ typedef struct tw_publisher tw_publisher;
 typedef struct tw_subscriber tw_subscriber;
 typedef struct tw_writer tw_writer;
 typedef struct tw_reader tw_reader;
+typedef struct tw_requester tw_requester;
+typedef struct tw_replier tw_replier;
 typedef struct tw_condition tw_condition;
 typedef struct tw_waitset tw_waitset;
 typedef struct tw_qos tw_qos;
@@ -505,6 +507,43 @@ typedef struct tw_matched_writer {
 
 /* The writers that match now: up to `capacity` of them are written, `count` says how many there are. */
 tw_result tw_reader_matched_writers(const tw_reader *reader, tw_matched_writer *writers, size_t capacity, size_t *count);
+
+/* ---- Requests and replies --------------------------------------------------------------------------------------- */
+
+/* By DDS-RPC 1.0, for the stubs of C++: docs/request-reply.md has what is on the wire. The topics of a service are
+ * called NAME_Request and NAME_Reply. Requests and replies are payloads, in the encoding of tw_writer_write(). */
+
+/* Who asks. It is made from the participant, and so is a replier. TW_PRECONDITION if the participant has a topic with
+ * another type, or a type is of bytes. */
+tw_result tw_requester_create(tw_participant *participant, const char *request_topic, const char *reply_topic,
+                              const tw_type *request_type, const tw_type *reply_type, tw_requester **requester);
+
+/* Waits until a service is there: until one participant reads the requests and writes the replies, and has shown that it
+ * knows the requester. TW_TIMEOUT says what is missing. */
+tw_result tw_requester_wait_for_service(tw_requester *requester, int64_t timeout_ns);
+
+/* Sends a request once a service is there, and waits for the reply, which is one sample, to be returned by
+ * tw_samples_return(). TW_TIMEOUT if all that takes longer; the text says of what there was none. It goes on until then
+ * though the requester is deleted. Not in a listener of the same participant, which the reply would wait for.
+ * TW_OUT_OF_RESOURCES if 1024 calls are under way. */
+tw_result tw_requester_call(tw_requester *requester, const void *data, size_t len, int64_t timeout_ns,
+                            tw_samples *reply);
+
+/* Sends a request that nobody replies to. */
+tw_result tw_requester_tell(tw_requester *requester, const void *data, size_t len);
+
+/* Who answers. */
+tw_result tw_replier_create(tw_participant *participant, const char *request_topic, const char *reply_topic,
+                            const tw_type *request_type, const tw_type *reply_type, tw_replier **replier);
+
+/* Waits for the next request, which is one sample, to be returned by tw_samples_return(). It goes on until its timeout
+ * though the replier is deleted. */
+tw_result tw_replier_wait(tw_replier *replier, int64_t timeout_ns, tw_samples *request);
+
+/* Replies to the request that this writer has written under this number, as its `info` has them. It never waits: the last
+ * 1024 replies are kept for requesters that lack them. */
+tw_result tw_replier_reply(tw_replier *replier, const tw_guid *writer, int64_t sequence_number, const void *data,
+                           size_t len);
 
 /* ---- Statuses --------------------------------------------------------------------------------------------------- */
 

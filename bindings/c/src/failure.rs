@@ -10,6 +10,7 @@ use dds::error::{
     Timeout, TopicError, TypeError, WriteError,
 };
 use dds::loan::LoanError;
+use dds::rpc::{CallError, CreateError, NoService};
 
 use crate::border::export_text;
 
@@ -188,6 +189,20 @@ from! {
         WriteError::NoKey | WriteError::Nested => Code::PRECONDITION,
         WriteError::Store(_) | WriteError::Unsynced(_) => Code::NOT_STORED,
         WriteError::NotEnabled => Code::NOT_ENABLED,
+        _ => Code::ERROR,
+    },
+    CreateError => |error| match error {
+        CreateError::Topic(TopicError::InconsistentType { .. }) => Code::PRECONDITION,
+        CreateError::Endpoint(EndpointError::TooManyEndpoints) => Code::OUT_OF_RESOURCES,
+        _ => Code::BAD_ARGUMENT,
+    },
+    NoService => |_| Code::TIMEOUT,
+    CallError => |error| match error {
+        CallError::NoService(_) | CallError::Timeout { .. } => Code::TIMEOUT,
+        CallError::TooMany { .. } => Code::OUT_OF_RESOURCES,
+        CallError::Write(WriteError::Timeout { .. }) => Code::TIMEOUT,
+        CallError::Write(WriteError::TooLarge | WriteError::Sample(_)) => Code::BAD_SAMPLE,
+        CallError::Write(WriteError::NotEnabled) => Code::NOT_ENABLED,
         _ => Code::ERROR,
     },
     LoanError => |error| match error {

@@ -11,6 +11,12 @@ use crate::handle::Handle;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Guid([u8; 16]);
 
+impl From<Guid> for dds::Guid {
+    fn from(guid: Guid) -> Self {
+        Self::from_bytes(guid.0)
+    }
+}
+
 impl From<dds::Guid> for Guid {
     fn from(guid: dds::Guid) -> Self {
         Self(guid.to_bytes())

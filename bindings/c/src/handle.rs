@@ -64,6 +64,8 @@ pub(crate) enum Kind {
     WaitSet,
     Writer,
     Reader,
+    Requester,
+    Replier,
     Topic,
     Publisher,
     Subscriber,
@@ -76,11 +78,13 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 15] = [
         Self::Condition,
         Self::WaitSet,
         Self::Writer,
         Self::Reader,
+        Self::Requester,
+        Self::Replier,
         Self::Topic,
         Self::Publisher,
         Self::Subscriber,
@@ -98,6 +102,8 @@ impl Kind {
             Self::WaitSet => "wait set",
             Self::Writer => "writer",
             Self::Reader => "reader",
+            Self::Requester => "requester",
+            Self::Replier => "replier",
             Self::Topic => "topic",
             Self::Publisher => "publisher",
             Self::Subscriber => "subscriber",
@@ -220,6 +226,8 @@ objects! {
     WaitSet(crate::condition::WaitSet),
     Writer(crate::writer::Writer),
     Reader(crate::reader::Reader),
+    Requester(crate::rpc::AnyRequester),
+    Replier(crate::rpc::AnyReplier),
     Topic(crate::topic::Topic),
     Publisher(crate::publisher::Publisher),
     Subscriber(crate::subscriber::Subscriber),

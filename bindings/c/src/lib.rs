@@ -19,6 +19,7 @@ mod participant;
 mod publisher;
 mod qos;
 mod reader;
+mod rpc;
 mod samples;
 mod slab;
 mod status;

@@ -67,8 +67,15 @@ pub(crate) type AnySamples = Either<Samples<Serialized>, Samples<BytesInPlace>>;
 
 /// What is held for the caller: the samples, and where each lies.
 struct Held {
-    samples: AnySamples,
+    samples: Keeps,
     views: Vec<Sample>,
+}
+
+/// Where the bytes are.
+#[allow(dead_code, reason = "it keeps what is pointed to")]
+enum Keeps {
+    Samples(AnySamples),
+    Message(Vec<u8>),
 }
 
 static HELD: Slab<Held> = Slab::new(Kind::Samples);
@@ -114,6 +121,7 @@ pub(crate) fn give(samples: AnySamples, place: Place<Given>) -> Result<()> {
     let mut views = SPARE.try_with(Cell::take).unwrap_or_default();
     either!(&samples, samples => views.extend(samples.iter().map(view)));
     let pointer = Pointer::to(&views);
+    let samples = Keeps::Samples(samples);
     let held = HELD.put(Held { samples, views })?;
     place.put(Given {
         samples: pointer,
@@ -123,10 +131,32 @@ pub(crate) fn give(samples: AnySamples, place: Place<Given>) -> Result<()> {
     Ok(())
 }
 
+/// Gives a request or a reply to the caller.
+pub(crate) fn give_message(
+    payload: Vec<u8>,
+    info: &dds::SampleInfo,
+    place: Place<Given>,
+) -> Result<()> {
+    let mut views = SPARE.try_with(Cell::take).unwrap_or_default();
+    views.push(view_of(Some(&payload), info, false));
+    let pointer = Pointer::to(&views);
+    let samples = Keeps::Message(payload);
+    let held = HELD.put(Held { samples, views })?;
+    place.put(Given {
+        samples: pointer,
+        count: 1,
+        held,
+    });
+    Ok(())
+}
+
 fn view<T: Data>(sample: &dds::Sample<T>) -> Sample {
-    let info = sample.info();
     let holder = sample.key_holder();
-    let data = holder.map(T::bytes);
+    let is_in_place = holder.is_some_and(T::is_in_place);
+    view_of(holder.map(T::bytes), sample.info(), is_in_place)
+}
+
+fn view_of(data: Option<&[u8]>, info: &dds::SampleInfo, is_in_place: bool) -> Sample {
     Sample {
         data: data.map_or(Pointer::NULL, Pointer::to),
         len: data.map_or(0, <[u8]>::len),
@@ -144,7 +174,7 @@ fn view<T: Data>(sample: &dds::Sample<T>) -> Sample {
             sample_rank: info.sample_rank,
             generation_rank: info.generation_rank,
             absolute_generation_rank: info.absolute_generation_rank,
-            in_place: holder.is_some_and(T::is_in_place).into(),
+            in_place: is_in_place.into(),
         },
     }
 }

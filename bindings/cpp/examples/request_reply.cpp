@@ -1,13 +1,9 @@
-/* Request and reply: two topics, and what a reply says of the request that it answers.
- *
- * A request is known by its writer and its number there, which every sample has; the reply repeats both. The client reads
- * replies to its own requests alone, as their writer is part of the key.
+/* Request and reply: an interface of IDL, a service that implements it, and a client that calls it.
  *
  *     request_reply [DOMAIN]
  */
 #include <cstdlib>
 #include <iostream>
-#include <sstream>
 
 #include <dds/dds.hpp>
 
@@ -15,95 +11,43 @@
 
 static const dds::core::Duration PATIENCE(60);
 
-static dds::topic::qos::TopicQos all()
-{
-    dds::topic::qos::TopicQos qos;
-    qos << dds::core::policy::Reliability::Reliable() << dds::core::policy::History::KeepAll();
-    return qos;
-}
-
-/* A reply that is written before its client's reader is known waits for it. */
-static dds::topic::qos::TopicQos kept()
-{
-    return all() << dds::core::policy::Durability::TransientLocal();
-}
-
-static std::string name(const dds::core::InstanceHandle &handle)
-{
-    std::ostringstream name;
-    name << handle;
-    return name.str();
-}
-
-/* Answers on a thread of its participant's, until it ends. */
-class Server : dds::sub::NoOpDataReaderListener<desk::Request> {
+/* Answers on a thread of its service's. */
+class Exchange : public desk::Desk {
 public:
-    explicit Server(const dds::domain::DomainParticipant &participant)
-        : replies_(dds::pub::Publisher(participant), dds::topic::Topic<desk::Reply>(participant, "Replies"),
-                   dds::pub::qos::DataWriterQos(kept()) << dds::core::policy::Lifespan(dds::core::Duration(10))),
-          requests_(dds::sub::Subscriber(participant), dds::topic::Topic<desk::Request>(participant, "Requests"), all(),
-                    this, dds::core::status::StatusMask::data_available())
+    double cost(const std::string &symbol, std::int32_t quantity) override
     {
+        if (symbol != "TICK" || is_closed_)
+            throw desk::UnknownSecurity(symbol);
+        return 101.25 * quantity;
     }
+    void close_of_trading() override { is_closed_ = true; }
 
 private:
-    void on_data_available(dds::sub::DataReader<desk::Request> &requests) override
-    {
-        for (const auto &request : requests.take())
-            if (request.info().valid())
-                replies_ << desk::Reply(name(request.info().publication_handle()), request.info().sequence_number(),
-                                        101.25 * request.data().quantity());
-    }
-
-    dds::pub::DataWriter<desk::Reply> replies_;
-    dds::sub::DataReader<desk::Request> requests_;
+    bool is_closed_ = false;
 };
 
-class Client {
-public:
-    explicit Client(const dds::domain::DomainParticipant &participant)
-        : requests_(dds::pub::Publisher(participant), dds::topic::Topic<desk::Request>(participant, "Requests"), all()),
-          mine_(dds::topic::Topic<desk::Reply>(participant, "Replies"), "My replies",
-                dds::topic::Filter("client = %0").add_parameter("'" + name(requests_.instance_handle()) + "'")),
-          replies_(dds::sub::Subscriber(participant), mine_, kept()),
-          news_(replies_, dds::sub::status::DataState::any())
-    {
-        answered_ += news_;
-        requests_.wait_for_matched(1, PATIENCE);
+static void ask(desk::Desk &desk, const std::string &symbol, std::int32_t quantity)
+{
+    try {
+        const double cost = desk.cost(symbol, quantity);
+        std::cout << quantity << " cost " << cost << std::endl;
+    } catch (const desk::UnknownSecurity &unknown) {
+        std::cout << "unknown: " << unknown.symbol() << std::endl;
     }
-
-    /* Throws TimeoutError if there is no answer in time. */
-    double price(const std::string &symbol, std::int32_t quantity)
-    {
-        requests_ << desk::Request(symbol, quantity);
-        asked_++;
-        for (;;) {
-            answered_.wait(PATIENCE);
-            for (const auto &reply : replies_.take())
-                if (reply.info().valid() && reply.data().number() == asked_)
-                    return reply.data().price();
-        }
-    }
-
-private:
-    dds::pub::DataWriter<desk::Request> requests_;
-    /* Samples are counted from 1 on. */
-    std::int64_t asked_ = 0;
-    dds::topic::ContentFilteredTopic<desk::Reply> mine_;
-    dds::sub::DataReader<desk::Reply> replies_;
-    dds::sub::cond::ReadCondition news_;
-    dds::core::cond::WaitSet answered_;
-};
+}
 
 int main(int argc, char **argv)
 {
     try {
         const auto domain = static_cast<std::uint32_t>(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 0);
-        dds::domain::DomainParticipant exchange(domain), desk(domain);
-        Server server(exchange);
-        Client client(desk);
-        for (const int quantity : {1, 100})
-            std::cout << quantity << " cost " << client.price("TICK", quantity) << std::endl;
+        dds::domain::DomainParticipant exchange(domain), trader(domain);
+        desk::DeskService service(exchange, "Desk", std::make_shared<Exchange>());
+        desk::DeskClient desk(trader, "Desk", PATIENCE);
+        ask(desk, "TICK", 1);
+        ask(desk, "TICK", 100);
+        ask(desk, "TOCK", 1);
+        desk.close_of_trading();
+        ask(desk, "TICK", 1);
     } catch (const dds::core::Exception &e) {
         std::cerr << e.what() << std::endl;
         return EXIT_FAILURE;

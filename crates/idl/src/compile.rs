@@ -97,7 +97,7 @@ impl Compilation {
     /// for the same files. bindings/cpp/IDL.md says how IDL becomes C++.
     ///
     /// # Errors
-    /// What cannot be said in C++, each with its place: interfaces, `long double`, names that would be
+    /// What cannot be said in C++, each with its place: `long double`, names that would be
     /// the same, and a few more. Nothing is left out silently.
     pub fn cpp(&self, name: &str) -> Result<String, Vec<Diagnostic>> {
         cpp(&self.model, name).map_err(|refusals| {

@@ -9,7 +9,10 @@
 #include <tickwire.h>
 #include <tickwire/exchange.h>
 
-enum { PARTICIPANT, TYPE, TOPIC, PUBLISHER, SUBSCRIBER, WRITER, READER, CONDITION, WAITSET, QOS, LOAN, MQ, KINDS };
+enum {
+    PARTICIPANT, TYPE, TOPIC, PUBLISHER, SUBSCRIBER, WRITER, READER, REQUESTER, REPLIER, CONDITION, WAITSET, QOS, LOAN, MQ,
+    KINDS
+};
 
 enum { THREADS = 3, ROUNDS = 120, LIVING = 2 };
 
@@ -232,6 +235,8 @@ static void create(int at) {
     tw_subscriber *subscriber;
     tw_writer *writer, *lending;
     tw_reader *reader;
+    tw_requester *requester;
+    tw_replier *replier;
     tw_condition *condition;
     tw_waitset *wait_set;
     tw_loan *loan;
@@ -256,6 +261,8 @@ static void create(int at) {
     OK(tw_waitset_create(&wait_set));
     OK(tw_waitset_attach(wait_set, condition));
     OK(tw_writer_loan(lending, 16, &data, &loan));
+    OK(tw_requester_create(participant, "Asked", "Answered", type, type, &requester));
+    OK(tw_replier_create(participant, "Asked", "Answered", type, type, &replier));
     OK(tw_mq_create(NULL, 116, qos, &mq));
     OK(tw_mq_create_exchange(mq, "Quotes", TW_MQ_GLOBAL, &exchange));
     OK(tw_mq_create_queue(mq, "keep_all", TW_MQ_LOCAL, NULL));
@@ -269,6 +276,8 @@ static void create(int at) {
     objects[SUBSCRIBER][at] = subscriber;
     objects[WRITER][at] = writer;
     objects[READER][at] = reader;
+    objects[REQUESTER][at] = requester;
+    objects[REPLIER][at] = replier;
     objects[CONDITION][at] = condition;
     objects[WAITSET][at] = wait_set;
     objects[QOS][at] = qos;

@@ -68,7 +68,10 @@ fn a_request_has_its_reply() {
     let idl = ["examples/RequestReply.idl"];
     let example = build("examples/request_reply.cpp", &idl);
     let [told] = run([(&example, &["130"])]);
-    assert_eq!(told, "1 cost 101.25\n100 cost 10125\n");
+    assert_eq!(
+        told,
+        "1 cost 101.25\n100 cost 10125\nunknown: TOCK\nunknown: TICK\n"
+    );
 }
 
 #[test]

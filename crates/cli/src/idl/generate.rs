@@ -20,7 +20,8 @@ service. In a build script, `tickwire_idl::build` \
 does the same, and Cargo runs it again when a file changes. For C these are NAME.h and NAME.c, with \
 structs and functions that turn them into payloads and back; they need C11 (or C++) and the header \
 tickwire/cdr.h, and bindings/c/IDL.md has the mapping. For C++ this is NAME.hpp, with classes as the \
-OMG's mapping has them; they need C++17 and the header tickwire/cdr.hpp (bindings/cpp/IDL.md). For C# \
+OMG's mapping has them; they need C++17 and the header tickwire/cdr.hpp (bindings/cpp/IDL.md), and an \
+interface becomes an abstract struct, a client and a service, which need the library. For C# \
 this is NAME.cs with classes, which need Tickwire.dll (bindings/dotnet/README.md). Types that two files include are written for \
 each: a program that needs both gives them to one call.
 
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIRECTORY")]
     out: PathBuf,
 
-    /// Leave out interfaces and exceptions, which become code in Rust alone; each is told
+    /// Leave out interfaces and exceptions, which become code in Rust and C++ alone; each is told
     #[arg(long)]
     types_only: bool,
 

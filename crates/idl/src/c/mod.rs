@@ -122,7 +122,7 @@ impl<'m> C<'m> {
             DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
                 let message = format!("the {} `{full_name}` has no code in C", of.kind.keyword());
                 let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
-                            made in Rust and Python";
+                            made in Rust, C++ and Python";
                 return Err(self.refuse(position, message, help));
             }
             _ => {}

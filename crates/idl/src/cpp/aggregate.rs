@@ -2,6 +2,7 @@
 
 use super::{Cpp, names};
 use crate::c::facts::{Kind, kind};
+use crate::c::text::literal;
 use crate::model::{DefinitionId, Member, Struct, Type};
 
 impl<'m> Cpp<'m> {
@@ -10,14 +11,26 @@ impl<'m> Cpp<'m> {
         let sizes = all.iter().map(|member| self.member_size(member));
         let size = sizes.fold(0, usize::saturating_add);
         self.sizes.insert(id, size);
-        let base = of.base.map(|id| format!(" : public {}", self.name(id)));
+        let is_exception = self.services.exceptions.contains(&id);
+        let base = match is_exception {
+            true => Some(" : public std::exception".to_owned()),
+            false => of.base.map(|id| format!(" : public {}", self.name(id))),
+        };
         self.text
             .open(&format!("class {name}{} {{", base.unwrap_or_default()));
         self.text.label("public:");
         self.text.line(&format!("{name}() = default;"));
         let parameters = self.parameters(&all);
         let explicit = if all.len() == 1 { "explicit " } else { "" };
-        self.text.line(&format!("{explicit}{name}({parameters});"));
+        if !all.is_empty() {
+            self.text.line(&format!("{explicit}{name}({parameters});"));
+        }
+        if is_exception {
+            let what = literal(&self.model.definition(id).full_name);
+            self.text.line(&format!(
+                "const char *what() const noexcept override {{ return {what}; }}"
+            ));
+        }
         for member in &of.members {
             self.accessors(member);
         }
@@ -44,7 +57,9 @@ impl<'m> Cpp<'m> {
 
         let here = self.namespaces.clone();
         self.enter_functions(&here);
-        self.constructor(name, of, &parameters, &all);
+        if !all.is_empty() {
+            self.constructor(name, of, &parameters, &all);
+        }
         for member in &of.members {
             self.setters(name, member);
         }
@@ -148,9 +163,11 @@ impl<'m> Cpp<'m> {
     pub(super) fn operators(&mut self, name: &str, same: &str) {
         let text = &mut self.functions;
         text.line("");
-        text.open(&format!(
-            "inline bool operator==(const {name} &a, const {name} &b) {{"
-        ));
+        let (same, both) = match same {
+            "" => ("true", format!("const {name} &, const {name} &")),
+            same => (same, format!("const {name} &a, const {name} &b")),
+        };
+        text.open(&format!("inline bool operator==({both}) {{"));
         text.line(&format!("return {same};"));
         text.close("}");
         text.line(&format!(

@@ -23,20 +23,19 @@ impl<'m> Cpp<'m> {
     }
 
     fn check_definition(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
+        if self.hidden.contains(&id) {
+            return Ok(());
+        }
         self.check_annotations(&of.annotations)?;
         let (full_name, position) = (&of.full_name, of.position);
         match &of.kind {
             DefinitionKind::Module(_) | DefinitionKind::Annotation(_) => return Ok(()),
-            DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
-                let keyword = of.kind.keyword();
-                let message = format!("the {keyword} `{full_name}` has no code in C++");
-                let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
-                            made in Rust and Python";
-                return Err(self.refuse(position, message, help));
+            DefinitionKind::Interface(interface) => {
+                return self.check_interface(id, of, interface);
             }
             _ => {}
         }
-        let name = names::qualified(of);
+        let name = names::qualified(self.model, of);
         self.take(id, name.clone())?;
         match &of.kind {
             DefinitionKind::Const(ty, _) | DefinitionKind::Typedef(ty) => {
@@ -63,10 +62,10 @@ impl<'m> Cpp<'m> {
             _ => {}
         }
         self.known.insert(id);
-        self.check_members(of)
+        self.check_members(id, of)
     }
 
-    fn take(&mut self, id: DefinitionId, name: String) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, id: DefinitionId, name: String) -> Result<(), Refused> {
         let Some(other) = self.taken.insert(name.clone(), id) else {
             return Ok(());
         };
@@ -98,7 +97,7 @@ impl<'m> Cpp<'m> {
         Ok(())
     }
 
-    fn check_members(&mut self, of: &'m Definition) -> Result<(), Refused> {
+    fn check_members(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
         let full_name = &of.full_name;
         let mut taken = BTreeSet::new();
         match &of.kind {
@@ -124,7 +123,12 @@ impl<'m> Cpp<'m> {
                 }
             }
             DefinitionKind::Struct(of_struct) => {
-                if self.model.all_members(of_struct).is_empty() {
+                let is_exception = self.services.exceptions.contains(&id);
+                if is_exception {
+                    // Exceptions say what they are.
+                    taken.insert("what".to_owned());
+                }
+                if self.model.all_members(of_struct).is_empty() && !is_exception {
                     let message = format!("the struct `{full_name}` has no members");
                     let help = "add one, such as `octet unused;`";
                     return Err(self.refuse(of.position, message, help));
@@ -132,7 +136,7 @@ impl<'m> Cpp<'m> {
             }
             _ => return Ok(()),
         }
-        let class = names::path(of).pop().unwrap_or_default();
+        let class = names::path(self.model, of).pop().unwrap_or_default();
         for member in members_of(self.model, &of.kind) {
             self.check_annotations(&member.annotations)?;
             let name = names::identifier(&member.name);
@@ -153,7 +157,7 @@ impl<'m> Cpp<'m> {
         Ok(())
     }
 
-    fn check_type(&mut self, ty: &Type, position: Position) -> Result<(), Refused> {
+    pub(super) fn check_type(&mut self, ty: &Type, position: Position) -> Result<(), Refused> {
         match ty {
             Type::Primitive(Primitive::LongDouble) => {
                 let message = "`long double` has no encoding here";

@@ -172,6 +172,9 @@ impl<'m> Cpp<'m> {
     ) {
         let kind = extensibility(of.extensibility);
         self.begin(id, "encode", key);
+        if members.is_empty() {
+            self.functions.line("(void)v;");
+        }
         self.functions.line("tw_cdr_mark mark;");
         self.functions.when(
             &format!("!tw_cdr_open_struct(w, {kind}, &mark)"),
@@ -263,6 +266,9 @@ impl<'m> Cpp<'m> {
     ) {
         let kind = extensibility(of.extensibility);
         self.begin(id, "decode", key);
+        if members.is_empty() {
+            self.functions.line("(void)v;");
+        }
         self.functions.line("tw_cdr_scope scope;");
         self.functions.when(
             &format!("!tw_cdr_enter_struct(r, {kind}, &scope)"),

@@ -41,7 +41,7 @@ impl Cpp<'_> {
         }
         let first = of.literals.get(of.default as usize);
         let first = first.map_or_else(String::new, |first| names::identifier(&first.name));
-        let full_name = names::qualified(definition);
+        let full_name = names::qualified(self.model, definition);
         let here = self.namespaces.clone();
         self.enter(&[]);
         let text = &mut self.text;

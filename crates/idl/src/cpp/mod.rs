@@ -5,6 +5,7 @@ mod aggregate;
 mod check;
 mod codec;
 mod constructed;
+mod interface;
 mod macros;
 mod names;
 mod types;
@@ -19,11 +20,15 @@ use crate::diagnostic::visible;
 use crate::limits;
 use crate::model::{Definition, DefinitionId, DefinitionKind, Model, Position, Type};
 use crate::rust::Refusal;
+use crate::services::Services;
 
 /// C++ of a model, for a file of this name, or all that it cannot have.
 pub(crate) fn cpp(model: &Model, name: &str) -> Result<String, Vec<Refusal>> {
+    let services = Services::of(model);
     let mut cpp = Cpp {
-        model,
+        model: &services.model,
+        services: &services,
+        hidden: BTreeSet::new(),
         text: Text::default(),
         traits: Text::default(),
         functions: Text::default(),
@@ -36,6 +41,7 @@ pub(crate) fn cpp(model: &Model, name: &str) -> Result<String, Vec<Refusal>> {
         apart: BTreeSet::new(),
         sizes: BTreeMap::new(),
     };
+    cpp.hide_wire_types();
     cpp.check();
     if !cpp.refusals.is_empty() {
         return Err(cpp.refusals);
@@ -48,7 +54,11 @@ pub(crate) fn cpp(model: &Model, name: &str) -> Result<String, Vec<Refusal>> {
 }
 
 struct Cpp<'m> {
+    /// With what its interfaces become.
     model: &'m Model,
+    services: &'m Services<'m>,
+    /// Types on the wire that have no class.
+    hidden: BTreeSet<DefinitionId>,
     /// Types, and in the end all.
     text: Text,
     /// What is known of types, in the namespace of codecs.
@@ -104,6 +114,9 @@ impl<'m> Cpp<'m> {
         ] {
             self.text.line(line);
         }
+        if !self.services.services.is_empty() {
+            self.text.line("#include <tickwire/rpc.hpp>");
+        }
         let all = model.definitions().map(|(id, _)| id);
         let all: Vec<DefinitionId> = all.filter(|id| self.known.contains(id)).collect();
         let order = match order::order(model, all) {
@@ -128,6 +141,11 @@ impl<'m> Cpp<'m> {
                 let help = "compile parts of it apart";
                 self.refuse(position, "this is too much text in C++", help);
                 return;
+            }
+        }
+        for (id, definition) in model.definitions() {
+            if let DefinitionKind::Interface(of) = &definition.kind {
+                self.interface(id, definition, of);
             }
         }
         self.enter(&[]);
@@ -202,7 +220,7 @@ impl<'m> Cpp<'m> {
 
     /// Enters the namespaces of a definition; returns its name in them.
     fn enter_for(&mut self, definition: &Definition) -> String {
-        let mut path = names::path(definition);
+        let mut path = names::path(self.model, definition);
         let name = path.pop().unwrap_or_default();
         self.enter(&path);
         name

@@ -2,7 +2,7 @@
 
 use super::macros::is_macro;
 use crate::c::names::{KEYWORDS, STANDARD, primitive_type};
-use crate::model::{Definition, Primitive};
+use crate::model::{Definition, DefinitionKind, Model, Primitive};
 
 /// A name as the OMG's mapping has it: what C++ means something else by gets `_cxx_` before it.
 pub(super) fn identifier(name: &str) -> String {
@@ -12,10 +12,21 @@ pub(super) fn identifier(name: &str) -> String {
     }
 }
 
-/// The namespaces of a definition, and its name in them.
-pub(super) fn path(definition: &Definition) -> Vec<String> {
-    let parts = definition.full_name.split("::");
-    let mut path: Vec<String> = parts.map(identifier).collect();
+/// The namespaces of a definition, and its name in them. What an interface defines is in one beside it, as a struct can
+/// have none.
+pub(super) fn path(model: &Model, definition: &Definition) -> Vec<String> {
+    let mut path = vec![identifier(&definition.name)];
+    let mut scope = definition.scope;
+    while let Some(id) = scope {
+        let outer = model.definition(id);
+        let name = identifier(&outer.name);
+        path.push(match outer.kind {
+            DefinitionKind::Interface(_) => format!("{name}{TYPES}"),
+            _ => name,
+        });
+        scope = outer.scope;
+    }
+    path.reverse();
     if let Some(first) = path.first_mut()
         && is_global(first)
     {
@@ -25,9 +36,12 @@ pub(super) fn path(definition: &Definition) -> Vec<String> {
 }
 
 /// The name of a definition wherever it is used.
-pub(super) fn qualified(definition: &Definition) -> String {
-    format!("::{}", path(definition).join("::"))
+pub(super) fn qualified(model: &Model, definition: &Definition) -> String {
+    format!("::{}", path(model, definition).join("::"))
 }
+
+/// Behind the name of an interface, the namespace of what it defines.
+pub(super) const TYPES: &str = "Types";
 
 /// The type of a primitive.
 pub(super) fn primitive(primitive: Primitive) -> String {

@@ -8,7 +8,7 @@ use crate::model::{DefinitionId, DefinitionKind, Member, Primitive, Type, Value}
 
 impl Cpp<'_> {
     pub(super) fn name(&self, id: DefinitionId) -> String {
-        names::qualified(self.model.definition(id))
+        names::qualified(self.model, self.model.definition(id))
     }
 
     /// A type as it is declared.

@@ -118,7 +118,7 @@ impl<'m> CSharp<'m> {
             DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
                 let message = format!("the {} `{full_name}` has no code in C#", of.kind.keyword());
                 let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
-                            made in Rust and Python";
+                            made in Rust, C++ and Python";
                 return Err(self.refuse(position, message, help));
             }
             DefinitionKind::Const(ty, _) => {

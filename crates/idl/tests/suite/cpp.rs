@@ -49,9 +49,22 @@ fn what_cpp_cannot_have_is_told_with_its_place() {
             "struct S { long long a; long double b; };",
             "test.idl:1:25: error: `long double` has no encoding here",
         ),
+        ("interface I {};", "the interface `I` has no operations"),
         (
-            "interface I { void f(); };",
-            "the interface `I` has no code in C++",
+            "interface I { void f(in long double a); };",
+            "`long double` has no encoding here",
+        ),
+        (
+            "interface I { void wait_for_service(); };",
+            "`wait_for_service` of `I` means something else in its client",
+        ),
+        (
+            "interface I { void f(); }; struct IClient { long a; };",
+            "`IClient` and `I` both have `::IClient` in C++",
+        ),
+        (
+            "exception E { long what; };",
+            "two members of `E` have `what` in C++",
         ),
         ("struct S {};", "the struct `S` has no members"),
         (
