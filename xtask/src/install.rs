@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         "tickwire.h",
         "tickwire/cdr.h",
         "tickwire/payload.h",
+        "tickwire/value.h",
         "tickwire/exchange.h",
         "tickwire/czmq.h",
     ] {

@@ -3,6 +3,8 @@
 #include "../../include/tickwire.h"
 #include "../../include/tickwire/payload.h"
 #include "../../include/tickwire/payload.h"
+#include "../../include/tickwire/value.h"
+#include "../../include/tickwire/value.h"
 #include "../../include/tickwire/cdr.h"
 #include "../../include/tickwire/cdr.h"
 #include "../../include/tickwire/exchange.h"
