@@ -22,8 +22,10 @@ use std::time::Duration;
 use tickwire_base::{Channel, Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::MAX_GATHERED_LEN;
-use tickwire_rtps::wire::{Arrival, Context, EntityId, Guid, Malformed, Submessage};
-use tickwire_transport::shm::Borrowed;
+use tickwire_rtps::wire::{
+    Arrival, Context, EntityId, Guid, Malformed, SequenceNumber, Submessage,
+};
+use tickwire_transport::shm::{Borrowed, MAX_NOTES};
 use tickwire_transport::tcp::{self, TcpNet, TcpReceiver};
 use tickwire_transport::{
     InterfaceWatch, Poller, ReceiveBatch, ReceiveError, UdpSocket, WaitError,
@@ -173,6 +175,8 @@ struct Work {
     routes: RouteCache,
     outbox: Outbox,
     to_tell: Vec<Arc<dyn ReaderEndpoint>>,
+    /// What readers have of the writer that has lent them something.
+    said: Vec<(EntityId, SequenceNumber)>,
 }
 
 impl Lane {
@@ -187,6 +191,7 @@ impl Lane {
                 routes: RouteCache::default(),
                 outbox: Outbox::new(),
                 to_tell: Vec::new(),
+                said: Vec::new(),
             },
             found_count: 0,
             found_at: Instant::ZERO,
@@ -486,7 +491,7 @@ impl Work {
         &mut self,
         core: &Core,
         (now, timestamp): (Instant, Timestamp),
-        lent: Option<&Borrowed>,
+        lent: Option<Lending<'_>>,
         discovered: &mut Discovered,
         hand_on: impl FnOnce(&mut Dispatch<'_>),
     ) {
@@ -501,6 +506,7 @@ impl Work {
             calls_listeners,
             discovered,
             to_tell: &mut self.to_tell,
+            said: &mut self.said,
         };
         hand_on(&mut dispatch);
         if calls_listeners {
@@ -549,13 +555,24 @@ struct Dispatch<'a> {
     routes: &'a Routes,
     now: Instant,
     timestamp: Timestamp,
-    lent: Option<&'a Borrowed>,
+    lent: Option<Lending<'a>>,
     outbox: &'a mut Outbox,
     calls_listeners: bool,
     /// What discovery has had that has not taken effect.
     discovered: &'a mut Discovered,
     /// Readers whose listeners are called once more has been delivered.
     to_tell: &'a mut Vec<Arc<dyn ReaderEndpoint>>,
+    /// What readers of what was lent have then.
+    said: &'a mut Vec<(EntityId, SequenceNumber)>,
+}
+
+/// What is known of a message that was lent.
+#[derive(Clone, Copy)]
+struct Lending<'a> {
+    /// Whose log has told of it.
+    writer: Guid,
+    /// Where it lies, unless it was copied.
+    memory: Option<&'a Borrowed>,
 }
 
 /// What has come for discovery so far.
@@ -634,11 +651,11 @@ impl Dispatch<'_> {
         let readers = self.routes.readers_of(reader, writer);
         match readers {
             [only] if self.takes_runs(only, writer) => {
-                let mut run = Run::new(self.now, self.timestamp, submessage, rest);
-                run.lent = self.lent;
+                let mut run = self.run(submessage, rest);
                 if only.receive(&mut run, self.outbox) {
                     self.tell_later(only);
                 }
+                self.hear(only, &run);
                 run.behind()
             }
             readers => {
@@ -684,10 +701,10 @@ impl Dispatch<'_> {
             return self.core.counters.unrouted.add(1);
         }
         for reader in readers {
-            let mut run = Run::new(self.now, self.timestamp, submessage, rest);
-            run.lent = self.lent;
+            let mut run = self.run(submessage, rest);
             run.end();
             let has_news = reader.receive(&mut run, self.outbox);
+            self.hear(reader, &run);
             if has_news && self.calls_listeners && !reader.keeps_all() {
                 // Answers leave before a listener may take its time.
                 self.core.send_user(self.outbox);
@@ -708,6 +725,31 @@ impl Dispatch<'_> {
                 discovery.writer_heard(self.now, writer);
                 sign.end_silence();
             });
+        }
+    }
+
+    fn run<'r, 'a>(&self, first: Submessage<'a>, rest: &'r mut Messages<'a>) -> Run<'r, 'a>
+    where
+        Self: 'r,
+    {
+        let mut run = Run::new(self.now, self.timestamp, first, rest);
+        if let Some(lending) = self.lent {
+            run.lent = lending.memory;
+            run.asks = lending.writer == run.writer();
+        }
+        run
+    }
+
+    /// Notes what a reader has said that it has.
+    fn hear(&mut self, reader: &Arc<dyn ReaderEndpoint>, run: &Run<'_, '_>) {
+        let Some(has) = run.has else {
+            return;
+        };
+        let reader = reader.guid().entity;
+        if let Some((_, said)) = self.said.iter_mut().find(|(said, _)| *said == reader) {
+            *said = has;
+        } else if self.said.len() < MAX_NOTES {
+            self.said.push((reader, has));
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::{PATIENCE, wait_for_logs};
@@ -391,6 +392,33 @@ fn what_is_lent_anew_before_it_is_read_is_repaired_as_far_as_it_is_kept() {
         last = number;
     }
     assert_eq!(shared_memory(&theirs).records_lost, 20 - COUNT as u64);
+}
+
+/// The writer sees beside its log that the reader has looked, and so writes where the processor has been a moment ago: to
+/// what the reader has let go of, or to one more while it holds the last.
+#[test]
+fn what_all_readers_have_is_lent_next() {
+    let ours = participant(118);
+    let theirs = builder(118).driving(Driving::Polled).build().expect("one");
+    let writer = writer(&ours, offered());
+    let reader = reader_in_place(&theirs, requested());
+    wait_for_logs(&theirs, 1);
+    lend(&writer, 0, LEN);
+    take(&reader, 1);
+    writer.wait_for_acknowledgments(PATIENCE).expect("a reader");
+    let mut places = BTreeSet::new();
+    let mut held = None;
+    for number in 1..100 {
+        assert!(lend(&writer, number, LEN));
+        let taken = take(&reader, 1);
+        let sample = bytes(&taken[0]);
+        assert!(sample.is_in_place());
+        assert_eq!(**sample, content(number, LEN));
+        places.insert(sample.as_ptr().addr());
+        held = Some(taken);
+    }
+    assert!(places.len() <= 3, "{} of {COUNT}", places.len());
+    drop(held);
 }
 
 /// A writer that keeps all waits for readers when three quarters of the loans are not acknowledged, whatever their

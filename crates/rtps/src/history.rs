@@ -648,12 +648,16 @@ impl<B: Lent> History<B> {
         Some(removed)
     }
 
-    /// Removes all changes up to `end`, or up to the first end of a set; says how many, and as how many bytes
-    /// their payloads counted.
-    pub(crate) fn remove_through(&mut self, end: SequenceNumber) -> (usize, usize) {
+    /// Removes all changes up to `end`, or up to the first end of a set, which every reader has if they are
+    /// `done_with`; says how many, and as how many bytes their payloads counted.
+    pub(crate) fn remove_through(
+        &mut self,
+        end: SequenceNumber,
+        done_with: bool,
+    ) -> (usize, usize) {
         let (count, len) = match self.ring.is_empty() {
             true => (0, 0),
-            false => self.remove_from_ring(end),
+            false => self.remove_from_ring(end, done_with),
         };
         match self.ring.is_empty() {
             true => {
@@ -664,7 +668,7 @@ impl<B: Lent> History<B> {
         }
     }
 
-    fn remove_from_ring(&mut self, end: SequenceNumber) -> (usize, usize) {
+    fn remove_from_ring(&mut self, end: SequenceNumber, done_with: bool) -> (usize, usize) {
         let (mut count, mut len) = (0, 0);
         let (mut keyless, mut next_keyless) = (0, None);
         let mut passed = 0;
@@ -683,8 +687,10 @@ impl<B: Lent> History<B> {
                     key => self.unlink(key, None, newer),
                 }
                 self.expiries.remove(&number);
-                if let Payload::Own(bytes) = payload {
-                    self.pool.give(bytes);
+                match payload {
+                    Payload::Own(bytes) => self.pool.give(bytes),
+                    Payload::Lent(mut lent) if done_with => lent.done_with(),
+                    Payload::Lent(_) => {}
                 }
             }
         }

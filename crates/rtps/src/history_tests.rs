@@ -79,7 +79,7 @@ fn what_everybody_has_goes_in_one_sweep() {
         );
     }
     history.remove(SequenceNumber(6));
-    assert_eq!(history.remove_through(SequenceNumber(11)), (10, 30));
+    assert_eq!(history.remove_through(SequenceNumber(11), false), (10, 30));
     assert_eq!((history.len(), history.instance_count()), (9, 3));
     for key in [None, Some([0; 16]), Some([1; 16])] {
         let mut chain: Vec<_> = history.newest_of(key).collect();
@@ -89,7 +89,7 @@ fn what_everybody_has_goes_in_one_sweep() {
         assert_eq!(history.second_of(key), chain.get(1).copied());
     }
     assert_eq!(history.first(), Some(SequenceNumber(12)));
-    history.remove_through(SequenceNumber(20));
+    history.remove_through(SequenceNumber(20), false);
     assert_eq!((history.len(), history.instance_count()), (0, 0));
 }
 
@@ -387,7 +387,7 @@ proptest! {
                 }
                 9 => {
                     let end = SequenceNumber(next - number % 40);
-                    prop_assert_eq!(one.remove_through(end), other.remove_through(end));
+                    prop_assert_eq!(one.remove_through(end, false), other.remove_through(end, false));
                 }
                 _ => {}
             }
@@ -405,13 +405,13 @@ fn a_stream_stays_in_the_tail_and_leaves_in_pieces() {
     assert!(history.ring.is_empty());
     let end = SequenceNumber(5_000);
     let len = (1..=5_000).map(plain_len).sum();
-    assert_eq!(history.remove_through(end), (5_000, len));
+    assert_eq!(history.remove_through(end, false), (5_000, len));
     assert_eq!(history.first(), Some(end.next()));
-    assert_eq!(history.remove_through(end), (0, 0));
+    assert_eq!(history.remove_through(end, false), (0, 0));
     push(&mut history, 10_001, 1);
     assert_eq!((history.tail.len(), history.len()), (0, 5_001));
     push_plain(&mut history, 10_002);
     assert_eq!(history.tail.len(), 1);
-    history.remove_through(SequenceNumber(i64::MAX));
+    history.remove_through(SequenceNumber(i64::MAX), false);
     assert_eq!(history.len(), 0);
 }

@@ -8,8 +8,8 @@ use common::{keep_all, number, tell_writer};
 use proptest::prelude::*;
 use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::wire::{
-    AckNack, EntityId, Guid, GuidPrefix, MessageReader, MessageWriter, NackFrag, SequenceNumberSet,
-    Submessage,
+    AckNack, EntityId, Guid, GuidPrefix, MessageReader, MessageWriter, NackFrag, SequenceNumber,
+    SequenceNumberSet, Submessage,
 };
 use tickwire_rtps::writer::{
     HistoryKind, Log, NothingLent, ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig,
@@ -43,6 +43,8 @@ impl Log for Kept {
     fn publish_lent(&mut self, lent: &NothingLent) {
         match *lent {}
     }
+
+    fn hear(&mut self, _: usize, _: &mut Vec<(Guid, SequenceNumber)>) {}
 }
 
 /// What may befall a writer.

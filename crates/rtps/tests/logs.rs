@@ -2,9 +2,12 @@
 
 use std::net::Ipv4Addr;
 
+use std::cell::Cell;
+use std::rc::Rc;
 use tickwire_base::{Instant, Locator, Timestamp};
+
 use tickwire_rtps::wire::{
-    EntityId, Guid, GuidPrefix, MessageReader, SerializedPayload, Submessage,
+    EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload, Submessage,
 };
 use tickwire_rtps::writer::{
     HistoryKind, LENT_HEAD_LEN, Lent, Log, ReaderProxy, WriteError, Writer, WriterConfig,
@@ -24,10 +27,13 @@ struct Kept {
     messages: Vec<Vec<u8>>,
     /// Of those that lay ready.
     lent: Vec<Vec<u8>>,
+    /// What readers say beside the log, and how many participants have been looked at for it.
+    said: Vec<(Guid, SequenceNumber)>,
+    looked_at: usize,
 }
 
-/// A message of which as many bytes come before the payload.
-struct Ready(Vec<u8>, usize);
+/// A message of which as many bytes come before the payload, and how many of them every reader has.
+struct Ready(Vec<u8>, usize, Rc<Cell<usize>>);
 
 impl Lent for Ready {
     fn payload(&self) -> &[u8] {
@@ -37,6 +43,10 @@ impl Lent for Ready {
     fn counted_len(&self) -> usize {
         COUNTED_LEN
     }
+
+    fn done_with(&mut self) {
+        self.2.set(self.2.get() + 1);
+    }
 }
 
 impl Log for Kept {
@@ -44,6 +54,11 @@ impl Log for Kept {
 
     fn publish_lent(&mut self, lent: &Ready) {
         self.lent.push(lent.0.clone());
+    }
+
+    fn hear(&mut self, count: usize, said: &mut Vec<(Guid, SequenceNumber)>) {
+        self.looked_at = self.looked_at.max(count);
+        said.append(&mut self.said);
     }
 
     fn max_len(&self) -> Option<usize> {
@@ -107,7 +122,21 @@ fn lend(
     payload: &[u8],
     outbox: &mut Outbox,
 ) -> Result<(), WriteError<()>> {
-    let lend = |head: &[u8; LENT_HEAD_LEN]| Ok(Ready([&head[..], payload].concat(), head.len()));
+    lend_counted(writer, change, payload, outbox, &Rc::default())
+}
+
+/// The same, which counts what every reader has.
+fn lend_counted(
+    writer: &mut Writer<Kept>,
+    change: Change,
+    payload: &[u8],
+    outbox: &mut Outbox,
+    done_with: &Rc<Cell<usize>>,
+) -> Result<(), WriteError<()>> {
+    let lend = |head: &[u8; LENT_HEAD_LEN]| {
+        let message = [&head[..], payload].concat();
+        Ok(Ready(message, head.len(), Rc::clone(done_with)))
+    };
     let written = writer.write_lent(LATER, &change, payload.len(), lend, outbox);
     written.map(drop)
 }
@@ -327,5 +356,94 @@ fn what_is_lent_counts_as_what_it_says() {
     assert_eq!(refused, Err(WriteError::WouldBlock));
     writer.unmatch_reader(Guid::new(NEIGHBOUR, EntityId::user_reader(2, true)));
     lend(&mut writer, change(None), &payload, &mut outbox).expect("room");
+    assert_eq!(writer.history_len(), 0);
+}
+
+/// Who follows the log says there what it has of what is lent: nothing is asked for by the network.
+#[test]
+fn what_readers_say_beside_the_log_acknowledges() {
+    let mut writer = writer(WriterConfig {
+        history: HistoryKind::KeepAll,
+        max_unacknowledged_len: 32 << 10,
+        ..WriterConfig::new(Guid::UNKNOWN)
+    });
+    let reliable = |key| Guid::new(NEIGHBOUR, EntityId::user_reader(key, true));
+    for key in [2, 3] {
+        let proxy = ReaderProxy {
+            guid: reliable(key),
+            reliable: true,
+            ..ReaderProxy::default()
+        };
+        writer.match_reader(Instant::ZERO, proxy, &mut Outbox::new());
+    }
+    writer.unmatch_reader(Guid::new(NEIGHBOUR, EntityId::user_reader(1, true)));
+    let (mut outbox, done_with) = (Outbox::new(), Rc::default());
+    let mut lend = |writer: &mut Writer<Kept>| {
+        lend_counted(writer, change(None), &[9; 64], &mut outbox, &done_with)
+    };
+    lend(&mut writer).expect("room");
+    let heartbeats = writer.counters().heartbeats;
+    let has = |key, number| (reliable(key), SequenceNumber(number));
+    for number in 1..100 {
+        writer.log().said.extend([has(2, number), has(3, number)]);
+        lend(&mut writer).expect("room");
+        assert_eq!(
+            (writer.history_len(), done_with.get()),
+            (1, number as usize)
+        );
+    }
+    let counters = writer.counters();
+    assert_eq!((counters.heartbeats, counters.acknacks), (heartbeats, 0));
+    assert!(writer.log().looked_at < 10, "few, however many follow");
+    // The slower one counts, and what is not true does not.
+    let stranger = Guid::new(STRANGER, EntityId::user_reader(2, true));
+    let said = [
+        has(2, 100),
+        has(3, 50),
+        has(3, 101),
+        (stranger, SequenceNumber(100)),
+    ];
+    writer.log().said.extend(said);
+    for _ in 0..7 {
+        lend(&mut writer).expect("room");
+    }
+    assert_eq!((writer.history_len(), done_with.get()), (8, 99));
+    let counters = writer.counters();
+    assert_eq!((counters.misbehaved, counters.from_unmatched), (1, 1));
+    assert_eq!(lend(&mut writer), Err(WriteError::WouldBlock));
+    // The one that a write waits for may say so at any time.
+    writer.log().said.push(has(3, 100));
+    lend(&mut writer).expect("room");
+    assert_eq!((writer.history_len(), done_with.get()), (8, 100));
+    // Best-effort readers do not say what they have.
+    match_reader(&mut writer, NEIGHBOUR);
+    writer.log().said.extend([has(2, 108), has(3, 108)]);
+    lend(&mut writer).expect("room");
+    assert_eq!((writer.history_len(), done_with.get()), (1, 100));
+}
+
+/// A writer that has written all looks again before it reminds anybody.
+#[test]
+fn who_has_said_that_it_has_all_is_not_reminded() {
+    let mut writer = writer(WriterConfig {
+        history: HistoryKind::KeepAll,
+        ..WriterConfig::new(Guid::UNKNOWN)
+    });
+    let guid = Guid::new(NEIGHBOUR, EntityId::user_reader(2, true));
+    let proxy = ReaderProxy {
+        guid,
+        reliable: true,
+        ..ReaderProxy::default()
+    };
+    writer.match_reader(Instant::ZERO, proxy, &mut Outbox::new());
+    let mut outbox = Outbox::new();
+    lend(&mut writer, change(None), &[9; 64], &mut outbox).expect("room");
+    writer.log().said.push((guid, SequenceNumber::FIRST));
+    let heartbeats = writer.counters().heartbeats;
+    while let Some(at) = writer.poll_timeout() {
+        writer.handle_timeout(at, &mut outbox);
+    }
+    assert_eq!(writer.counters().heartbeats, heartbeats);
+    assert!(writer.is_acknowledged(SequenceNumber::FIRST));
     assert_eq!(writer.history_len(), 0);
 }

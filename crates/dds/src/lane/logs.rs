@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use tickwire_base::Instant;
 use tickwire_rtps::wire::{Arrival, Guid};
-use tickwire_transport::shm::{BorrowError, Borrowed, LogReader, NextError};
+use tickwire_transport::shm::{BorrowError, LogReader, NextError};
 use tickwire_transport::{Poller, Ready, WaitError};
 
-use super::{Discovered, Lane, Work};
+use super::{Discovered, Lane, Lending, Work};
 use crate::clock;
 use crate::core::Core;
 use crate::loan::Whereabouts;
-use crate::shm::{Notice, SharedMemory, Want};
+use crate::shm::{Notice, SharedMemory, Want, note};
 
 /// The logs that a lane follows.
 #[derive(Default)]
@@ -134,9 +134,13 @@ impl Followed {
         shm: &SharedMemory,
         lies: Whereabouts,
         buffer: &mut Vec<u8>,
-        hand_on: impl FnOnce(&[u8], Option<&Borrowed>),
+        hand_on: impl FnOnce(&[u8], Lending<'_>),
     ) {
         let counters = &shm.counters;
+        let copied = Lending {
+            writer: self.writer,
+            memory: None,
+        };
         let Some(pool) = self.reader.pool() else {
             return self.leave(shm);
         };
@@ -144,13 +148,17 @@ impl Followed {
         let error = match borrowed {
             Some(Ok(borrowed)) => {
                 counters.loans_received.add(1);
-                return hand_on(lies.message(borrowed.trusted_bytes()), Some(&borrowed));
+                let in_place = Lending {
+                    memory: Some(&borrowed),
+                    ..copied
+                };
+                return hand_on(lies.message(borrowed.trusted_bytes()), in_place);
             }
             None | Some(Err(BorrowError::TooMany { .. })) => match pool.read(lies.place, buffer) {
                 Ok(bytes) => {
                     counters.loans_received.add(1);
                     counters.loans_copied.add(1);
-                    return hand_on(lies.message(bytes), None);
+                    return hand_on(lies.message(bytes), copied);
                 }
                 Err(error) => error,
             },
@@ -351,10 +359,13 @@ impl Work {
                 shm.counters.record_bytes_received.add(len as u64);
                 // What was copied before has been delivered.
                 log.take_lent(shm, lies, &mut batch.bytes, |bytes, lent| {
-                    self.hand_on(core, time, lent, &mut discovered, |dispatch| {
+                    self.hand_on(core, time, Some(lent), &mut discovered, |dispatch| {
                         dispatch.datagram(bytes, FROM_HERE);
                     });
                 });
+                for (place, (reader, has)) in self.said.drain(..).enumerate() {
+                    log.reader.leave_note(place, note(reader, has));
+                }
                 self.call_listeners();
             }
             core.end_discovery(discovered, &mut self.outbox);

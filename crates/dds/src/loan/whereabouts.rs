@@ -77,6 +77,10 @@ impl Lent for LentMessage {
     fn counted_len(&self) -> usize {
         usize::try_from(self.counted_len).unwrap_or(usize::MAX)
     }
+
+    fn done_with(&mut self) {
+        self.lent.done_with();
+    }
 }
 
 const MAGIC: &[u8; 4] = b"LENT";

@@ -43,6 +43,9 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
                 }
             }
             state.borrow(None);
+            if run.asks {
+                run.has = state.machine.has_up_to(run.writer());
+            }
             StatusMask::NONE
         })
     }

@@ -24,6 +24,10 @@ pub(crate) struct Run<'r, 'a> {
     pub(crate) timestamp: Timestamp,
     /// Memory that its writer lends, where they lie.
     pub(crate) lent: Option<&'r Borrowed>,
+    /// Whether the reader is to say what it [has](Self::has) then.
+    pub(crate) asks: bool,
+    /// Up to which number it has everything of the writer, as it would acknowledge.
+    pub(crate) has: Option<SequenceNumber>,
     current: Submessage<'a>,
     /// From whom, and for whom.
     ends: Ends,
@@ -63,6 +67,8 @@ impl<'r, 'a> Run<'r, 'a> {
             now,
             timestamp,
             lent: None,
+            asks: false,
+            has: None,
             ends: Ends::of(rest.context(), &first),
             current: first,
             rest,
@@ -78,6 +84,10 @@ impl<'r, 'a> Run<'r, 'a> {
 
     pub(crate) fn context(&self) -> &Context<'a> {
         self.rest.context()
+    }
+
+    pub(crate) fn writer(&self) -> Guid {
+        self.ends.writer
     }
 
     pub(crate) fn submessage(&self) -> &Submessage<'a> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tickwire_base::Locator;
 use tickwire_rtps::wire::{EntityId, GuidPrefix};
 use tickwire_transport::shm::meeting::{Asked, LogId, Meeting, Refusal};
-use tickwire_transport::shm::{Admission, Gating, LogWriter, Seat};
+use tickwire_transport::shm::{Admission, LogWriter, Seat};
 
 use super::way::NO_MEMORY;
 use super::{CountingLog, Obstacle, SharedMemory, Way, parse_log_id};
@@ -37,7 +37,7 @@ impl Host {
         let routes = core.directory.snapshot();
         let writer = routes.writers.get(&entity);
         let seat = writer.ok_or(Refusal::Unknown);
-        let seat = seat.and_then(|writer| Ok((writer, shm.seat(writer, asked)?)));
+        let seat = seat.and_then(|writer| Ok((writer, shm.seat(writer, guest, asked)?)));
         match seat {
             Ok((writer, admission)) => {
                 *self.seats.entry((entity, guest)).or_default() += 1;
@@ -95,7 +95,12 @@ impl Host {
 
 impl SharedMemory {
     /// A seat at the writer's log, which is made for the first one.
-    fn seat(&self, writer: &Arc<WriterEndpoint>, asked: &Asked) -> Result<Admission, Refusal> {
+    fn seat(
+        &self,
+        writer: &Arc<WriterEndpoint>,
+        guest: GuidPrefix,
+        asked: &Asked,
+    ) -> Result<Admission, Refusal> {
         let entity = writer.guid.entity;
         if !self.read_logs().contains_key(&entity) {
             let len = log_len(writer.max_unacknowledged_len());
@@ -108,7 +113,7 @@ impl SharedMemory {
             self.write_logs().insert(entity, Arc::downgrade(writer));
         }
         let bell = Arc::clone(&asked.bell);
-        let seat = writer.with_log(|log| log.writer.seat(bell, Gating::Overruns));
+        let seat = writer.with_log(|log| log.seat(bell, guest));
         seat.ok_or(Refusal::Unknown)?.map_err(|_| Refusal::Full)
     }
 
@@ -127,7 +132,7 @@ impl SharedMemory {
             return self.remove_log(writer);
         }
         if let Some(writer) = self.writer_with_log(writer) {
-            writer.with_log(|log| log.writer.free(seat));
+            writer.with_log(|log| log.free(seat));
         }
     }
 

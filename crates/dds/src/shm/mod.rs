@@ -20,6 +20,7 @@
 mod barrier;
 mod guest;
 mod host;
+mod note;
 mod own_log;
 mod way;
 
@@ -52,6 +53,7 @@ use crate::writer::endpoint::WriterEndpoint;
 use barrier::Barrier;
 use guest::Guest;
 use host::Host;
+pub(crate) use note::note;
 use own_log::Sent;
 pub(crate) use own_log::{CountingLog, OwnLog};
 pub use way::{Obstacle, Way};
@@ -441,4 +443,4 @@ fn hash(parts: &[&[u8]]) -> u128 {
 }
 
 /// Of what is said at meetings, of what logs hold, and of what their records do.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;

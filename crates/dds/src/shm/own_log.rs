@@ -2,10 +2,15 @@
 //! there.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
+use tickwire_rtps::wire::{Guid, GuidPrefix, SequenceNumber};
 use tickwire_rtps::writer::{LENT_HEAD_LEN, Lent, Log};
-use tickwire_transport::shm::{LogWriter, Ringing};
+use tickwire_transport::shm::{
+    Admission, Bell, Gating, LogWriter, MAX_NOTES, Note, Ringing, Seat, SeatError,
+};
 
+use super::note;
 use crate::loan::LentMessage;
 
 /// A log, and what was written to it.
@@ -13,6 +18,17 @@ use crate::loan::LentMessage;
 pub(crate) struct CountingLog {
     pub(super) writer: LogWriter,
     pub(super) sent: Sent,
+    guests: Vec<Guest>,
+    /// Which of them is heard next.
+    next_guest: usize,
+}
+
+/// A participant that follows a log, and what of its notes has been heard.
+#[derive(Debug)]
+struct Guest {
+    seat: Seat,
+    prefix: GuidPrefix,
+    heard: [Note; MAX_NOTES],
 }
 
 /// What was written to logs.
@@ -42,6 +58,51 @@ impl CountingLog {
         Self {
             writer,
             sent: Sent::default(),
+            guests: Vec::new(),
+            next_guest: 0,
+        }
+    }
+
+    /// A seat for a participant whose thread that follows logs is rung by `bell`. Nobody waits for it.
+    pub(super) fn seat(
+        &mut self,
+        bell: Arc<Bell>,
+        prefix: GuidPrefix,
+    ) -> Result<Admission, SeatError> {
+        let admission = self.writer.seat(bell, Gating::Overruns)?;
+        self.guests.push(Guest {
+            seat: admission.seat(),
+            prefix,
+            heard: [Note::default(); MAX_NOTES],
+        });
+        Ok(admission)
+    }
+
+    /// Gives it back.
+    pub(super) fn free(&mut self, seat: Seat) {
+        self.writer.free(seat);
+        self.guests.retain(|guest| guest.seat != seat);
+    }
+
+    /// Appends what the readers of the next `count` guests have, as far as it is new.
+    fn hear(&mut self, count: usize, said: &mut Vec<(Guid, SequenceNumber)>) {
+        for _ in 0..count.min(self.guests.len()) {
+            self.next_guest = match self.next_guest + 1 {
+                next if next < self.guests.len() => next,
+                _ => 0,
+            };
+            let Some(guest) = self.guests.get_mut(self.next_guest) else {
+                return;
+            };
+            for (place, heard) in guest.heard.iter_mut().enumerate() {
+                let note = self.writer.note(guest.seat, place);
+                let Some(note) = note.filter(|note| note != heard) else {
+                    continue;
+                };
+                *heard = note;
+                let what = note::parse(note);
+                said.extend(what.map(|(reader, number)| (Guid::new(guest.prefix, reader), number)));
+            }
         }
     }
 
@@ -137,6 +198,12 @@ impl Log for OwnLog {
 
     fn publish_sample(&mut self, head: &[u8; LENT_HEAD_LEN], payload: &[u8]) {
         self.write(|log| log.publish(head, payload));
+    }
+
+    fn hear(&mut self, count: usize, said: &mut Vec<(Guid, SequenceNumber)>) {
+        if let Some(log) = &mut self.log {
+            log.hear(count, said);
+        }
     }
 
     fn publish_lent(&mut self, lent: &LentMessage) {

@@ -93,6 +93,14 @@ impl Reader {
         })
     }
 
+    /// What an acknowledgement would say of a writer: up to which number nothing lacks. `None` if the reader does not
+    /// acknowledge, or the writer has not been heard yet.
+    pub fn has_up_to(&self, writer: Guid) -> Option<SequenceNumber> {
+        let writer = &self.writers[self.find(writer).ok()?];
+        let acknowledges = writer.proxy.reliable && writer.synchronized;
+        acknowledges.then(|| writer.expected.previous())
+    }
+
     /// Begins to listen to a writer, or takes over its new locators if it is matched already. A
     /// reliable writer is asked for a heartbeat at once unless it
     /// [speaks first](WriterProxy::speaks_first), and again until it sends one.

@@ -41,8 +41,14 @@ impl<L: Log> Writer<L> {
             self.counters.stale += 1;
             return;
         }
-        let flows = !asks && acknack.is_final;
-        self.acknowledge(now, index, base.previous(), flows);
+        self.counters.acknacks += 1;
+        self.readers[index].acknacks += 1;
+        if self.acknowledge(now, index, base.previous()) {
+            let flows = !asks && acknack.is_final;
+            if !flows || !self.leaves_release() {
+                self.release();
+            }
+        }
         let idle = !self.request(now, index, &acknack.state);
         let lags = self.readers[index].lags(self.sent());
         if lags {
@@ -61,11 +67,32 @@ impl<L: Log> Writer<L> {
         }
     }
 
-    /// The reader has everything up to `number`, and lacks nothing of what it knows of if it `flows`.
-    fn acknowledge(&mut self, now: Instant, index: usize, number: SequenceNumber, flows: bool) {
+    /// Takes what readers that follow the log have said beside it, those of the next `count` participants: of what is
+    /// lent, without a word by the network. What is not true changes nothing.
+    pub(super) fn hear_log(&mut self, now: Instant, count: usize) {
+        let mut said = core::mem::take(&mut self.said);
+        self.log.hear(count, &mut said);
+        let mut has_advanced = false;
+        for (reader, number) in said.drain(..) {
+            match self.find(reader) {
+                Err(_) => self.counters.from_unmatched += 1,
+                Ok(index) if self.readers[index].proxy.reliable && number <= self.sent() => {
+                    has_advanced |= self.acknowledge(now, index, number);
+                }
+                Ok(_) => self.counters.misbehaved += 1,
+            }
+        }
+        self.said = said;
+        if has_advanced {
+            self.release();
+            // There is less to ask for.
+            self.unasked_len = self.unasked_len.min(self.unreleased_len);
+        }
+    }
+
+    /// The reader has everything up to `number`; whether it had less before.
+    fn acknowledge(&mut self, now: Instant, index: usize, number: SequenceNumber) -> bool {
         let reader = &mut self.readers[index];
-        self.counters.acknacks += 1;
-        reader.acknacks += 1;
         let was_unsettled = reader.is_unsettled();
         let is_first = !core::mem::replace(&mut reader.introduced, true);
         let has_advanced = number > reader.acked;
@@ -85,10 +112,8 @@ impl<L: Log> Writer<L> {
         }
         if has_advanced {
             self.asked_at = None;
-            if !flows || !self.leaves_release() {
-                self.release();
-            }
         }
+        has_advanced
     }
 
     /// Whether who writes next is to [let go](Self::release) of what has just been acknowledged: while more is
@@ -211,7 +236,9 @@ impl<L: Log> Writer<L> {
 
     /// Lets go of all changes up to `end`, which nobody comes late for.
     fn forget_all(&mut self, end: SequenceNumber) {
-        let (count, len) = self.history.remove_through(end);
+        let (count, len) = self
+            .history
+            .remove_through(end, !self.survey.has_best_effort);
         let len = len + count * SAMPLE_OVERHEAD_LEN;
         self.unreleased_len = self.unreleased_len.saturating_sub(len);
         self.window.acknowledged(len);

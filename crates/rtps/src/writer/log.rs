@@ -1,6 +1,8 @@
 //! A shorter way for samples than an outbox: a log that all readers follow. Knows no memory.
 
-use crate::wire::SampleHead;
+use alloc::vec::Vec;
+
+use crate::wire::{Guid, SampleHead, SequenceNumber};
 
 /// The log of a writer, in shared memory.
 ///
@@ -24,6 +26,10 @@ pub trait Log {
 
     /// Tells readers where a message lies. It stays there for as long as the history keeps it.
     fn publish_lent(&mut self, lent: &Self::Lent);
+
+    /// Appends which readers have said beside the log that they have everything up to which number, and not been heard
+    /// yet: of the next `count` participants that follow it, in turn.
+    fn hear(&mut self, count: usize, said: &mut Vec<(Guid, SequenceNumber)>);
 }
 
 /// A message that lies where a log's readers can see it: what [`Writer::write_lent`] gives, and behind
@@ -37,6 +43,9 @@ pub trait Lent {
     /// As how many bytes it counts against
     /// [`max_unacknowledged_len`](super::WriterConfig::max_unacknowledged_len), however long it is.
     fn counted_len(&self) -> usize;
+
+    /// Every reader has it. Called before it is dropped, and only if that is so.
+    fn done_with(&mut self);
 }
 
 /// How many bytes a message to all readers has before a payload: what [`Writer::write_lent`] gives.
@@ -60,6 +69,8 @@ impl Log for NoLog {
     fn publish_lent(&mut self, lent: &NothingLent) {
         match *lent {}
     }
+
+    fn hear(&mut self, _: usize, _: &mut Vec<(Guid, SequenceNumber)>) {}
 }
 
 /// What is lent where there is no log.
@@ -72,6 +83,10 @@ impl Lent for NothingLent {
     }
 
     fn counted_len(&self) -> usize {
+        match *self {}
+    }
+
+    fn done_with(&mut self) {
         match *self {}
     }
 }

@@ -105,6 +105,8 @@ pub struct Writer<L: Log = NoLog> {
     spared_ends: BTreeSet<SequenceNumber>,
     /// What is kept beyond HISTORY.
     retained: Option<Retained>,
+    /// What readers have said beside the log: empty, but while it is heeded.
+    said: Vec<(Guid, SequenceNumber)>,
     counters: WriterCounters,
 }
 
@@ -170,6 +172,7 @@ impl<L: Log> Writer<L> {
             open_set: None,
             spared_ends: BTreeSet::new(),
             retained: config.service.map(Retained::new),
+            said: Vec::new(),
             counters: WriterCounters::default(),
             config,
         };
@@ -454,6 +457,7 @@ impl<L: Log> Writer<L> {
         if u32::try_from(len).is_err() {
             return Err(WriteError::TooLarge);
         }
+        self.hear_log(now, HEARD_PER_LOAN);
         self.admit(now, change, outbox)?;
         let head = self.composer.lent_head(change, self.last.next(), len);
         let lent = lend(&head).map_err(WriteError::Payload)?;
@@ -492,6 +496,7 @@ impl<L: Log> Writer<L> {
         let Err(mut refused) = self.make_room(change.key_hash) else {
             return Ok(());
         };
+        self.hear_log(now, usize::MAX);
         if self.released < self.acknowledged() {
             self.release();
             match self.make_room(change.key_hash) {
@@ -587,6 +592,7 @@ impl<L: Log> Writer<L> {
     /// Sends what is due: the next burst of repairs and fragments, and heartbeats.
     pub fn handle_timeout(&mut self, now: Instant, outbox: &mut Outbox) {
         self.expire(now);
+        self.hear_log(now, usize::MAX);
         if core::mem::take(&mut self.has_repairs) {
             for index in 0..self.readers.len() {
                 self.send_repairs(now, index, outbox);
@@ -703,5 +709,9 @@ fn cost(len: usize) -> usize {
 /// For so many heartbeat periods after a match, samples carry heartbeats to a reader that says
 /// nothing. They ask everybody else for acknowledgement, too, hence no longer.
 const NEW_PERIODS: u32 = 10;
+
+/// Participants that are heard beside the log at each loan: so that it costs the same however many there are.
+const HEARD_PER_LOAN: usize = 4;
+
 /// After so many short payloads it costs little to serialize a long one in vain.
 const WARY_FOR: u32 = 64;

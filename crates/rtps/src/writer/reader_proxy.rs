@@ -183,6 +183,8 @@ impl MatchedReader {
 pub(super) struct Survey {
     /// Whether any is reliable.
     pub(super) has_reliable: bool,
+    /// Whether any is not, and so says nothing of what it has.
+    pub(super) has_best_effort: bool,
     /// All reliable ones have acknowledged every change up to here.
     pub(super) acked: SequenceNumber,
     /// Until then some reliable one may not know us yet.
@@ -193,12 +195,14 @@ impl Survey {
     pub(super) fn of(readers: &[Box<MatchedReader>]) -> Self {
         let none = Self {
             has_reliable: false,
+            has_best_effort: readers.iter().any(|reader| !reader.proxy.reliable),
             acked: SequenceNumber(i64::MAX),
             new_until: Instant::ZERO,
         };
         let reliable = readers.iter().filter(|reader| reader.proxy.reliable);
         reliable.fold(none, |all, reader| Self {
             has_reliable: true,
+            has_best_effort: all.has_best_effort,
             acked: all.acked.min(reader.acked),
             new_until: match reader.introduced {
                 true => all.new_until,

@@ -204,6 +204,7 @@ impl<L: Log> Writer<L> {
     /// those who wait for acknowledgements. Refused writes do so themselves. Asks again only after a
     /// twentieth of the heartbeat period.
     pub fn ask_acknowledgement(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.hear_log(now, usize::MAX);
         let interval = self.config.heartbeat_period / 20;
         let sent = self.sent();
         if !self.readers.iter().any(|reader| reader.lags(sent)) {

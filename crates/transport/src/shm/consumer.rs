@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::atomic::{Ordering, fence};
-use super::layout::{self, BELL, HEADER, Header, NEWEST, RESERVED, Ring, WANTED};
+use super::layout::{self, BELL, HEADER, Header, MAX_NOTES, NEWEST, RESERVED, Ring, WANTED};
 use super::map::{CommonMap, ForeignMap};
 use super::producer::Start;
-use super::{Lost, NextError, Overrun};
+use super::{Lost, NextError, Note, Overrun};
 
 /// Follows a log.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Consumer {
     has_lost: bool,
     is_broken: bool,
     lost: Lost,
+    /// What the notes say.
+    notes: [Note; MAX_NOTES],
 }
 
 /// A record whose payload may be copied.
@@ -52,6 +54,7 @@ impl Consumer {
             has_lost: false,
             is_broken: false,
             lost: Lost::default(),
+            notes: [Note::default(); MAX_NOTES],
         }
     }
 
@@ -79,6 +82,20 @@ impl Consumer {
         self.told = self.cursor;
         fence(Ordering::SeqCst);
         self.control.load(WANTED, Ordering::Relaxed) != 0 && self.control.swap(WANTED, 0) != 0
+    }
+
+    /// Leaves a note for the writer, in place of the one that was there.
+    pub(crate) fn leave_note(&mut self, place: usize, note: Note) {
+        let Some(left) = self.notes.get_mut(place).filter(|left| **left != note) else {
+            return;
+        };
+        let [whom, number] = layout::note(self.seat, place);
+        if left.whom != note.whom {
+            self.control.store(number, 0, Ordering::Relaxed);
+            self.control.store(whom, note.whom, Ordering::Release);
+        }
+        self.control.store(number, note.number, Ordering::Release);
+        *left = note;
     }
 
     /// The next record, if there is one.

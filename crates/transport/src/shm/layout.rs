@@ -32,9 +32,15 @@
 //!       0  bell      u64  1: a reader sleeps, or is about to
 //!      64  wanted    u64  1: the writer waits for room
 //!     128  cursor    u64  of seat 0: the position of the next record that its reader will look at,
-//!          ...            to an eighth of the ring, and exactly when it has read everything
+//!                         to an eighth of the ring, and exactly when it has read everything
+//!     144  notes     3 times two u64, whom it is about and a number: what its reader has to say besides
+//!          ...
 //!    4032  cursor    u64  of seat 61
+//!    4048  notes
 //! ```
+//!
+//! A note is none while its number is 0. Before it is about somebody else its number is made 0, so who finds the same
+//! number before and after whom it is about has found what belongs together.
 
 /// Where the ring begins.
 pub(crate) const RING: usize = super::map::PAGE;
@@ -53,6 +59,15 @@ pub(crate) const HEADER: u64 = 16;
 /// Where the cursor of a seat lies.
 pub(crate) const fn cursor(seat: usize) -> usize {
     (2 + seat) * LINE
+}
+
+/// How many notes a reader leaves beside its cursor.
+pub const MAX_NOTES: usize = 3;
+
+/// Where a note of a seat lies: whom it is about, and its number.
+pub(crate) const fn note(seat: usize, place: usize) -> [usize; 2] {
+    let at = cursor(seat) + 16 * (1 + place);
+    [at, at + 8]
 }
 
 /// The length of a ring, from which all else follows.
@@ -195,5 +210,6 @@ mod tests {
     #[test]
     fn all_seats_fit_the_page() {
         assert_eq!(cursor(MAX_SEATS), 4096);
+        assert_eq!(note(0, MAX_NOTES)[0], cursor(1));
     }
 }

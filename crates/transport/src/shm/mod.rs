@@ -63,6 +63,8 @@ mod tests;
 #[cfg(not(loom))]
 mod writer;
 
+pub use layout::MAX_NOTES;
+
 #[cfg(not(loom))]
 pub use ear::{Bell, Ear, EarError};
 #[cfg(not(loom))]
@@ -77,6 +79,15 @@ pub use reader::{FollowError, LogReader, Record};
 pub use writer::{
     Admission, Claim, ClaimError, Gating, LogFiles, LogWriter, Ringing, Seat, SeatError,
 };
+
+/// What a reader of a log has to say to its writer beside how far it has read; what that means is theirs to agree on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    /// Whom it is about.
+    pub whom: u64,
+    /// What is said; 0 is nothing.
+    pub number: u64,
+}
 
 /// The shortest ring of a log, in bytes.
 pub const MIN_LOG_BYTES: usize = 1 << 12;

@@ -136,7 +136,7 @@ pub(crate) mod heap {
     }
 
     pub(crate) fn common() -> impl Fn() -> CommonMap {
-        let words = Words::new(LINES * 64, 0);
+        let words = Words::new(0, LINES * 64);
         move || CommonMap(words.clone())
     }
 }

@@ -20,7 +20,7 @@ use super::pool::{
     Borrower, Lender, Place, Shape,
 };
 use super::producer::{NoRoom, Producer};
-use super::{Lost, NextError, doze};
+use super::{Lost, NextError, Note, doze};
 
 /// Room for four records of the two words that models publish.
 const RING_LEN: usize = 128;
@@ -262,6 +262,31 @@ fn a_writer_that_wants_room_hears_of_it() {
         for reader in readers {
             reader.join().expect("no panic");
         }
+    });
+}
+
+/// A reader that is asked for by one name, then by another.
+#[test]
+fn a_note_is_never_of_one_and_about_another() {
+    model(|| {
+        let (producer, [mut consumer]) = log([false]);
+        let notes = [(1, 5), (1, 6), (2, 4), (2, 6)].map(|(whom, number)| Note { whom, number });
+        let reader = thread::spawn(move || {
+            for note in notes {
+                consumer.leave_note(0, note);
+            }
+        });
+        let mut last = 0;
+        for _ in 0..2 {
+            if let Some(note) = producer.note(0, 0) {
+                let at = notes.iter().position(|&left| left == note);
+                let at = at.expect("it was left like that");
+                assert!(at >= last);
+                last = at;
+            }
+        }
+        reader.join().expect("no panic");
+        assert_eq!(producer.note(0, 0), notes.last().copied());
     });
 }
 

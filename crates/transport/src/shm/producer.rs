@@ -1,8 +1,11 @@
 //! The writer's side of a log's memory: making room, making records visible, noticing who sleeps. Knows
 //! no descriptors and no processes.
 
+use super::Note;
 use super::atomic::{Ordering, fence};
-use super::layout::{self, BELL, HEADER, Header, MAX_SEATS, NEWEST, RESERVED, Ring, WANTED};
+use super::layout::{
+    self, BELL, HEADER, Header, MAX_NOTES, MAX_SEATS, NEWEST, RESERVED, Ring, WANTED,
+};
 use super::map::{CommonMap, OwnMap};
 
 /// Lays records into a ring.
@@ -162,6 +165,10 @@ impl Producer {
         *self.seats.seen.get_mut(seat)? = self.head;
         self.control
             .store(layout::cursor(seat), self.head, Ordering::Release);
+        for place in 0..MAX_NOTES {
+            let [_, number] = layout::note(seat, place);
+            self.control.store(number, 0, Ordering::Release);
+        }
         self.seats.taken |= 1 << seat;
         self.seats.gating |= u64::from(gating) << seat;
         Some(Start {
@@ -185,6 +192,21 @@ impl Producer {
     /// How far the reader of a seat lags, in bytes of the ring, to an eighth of it.
     pub(crate) fn lag(&mut self, seat: usize) -> u64 {
         self.head - self.cursor(seat)
+    }
+
+    /// A note of the reader of a seat, as it left it.
+    pub(crate) fn note(&self, seat: usize, place: usize) -> Option<Note> {
+        if seat >= MAX_SEATS || place >= MAX_NOTES {
+            return None;
+        }
+        let [whom, number] = layout::note(seat, place);
+        let first = self.control.load(number, Ordering::Acquire);
+        let whom = self.control.load(whom, Ordering::Acquire);
+        let is_note = first != 0 && self.control.load(number, Ordering::Relaxed) == first;
+        is_note.then_some(Note {
+            whom,
+            number: first,
+        })
     }
 
     /// The seats that the writer waits for.

@@ -13,7 +13,9 @@ use super::layout::{HEADER, MAX_SEATS, RING, Ring};
 use super::map::{CommonMap, ForeignMap, PAGE};
 use super::memory::{self, ForeignMemoryError};
 use super::producer::Start;
-use super::{Admission, Bell, Lost, MAX_LOG_BYTES, MIN_LOG_BYTES, NextError, Overrun, PoolReader};
+use super::{
+    Admission, Bell, Lost, MAX_LOG_BYTES, MIN_LOG_BYTES, NextError, Note, Overrun, PoolReader,
+};
 
 /// Follows a log, usually of another process. Maps it for reading, and keeps no descriptor.
 ///
@@ -162,6 +164,12 @@ impl LogReader {
         if self.consumer.tell_all() {
             self.ring_writer();
         }
+    }
+
+    /// Leaves a note for the writer at a place below [`MAX_NOTES`](super::MAX_NOTES), instead of the one that was there.
+    /// Two or three stores; nobody is woken.
+    pub fn leave_note(&mut self, place: usize, note: Note) {
+        self.consumer.leave_note(place, note);
     }
 
     /// What was overrun so far. What an overrun has cost is known in bytes at once, in records when the next one

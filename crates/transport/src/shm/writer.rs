@@ -11,7 +11,7 @@ use super::map::{CommonMap, OwnMap};
 use super::memory::MemoryError;
 use super::pool::PoolAdmission;
 use super::producer::{NoRoom, Producer, Start};
-use super::{Bell, Ear, MAX_LOG_BYTES, MIN_LOG_BYTES, Pool};
+use super::{Bell, Ear, MAX_LOG_BYTES, MIN_LOG_BYTES, Note, Pool};
 
 /// A log that this process writes, and any number of readers, here or in other processes, read.
 ///
@@ -255,6 +255,13 @@ impl LogWriter {
     /// log has turned early, what it has passed over counts.
     pub fn lag(&mut self, seat: Seat) -> u64 {
         self.producer.lag(seat.0)
+    }
+
+    /// The note that the reader of a seat has left at a place, if there is one: whatever it likes, as nothing else of
+    /// what it says of itself. Three loads.
+    #[inline]
+    pub fn note(&self, seat: Seat, place: usize) -> Option<Note> {
+        self.producer.note(seat.0, place)
     }
 
     /// The seats that the writer waits for.

@@ -10,7 +10,8 @@ use crate::shm::map::{CommonMap, OwnMap, OwnPart};
 /// The chunks that the writer does not keep, and who may hold them.
 #[derive(Debug)]
 pub(crate) struct Lender {
-    /// What was published longest ago first.
+    /// What is to be lent next first: what nobody wants to read any more, which the processor may still have at hand;
+    /// then what was published longest ago.
     idle: VecDeque<Box<Chunk>>,
     /// The slots of the readers, by numbers that are not used again.
     seats: Vec<(u64, CommonMap)>,
@@ -29,6 +30,8 @@ pub(crate) struct Chunk {
     number: u64,
     /// Whether readers may find it.
     is_open: bool,
+    /// Whether none will look for it any more.
+    is_done_with: bool,
 }
 
 impl Lender {
@@ -40,6 +43,7 @@ impl Lender {
             index,
             number: 0,
             is_open: false,
+            is_done_with: false,
         };
         let chunk = |part| Box::new(chunk(part));
         Self {
@@ -53,27 +57,31 @@ impl Lender {
 
     /// A chunk that nobody holds, and that nobody can hold before it is [opened](Chunk::open). `None` if each
     /// is held or kept. Does not allocate. One fence, and a look at each slot, for each chunk that is
-    /// looked at: usually one.
+    /// looked at: one, and one more for each before it that a reader holds.
     pub(crate) fn take(&mut self) -> Option<Box<Chunk>> {
-        for _ in 0..self.idle.len() {
-            let mut chunk = self.idle.pop_front()?;
-            chunk.part.store(NUMBER, 0, Ordering::Relaxed);
-            chunk.is_open = false;
-            fence(Ordering::SeqCst);
-            if self.is_held(chunk.index) {
-                self.idle.push_back(chunk);
-                continue;
-            }
-            self.number += 1;
-            chunk.number = self.number;
-            return Some(chunk);
-        }
-        None
+        let free = (0..self.idle.len()).find(|&index| self.close(index))?;
+        let mut chunk = self.idle.remove(free)?;
+        chunk.is_done_with = false;
+        self.number += 1;
+        chunk.number = self.number;
+        Some(chunk)
+    }
+
+    /// Has no reader find an idle chunk any more; whether none holds it.
+    fn close(&mut self, index: usize) -> bool {
+        let Some(chunk) = self.idle.get_mut(index) else {
+            return false;
+        };
+        chunk.part.store(NUMBER, 0, Ordering::Relaxed);
+        chunk.is_open = false;
+        fence(Ordering::SeqCst);
+        let chunk = chunk.index;
+        !self.is_held(chunk)
     }
 
     /// Takes back a chunk that the writer is done with.
     pub(crate) fn put(&mut self, chunk: Box<Chunk>) {
-        match chunk.is_open {
+        match chunk.is_open && !chunk.is_done_with {
             true => self.idle.push_back(chunk),
             false => self.idle.push_front(chunk),
         }
@@ -109,6 +117,11 @@ impl Chunk {
     pub(crate) fn open(&mut self) {
         self.is_open = true;
         self.part.store(NUMBER, self.number, Ordering::Release);
+    }
+
+    /// No reader will look for it any more, though some may hold it.
+    pub(crate) fn done_with(&mut self) {
+        self.is_done_with = true;
     }
 
     #[expect(

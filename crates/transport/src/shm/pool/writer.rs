@@ -266,6 +266,15 @@ impl Lent {
             None => &[],
         }
     }
+
+    /// Every reader has looked: once this is dropped, and none holds it, the next loan is of this memory, which the
+    /// processor may still have at hand. Otherwise it is of what was published longest ago, which a reader is the least
+    /// likely to be about to look at.
+    pub fn done_with(&mut self) {
+        if let Some(chunk) = &mut self.had.chunk {
+            chunk.done_with();
+        }
+    }
 }
 
 /// A chunk, which goes back to its pool.
