@@ -153,8 +153,9 @@ decode is of packets that come after a pause, in which the core slept or did oth
   back to back is the same feed from its file, decoded at a stretch, nothing published
 decode+publish leaves out the system calls that send at the end of each packet;
   one-way times have them, and the wait for the rest of the packet
-the article in 2010, means: decode {decode_ns} ns, decode+publish {publish_us} us,
-  one-way {latency_us} us, elapsed {elapsed_s} s; two hosts, InfiniBand"
+QuickFAST and OpenDDS with the same examples, as an article of 2010 has them, means:
+  decode {decode_ns} ns, decode+publish {publish_us} us, one-way {latency_us} us,
+  elapsed {elapsed_s} s; two hosts, InfiniBand"
         );
         Ok(writeln!(out, "{notes}")?)
     }
