@@ -1,4 +1,4 @@
-/* Writes or reads the topics of matrix.idl and bits.idl, as matrix.py says. Two values are the same if their payloads are. */
+/* Writes or reads the topics of matrix.idl, as matrix.py says. Two values are the same if their payloads are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

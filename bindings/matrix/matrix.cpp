@@ -1,4 +1,4 @@
-/* Writes or reads the topics of matrix.idl and bits.idl, as matrix.py says. */
+/* Writes or reads the topics of matrix.idl, as matrix.py says. */
 #include <algorithm>
 #include <cstdlib>
 #include <functional>

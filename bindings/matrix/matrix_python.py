@@ -1,4 +1,4 @@
-"""Writes or reads the topics of `matrix.idl` and `bits.idl`, as `matrix.py` says."""
+"""Writes or reads the topics of `matrix.idl`, as `matrix.py` says."""
 
 import dataclasses
 import os
@@ -10,16 +10,6 @@ from values import COUNT, DISPOSED, Values
 
 HERE = Path(__file__).parent
 PATIENCE = 10
-
-
-class Types:
-    """The classes of both files."""
-
-    def __init__(self):
-        self.modules = [tw.idl(HERE / name).matrix for name in ("matrix.idl", "bits.idl")]
-
-    def __getattr__(self, name):
-        return next(getattr(module, name) for module in self.modules if hasattr(module, name))
 
 
 def plain(value):
@@ -95,7 +85,7 @@ def main():
     qos = tw.Profile(os.environ["TICKWIRE_QOS_FILE"])
     with tw.Participant(qos=qos) as participant:
         job = {"write": write, "read": read}[sys.argv[1]]
-        job(participant, Types(), qos, sys.argv[2].split(","), *sys.argv[3:])
+        job(participant, tw.idl(HERE / "matrix.idl").matrix, qos, sys.argv[2].split(","), *sys.argv[3:])
 
 
 main()

@@ -10,9 +10,9 @@ use tickwire::{DomainParticipant, InstanceState, TopicSupport};
 use tickwire_profiles::{Profile, Profiles};
 
 use matrix::{
-    Absent, ByBool, ByLetter, BySide, Choice, Choices, Collections, Derived, Flags, Flowing,
-    Hashed, Keyed, Letters, Level, Loose, Maps, Mutables, Named, Numbers, Place, Point, Side,
-    State, Texts, Tree, Wides,
+    Absent, Bits, Bitsets, ByBool, ByLetter, BySide, Choice, Choices, Collections, Derived, Flags,
+    Flowing, Hashed, Keyed, Letters, Level, Loose, Maps, Mutables, Named, Numbers, Place, Point,
+    Side, State, Texts, Tree, Wides,
 };
 
 #[allow(missing_docs, unreachable_pub, reason = "it is generated")]
@@ -79,6 +79,7 @@ impl Program {
         self.topic("Flowing", flowing, &mut rest)?;
         self.topic("Hashed", hashed, &mut rest)?;
         self.topic("Tree", tree, &mut rest)?;
+        self.topic("Bitsets", bitsets, &mut rest)?;
         rest.iter().try_for_each(|rest| rest())?;
         if let Job::Write(..) = self.job {
             io::copy(&mut io::stdin(), &mut io::sink())?;
@@ -363,6 +364,18 @@ fn hashed(n: u8) -> Hashed {
     Hashed {
         price: n.into(),
         text: format!("t{n}"),
+    }
+}
+
+fn bitsets(n: u8) -> Bitsets {
+    let bits = Bits {
+        low: n,
+        flag: n % 2 == 1,
+        below_zero: -i16::from(n),
+    };
+    Bitsets {
+        bits,
+        more: vec![bits; n.into()],
     }
 }
 

@@ -103,7 +103,7 @@ pub enum Type {
     Enum(Shared<EnumDescription>),
     /// `bitmask`
     Bitmask(Shared<BitmaskDescription>),
-    /// `bitset`. Only types that come from peers, or are made at run time, have them.
+    /// `bitset`.
     Bitset(Shared<BitsetDescription>),
     /// `struct`
     Struct(Shared<TypeDescription>),

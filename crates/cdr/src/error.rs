@@ -26,6 +26,11 @@ pub enum EncodeErrorKind {
     NulInString,
     /// A `char` beyond U+00FF: IDL's `char` has eight bits.
     WideChar(char),
+    /// A number that has more bits than its field of a bitset.
+    TooWide {
+        /// The bits that the field has.
+        bits: u8,
+    },
     /// More `end` calls than members, or members of the wrong kind: [`Writer`](crate::Writer)
     /// calls that do not nest.
     Misnested,
@@ -75,6 +80,7 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::OverBound { bound } => write!(f, "longer than its bound {bound}"),
             EncodeErrorKind::NulInString => f.write_str("a string contains NUL"),
             EncodeErrorKind::WideChar(char) => write!(f, "{char:?} does not fit an 8-bit char"),
+            EncodeErrorKind::TooWide { bits } => write!(f, "more than {bits} bits can say"),
             EncodeErrorKind::Misnested => f.write_str("begin and end calls do not nest"),
             EncodeErrorKind::TooDeep => f.write_str("structs nest too deeply"),
         }

@@ -18,6 +18,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bitfield;
 mod collections;
 #[cfg(feature = "compact_str")]
 mod compact_string;
@@ -37,6 +38,7 @@ mod wide;
 mod writer;
 pub mod xtypes;
 
+pub use bitfield::BitfieldValue;
 pub use description::{
     Bitfield, BitmaskDescription, BitsetDescription, Case, Circle, Describe, EnumDescription, Flag,
     InvalidDescription, Link, Literal, Member, Shared, Type, TypeDescription, UnionDescription,

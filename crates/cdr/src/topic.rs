@@ -160,6 +160,10 @@ pub trait Decode: Describe + Sized {
 /// A struct around `u8` to `u64` with `flags(NAME, OTHER = 3)` is a bitmask, with a constant for each
 /// flag: `bit_bound` says how many of the number's bits there are.
 ///
+/// A struct with `bitset` is that: its fields, integers and `bool`, lie in one number of up to 64 bits, the first in the
+/// lowest. `bits = N` says how many a field has, `position = N` where they begin if not behind those of the field before;
+/// `rename` and `octet` are as in structs. A value that its bits cannot say is refused when it is written.
+///
 /// ```
 /// use tickwire_cdr::Topic;
 ///
@@ -174,6 +178,17 @@ pub trait Decode: Describe + Sized {
 ///     Limit(f64),
 ///     #[topic(case(5, 6), bound = 16)]
 ///     Formula(String),
+/// }
+///
+/// #[derive(Topic)]
+/// #[topic(bitset, crate = tickwire_cdr)]
+/// struct Packed {
+///     #[topic(bits = 3)]
+///     phase: u8,
+///     #[topic(bits = 1)]
+///     live: bool,
+///     #[topic(bits = 10, position = 6)]
+///     change: i16,
 /// }
 ///
 /// assert_eq!(Phases::HALTED.0, 0x80);

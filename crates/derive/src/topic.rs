@@ -3,6 +3,7 @@
 //! items, and no byte of the encoding.
 
 mod bitmask;
+mod bitset;
 mod enumeration;
 mod member;
 mod structure;
@@ -31,6 +32,9 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         (Kind::Bitmask, Data::Struct(data)) => {
             bitmask::derive(&container, &input.ident, &data.fields)
         }
+        (Kind::Bitset, Data::Struct(data)) => {
+            bitset::derive(&container, &input.ident, &data.fields)
+        }
         (_, Data::Struct(data)) => structure::derive(&container, &input.ident, &data.fields),
         (Kind::Union, Data::Enum(data)) => variant::derive(&container, &input.ident, data),
         (_, Data::Enum(data)) => enumeration::derive(&container, &input.ident, data),
@@ -52,6 +56,8 @@ enum Kind {
     Union,
     /// A struct around a number.
     Bitmask,
+    /// A struct that says so, whose fields share a number.
+    Bitset,
 }
 
 impl Kind {
@@ -67,12 +73,15 @@ impl Kind {
     /// What `#[topic(...)]` can say on it.
     fn expected(self) -> &'static str {
         match self {
-            Self::Struct => "expected name, final, appendable, mutable, nested, hash_ids or crate",
+            Self::Struct => {
+                "expected name, final, appendable, mutable, nested, hash_ids, bitset or crate"
+            }
             Self::Enum => "expected name, final, appendable, bit_bound or crate",
             Self::Union => {
                 "expected name, final, appendable, mutable, nested, discriminator, key or crate"
             }
             Self::Bitmask => "expected name, final, appendable, bit_bound, flags or crate",
+            Self::Bitset => "expected name or crate",
         }
     }
 }
@@ -120,14 +129,17 @@ impl Container {
     }
 
     fn read(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+        let is_bitset = self.kind == Kind::Bitset;
         let has_members = matches!(self.kind, Kind::Struct | Kind::Union);
         let has_bits = matches!(self.kind, Kind::Enum | Kind::Bitmask);
         let is = |name: &str| meta.path.is_ident(name);
         if is("name") {
             self.name = meta.value()?.parse::<LitStr>()?.value();
-        } else if is("final") {
+        } else if is("bitset") && self.kind == Kind::Struct {
+            self.kind = Kind::Bitset;
+        } else if is("final") && !is_bitset {
             self.extensibility = format_ident!("Final");
-        } else if is("appendable") {
+        } else if is("appendable") && !is_bitset {
             self.extensibility = format_ident!("Appendable");
         } else if is("mutable") && has_members {
             self.extensibility = format_ident!("Mutable");

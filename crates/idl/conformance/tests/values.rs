@@ -184,6 +184,46 @@ fn bounds_are_kept() {
 }
 
 #[test]
+fn bits_lie_where_the_text_says_and_nothing_is_cut_off() {
+    use kinds::trading::{Bits, Packed, Phase};
+    let phase = Phase {
+        number: 5,
+        is_open: true,
+    };
+    let packed = Packed {
+        number: 2,
+        is_open: true,
+        level: -3,
+        wide: 0xab_cdef_0123,
+        raw: 7,
+    };
+    let value = Bits {
+        phase,
+        packed,
+        more: vec![packed, Packed::default()],
+        by_name: BTreeMap::from([("one".into(), packed)]),
+        last: Some(phase),
+    };
+    round_trip(&value);
+    let mut payload = Vec::new();
+    to_payload(&value, Representation::Xcdr1, &mut payload).expect("the value can be written");
+    assert_eq!(payload[4], 0b1101);
+    // Behind four bits without a name; aligned to eight.
+    let expected = 0b1010_u64 | 0b11101 << 8 | 0xab_cdef_0123 << 13 | 7 << 53;
+    assert_eq!(payload[12..20], expected.to_le_bytes());
+    let cut = Bits {
+        packed: Packed {
+            level: 16,
+            ..packed
+        },
+        ..value
+    };
+    let error =
+        to_payload(&cut, Representation::Xcdr2, &mut Vec::new()).expect_err("it has four bits");
+    assert_eq!(error.to_string(), "Packed.level: more than 5 bits can say");
+}
+
+#[test]
 fn descriptions_are_as_the_text_says() {
     use kinds::trading::{Hashed, Instrument, Level, Order};
     let ids = |ty: &tickwire::cdr::TypeDescription| -> Vec<u32> {

@@ -9,11 +9,12 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::c::facts::bitset_fields;
 use crate::diagnostic::{MAX_ERRORS, visible};
 use crate::limits;
 use crate::model::{
-    Annotation, Definition, DefinitionId, DefinitionKind, Enum, Extensibility, Model, Position,
-    Primitive, Type, Value,
+    Annotation, Bitset, Definition, DefinitionId, DefinitionKind, Enum, Extensibility, Model,
+    Position, Primitive, Type, Value,
 };
 use crate::services::Services;
 
@@ -169,14 +170,7 @@ impl Rust<'_> {
             DefinitionKind::Union(of) => self.union(definition, of),
             DefinitionKind::Enum(of) => self.enumeration(definition, of),
             DefinitionKind::Bitmask(_) => self.bitmask(definition),
-            DefinitionKind::Bitset(_) => Err(self.refuse(
-                definition.position,
-                format!(
-                    "the bitset `{}` has no type in Rust yet",
-                    definition.full_name
-                ),
-                "take a bitmask, or a struct of its fields",
-            )),
+            DefinitionKind::Bitset(of) => self.bitset(definition, of),
             DefinitionKind::Interface(of) => self.interface(id, definition, of),
             // Exceptions are structs by now.
             DefinitionKind::Exception(_) | DefinitionKind::Annotation(_) => Ok(()),
@@ -363,6 +357,58 @@ impl Rust<'_> {
         let name = camel(&definition.name);
         self.text.line(&format!("pub struct {name}(pub u{width});"));
         self.initial(&name);
+        Ok(())
+    }
+
+    /// With the fields of its bases first, as they lie.
+    fn bitset(&mut self, definition: &Definition, of: &Bitset) -> Result<(), Refused> {
+        let fields = bitset_fields(self.model, of);
+        if fields.is_empty() {
+            let message = format!(
+                "no field of the bitset `{}` has a name",
+                definition.full_name
+            );
+            return Err(self.refuse(definition.position, message, "name one"));
+        }
+        self.begin(definition);
+        self.text
+            .line("#[derive(::tickwire::Topic, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]");
+        let name = format!("name = {:?}", definition.full_name);
+        self.text.topic(&[name, "bitset".to_owned()]);
+        self.text
+            .open(&format!("pub struct {} {{", camel(&definition.name)));
+        let (mut free, mut taken) = (0, BTreeSet::new());
+        for field in fields {
+            let original = field.name.as_deref().unwrap_or_default();
+            let name = snake(original);
+            if !taken.insert(name.clone()) {
+                let message = format!(
+                    "two fields of `{}` are `{name}` in Rust",
+                    definition.full_name
+                );
+                return Err(self.refuse(definition.position, message, "rename one of them"));
+            }
+            if let Some(doc) = &field.doc {
+                self.text.doc(doc);
+            }
+            let mut arguments = vec![format!("bits = {}", field.bits)];
+            if field.position != free {
+                arguments.push(format!("position = {}", field.position));
+            }
+            free = field.position + field.bits;
+            if name != original {
+                arguments.push(format!("rename = {original:?}"));
+            }
+            if field.ty == Primitive::Octet {
+                arguments.push("octet".to_owned());
+            }
+            self.text.topic(&arguments);
+            let ty = types::number(field.ty);
+            self.text
+                .line(&format!("pub {}: {ty},", names::text(&name)));
+        }
+        self.text.close("}");
+        self.initial(&camel(&definition.name));
         Ok(())
     }
 
