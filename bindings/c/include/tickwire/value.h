@@ -11,6 +11,15 @@
 extern "C" {
 #endif
 
+/* Functions that are inlined at each member, and those that none of them is made longer by: compilers cannot know. */
+#ifdef __GNUC__
+#define TW_CDR_HOT static inline __attribute__((always_inline))
+#define TW_CDR_APART static __attribute__((noinline, unused))
+#else
+#define TW_CDR_HOT static inline
+#define TW_CDR_APART static inline
+#endif
+
 /** Takes bytes of a payload from the front. */
 typedef struct tw_cdr_reader {
     /** The payload without its first four bytes, which tell the encoding. */
@@ -151,36 +160,44 @@ static inline bool tw_cdr_grow_writer(tw_cdr_writer *w, size_t more)
     return true;
 }
 
-/** The next `size` bytes, aligned; NULL if there is no memory for them. */
-static inline uint8_t *tw_cdr_room(tw_cdr_writer *w, size_t alignment, size_t size)
+/** The same as tw_cdr_room() where little room is left, or none. */
+TW_CDR_APART uint8_t *tw_cdr_last_room(tw_cdr_writer *w, size_t padding, size_t size)
 {
-    size_t align = alignment < w->max_align ? alignment : w->max_align;
-    size_t padding = (w->origin - w->size) & (align - 1);
     uint8_t *at;
-    if (w->capacity - w->size < padding || w->capacity - w->size - padding < size) {
-        if (size > SIZE_MAX - 8) {
-            tw_cdr_refuse(w, TW_CDR_NO_MEMORY);
-            return NULL;
-        }
-        if (!tw_cdr_grow_writer(w, padding + size))
-            return NULL;
+    if (size > SIZE_MAX - 8) {
+        tw_cdr_refuse(w, TW_CDR_NO_MEMORY);
+        return NULL;
     }
+    if (w->capacity - w->size < padding + size && !tw_cdr_grow_writer(w, padding + size))
+        return NULL;
     at = w->data + w->size;
-    if (padding > 0) {
-        /* As one word where there is room for one, which most often there is. */
-        if (w->capacity - w->size >= 8)
-            memset(at, 0, 8);
-        else
-            memset(at, 0, padding);
-    }
+    if (padding > 0)
+        memset(at, 0, padding);
+    w->size += padding + size;
+    return at + padding;
+}
+
+/** The next `size` bytes, aligned to 1, 2, 4 or the largest alignment; NULL if there is no memory for them. */
+TW_CDR_HOT uint8_t *tw_cdr_room(tw_cdr_writer *w, size_t alignment, size_t size)
+{
+    size_t align = alignment < 8 ? alignment : w->max_align;
+    size_t padding = (w->origin - w->size) & (align - 1);
+    size_t room = w->capacity - w->size;
+    uint8_t *at;
+    if (room < 8 || room - 8 < size)
+        return tw_cdr_last_room(w, padding, size);
+    at = w->data + w->size;
+    /* As one word, however much it is; the value lies over the rest. */
+    if (alignment > 1)
+        memset(at, 0, 8);
     w->size += padding + size;
     return at + padding;
 }
 
 /** The next `size` bytes, aligned; NULL if there are not as many. */
-static inline const uint8_t *tw_cdr_peek(tw_cdr_reader *r, size_t alignment, size_t size)
+TW_CDR_HOT const uint8_t *tw_cdr_peek(tw_cdr_reader *r, size_t alignment, size_t size)
 {
-    size_t align = alignment < r->max_align ? alignment : r->max_align;
+    size_t align = alignment < 8 ? alignment : r->max_align;
     size_t at = r->position + ((r->origin - r->position) & (align - 1));
     if (at > r->limit || r->limit - at < size)
         return NULL;
@@ -189,7 +206,7 @@ static inline const uint8_t *tw_cdr_peek(tw_cdr_reader *r, size_t alignment, siz
 }
 
 /** The same; it is a failure if there are not as many. */
-static inline const uint8_t *tw_cdr_take(tw_cdr_reader *r, size_t alignment, size_t size)
+TW_CDR_HOT const uint8_t *tw_cdr_take(tw_cdr_reader *r, size_t alignment, size_t size)
 {
     const uint8_t *at = tw_cdr_peek(r, alignment, size);
     if (at == NULL)
@@ -427,24 +444,44 @@ TW_CDR_PRIMITIVES(boolean, bool, 8)
 
 /* -- Strings -- */
 
+/** Fewer than 8 bytes as a number, the first lowest; what is not there is 0. */
+static inline uint64_t tw_cdr_load_short(const uint8_t *text, size_t size)
+{
+    if (size >= 4) {
+        uint64_t last = tw_cdr_get_uint32(text + size - 4, tw_cdr_is_big());
+        return tw_cdr_get_uint32(text, tw_cdr_is_big()) | last << (size - 4) * 8;
+    }
+    if (size == 0)
+        return 0;
+    return text[0] | (uint64_t)text[size >> 1] << (size >> 1) * 8 | (uint64_t)text[size - 1] << (size - 1) * 8;
+}
+
+/** Whether all bytes of a word are of ASCII and none is NUL. */
+static inline bool tw_cdr_is_plain_word(uint64_t word)
+{
+    /* 0x7f more makes the high bit of each byte but of NUL. */
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    return ((word | ~(word + (high - UINT64_C(0x0101010101010101)))) & high) == 0;
+}
+
+/** The same of fewer than 8 bytes, as tw_cdr_load_short() has them. */
+static inline bool tw_cdr_is_plain_short(uint64_t word, size_t size)
+{
+    /* What is not there counts as 1. */
+    return tw_cdr_is_plain_word(word | UINT64_C(0x0101010101010101) << size * 8);
+}
+
 /** Whether all bytes are of ASCII and none is NUL, as in most strings. */
 static inline bool tw_cdr_is_plain(const uint8_t *text, size_t size)
 {
-    const uint64_t high = UINT64_C(0x8080808080808080);
     uint64_t word;
     size_t i;
-    if (size < 8) {
-        /* What is not there counts as 1. */
-        word = UINT64_C(0x0101010101010101);
-        for (i = 0; i < size; i++)
-            word = word << 8 | text[i];
-        return ((word | ~(word + (high - UINT64_C(0x0101010101010101)))) & high) == 0;
-    }
+    if (size < 8)
+        return tw_cdr_is_plain_short(tw_cdr_load_short(text, size), size);
     for (i = 0; i < size; i += 8) {
         /* The last ones, too, some of them again. */
         memcpy(&word, text + (size - i < 8 ? size - 8 : i), sizeof word);
-        /* 0x7f more makes the high bit of each byte but of NUL. */
-        if (((word | ~(word + (high - UINT64_C(0x0101010101010101)))) & high) != 0)
+        if (!tw_cdr_is_plain_word(word))
             return false;
     }
     return true;
@@ -487,6 +524,12 @@ static inline bool tw_cdr_is_utf8(const uint8_t *text, size_t size)
     return true;
 }
 
+/** Whether bytes are UTF-8 without NUL. */
+static inline bool tw_cdr_is_text(const uint8_t *text, size_t size)
+{
+    return tw_cdr_is_plain(text, size) || (memchr(text, 0, size) == NULL && tw_cdr_is_utf8(text, size));
+}
+
 /** Whether units are UTF-16 without NUL. */
 static inline bool tw_cdr_is_utf16(const uint16_t *text, size_t length)
 {
@@ -503,14 +546,13 @@ static inline bool tw_cdr_is_utf16(const uint16_t *text, size_t length)
     return true;
 }
 
-/** Writes a string of at most `bound` bytes, 0 for any number. NULL is the empty one. */
-static inline bool tw_cdr_write_string(tw_cdr_writer *w, const char *text, uint32_t bound)
+/** Writes `length` bytes as a string of at most `bound`, 0 for any number. */
+TW_CDR_APART bool tw_cdr_write_any_text(tw_cdr_writer *w, const uint8_t *text, size_t length, uint32_t bound)
 {
-    size_t length = text == NULL ? 0 : strlen(text);
     uint8_t *at;
     if ((bound != 0 && length > bound) || length >= UINT32_MAX)
         return tw_cdr_refuse(w, TW_CDR_LENGTH);
-    if (!tw_cdr_is_plain((const uint8_t *)text, length) && !tw_cdr_is_utf8((const uint8_t *)text, length))
+    if (length > 0 && !tw_cdr_is_text(text, length))
         return tw_cdr_refuse(w, TW_CDR_TEXT);
     at = tw_cdr_room(w, 4, length + 5);
     if (at == NULL)
@@ -522,31 +564,116 @@ static inline bool tw_cdr_write_string(tw_cdr_writer *w, const char *text, uint3
     return true;
 }
 
+/** The same; most are short and of ASCII, and are looked at and copied as one word. */
+TW_CDR_HOT bool tw_cdr_write_text(tw_cdr_writer *w, const uint8_t *text, size_t length, uint32_t bound)
+{
+    size_t padding = (w->origin - w->size) & 3;
+    uint64_t word;
+    uint8_t *at;
+    if (length >= 8 || (bound != 0 && length > bound) || w->capacity - w->size < 16)
+        return tw_cdr_write_any_text(w, text, length, bound);
+    at = w->data + w->size;
+    memset(at, 0, 4);
+    at += padding;
+    if (length == 1 && (uint8_t)(text[0] - 1) < 0x7f && !w->big_endian) {
+        /* A code or a flag: its length, itself and the NUL. */
+        tw_cdr_put_uint64(at, 2 | (uint64_t)text[0] << 32, tw_cdr_is_big());
+        w->size += padding + 6;
+        return true;
+    }
+    word = tw_cdr_load_short(text, length);
+    if (!tw_cdr_is_plain_short(word, length))
+        return tw_cdr_write_any_text(w, text, length, bound);
+    tw_cdr_put_uint32(at, (uint32_t)length + 1, w->swap);
+    tw_cdr_put_uint64(at + 4, word, tw_cdr_is_big());
+    w->size += padding + length + 5;
+    return true;
+}
+
+/** Bytes before the NUL; many strings are codes of one. */
+static inline size_t tw_cdr_text_length(const char *text)
+{
+    if (text[0] == 0)
+        return 0;
+    return text[1] == 0 ? 1 : strlen(text);
+}
+
+/** Writes a string of at most `bound` bytes, 0 for any number. NULL is the empty one. */
+static inline bool tw_cdr_write_string(tw_cdr_writer *w, const char *text, uint32_t bound)
+{
+    return tw_cdr_write_text(w, (const uint8_t *)text, text == NULL ? 0 : tw_cdr_text_length(text), bound);
+}
+
+/** Looks at the next string, and passes over it: its first byte, which may be any if `length` is 0; NULL if it is none. */
+TW_CDR_APART const uint8_t *tw_cdr_read_any_text(tw_cdr_reader *r, size_t *length, uint32_t bound)
+{
+    uint32_t size;
+    const uint8_t *at;
+    if (!tw_cdr_read_uint32(r, &size))
+        return NULL;
+    *length = size == 0 ? 0 : (size_t)size - 1;
+    if (size > r->limit - r->position || (bound != 0 && *length > bound)) {
+        tw_cdr_reject(r, TW_CDR_LENGTH);
+        return NULL;
+    }
+    at = r->bytes + r->position;
+    if ((size > 0 && at[*length] != 0) || !tw_cdr_is_text(at, *length)) {
+        tw_cdr_reject(r, TW_CDR_TEXT);
+        return NULL;
+    }
+    r->position += size;
+    return at;
+}
+
+/** The same; most are short and of ASCII, and are looked at as one word where the payload has as much. */
+TW_CDR_HOT const uint8_t *tw_cdr_read_text(tw_cdr_reader *r, size_t *length, uint32_t bound)
+{
+    size_t rest = r->limit - r->position;
+    size_t position = r->position + ((r->origin - r->position) & 3);
+    const uint8_t *at;
+    uint64_t word;
+    size_t size;
+    /* Padding, the length, and a word. */
+    if (rest < 3 + 4 + 8)
+        return tw_cdr_read_any_text(r, length, bound);
+    at = r->bytes + position;
+    /* A code or a flag: its length in little-endian, itself and the NUL. */
+    if (tw_cdr_get_uint32(at, tw_cdr_is_big()) == 2
+        && (uint16_t)(tw_cdr_get_uint16(at + 4, tw_cdr_is_big()) - 1) < 0x7f) {
+        r->position = position + 6;
+        *length = 1;
+        return at + 4;
+    }
+    size = (size_t)tw_cdr_get_uint32(at, r->swap) - 1;
+    if (size >= 8 || (bound != 0 && size > bound))
+        return tw_cdr_read_any_text(r, length, bound);
+    /* What is behind the string does not count, but the NUL must be one. */
+    word = tw_cdr_get_uint64(at + 4, tw_cdr_is_big());
+    if ((word >> size * 8 & 0xff) != 0 || !tw_cdr_is_plain_short(word & ((UINT64_C(1) << size * 8) - 1), size))
+        return tw_cdr_read_any_text(r, length, bound);
+    r->position = position + 5 + size;
+    *length = size;
+    return at + 4;
+}
+
 /** Reads a string into the memory that there is, or more. It is never NULL then. */
 static inline bool tw_cdr_read_string(tw_cdr_reader *r, char **text, uint32_t bound)
 {
-    uint32_t size;
     size_t length;
-    const uint8_t *at;
-    if (!tw_cdr_read_uint32(r, &size))
+    const uint8_t *at = tw_cdr_read_text(r, &length, bound);
+    if (at == NULL)
         return false;
-    length = size == 0 ? 0 : (size_t)size - 1;
-    if (size > r->limit - r->position || (bound != 0 && length > bound))
-        return tw_cdr_reject(r, TW_CDR_LENGTH);
-    at = r->bytes + r->position;
-    if (size > 0 && at[length] != 0)
-        return tw_cdr_reject(r, TW_CDR_TEXT);
-    if (!tw_cdr_is_plain(at, length) && (memchr(at, 0, length) != NULL || !tw_cdr_is_utf8(at, length)))
-        return tw_cdr_reject(r, TW_CDR_TEXT);
-    if (*text == NULL || strlen(*text) < length) {
+    if (*text == NULL || tw_cdr_text_length(*text) < length) {
         char *grown = (char *)realloc(*text, length + 1);
         if (grown == NULL)
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
         *text = grown;
     }
-    memcpy(*text, at, length);
+    if (length == 1)
+        **text = (char)*at;
+    else
+        memcpy(*text, at, length);
     (*text)[length] = 0;
-    r->position += size;
     return true;
 }
 

@@ -126,6 +126,13 @@ fn large_values_are_read_without_much_of_the_stack_or_of_memory() {
 }
 
 #[test]
+fn strings_are_looked_at_byte_by_byte_however_short() {
+    let idl = ["tests/programs/text.idl"];
+    let text = build_with("tests/programs/text.cpp", &idl, &SANITIZED);
+    succeed(&mut program(&text));
+}
+
+#[test]
 fn samples_that_are_used_again_take_no_memory() {
     let program_of = build(
         "tests/programs/allocation.cpp",

@@ -86,7 +86,10 @@ struct Number {
         std::memcpy(&bits, at, sizeof bits);
         if (r->swap)
             bits = swapped(bits);
-        std::memcpy(&value, &bits, sizeof bits);
+        // Stored as what it is, so that compilers know that the reader stays as it is.
+        T number;
+        std::memcpy(&number, &bits, sizeof bits);
+        value = number;
         return true;
     }
     template <bool K>

@@ -16,52 +16,27 @@ struct Text {
     static constexpr bool primitive = false;
 
     template <bool K>
-    static bool write(tw_cdr_writer *w, const std::string &text)
+    [[gnu::always_inline]] static bool write(tw_cdr_writer *w, const std::string &text)
     {
-        const std::size_t length = text.size();
-        const auto *bytes = reinterpret_cast<const std::uint8_t *>(text.data());
-        if ((Bound != 0 && length > Bound) || length >= UINT32_MAX)
-            return tw_cdr_refuse(w, TW_CDR_LENGTH);
-        if (!is_text(bytes, length))
-            return tw_cdr_refuse(w, TW_CDR_TEXT);
-        std::uint8_t *at = tw_cdr_room(w, 4, length + 5);
-        if (at == nullptr)
-            return false;
-        tw_cdr_put_uint32(at, static_cast<std::uint32_t>(length) + 1, w->swap);
-        if (length > 0)
-            std::memcpy(at + 4, bytes, length);
-        at[4 + length] = 0;
-        return true;
+        return tw_cdr_write_text(w, reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), Bound);
     }
     template <bool K>
-    static bool read(tw_cdr_reader *r, std::string &text)
+    [[gnu::always_inline]] static bool read(tw_cdr_reader *r, std::string &text)
     {
-        std::uint32_t size;
-        if (!tw_cdr_read_uint32(r, &size))
+        std::size_t length;
+        const std::uint8_t *at = tw_cdr_read_text(r, &length, Bound);
+        if (at == nullptr)
             return false;
-        const std::size_t length = size == 0 ? 0 : std::size_t{size} - 1;
-        if (size > r->limit - r->position || (Bound != 0 && length > Bound))
-            return tw_cdr_reject(r, TW_CDR_LENGTH);
-        const std::uint8_t *at = r->bytes + r->position;
-        if ((size > 0 && at[length] != 0) || !is_text(at, length))
-            return tw_cdr_reject(r, TW_CDR_TEXT);
-        // Most often it is as long as the one before.
+        // Most often it is as long as the one before, and a code.
         if (text.size() != length)
             text.assign(reinterpret_cast<const char *>(at), length);
-        else if (length > 0)
+        else if (length == 1)
+            text[0] = static_cast<char>(*at);
+        else
             std::memcpy(text.data(), at, length);
-        r->position += size;
         return true;
     }
     static void reset(std::string &text) { text.clear(); }
-
-private:
-    /* Whether bytes are UTF-8 without NUL. */
-    static bool is_text(const std::uint8_t *at, std::size_t length)
-    {
-        return length == 0 || tw_cdr_is_plain(at, length) ||
-               (std::memchr(at, 0, length) == nullptr && tw_cdr_is_utf8(at, length));
-    }
 };
 
 template <std::uint32_t Bound>
