@@ -7,19 +7,26 @@
 namespace tickwire {
 namespace detail {
 
-/* A listener and the entity that it is told of, which it does not keep. */
+/* A listener and the entity that it is told of, by a reference that does not count: the last that does takes this away. */
 template <class Entity, class State, class Listener>
 struct ListenerContext {
-    std::weak_ptr<State> state;
+    std::shared_ptr<State> state;
+    Entity entity;
     Listener *listener;
 
     static void set(State &state, Listener *listener, tw_listener &functions,
                     const dds::core::status::StatusMask &mask)
     {
-        auto context = std::make_unique<ListenerContext>(ListenerContext{state.uncounted, listener});
+        auto kept = state.uncounted.lock();
+        auto context = std::make_unique<ListenerContext>(ListenerContext{kept, Entity(kept), listener});
         functions.size = sizeof functions;
         functions.context = context.get();
-        functions.free_context = [](void *context) { delete static_cast<ListenerContext *>(context); };
+        functions.free_context = [](void *context) {
+            // The entity may end with it, where a listener has let go of it.
+            listeners_on_this_thread()++;
+            delete static_cast<ListenerContext *>(context);
+            listeners_on_this_thread()--;
+        };
         state.listen(functions, mask.to_ulong());
         context.release();
     }
@@ -30,10 +37,10 @@ struct ListenerContext {
     {
         auto *it = static_cast<ListenerContext *>(context);
         listeners_on_this_thread()++;
-        if (auto state = it->state.lock()) {
-            Entity entity(std::move(state));
-            call(entity, *it->listener);
-        }
+        call(it->entity, *it->listener);
+        // Whatever the listener has made of its argument.
+        if (it->entity.state() != it->state)
+            it->entity = Entity(it->state);
         listeners_on_this_thread()--;
     }
 };

@@ -2,6 +2,9 @@
 #ifndef TICKWIRE_DDS_SUB_STATE_HPP
 #define TICKWIRE_DDS_SUB_STATE_HPP
 
+#include <array>
+#include <new>
+
 #include <dds/sub/listener.hpp>
 #include <dds/sub/sample.hpp>
 #include <dds/sub/subscriber.hpp>
@@ -26,20 +29,14 @@ public:
     /* Memory for samples: what was returned and is not looked at any more, else new. */
     std::shared_ptr<Batch<T>> batch()
     {
-        const std::lock_guard<std::mutex> guard(lock_);
-        for (const auto &batch : batches_) {
-            if (batch.use_count() == 1) {
-                // Whoever let go of it last has done with it.
-                std::atomic_thread_fence(std::memory_order_acquire);
-                if (batch->all.size() > kept_samples)
-                    batch->all.resize(kept_samples);
-                return batch;
-            }
-        }
-        auto made = std::make_shared<Batch<T>>();
-        if (batches_.size() < kept_batches)
-            batches_.push_back(made);
-        return made;
+        // Another thread that looks for one at the same time takes a new one.
+        if (is_looked_for_.test_and_set(std::memory_order_acquire))
+            return std::make_shared<Batch<T>>();
+        std::shared_ptr<Batch<T>> found = kept();
+        is_looked_for_.clear(std::memory_order_release);
+        if (!found)
+            found = std::make_shared<Batch<T>>();
+        return found;
     }
 
     const dds::sub::Subscriber subscriber;
@@ -55,8 +52,33 @@ public:
 private:
     static constexpr std::size_t kept_batches = 8, kept_samples = 1024;
 
-    std::mutex lock_;
-    std::vector<std::shared_ptr<Batch<T>>> batches_;
+    /* One that nobody looks at, which is made where there are few; or none. */
+    std::shared_ptr<Batch<T>> kept() noexcept
+    {
+        for (auto &batch : batches_) {
+            if (!batch)
+                return batch = made();
+            if (batch.use_count() == 1) {
+                // Whoever let go of it last has done with it.
+                std::atomic_thread_fence(std::memory_order_acquire);
+                if (batch->all.size() > kept_samples)
+                    batch->all.resize(kept_samples);
+                return batch;
+            }
+        }
+        return nullptr;
+    }
+    static std::shared_ptr<Batch<T>> made() noexcept
+    {
+        try {
+            return std::make_shared<Batch<T>>();
+        } catch (const std::bad_alloc &) {
+            return nullptr;
+        }
+    }
+
+    std::atomic_flag is_looked_for_ = ATOMIC_FLAG_INIT;
+    std::array<std::shared_ptr<Batch<T>>, kept_batches> batches_;
 };
 
 /* Samples of the library, which are given back in the end. */

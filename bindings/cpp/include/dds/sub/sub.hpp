@@ -292,7 +292,7 @@ private:
         if (samples.count == 0)
             return LoanedSamples<T>();
         State &state = this->get();
-        const auto batch = state.batch();
+        std::shared_ptr<tickwire::detail::Batch<T>> batch = state.batch();
         batch->count = 0;
         if (batch->all.size() < samples.count)
             batch->all.resize(samples.count);
@@ -302,7 +302,7 @@ private:
             else
                 state.undecodable++;
         }
-        return LoanedSamples<T>(batch);
+        return LoanedSamples<T>(std::move(batch));
     }
     template <class Iterator>
     std::uint32_t into(Take *function, Iterator to, std::uint32_t max) const
