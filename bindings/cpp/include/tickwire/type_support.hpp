@@ -28,6 +28,29 @@ private:
     std::vector<std::uint8_t> data_;
 };
 
+/* The same where it lies: what is read, in memory that its writer has lent or the reader's own, for as long as the
+ * LoanedSamples that it came in; what is written, in the caller's. DataWriter::loan_sample() writes in place. */
+class BytesInPlace {
+public:
+    BytesInPlace() = default;
+    BytesInPlace(const void *data, std::size_t size) : data_(static_cast<const std::uint8_t *>(data)), size_(size) {}
+    /* A copy could outlive the bytes: Bytes is one of them. */
+    BytesInPlace(const BytesInPlace &) = delete;
+    BytesInPlace &operator=(const BytesInPlace &) = delete;
+    BytesInPlace(BytesInPlace &&) = default;
+    BytesInPlace &operator=(BytesInPlace &&) = default;
+
+    const std::uint8_t *data() const { return data_; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const std::uint8_t *begin() const { return data_; }
+    const std::uint8_t *end() const { return data_ + size_; }
+
+private:
+    const std::uint8_t *data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
 /* The type of such samples: its name, that of its only member, and how many octets that has at most, 0 for any number. */
 struct BytesType {
     std::string name;
@@ -112,6 +135,8 @@ struct Plain {
 /* Types of IDL. */
 template <class T>
 struct TypeSupport {
+    /* Whether values are where samples lie, which have to stay there. */
+    static constexpr bool in_place = false;
     static_assert(is_topic_type<T>::value,
                   "no type of a topic: include the header that `tickwire idl gen --lang cpp` made, and take a struct that "
                   "is not @nested");
@@ -144,21 +169,44 @@ struct TypeSupport {
     }
 };
 
-template <>
-struct TypeSupport<Bytes> {
+/* Samples that are bytes alone. */
+template <class T>
+struct BytesSupport {
     static constexpr bool has_key = false;
     static constexpr tw_cdr_version version = TW_CDR_XCDR2;
 
+    static Plain encode_key(const T &, tw_cdr_version) { return {nullptr, 0}; }
+    static bool decode_key(T &, const void *, std::size_t) { return true; }
+};
+
+template <>
+struct TypeSupport<Bytes> : BytesSupport<Bytes> {
+    static constexpr bool in_place = false;
+
     static Plain encode(const Bytes &value, tw_cdr_version) { return {value.data().data(), value.data().size()}; }
-    static Plain encode_key(const Bytes &, tw_cdr_version) { return {nullptr, 0}; }
     static bool decode(Bytes &value, const void *data, std::size_t size)
     {
         const auto *bytes = static_cast<const std::uint8_t *>(data);
         value.data().assign(bytes, bytes + size);
         return true;
     }
-    static bool decode_key(Bytes &, const void *, std::size_t) { return true; }
 };
+
+template <>
+struct TypeSupport<BytesInPlace> : BytesSupport<BytesInPlace> {
+    static constexpr bool in_place = true;
+
+    static Plain encode(const BytesInPlace &value, tw_cdr_version) { return {value.data(), value.size()}; }
+    static bool decode(BytesInPlace &value, const void *data, std::size_t size)
+    {
+        value = BytesInPlace(data, size);
+        return true;
+    }
+};
+
+/* Types whose samples are bytes alone. */
+template <class T>
+constexpr bool is_bytes = std::is_base_of_v<BytesSupport<T>, TypeSupport<T>>;
 
 } // namespace detail
 } // namespace tickwire

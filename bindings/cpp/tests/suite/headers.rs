@@ -15,6 +15,7 @@ fn clang_takes_it_without_a_warning() {
         ("tests/programs/psm.cpp", "tests/programs/psm.idl"),
         ("tests/programs/lifetimes.cpp", "tests/programs/psm.idl"),
         ("tests/programs/large.cpp", "tests/programs/large.idl"),
+        ("tests/programs/loans.cpp", "tests/programs/psm.idl"),
         ("tests/programs/text.cpp", "tests/programs/text.idl"),
         (
             "examples/hello_publisher.cpp",

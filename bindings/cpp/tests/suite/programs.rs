@@ -133,6 +133,13 @@ fn strings_are_looked_at_byte_by_byte_however_short() {
 }
 
 #[test]
+fn what_is_lent_is_written_and_read_where_it_lies() {
+    let idl = ["tests/programs/psm.idl"];
+    let loans = build_with("tests/programs/loans.cpp", &idl, &SANITIZED);
+    succeed(program(&loans).arg("131"));
+}
+
+#[test]
 fn samples_that_are_used_again_take_no_memory() {
     let program_of = build(
         "tests/programs/allocation.cpp",

@@ -6,6 +6,7 @@
 
 #include <dds/core/listener.hpp>
 #include <dds/topic/topic.hpp>
+#include <tickwire/loan.hpp>
 
 namespace tickwire {
 namespace detail {
@@ -243,6 +244,12 @@ public:
         write(sample.first, sample.second);
         return *this;
     }
+
+    /* Tickwire's own: so many bytes to write to, for types that are one sequence of octets: tickwire::Bytes,
+     * tickwire::BytesInPlace, and structs that have nothing else, of which they are the octets. Readers on this machine have
+     * them in place if QoS says so: `setting("max_loan", "64KiB")` of the writer, `setting("trusts_lenders", "true")` of
+     * their participant. Throws PreconditionNotMetError for other types. */
+    tickwire::Loan loan_sample(std::size_t size) { return tickwire::Loan(raw(this->get()), size); }
 
     /* Names the instance of a sample, so that the handle is enough to end it. */
     core::InstanceHandle register_instance(const T &sample)

@@ -150,6 +150,8 @@ public:
     /* Tickwire's own: when it arrived, and its place in the writer's history. */
     core::Time reception_timestamp() const { return core::Time::nanoseconds(of_.reception_timestamp_ns); }
     std::int64_t sequence_number() const { return of_.sequence_number; }
+    /* Tickwire's own: whether a value that is read in place lies where the writer wrote it, on loan. */
+    bool in_place() const { return of_.in_place != 0; }
 
 private:
     tw_sample_info of_ = {};
@@ -181,9 +183,22 @@ private:
 namespace tickwire {
 namespace detail {
 
+/* Samples of the library, which are given back in the end. */
+class Held {
+public:
+    Held() = default;
+    Held(const Held &) = delete;
+    Held &operator=(const Held &) = delete;
+    ~Held() { tw_samples_return(&samples); }
+
+    tw_samples samples = {};
+};
+
 /* Values that are used again; `count` of them are samples that were returned. */
 template <class T>
 struct Batch {
+    /* What values that are read in place lie in. */
+    Held held;
     std::vector<dds::sub::Sample<T>> all;
     std::size_t count = 0;
 };

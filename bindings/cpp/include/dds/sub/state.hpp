@@ -81,17 +81,6 @@ private:
     std::array<std::shared_ptr<Batch<T>>, kept_batches> batches_;
 };
 
-/* Samples of the library, which are given back in the end. */
-class Held {
-public:
-    Held() = default;
-    Held(const Held &) = delete;
-    Held &operator=(const Held &) = delete;
-    ~Held() { tw_samples_return(&samples); }
-
-    tw_samples samples = {};
-};
-
 /* Decodes a sample; false if its bytes are none of the type. */
 template <class T>
 bool decode(const tw_sample &from, dds::sub::Sample<T> &to)

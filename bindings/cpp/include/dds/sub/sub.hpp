@@ -92,7 +92,7 @@ public:
         {
             Fetch held;
             fetch(take, held.samples);
-            return reader_.loaned(held.samples);
+            return reader_.loaned(held);
         }
         template <class Iterator>
         std::uint32_t into(bool take, Iterator to, std::uint32_t max)
@@ -285,14 +285,22 @@ private:
         Fetch held;
         State &state = this->get();
         tickwire::detail::check(function(state.raw(), 0, state.default_state.load(), nullptr, &held.samples));
-        return loaned(held.samples);
+        return loaned(held);
     }
-    LoanedSamples<T> loaned(const tw_samples &samples) const
+    LoanedSamples<T> loaned(Fetch &held) const
     {
+        const tw_samples samples = held.samples;
         if (samples.count == 0)
             return LoanedSamples<T>();
         State &state = this->get();
-        std::shared_ptr<tickwire::detail::Batch<T>> batch = state.batch();
+        std::shared_ptr<tickwire::detail::Batch<T>> batch;
+        if constexpr (Support::in_place) {
+            // Not one that is used again: its end gives the samples back.
+            batch = std::make_shared<tickwire::detail::Batch<T>>();
+            std::swap(batch->held.samples, held.samples);
+        } else {
+            batch = state.batch();
+        }
         batch->count = 0;
         if (batch->all.size() < samples.count)
             batch->all.resize(samples.count);
@@ -317,6 +325,7 @@ private:
     template <class Iterator>
     std::uint32_t put_all(const tw_samples &samples, Iterator to) const
     {
+        static_assert(!Support::in_place, "values that are read in place are in LoanedSamples: take() or read()");
         State &state = this->get();
         std::uint32_t count = 0;
         for (std::size_t at = 0; at < samples.count; at++) {

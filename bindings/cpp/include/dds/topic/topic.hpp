@@ -101,7 +101,8 @@ public:
           const qos::TopicQos &qos)
         : TopicDescription<T>(tickwire::detail::make_topic(participant, name, of(type), qos))
     {
-        static_assert(std::is_same_v<T, tickwire::Bytes>, "topics of bytes are Topic<tickwire::Bytes>");
+        static_assert(tickwire::detail::is_bytes<T>,
+                      "topics of bytes are Topic<tickwire::Bytes> and Topic<tickwire::BytesInPlace>");
     }
 
     qos::TopicQos qos() const { return this->get().qos.get(); }
