@@ -59,10 +59,6 @@ public:
     explicit Link(const Session& session) : payload_(session.options.len()), lends_(session.lends()) {
         Qos qos;
         qos.say("participant", session.participant()).say("reader", session.reader()).say("writer", session.writer());
-        if (lends_) {
-            qos.say("writer", {{"max_loan", std::to_string(payload_.size()) + "B"},
-                               {"loan_count", std::to_string(session.loans())}});
-        }
         tw_participant* participant;
         check(tw_participant_create(session.options.domain(), qos.get(), &participant));
         participant_.reset(participant);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -55,6 +56,12 @@ public:
     }
 
     void write(const T& sample) { writer_.write(sample); }
+
+    void write_in_place(lab::Bytes bytes) {
+        tickwire::Loan loan = writer_.loan_sample(bytes.len);
+        std::memcpy(loan.data(), bytes.data, bytes.len);
+        loan.write();
+    }
 
     /// Calls `take(sample)` for each that comes, until deafen().
     template <class Take>
@@ -135,6 +142,38 @@ public:
 private:
     tickwire::Bytes outgoing_;
     Leg<tickwire::Bytes> leg_;
+};
+
+/// Bytes that are written into loans and read in place.
+class LentLink : public Base {
+public:
+    using Message = lab::Bytes;
+    static constexpr bool LENDS = true;
+
+    explicit LentLink(const Session& session)
+        : Base(session),
+          payload_(session.options.len()),
+          leg_(entities_, "array", tickwire::BytesType{"lab::Bytes", "data", 0, TW_FINAL}) {}
+
+    void meet(uint32_t count) { leg_.meet(count); }
+
+    void send(uint64_t number, uint64_t time) {
+        lab::fill(payload_.data(), payload_.size(), number, time);
+        echo({payload_.data(), payload_.size()});
+    }
+
+    void echo(const lab::Bytes& message) { leg_.write_in_place(message); }
+
+    template <class Deliver>
+    void listen(Deliver& deliver) {
+        leg_.listen([&deliver](const tickwire::BytesInPlace& bytes) { deliver({bytes.data(), bytes.size()}); });
+    }
+
+    void deafen() { leg_.deafen(); }
+
+private:
+    std::vector<uint8_t> payload_;
+    Leg<tickwire::BytesInPlace> leg_;
 };
 
 /// MarketData and QuoteRequest of the first article, a topic of each. An echo is what came, unchanged.

@@ -26,7 +26,9 @@ lab::Answer work(const lab::Options& options, const Own& own, By by) {
     }
     if (by == By::exchange) return converse<exchange::Peer>(options, own);
     if (by == By::c) return converse<Peer<c::Link>>(options, own);
-    return is_typed ? converse<Peer<cpp::TypedLink>>(options, own) : converse<Peer<cpp::Link>>(options, own);
+    if (is_typed) return converse<Peer<cpp::TypedLink>>(options, own);
+    const bool lends = Session(options, own).lends();
+    return lends ? converse<Peer<cpp::LentLink>>(options, own) : converse<Peer<cpp::Link>>(options, own);
 }
 
 }  // namespace

@@ -36,13 +36,19 @@ public:
     }
 
     Settings writer() const {
+        Settings settings;
         if (streams()) {
-            return {{"history.kind", "keep_all"},
-                    {"reliability.kind", "reliable"},
-                    {"reliability.max_blocking_time", std::to_string(lab::PATIENCE.count()) + "s"}};
+            settings = {{"history.kind", "keep_all"},
+                        {"reliability.kind", "reliable"},
+                        {"reliability.max_blocking_time", std::to_string(lab::PATIENCE.count()) + "s"}};
+        } else if (is_behind()) {
+            settings = {{"history.kind", "keep_last"}, {"history.depth", DEPTH}};
         }
-        if (is_behind()) return {{"history.kind", "keep_last"}, {"history.depth", DEPTH}};
-        return {};
+        if (lends()) {
+            settings.emplace_back("max_loan", std::to_string(options.len()) + "B");
+            settings.emplace_back("loan_count", std::to_string(loans()));
+        }
+        return settings;
     }
 
     Settings reader() const {
@@ -62,7 +68,9 @@ public:
     }
 
     /// Whether bytes are written into loans: below that length these cost more than the copies that they save.
-    bool lends() const { return shares_memory_ && options.len() >= 16 << 10; }
+    bool lends() const {
+        return shares_memory_ && options.payload == lab::Payload::bytes && options.len() >= 16 << 10;
+    }
 
     /// Loans of a writer: 64, fewer if that were more than 64 MB, but not less than 8.
     size_t loans() const {
