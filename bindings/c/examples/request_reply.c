@@ -90,6 +90,8 @@ int main(int argc, char **argv) {
     must(tw_writer_wait_for_matched(replies, 1, PATIENCE), "the service knows nobody");
     printf("ESZ6 %g\n", ask(requests, told, "ESZ6", 1));
     printf("NQZ6 %g\n", ask(requests, told, "NQZ6", 2));
+    /* It may be told of what becomes of the client while its reader is deleted. */
+    must(tw_set_listener(heard, NULL, 0), "the listener stays");
     tw_delete(client);
     tw_delete(service);
     return tw_delete(qos);
