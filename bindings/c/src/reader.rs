@@ -10,7 +10,7 @@ use crate::failure::{Code, Failure, Result};
 use crate::guid::{Guid, Noting};
 use crate::handle::{self, AnyObject, Handle, Kind, get};
 use crate::instance::{self, Instance};
-use crate::samples::{Given, give, states};
+use crate::samples::{Data, Given, give, states};
 use crate::topic::Topic;
 use crate::writer::sample;
 
@@ -64,11 +64,7 @@ impl Wanted {
     #[inline]
     fn give(self, reader: Handle, place: Place<Given>) -> Result<()> {
         let reader = get::<Reader>(reader)?;
-        let samples = map!(&reader.dds, reader => {
-            let select = self.select(reader)?;
-            if self.take { select.take() } else { select.read() }
-        });
-        give(samples, place)
+        either!(&reader.dds, reader => end(self.select(reader)?, self.take, place))
     }
 }
 
@@ -93,24 +89,27 @@ fn give_by(
         let message = "the condition is not of this reader";
         return Err(Failure::new(Code::PRECONDITION, message));
     }
-    fn end<T: TopicSupport>(select: Select<'_, T>, take: bool) -> dds::Samples<T> {
-        if take { select.take() } else { select.read() }
-    }
-    let samples = match (&entry.dds, &condition.of) {
+    match (&entry.dds, &condition.of) {
         (Either::Payloads(reader), Of::Query(Either::Payloads(query))) => {
-            Either::Payloads(end(limited(reader.select(), max).query(query), take))
+            end(limited(reader.select(), max).query(query), take, place)
         }
         (Either::Bytes(reader), Of::Query(Either::Bytes(query))) => {
-            Either::Bytes(end(limited(reader.select(), max).query(query), take))
+            end(limited(reader.select(), max).query(query), take, place)
         }
         (reader, Of::States(mask)) => {
-            map!(reader, reader => end(limited(reader.select(), max).states(*mask), take))
+            either!(reader, reader => end(limited(reader.select(), max).states(*mask), take, place))
         }
         _ => {
             let message = "the condition is after no samples; use a read or query condition";
-            return Err(Failure::new(Code::PRECONDITION, message));
+            Err(Failure::new(Code::PRECONDITION, message))
         }
-    };
+    }
+}
+
+/// Gives the samples that were selected.
+#[inline]
+fn end<T: Data>(select: Select<'_, T>, take: bool, place: Place<Given>) -> Result<()> {
+    let samples = if take { select.take() } else { select.read() };
     give(samples, place)
 }
 

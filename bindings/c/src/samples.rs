@@ -8,7 +8,6 @@ use dds::{
 };
 
 use crate::border::{Out, Place, Pointer, export};
-use crate::either::{Either, either};
 use crate::failure::{Failure, Result};
 use crate::guid::Guid;
 use crate::handle::{Handle, Kind};
@@ -62,33 +61,34 @@ struct Info {
     in_place: i32,
 }
 
-/// Samples of either kind.
-pub(crate) type AnySamples = Either<Samples<Serialized>, Samples<BytesInPlace>>;
-
-/// What is held for the caller: the samples, and where each lies.
+/// What is held for the caller: where each sample lies, and what they lie in.
+#[derive(Default)]
 struct Held {
-    samples: Keeps,
     views: Vec<Sample>,
+    keeps: Option<Keeps>,
 }
 
 /// Where the bytes are.
 #[allow(dead_code, reason = "it keeps what is pointed to")]
-enum Keeps {
-    Samples(AnySamples),
+pub(crate) enum Keeps {
+    Payloads(Samples<Serialized>),
+    Bytes(Samples<BytesInPlace>),
     Message(Vec<u8>),
 }
 
-static HELD: Slab<Held> = Slab::new(Kind::Samples);
+/// In a box that is used again: what goes in and out is an address, and stays where it is.
+static HELD: Slab<Box<Held>> = Slab::new(Kind::Samples);
 
 thread_local! {
-    /// Memory for the next views.
-    static SPARE: Cell<Vec<Sample>> = const { Cell::new(Vec::new()) };
+    /// The next one, empty.
+    static SPARE: Cell<Option<Box<Held>>> = const { Cell::new(None) };
 }
 
 /// Where the bytes of a sample lie.
-trait Data: TopicSupport {
+pub(crate) trait Data: TopicSupport {
     fn bytes(&self) -> &[u8];
     fn is_in_place(&self) -> bool;
+    fn keep(samples: Samples<Self>) -> Keeps;
 }
 
 impl Data for Serialized {
@@ -98,6 +98,10 @@ impl Data for Serialized {
 
     fn is_in_place(&self) -> bool {
         false
+    }
+
+    fn keep(samples: Samples<Self>) -> Keeps {
+        Keeps::Payloads(samples)
     }
 }
 
@@ -109,26 +113,23 @@ impl Data for BytesInPlace {
     fn is_in_place(&self) -> bool {
         self.is_in_place()
     }
+
+    fn keep(samples: Samples<Self>) -> Keeps {
+        Keeps::Bytes(samples)
+    }
 }
 
 /// Gives samples to the caller.
-pub(crate) fn give(samples: AnySamples, place: Place<Given>) -> Result<()> {
-    let count = either!(&samples, samples => samples.len());
-    if count == 0 {
+#[inline]
+pub(crate) fn give<T: Data>(samples: Samples<T>, place: Place<Given>) -> Result<()> {
+    if samples.is_empty() {
         place.put(Given::NONE);
         return Ok(());
     }
-    let mut views = SPARE.try_with(Cell::take).unwrap_or_default();
-    either!(&samples, samples => views.extend(samples.iter().map(view)));
-    let pointer = Pointer::to(&views);
-    let samples = Keeps::Samples(samples);
-    let held = HELD.put(Held { samples, views })?;
-    place.put(Given {
-        samples: pointer,
-        count,
-        held,
-    });
-    Ok(())
+    let mut held = spare();
+    held.views.extend(samples.iter().map(view));
+    held.keeps = Some(T::keep(samples));
+    hold(held, place)
 }
 
 /// Gives a request or a reply to the caller.
@@ -137,14 +138,24 @@ pub(crate) fn give_message(
     info: &dds::SampleInfo,
     place: Place<Given>,
 ) -> Result<()> {
-    let mut views = SPARE.try_with(Cell::take).unwrap_or_default();
-    views.push(view_of(Some(&payload), info, false));
-    let pointer = Pointer::to(&views);
-    let samples = Keeps::Message(payload);
-    let held = HELD.put(Held { samples, views })?;
+    let mut held = spare();
+    held.views.push(view_of(Some(&payload), info, false));
+    held.keeps = Some(Keeps::Message(payload));
+    hold(held, place)
+}
+
+/// One that is empty. A thread that ends has none left.
+fn spare() -> Box<Held> {
+    let spare = SPARE.try_with(Cell::take).ok().flatten();
+    spare.unwrap_or_default()
+}
+
+fn hold(held: Box<Held>, place: Place<Given>) -> Result<()> {
+    let (samples, count) = (Pointer::to(&held.views), held.views.len());
+    let held = HELD.put(held)?;
     place.put(Given {
-        samples: pointer,
-        count: 1,
+        samples,
+        count,
         held,
     });
     Ok(())
@@ -220,13 +231,13 @@ export! {
         if given.held == Handle::NULL && given.count == 0 {
             return Ok(());
         }
-        let Held { samples, mut views } = HELD.take(given.held)?;
+        let mut held = HELD.take(given.held)?;
         place.put(Given::NONE);
-        drop(samples);
-        views.clear();
-        if views.capacity() <= MOST_SPARE {
+        held.keeps = None;
+        held.views.clear();
+        if held.views.capacity() <= MOST_SPARE {
             // A thread that ends needs none.
-            let _ = SPARE.try_with(|spare| spare.set(views));
+            let _ = SPARE.try_with(|spare| spare.set(Some(held)));
         }
         Ok(())
     }
