@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::walk::{Elements, Part, for_each_member, for_each_part};
+use super::walk::{Elements, Part, find_member, for_each_member, for_each_part};
 use super::{Error, Form, MAX_DEPTH};
 use crate::{
     DecodeErrorKind, EncodeError, KeyHash, Member, MemberHeader, Reader, Representation,
@@ -14,7 +14,7 @@ use crate::{
 /// all zeros when the type has no key.
 ///
 /// `scratch` is overwritten; nothing else is allocated. Costs one pass over the payload for each
-/// key member.
+/// key member, of a sample as far as that alone: what is behind it is not looked at.
 pub fn key_hash(
     description: &TypeDescription,
     payload: &[u8],
@@ -113,7 +113,7 @@ fn copy_struct(
         .map_err(|error| too_large(error, reader))
 }
 
-/// Reads a whole struct and copies one member of it.
+/// Reads a struct and copies one member of it: a whole struct, but for the sample itself, of which nobody needs the rest.
 fn copy_member(
     description: &TypeDescription,
     key: &Member,
@@ -123,18 +123,30 @@ fn copy_member(
     mark: &StructMark,
     depth: usize,
 ) -> Result<(), Error> {
-    let mut found = false;
-    for_each_member(description, form, reader, &mut |member, reader| {
-        if member.id != key.id {
-            return skip_value(&member.ty, form, reader, depth + 1);
-        }
-        found = true;
-        let header = writer.begin_member(mark, MemberHeader::from(member));
-        copy_value(&member.ty, form, reader, writer, depth + 1)?;
+    let mut copy = |reader: &mut Reader<'_>| {
+        let header = writer.begin_member(mark, MemberHeader::from(key));
+        copy_value(&key.ty, form, reader, writer, depth + 1)?;
         writer
             .end_member(header)
             .map_err(|error| too_large(error, reader))
-    })?;
+    };
+    let mut found = false;
+    if depth == 0 && form == Form::Sample {
+        found = find_member(description, key.id, reader, &mut |ty, reader| {
+            skip_value(ty, form, reader, depth + 1)
+        })?;
+        if found {
+            copy(reader).map_err(|error| error.within(&description.name, key))?;
+        }
+    } else {
+        for_each_member(description, form, reader, &mut |member, reader| {
+            if member.id != key.id {
+                return skip_value(&member.ty, form, reader, depth + 1);
+            }
+            found = true;
+            copy(reader)
+        })?;
+    }
     if !found && !key.optional {
         return Err(reader
             .error(DecodeErrorKind::MissingKey { id: key.id })

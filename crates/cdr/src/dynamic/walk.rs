@@ -130,6 +130,47 @@ pub(super) fn for_each_member<'d>(
     Ok(())
 }
 
+/// Reads a sample's struct up to the value of a member, which comes next; `skip` passes over a value. What comes behind it
+/// is not looked at. False if the member is not there.
+pub(super) fn find_member<'d>(
+    description: &'d TypeDescription,
+    id: u32,
+    reader: &mut Reader<'_>,
+    skip: Each<'_, &'d Type>,
+) -> Result<bool, Error> {
+    let scope = reader.begin_struct(description.extensibility)?;
+    if description.extensibility == Extensibility::Mutable {
+        while let Some(header) = reader.next_member(&scope)? {
+            if header.id == id {
+                return Ok(true);
+            }
+            // Its length is known, whatever it is.
+            reader.end_member(header);
+        }
+        return Ok(false);
+    }
+    for member in &*description.members {
+        if !reader.has_member(&scope) {
+            break;
+        }
+        let header = match member.optional {
+            true => match reader.begin_optional(member.id)? {
+                None => continue,
+                header => header,
+            },
+            false => None,
+        };
+        if member.id == id {
+            return Ok(true);
+        }
+        skip(&member.ty, reader).map_err(|error| error.within(&description.name, member))?;
+        if let Some(header) = header {
+            reader.end_member(header);
+        }
+    }
+    Ok(false)
+}
+
 /// What a union consists of.
 pub(super) enum Part<'d> {
     /// The discriminator, of this type.
