@@ -1,11 +1,12 @@
 //! What a round trip costs between two participants that the application polls busily.
 //!
 //! ```text
-//! cargo bench -p tickwire --bench ping -- [--size BYTES] [--rounds N] [--transport shm|udp]
+//! cargo bench -p tickwire --bench ping -- [--size BYTES] [--rounds N] [--transport shm|udp] [--apart]
 //! ```
 //!
 //! prints the time of half a round, in which one thread drives both participants in turn: nobody is woken, and what is
-//! looked at in vain is next to nothing. Instructions are counted without the meeting of the two, and divided by the
+//! looked at in vain is next to nothing. With `--apart` the answering side has a thread of its own, and the time is that of
+//! two cores which wait for each other. Instructions are counted without the meeting of the two, and divided by the
 //! rounds:
 //!
 //! ```text
@@ -15,7 +16,8 @@
 //! System calls are what `strace -c` counts in a long run.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tickwire::{
@@ -33,6 +35,7 @@ struct Arguments {
     size: usize,
     rounds: u64,
     transport: Transport,
+    apart: bool,
 }
 
 /// A participant with what it sends and what it hears.
@@ -77,6 +80,7 @@ fn main() -> Result<(), Failure> {
         size,
         rounds,
         transport,
+        apart,
     } = arguments()?;
     let tag = std::process::id().to_string();
     let one = Side::new(transport, &tag, "Ping", "Pong")?;
@@ -105,7 +109,10 @@ fn main() -> Result<(), Failure> {
         data: vec![7; size],
     };
     let begin = Instant::now();
-    exchange(&one, &two, &sample, rounds, &answers)?;
+    match apart {
+        false => exchange(&one, &two, &sample, rounds, &answers)?,
+        true => exchange_apart(&one, &two, &sample, rounds, &answers)?,
+    }
     let half = begin.elapsed() / 2;
     println!(
         "{size} B: {:.0} ns one way",
@@ -134,11 +141,40 @@ fn exchange(
     Ok(())
 }
 
+/// The same with a thread for each side.
+fn exchange_apart(
+    one: &Side,
+    two: &Side,
+    sample: &Bytes,
+    rounds: u64,
+    answers: &AtomicU64,
+) -> Result<(), Failure> {
+    let has_ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !has_ended.load(Ordering::Relaxed) {
+                two.participant.poll(LOOK).expect("sockets to look at");
+            }
+        });
+        let mut rounds = 0..rounds;
+        let exchanged = rounds.try_for_each(|round| {
+            one.writer.write(sample)?;
+            while answers.load(Ordering::Relaxed) <= round {
+                one.participant.poll(LOOK)?;
+            }
+            Ok(())
+        });
+        has_ended.store(true, Ordering::Relaxed);
+        exchanged
+    })
+}
+
 fn arguments() -> Result<Arguments, Failure> {
     let mut arguments = Arguments {
         size: 16,
         rounds: 100_000,
         transport: Transport::Shm,
+        apart: false,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -153,6 +189,7 @@ fn arguments() -> Result<Arguments, Failure> {
                     _ => return Err("--transport is shm or udp".into()),
                 }
             }
+            "--apart" => arguments.apart = true,
             // Cargo's own.
             "--bench" => {}
             other => return Err(format!("there is no option {other}").into()),
@@ -165,3 +202,4 @@ type Failure = Box<dyn std::error::Error>;
 
 const DEPTH: u32 = 16;
 const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(10);
