@@ -343,9 +343,7 @@ impl Work {
                 let time = clock::both();
                 came = Some(time.0);
                 let lens = batch.records.iter().map(Range::len);
-                shm.counters.records_received.add(lens.len() as u64);
-                let len = lens.sum::<usize>();
-                shm.counters.record_bytes_received.add(len as u64);
+                count(shm, lens.len(), lens.sum());
                 self.hand_on(core, time, None, &mut discovered, |dispatch| {
                     dispatch.records(&batch.bytes, &batch.records, FROM_HERE);
                 });
@@ -355,8 +353,7 @@ impl Work {
             if let Some((lies, len)) = lent {
                 let time = clock::both();
                 came = Some(time.0);
-                shm.counters.records_received.add(1);
-                shm.counters.record_bytes_received.add(len as u64);
+                count(shm, 1, len);
                 // What was copied before has been delivered.
                 log.take_lent(shm, lies, &mut batch.bytes, |bytes, lent| {
                     self.hand_on(core, time, Some(lent), &mut discovered, |dispatch| {
@@ -378,6 +375,12 @@ impl Work {
         }
         came
     }
+}
+
+/// Counts records and their bytes, which one lane alone receives.
+fn count(shm: &SharedMemory, records: usize, len: usize) {
+    shm.counters.records_received.add_alone(records as u64);
+    shm.counters.record_bytes_received.add_alone(len as u64);
 }
 
 /// Batches of one log that are taken before it is the next one's turn, each of which but the last ends with what is
