@@ -34,9 +34,24 @@ impl Signal {
         let nobody = self
             .waiters
             .compare_exchange(0, 0, Ordering::AcqRel, Ordering::Relaxed);
-        if nobody.is_ok() {
-            return;
+        if nobody.is_err() {
+            self.wake();
         }
+    }
+
+    /// Something has changed under a lock, under which those who wait for it look at it. To be called after that.
+    #[inline]
+    pub(crate) fn raise_of_locked(&self) {
+        // Who has held the lock before the change had counted itself before that, and who gets it after sees the change. So no
+        // fence is needed.
+        if self.waiters.load(Ordering::Relaxed) != 0 {
+            self.wake();
+        }
+    }
+
+    /// Wakes those who wait.
+    #[cold]
+    fn wake(&self) {
         let mut state = lock(&self.state);
         state.generation += 1;
         // Those on their way to wake up will see what changes until they do.
@@ -169,6 +184,23 @@ mod tests {
             });
             let seen = signal.wait(Duration::from_secs(60), || {
                 (value.load(Ordering::Relaxed) == 1000).then_some(())
+            });
+            assert_eq!(seen, Some(()));
+        });
+    }
+
+    #[test]
+    fn no_change_under_a_lock_is_missed() {
+        let (signal, value) = (Signal::default(), Mutex::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    *lock(&value) += 1;
+                    signal.raise_of_locked();
+                }
+            });
+            let seen = signal.wait(Duration::from_secs(60), || {
+                (*lock(&value) == 1000).then_some(())
             });
             assert_eq!(seen, Some(()));
         });

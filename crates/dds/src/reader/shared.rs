@@ -333,7 +333,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         if news.is_empty() {
             return false;
         }
-        self.core.signal.raise();
+        self.core.signal.raise_of_locked();
         self.observers.raise();
         if let Some(subscriber) = &self.subscriber {
             subscriber.raise();

@@ -583,7 +583,7 @@ impl WriterEndpoint {
             Submessage::NackFrag(nack) => machine.handle_nack_frag(now, context, nack, outbox),
             _ => {}
         });
-        self.core.signal.raise();
+        self.core.signal.raise_of_locked();
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
