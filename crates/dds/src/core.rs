@@ -35,6 +35,7 @@ use crate::reader::endpoint::ReaderEndpoint;
 use crate::routes::{Directory, Routes};
 use crate::shm::{Obstacle, SharedMemory};
 use crate::signal::{Ended, Signal, lock};
+use crate::status::StatusMask;
 use crate::timer::{Due, Timer};
 use crate::topic::Registry;
 use crate::writer::endpoint::WriterEndpoint;
@@ -533,7 +534,7 @@ impl Core {
             if let Some(writer) = routes.writers.get(&entity) {
                 writer.call_listener();
             } else if let Some(reader) = routes.readers.get(&entity) {
-                reader.call_listener();
+                reader.call_listener(StatusMask::NONE);
             } else if entity == EntityId::PARTICIPANT {
                 self.listener.call(&self.counters.listener_panics);
                 self.topics.call_listeners(&self.counters.listener_panics);

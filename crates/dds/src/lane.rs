@@ -36,6 +36,7 @@ use crate::core::Core;
 use crate::reader::endpoint::{ReaderEndpoint, Run};
 use crate::routes::{RouteCache, Routes};
 use crate::shm::SharedMemory;
+use crate::status::StatusMask;
 use crate::timer::Timer;
 use logs::Logs;
 pub(crate) use messages::Messages;
@@ -174,7 +175,7 @@ struct Work {
     kind: LaneKind,
     routes: RouteCache,
     outbox: Outbox,
-    to_tell: Vec<Arc<dyn ReaderEndpoint>>,
+    to_tell: Vec<(Arc<dyn ReaderEndpoint>, StatusMask)>,
     /// What readers have of the writer that has lent them something.
     said: Vec<(EntityId, SequenceNumber)>,
 }
@@ -518,8 +519,8 @@ impl Work {
 
     /// Tells the listeners of readers that keep all what has been handed on.
     fn call_listeners(&mut self) {
-        for reader in self.to_tell.drain(..) {
-            reader.call_listener();
+        for (reader, news) in self.to_tell.drain(..) {
+            reader.call_listener(news);
         }
     }
 }
@@ -561,7 +562,7 @@ struct Dispatch<'a> {
     /// What discovery has had that has not taken effect.
     discovered: &'a mut Discovered,
     /// Readers whose listeners are called once more has been delivered.
-    to_tell: &'a mut Vec<Arc<dyn ReaderEndpoint>>,
+    to_tell: &'a mut Vec<(Arc<dyn ReaderEndpoint>, StatusMask)>,
     /// What readers of what was lent have then.
     said: &'a mut Vec<(EntityId, SequenceNumber)>,
 }
@@ -652,8 +653,9 @@ impl Dispatch<'_> {
         match readers {
             [only] if self.takes_runs(only, writer) => {
                 let mut run = self.run(submessage, rest);
-                if only.receive(&mut run, self.outbox) {
-                    self.tell_later(only);
+                let to_tell = only.receive(&mut run, self.outbox);
+                if to_tell.is_any() {
+                    self.tell_later(only, to_tell.own);
                 }
                 self.hear(only, &run);
                 run.behind()
@@ -703,19 +705,20 @@ impl Dispatch<'_> {
         for reader in readers {
             let mut run = self.run(submessage, rest);
             run.end();
-            let has_news = reader.receive(&mut run, self.outbox);
+            let to_tell = reader.receive(&mut run, self.outbox);
             self.hear(reader, &run);
-            if has_news && self.calls_listeners && !reader.keeps_all() {
+            if !to_tell.is_any() {
+                continue;
+            }
+            let news = to_tell.own;
+            if !self.calls_listeners {
+                reader.call_listener_later(news);
+            } else if reader.keeps_all() {
+                self.tell_later(reader, news);
+            } else {
                 // Answers leave before a listener may take its time.
                 self.core.send_user(self.outbox);
-            }
-            match has_news {
-                false => {}
-                true if !self.calls_listeners => {
-                    self.core.call_listener_later(reader.guid().entity);
-                }
-                true if reader.keeps_all() => self.tell_later(reader),
-                true => reader.call_listener(),
+                reader.call_listener(news);
             }
         }
         if let Some(sign) = self.routes.leased.get(&writer)
@@ -753,10 +756,10 @@ impl Dispatch<'_> {
         }
     }
 
-    fn tell_later(&mut self, reader: &Arc<dyn ReaderEndpoint>) {
-        let last = self.to_tell.last();
-        if last.is_none_or(|last| last.guid() != reader.guid()) {
-            self.to_tell.push(Arc::clone(reader));
+    fn tell_later(&mut self, reader: &Arc<dyn ReaderEndpoint>, news: StatusMask) {
+        match self.to_tell.last_mut() {
+            Some((last, to_tell)) if last.guid() == reader.guid() => *to_tell |= news,
+            _ => self.to_tell.push((Arc::clone(reader), news)),
         }
     }
 

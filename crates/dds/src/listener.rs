@@ -65,35 +65,54 @@ impl ListenerSlot {
 
     /// Notes what has changed; says whether there is a listener to tell.
     pub(crate) fn note(&self, news: StatusMask) -> bool {
-        self.news.fetch_or(news.bits(), Ordering::AcqRel);
+        self.keep(news);
         self.handles().intersects(news)
     }
 
-    /// Tells the listener what has changed since it was last told. If it is being called, on this
+    /// Tells the listener what has changed since it was last told, and these `news`. If it is being called, on this
     /// thread or another, that call is followed by one for what has changed meanwhile.
     ///
     /// A listener that panics is counted and stays: the panic has been reported as any other, and the
     /// thread has more to do.
-    pub(crate) fn call(&self, panics: &Counter) {
-        while self.has_to_tell() {
+    pub(crate) fn call(&self, mut news: StatusMask, panics: &Counter) {
+        while !(news | self.noted()).is_empty() {
             let mut state = lock(&self.state);
-            if state.caller.is_some() {
-                return;
-            }
-            let generation = state.generation;
-            let Some(mut callback) = state.callback.take() else {
+            let handles = self.handles();
+            let tells = handles.intersects(news | self.noted()) && state.caller.is_none();
+            let Some(mut callback) = state.callback.take_if(|_| tells) else {
+                // Under the lock, by which who calls it looks here again.
+                self.keep(news);
                 return;
             };
+            let generation = state.generation;
             state.caller = Some(this_thread());
+            self.keep(news.without(handles));
             drop(state);
-            let mask = self.handles().bits();
-            let news = self.news.fetch_and(!mask, Ordering::AcqRel) & mask;
-            let news = StatusMask::from_bits(news);
+            news = (news | self.take_noted(handles)).and(handles);
             let call = AssertUnwindSafe(|| callback(news));
             if !news.is_empty() && catch_unwind(call).is_err() {
                 panics.add(1);
             }
+            news = StatusMask::NONE;
             self.put_back(callback, generation);
+        }
+    }
+
+    /// What the listener would be told that is noted.
+    fn noted(&self) -> StatusMask {
+        StatusMask::from_bits(self.news.load(Ordering::Acquire)).and(self.handles())
+    }
+
+    fn take_noted(&self, mask: StatusMask) -> StatusMask {
+        match self.noted().is_empty() {
+            true => StatusMask::NONE,
+            false => StatusMask::from_bits(self.news.fetch_and(!mask.bits(), Ordering::AcqRel)),
+        }
+    }
+
+    fn keep(&self, news: StatusMask) {
+        if !news.is_empty() {
+            self.news.fetch_or(news.bits(), Ordering::AcqRel);
         }
     }
 
@@ -111,10 +130,6 @@ impl ListenerSlot {
         if std::mem::take(&mut state.is_awaited) {
             self.returned.notify_all();
         }
-    }
-
-    fn has_to_tell(&self) -> bool {
-        self.news.load(Ordering::Acquire) & self.mask.load(Ordering::Acquire) != 0
     }
 }
 
@@ -137,6 +152,7 @@ mod tests {
     fn a_listener_hears_what_happened_before_it_was_set() {
         let slot = ListenerSlot::default();
         assert!(!slot.note(StatusMask::DATA_AVAILABLE));
+        slot.call(StatusMask::SAMPLE_REJECTED, &Counter::default());
         let heard = Arc::new(AtomicU32::new(0));
         let ear = Arc::clone(&heard);
         slot.set(
@@ -145,10 +161,27 @@ mod tests {
             })),
             StatusMask::ALL,
         );
-        assert!(slot.note(StatusMask::SAMPLE_LOST));
-        slot.call(&Counter::default());
+        slot.call(StatusMask::SAMPLE_LOST, &Counter::default());
+        let lost = StatusMask::SAMPLE_REJECTED | StatusMask::SAMPLE_LOST;
+        let all = StatusMask::DATA_AVAILABLE | lost;
+        assert_eq!(heard.load(Ordering::Relaxed), all.bits());
+    }
+
+    #[test]
+    fn what_a_listener_is_not_set_for_waits() {
+        let slot = ListenerSlot::default();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let set = |mask| {
+            let ear = Arc::clone(&heard);
+            slot.set(Some(Box::new(move |news| lock(&ear).push(news))), mask);
+        };
+        set(StatusMask::DATA_AVAILABLE);
         let both = StatusMask::DATA_AVAILABLE | StatusMask::SAMPLE_LOST;
-        assert_eq!(heard.load(Ordering::Relaxed), both.bits());
+        slot.call(both, &Counter::default());
+        set(StatusMask::ALL);
+        slot.call(StatusMask::NONE, &Counter::default());
+        let expected = [StatusMask::DATA_AVAILABLE, StatusMask::SAMPLE_LOST];
+        assert_eq!(lock(&heard)[..], expected);
     }
 
     #[test]
@@ -160,15 +193,14 @@ mod tests {
             Some(Box::new(move |news| {
                 lock(&ear).push(news);
                 if news == StatusMask::DATA_AVAILABLE {
-                    inner.note(StatusMask::SAMPLE_LOST);
-                    inner.call(&Counter::default());
+                    inner.call(StatusMask::SAMPLE_LOST, &Counter::default());
                     lock(&ear).push(StatusMask::NONE);
                 }
             })),
             StatusMask::ALL,
         );
         slot.note(StatusMask::DATA_AVAILABLE);
-        slot.call(&Counter::default());
+        slot.call(StatusMask::NONE, &Counter::default());
         let expected = [
             StatusMask::DATA_AVAILABLE,
             StatusMask::NONE,
@@ -188,7 +220,7 @@ mod tests {
         );
         for count in 1..=2 {
             slot.note(StatusMask::DATA_AVAILABLE);
-            slot.call(&panics);
+            slot.call(StatusMask::NONE, &panics);
             assert_eq!(panics.count(), count);
         }
     }
@@ -209,7 +241,7 @@ mod tests {
         );
         slot.note(StatusMask::DATA_AVAILABLE);
         thread::scope(|scope| {
-            scope.spawn(|| slot.call(&Counter::default()));
+            scope.spawn(|| slot.call(StatusMask::NONE, &Counter::default()));
             enter.recv().expect("the listener is called");
             slot.remove();
             assert!(has_returned.load(Ordering::Acquire));
@@ -224,14 +256,14 @@ mod tests {
         slot.set(
             Some(Box::new(move |_| {
                 count.fetch_add(1, Ordering::Relaxed);
-                inner.call(&Counter::default());
+                inner.call(StatusMask::NONE, &Counter::default());
                 inner.remove();
             })),
             StatusMask::ALL,
         );
         for _ in 0..2 {
             slot.note(StatusMask::DATA_AVAILABLE);
-            slot.call(&Counter::default());
+            slot.call(StatusMask::NONE, &Counter::default());
         }
         assert_eq!(calls.load(Ordering::Relaxed), 1);
     }

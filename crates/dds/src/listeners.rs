@@ -30,7 +30,13 @@ impl Listeners {
     }
 
     /// Notes what has changed of an endpoint; says whether there is a listener to tell.
-    pub(crate) fn note(&self, endpoint: Guid, mut news: StatusMask) -> bool {
+    pub(crate) fn note(&self, endpoint: Guid, news: StatusMask) -> bool {
+        let to_tell = self.note_above(endpoint, news);
+        self.keep(to_tell)
+    }
+
+    /// The same for who is about to [call](Self::call) them: what the endpoint's own is to be told is only said.
+    pub(crate) fn note_above(&self, endpoint: Guid, mut news: StatusMask) -> ToTell {
         let mut tells = false;
         if news.intersects(StatusMask::DATA_AVAILABLE) {
             // A subscriber that is told of data on its readers tells these itself (§2.2.4.2.3.2).
@@ -53,15 +59,49 @@ impl Listeners {
                 }
             }
         }
-        !news.is_empty() && self.own.note(news) || tells
+        if !news.is_empty() && !self.own.handles().intersects(news) {
+            // One that has been set meanwhile is to be called.
+            tells |= self.own.note(news);
+            news = StatusMask::NONE;
+        }
+        ToTell {
+            own: news,
+            has_noted: tells,
+        }
     }
 
-    /// Tells all of them what they have not been told. Only for the threads that deliver data.
-    pub(crate) fn call(&self, panics: &Counter) {
-        self.own.call(panics);
+    /// Has the endpoint's own told later; says whether there is a listener to tell.
+    pub(crate) fn keep(&self, to_tell: ToTell) -> bool {
+        if !to_tell.own.is_empty() {
+            self.own.note(to_tell.own);
+        }
+        to_tell.is_any()
+    }
+
+    /// Tells all of them what they have not been told, and the endpoint's own these `news`. Only for the threads that
+    /// deliver data.
+    pub(crate) fn call(&self, news: StatusMask, panics: &Counter) {
+        self.own.call(news, panics);
         for listener in &self.above {
             listener.call(panics);
         }
+    }
+}
+
+/// What listeners are to be told of an endpoint.
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use = "the endpoint's own listener is not told later"]
+pub(crate) struct ToTell {
+    /// What its own is.
+    pub(crate) own: StatusMask,
+    /// Whether there is more, which is noted.
+    has_noted: bool,
+}
+
+impl ToTell {
+    /// Whether that is anything.
+    pub(crate) fn is_any(self) -> bool {
+        self.has_noted || !self.own.is_empty()
     }
 }
 
@@ -128,7 +168,7 @@ impl GroupListener {
     }
 
     pub(crate) fn call(&self, panics: &Counter) {
-        self.slot.call(panics);
+        self.slot.call(StatusMask::NONE, panics);
         if self.panics.load(Ordering::Relaxed) > 0 {
             panics.add(self.panics.swap(0, Ordering::Relaxed));
         }
@@ -173,7 +213,7 @@ mod tests {
             }
         }
         let tells = listeners.note(Guid::UNKNOWN, news);
-        listeners.call(&Counter::default());
+        listeners.call(StatusMask::NONE, &Counter::default());
         let heard = std::mem::take(&mut *lock(&heard));
         assert_eq!(tells, !heard.is_empty());
         heard

@@ -205,7 +205,7 @@ impl Registry {
     pub(crate) fn call_listeners(&self, panics: &Counter) {
         let topics: Vec<_> = lock(&self.0).values().filter_map(Weak::upgrade).collect();
         for topic in topics {
-            topic.listener.call(panics);
+            topic.listener.call(StatusMask::NONE, panics);
         }
     }
 

@@ -18,6 +18,7 @@ use super::room::Room;
 use super::shared::{ReaderShared, ReaderState};
 use super::status::ReaderStatuses;
 use crate::clock;
+use crate::listeners::ToTell;
 use crate::signal::lock;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
@@ -27,12 +28,12 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         self.guid
     }
 
-    fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool {
+    fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> ToTell {
         // Sets of several readers are told of each change.
         if self.is_in_sets() {
             run.end();
         }
-        self.update(|state| {
+        let settled = self.change_state(|state, _| {
             state.inbox.now = run.now;
             state.inbox.timestamp = run.timestamp;
             state.borrow(run.lent);
@@ -47,7 +48,8 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
                 run.has = state.machine.has_up_to(run.writer());
             }
             StatusMask::NONE
-        })
+        });
+        self.announce_for(settled)
     }
 
     fn match_writer(
@@ -173,8 +175,14 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         self.keeps_all
     }
 
-    fn call_listener(&self) {
-        self.listeners.call(&self.core.counters.listener_panics);
+    fn call_listener(&self, news: StatusMask) {
+        let panics = &self.core.counters.listener_panics;
+        self.listeners.call(news, panics);
+    }
+
+    fn call_listener_later(&self, news: StatusMask) {
+        self.listeners.own.note(news);
+        self.core.call_listener_later(self.guid.entity);
     }
 
     fn topic_name(&self) -> &str {

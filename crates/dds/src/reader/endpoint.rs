@@ -16,6 +16,7 @@ use super::info::StateMask;
 use super::room::Room;
 use super::status::ReaderStatuses;
 use crate::lane::Messages;
+use crate::listeners::ToTell;
 use crate::status::StatusMask;
 
 /// Submessages that have come together and follow each other from one writer to the same readers, and when they came.
@@ -146,9 +147,8 @@ impl<'a> Samples<'a> for Run<'_, 'a> {
 pub(crate) trait ReaderEndpoint: Send + Sync {
     fn guid(&self) -> Guid;
 
-    /// Takes the submessages of a run, or the first of them; says whether the listener has something to
-    /// hear.
-    fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> bool;
+    /// Takes the submessages of a run, or the first of them; says what listeners are to be told, now or later.
+    fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> ToTell;
 
     /// A writer matches; says whether the listener has something to hear.
     fn match_writer(
@@ -182,8 +182,11 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
     /// together.
     fn keeps_all(&self) -> bool;
 
-    /// Tells the listener.
-    fn call_listener(&self);
+    /// Tells the listener what it has not been told, and these news.
+    fn call_listener(&self, news: StatusMask);
+
+    /// Has it told by the thread that delivers data.
+    fn call_listener_later(&self, news: StatusMask);
 
     fn topic_name(&self) -> &str;
 

@@ -23,7 +23,7 @@ use super::status::ReaderStatuses;
 use crate::clock;
 use crate::core::Core;
 use crate::deadline::DeadlineTracker;
-use crate::listeners::Listeners;
+use crate::listeners::{Listeners, ToTell};
 use crate::outgoing::Scratch;
 use crate::signal::{Observers, lock};
 use crate::status::StatusMask;
@@ -326,31 +326,46 @@ impl<T: TopicSupport> ReaderShared<T> {
     /// To be called without the lock: wakes those who wait for the news or are to look at a deadline; says whether
     /// the listener has something to hear.
     pub(super) fn announce(&self, settled: Settled) -> bool {
+        let to_tell = self.announce_for(settled);
+        self.listeners.keep(to_tell)
+    }
+
+    /// The same for who is about to call the listeners.
+    pub(super) fn announce_for(&self, settled: Settled) -> ToTell {
         let Settled { news, is_first } = settled;
         if is_first {
             self.core.data.interrupt();
         }
         if news.is_empty() {
-            return false;
+            return ToTell::default();
         }
         self.core.signal.raise_of_locked();
         self.observers.raise();
         if let Some(subscriber) = &self.subscriber {
             subscriber.raise();
         }
-        self.listeners.note(self.guid, news)
+        self.listeners.note_above(self.guid, news)
     }
 
     pub(super) fn update(&self, update: impl FnOnce(&mut ReaderState<T>) -> StatusMask) -> bool {
         self.update_in_group(|state, _| update(state))
     }
 
-    /// The same with the sets of the subscriber's readers, if it decides on such. Its lock is held
-    /// until it has been told what has come, lest two threads tell of one writer out of order.
+    /// The same with the sets of the subscriber's readers, if it decides on such.
     pub(super) fn update_in_group(
         &self,
         update: impl FnOnce(&mut ReaderState<T>, Option<&mut GroupSets>) -> StatusMask,
     ) -> bool {
+        let settled = self.change_state(update);
+        self.announce(settled)
+    }
+
+    /// What is to be announced of a change with the sets of the subscriber's readers, if it decides on such. Its lock is held
+    /// until it has been told what has come, lest two threads tell of one writer out of order.
+    pub(super) fn change_state(
+        &self,
+        update: impl FnOnce(&mut ReaderState<T>, Option<&mut GroupSets>) -> StatusMask,
+    ) -> Settled {
         let decider = self.decider();
         let mut group = decider.map(SubscriberGroup::lock);
         let mut state = lock(&self.state);
@@ -370,8 +385,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             settled.news |= news;
             settled.is_first |= is_first;
         }
-        drop(group);
-        self.announce(settled)
+        settled
     }
 }
 

@@ -152,7 +152,8 @@ impl WriterEndpoint {
 
     /// Tells the listeners.
     pub(crate) fn call_listener(&self) {
-        self.listeners.call(&self.core.counters.listener_panics);
+        let panics = &self.core.counters.listener_panics;
+        self.listeners.call(StatusMask::NONE, panics);
     }
 
     /// Begins a coherent set.
