@@ -21,6 +21,7 @@ use tickwire_transport::InterfaceWatch;
 
 use crate::builtin::BuiltinTopics;
 use crate::clock;
+use crate::cooperative::Cooperative;
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
 use crate::lane::Discovered;
@@ -77,6 +78,8 @@ pub(crate) struct Core {
     pub(crate) listener: Arc<GroupListener>,
     /// What the application drives, unless threads do.
     pub(crate) polled: Option<Polled>,
+    /// What it drives while it waits, and a thread else.
+    pub(crate) cooperative: Option<Cooperative>,
     pub(crate) is_stopping: AtomicBool,
     /// Whether nobody is to wait for what discovery finds any more.
     pub(crate) ended: Ended,
@@ -129,6 +132,7 @@ pub(crate) struct CoreParts {
     pub(crate) control: Timer,
     pub(crate) data: Timer,
     pub(crate) polled: Option<Polled>,
+    pub(crate) cooperative: Option<Cooperative>,
     pub(crate) autoenables: bool,
 }
 
@@ -150,6 +154,7 @@ impl Core {
             control,
             data,
             polled,
+            cooperative,
             autoenables,
         } = parts;
         let (shm, no_shm) = match shm {
@@ -181,6 +186,7 @@ impl Core {
             counters: CoreCounters::default(),
             listener: Arc::default(),
             polled,
+            cooperative,
             is_stopping: AtomicBool::new(false),
             ended: Ended::default(),
             enabling: Enabling::new(None, autoenables, Box::new(|| Ok(()))),
@@ -681,6 +687,14 @@ impl Core {
         if let Some(polled) = &self.polled {
             polled.forget();
         }
+        if let Some(cooperative) = &self.cooperative {
+            cooperative.stop();
+        }
+    }
+
+    /// Whether one lane takes all that comes for readers, on whatever way, instead of a thread for each.
+    pub(crate) fn has_one_data_lane(&self) -> bool {
+        self.polled.is_some() || self.cooperative.is_some()
     }
 }
 

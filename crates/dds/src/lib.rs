@@ -42,6 +42,7 @@ extern crate self as tickwire;
 mod builtin;
 mod clock;
 mod content_filter;
+mod cooperative;
 mod core;
 mod deadline;
 mod enabling;

@@ -33,18 +33,23 @@ impl Lifeline {
             return Ok(());
         }
         let network = &self.core.network;
-        let (has_udp, has_tcp) = (network.user.is_some(), network.tcp.is_some());
+        let is_cooperative = self.core.cooperative.is_some();
+        let has_udp = is_cooperative || network.user.is_some();
+        let has_tcp = !is_cooperative && network.tcp.is_some();
         let lanes = [
             (LaneKind::Control, ThreadKind::Control, "ctl", true),
             (LaneKind::Data, ThreadKind::Data, "data", has_udp),
-            (LaneKind::Aside, ThreadKind::Aside, "aside", true),
+            (LaneKind::Aside, ThreadKind::Aside, "aside", !is_cooperative),
             (LaneKind::Streams, ThreadKind::Tcp, "tcp", has_tcp),
         ];
         let lanes = lanes.into_iter().filter(|(.., is_used)| *is_used);
         // Those that a failure has left without the others run.
         for (lane, kind, name, _) in lanes.skip(threads.len()) {
             let core = Arc::clone(&self.core);
-            let run = move || Lane::new(lane).run(&core);
+            let run = move || match &core.cooperative {
+                Some(cooperative) if lane == LaneKind::Data => cooperative.run(&core),
+                _ => Lane::new(lane).run(&core),
+            };
             let cores = self.core.thread_cores.of(kind);
             threads.push(spawn(&format!("tickwire-{name}"), cores, run)?);
         }

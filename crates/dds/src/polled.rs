@@ -12,12 +12,12 @@ use crate::core::Core;
 use crate::error::PollError;
 use crate::lane::{Lane, LaneKind};
 
-/// Both lanes of a participant without threads.
+/// Both lanes of a participant without threads, or the [data lane](Self::of_data) alone.
 ///
 /// They are locked apart: a listener that waits in a write holds the data lane, and drives the
 /// control lane meanwhile.
 pub(crate) struct Polled {
-    control: Mutex<Lane>,
+    control: Option<Mutex<Lane>>,
     data: Mutex<Lane>,
     waker: Waker,
     /// Used once, and by that for ever, when nobody is to wait in [`poll`](Self::poll) any more.
@@ -28,10 +28,30 @@ impl Polled {
     /// `waker` is the one of both lanes' timers, and `ended` one that nobody else uses.
     pub(crate) fn new(waker: Waker, ended: Waker) -> Self {
         Self {
-            control: Mutex::new(Lane::new(LaneKind::Control)),
+            control: Some(Mutex::new(Lane::new(LaneKind::Control))),
+            ..Self::of_data(waker, ended)
+        }
+    }
+
+    /// The data lane of a participant with a control thread. `waker` is the one of the data lane's timer.
+    pub(crate) fn of_data(waker: Waker, ended: Waker) -> Self {
+        Self {
+            control: None,
             data: Mutex::new(Lane::new(LaneKind::Data)),
             waker,
             ended,
+        }
+    }
+
+    /// Has who waits in [`poll`](Self::poll) or [`run`](Self::run), or the next one, return.
+    pub(crate) fn interrupt(&self) {
+        self.waker.wake();
+    }
+
+    /// Waits for something to do, or until [`interrupt`](Self::interrupt), and does it: for a thread of the participant.
+    pub(crate) fn run(&self, core: &Core) {
+        if self.turn(core, Duration::MAX, Instant::MAX, None).is_err() {
+            core.counters.receive_errors.add(1);
         }
     }
 
@@ -60,14 +80,14 @@ impl Polled {
         let found = data.as_deref_mut().and_then(|lane| look(core, lane, LOOKS));
         if let (Some(lane), Some(now)) = (&mut data, found) {
             if LaneKind::Control.is_due(core, now)
-                && let Some(mut control) = try_lock(&self.control)
+                && let Some(mut control) = self.try_lock_control()
             {
                 control.turn(core, found, |_| false);
             }
             lane.turn(core, found, |_| false);
             return Ok(true);
         }
-        let mut control = try_lock(&self.control);
+        let mut control = self.try_lock_control();
         let locked = |lane: &Option<_>, kind| lane.is_some().then_some(kind);
         let kinds = [
             locked(&control, LaneKind::Control),
@@ -120,8 +140,10 @@ impl Polled {
             until = Instant::ZERO;
         }
         let ready = self.wait_busily(core, (control, data), &mut poller, until);
-        core.control.awake();
-        core.data.awake();
+        first.timer(core).awake();
+        if let Some(second) = second {
+            second.timer(core).awake();
+        }
         ready.map_err(PollError::Wait)
     }
 
@@ -156,7 +178,7 @@ impl Polled {
                 // A listener that waits in a write drives the control lane meanwhile.
                 let had_control = control.take().is_some();
                 let found = look(core, lane, MORE_LOOKS);
-                *control = had_control.then(|| try_lock(&self.control)).flatten();
+                *control = had_control.then(|| self.try_lock_control()).flatten();
                 if found.is_some() || had_control && control.is_none() {
                     return Ok(Ready::default());
                 }
@@ -192,11 +214,15 @@ impl Polled {
 
     /// Lets go of the endpoints that the lanes remember.
     pub(crate) fn forget(&self) {
-        for lane in [&self.control, &self.data] {
+        for lane in self.control.iter().chain([&self.data]) {
             if let Some(mut lane) = try_lock(lane) {
                 lane.forget();
             }
         }
+    }
+
+    fn try_lock_control(&self) -> Option<MutexGuard<'_, Lane>> {
+        self.control.as_ref().and_then(try_lock)
     }
 }
 

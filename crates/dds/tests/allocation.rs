@@ -94,7 +94,7 @@ fn assert_warm_exchange_allocates_nothing<T>(
     };
     let one = participant();
     let two = match driving {
-        Driving::Threaded => participant(),
+        Driving::Threaded | Driving::Cooperative => participant(),
         // Waiting drives one participant.
         Driving::Polled => one.clone(),
     };

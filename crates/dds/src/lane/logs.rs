@@ -305,7 +305,7 @@ impl Lane {
                 Notice::Begin(writer, reader) => followed.push(Followed {
                     writer,
                     reader,
-                    hold: match core.polled.is_some() {
+                    hold: match core.has_one_data_lane() {
                         true => Hold::UntilTurn,
                         false => {
                             Hold::UntilPassed(core.raise_barrier(shm), clock::now() + PATIENCE)

@@ -17,6 +17,7 @@ use super::peer::Peer;
 use super::thread_cores::ThreadCores;
 use super::transports::{TcpListen, Transport, Transports};
 use super::{DomainParticipant, Driving, ParticipantLimits};
+use crate::cooperative::Cooperative;
 use crate::core::{Core, CoreParts};
 use crate::error::{EnableError, ParticipantError};
 use crate::lifeline::Lifeline;
@@ -399,13 +400,16 @@ impl DomainParticipantBuilder {
         let discovery = Discovery::new(config).map_err(ParticipantError::Announcement)?;
         let waker = || Waker::new().map_err(ParticipantError::Wait);
         let control = waker()?;
-        let (data, polled) = match self.driving {
-            Driving::Threaded => (waker()?, None),
-            Driving::Polled => {
-                let polled = Polled::new(control.clone(), waker()?);
-                (control.clone(), Some(polled))
-            }
+        let data = match self.driving {
+            Driving::Polled => control.clone(),
+            Driving::Threaded | Driving::Cooperative => waker()?,
         };
+        let (mut polled, mut cooperative) = (None, None);
+        match self.driving {
+            Driving::Threaded => {}
+            Driving::Polled => polled = Some(Polled::new(data.clone(), waker()?)),
+            Driving::Cooperative => cooperative = Some(Cooperative::new(data.clone(), waker()?)),
+        }
         let core = Arc::new(Core::new(CoreParts {
             domain,
             network,
@@ -422,6 +426,7 @@ impl DomainParticipantBuilder {
             control: Timer::new(control),
             data: Timer::new(data),
             polled,
+            cooperative,
             autoenables: self.autoenable_created_entities,
         }));
         let participant = DomainParticipant::from(Lifeline::new(core));

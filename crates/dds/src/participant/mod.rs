@@ -65,6 +65,11 @@ pub enum Driving {
     /// The application, by [`DomainParticipant::poll`]. No thread is started, but for the disk
     /// where logs go there [after an interval](crate::store::SyncPolicy::Interval).
     Polled,
+    /// Two threads of its own: one for discovery and acknowledgements, and one for data and its listeners, on whatever way
+    /// it comes, and what happens beside it. The latter leaves that to a thread of the application while one waits in
+    /// [`DomainParticipant::wait_for_samples`]: what comes is there without a change of threads (Leader/Followers). It goes on
+    /// 4 to 8 ms after nobody waits any more.
+    Cooperative,
 }
 
 impl DomainParticipant {
@@ -196,7 +201,30 @@ impl DomainParticipant {
         polled.poll(self.core(), timeout)
     }
 
-    /// Has all return at once who wait in [`poll`](Self::poll) or for something that [discovery](Self::discovery) finds, as
+    /// Waits until `ready` finds what it looks for in the participant's readers, for `timeout` at most, and returns that;
+    /// `None` at once after [`end_waits`](Self::end_waits). `ready` is asked before, and again when samples have come.
+    ///
+    /// Where the application [drives](Driving::Polled) the participant this does so, and calls listeners; with
+    /// [`Driving::Cooperative`], too, one thread at a time: others wait for the end of its turn. Not to be called in a
+    /// listener there.
+    pub fn wait_for_samples<R>(
+        &self,
+        timeout: Duration,
+        ready: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        let core = self.core();
+        let ready = core.ended.or(ready);
+        let found = match &core.cooperative {
+            Some(cooperative) if core.enabling.is_enabled() => {
+                outgoing::flush();
+                cooperative.wait(core, timeout, ready)
+            }
+            _ => core.wait(timeout, ready),
+        };
+        found.flatten()
+    }
+
+    /// Has all return at once who wait in [`poll`](Self::poll), for samples, or for something that [discovery](Self::discovery) finds, as
     /// if their time were over, and whoever comes later: for a thread that is about to let go of it, while others wait.
     pub fn end_waits(&self) {
         let core = self.core();
@@ -204,6 +232,9 @@ impl DomainParticipant {
         core.signal.raise();
         if let Some(polled) = &core.polled {
             polled.end_waits();
+        }
+        if let Some(cooperative) = &core.cooperative {
+            cooperative.end_waits();
         }
     }
 

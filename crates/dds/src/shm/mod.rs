@@ -238,7 +238,7 @@ impl SharedMemory {
     fn notify(&self, core: &Core, notice: Notice) {
         lock(&self.notices.queue).push(notice);
         self.notices.are_any.store(true, Ordering::Release);
-        match core.polled.is_some() {
+        match core.has_one_data_lane() {
             true => core.data.waker().wake(),
             false => self.waker.wake(),
         }
@@ -285,11 +285,11 @@ impl SharedMemory {
         }
     }
 
-    /// Starts the thread that follows logs, unless it runs or the application drives the participant.
+    /// Starts the thread that follows logs, unless it runs or one lane takes all.
     fn start(&self, core: &Core) -> io::Result<()> {
         let mut thread = lock(&self.thread);
         let owner = self.owner.get().and_then(Weak::upgrade);
-        let Some(owner) = owner.filter(|_| thread.is_none() && core.polled.is_none()) else {
+        let Some(owner) = owner.filter(|_| thread.is_none() && !core.has_one_data_lane()) else {
             return Ok(());
         };
         let run = move || Lane::new(LaneKind::Logs).run(&owner);

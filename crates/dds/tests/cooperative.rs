@@ -1,0 +1,215 @@
+//! Participants whose samples are delivered by who waits for them, and by a thread of theirs while nobody does.
+
+mod common;
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use common::{PATIENCE, Quote, quote, wait_for_logs};
+use tickwire::{
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Transport,
+};
+
+/// A writer, and a cooperative participant with a reader that it has found.
+struct Pair {
+    writer: DataWriter<Quote>,
+    writing: DomainParticipant,
+    reader: DataReader<Quote>,
+    reading: DomainParticipant,
+}
+
+fn pair(domain: u32, transports: &[Transport]) -> Pair {
+    let participant = |driving| {
+        let builder = common::builder(domain).transports(transports.iter().copied());
+        let builder = builder.peer(Ipv4Addr::LOCALHOST).driving(driving);
+        builder.build().expect("a participant")
+    };
+    let writing = participant(Driving::Threaded);
+    let reading = participant(Driving::Cooperative);
+    let topic = writing.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = writing.writer_with(&topic, qos).expect("a writer");
+    let topic = reading.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = reading.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    Pair {
+        writer,
+        writing,
+        reader,
+        reading,
+    }
+}
+
+impl Pair {
+    /// The next prices, for which this thread waits.
+    fn wait(&self) -> Vec<i64> {
+        let prices = self.reading.wait_for_samples(PATIENCE, || self.look());
+        prices.expect("something has come")
+    }
+
+    fn look(&self) -> Option<Vec<i64>> {
+        let samples = self.reader.take();
+        let prices: Vec<_> = samples.data().map(|quote| quote.price).collect();
+        (!prices.is_empty()).then_some(prices)
+    }
+}
+
+/// Which threads have delivered samples.
+fn watch(reader: &DataReader<Quote>) -> Arc<Mutex<Vec<ThreadId>>> {
+    let threads: Arc<Mutex<Vec<_>>> = Arc::default();
+    let told = Arc::clone(&threads);
+    reader.set_listener(move |_: &DataReader<Quote>| {
+        told.lock()
+            .expect("nobody panics")
+            .push(thread::current().id());
+    });
+    threads
+}
+
+/// A thread that waits delivers what comes meanwhile, itself, on whatever way it comes.
+fn who_waits_delivers(pair: &Pair) {
+    let threads = watch(&pair.reader);
+    let (asked, is_asked) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for price in is_asked {
+                pair.writer.write(&quote("A", price)).expect("room");
+            }
+        });
+        for price in 0..20 {
+            // Written as soon as it is this thread's turn.
+            let mut ask = Some(());
+            let found = pair.reading.wait_for_samples(PATIENCE, || {
+                let found = pair.look();
+                if ask.take().is_some() {
+                    assert_eq!(found, None);
+                    asked.send(price).expect("it listens");
+                }
+                found
+            });
+            assert_eq!(found, Some(vec![price]));
+        }
+        drop(asked);
+    });
+    let threads = threads.lock().expect("nobody panics");
+    let own = thread::current().id();
+    assert!(threads.iter().all(|thread| *thread == own), "{threads:?}");
+    assert_eq!(threads.len(), 20);
+}
+
+#[test]
+fn who_waits_delivers_what_comes_by_udp() {
+    who_waits_delivers(&pair(90, &[Transport::Udp, Transport::Multicast]));
+}
+
+#[test]
+fn who_waits_delivers_what_comes_by_tcp() {
+    who_waits_delivers(&pair(91, &[Transport::Tcp]));
+}
+
+#[test]
+fn who_waits_delivers_what_comes_by_shared_memory() {
+    let transports = [Transport::Udp, Transport::Multicast, Transport::Shm];
+    let pair = pair(92, &transports);
+    wait_for_logs(&pair.writing, 1);
+    who_waits_delivers(&pair);
+    let counters = pair.reading.counters().shared_memory;
+    assert!(counters.records_received > 0, "{counters:?}");
+}
+
+/// Before its first wait, and long after it.
+#[test]
+fn samples_are_delivered_while_the_application_does_not_wait() {
+    let pair = pair(93, &[Transport::Udp, Transport::Multicast]);
+    let threads = watch(&pair.reader);
+    let mut price = 0;
+    for _ in 0..3 {
+        for _ in 0..100 {
+            pair.writer.write(&quote("A", price)).expect("room");
+            price += 1;
+        }
+        let acknowledged = pair.writer.wait_for_acknowledgments(PATIENCE);
+        acknowledged.expect("the thread of the participant delivers");
+        pair.writer.write(&quote("A", price)).expect("room");
+        price += 1;
+        let mut found = Vec::new();
+        while found.last() != Some(&(price - 1)) {
+            found.extend(pair.wait());
+        }
+        assert!(found.into_iter().eq(price - 101..price));
+    }
+    let threads = threads.lock().expect("nobody panics");
+    let own = thread::current().id();
+    assert!(threads.iter().any(|thread| *thread != own));
+}
+
+#[test]
+fn of_several_threads_that_wait_each_is_woken() {
+    let pair = pair(94, &[Transport::Udp, Transport::Multicast]);
+    let next = || {
+        let samples = pair.reader.select().max_samples(1).take();
+        samples.data().next().map(|quote| quote.price)
+    };
+    let heard = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let wait = || pair.reading.wait_for_samples(PATIENCE, next);
+                while wait().expect("more comes") >= 0 {
+                    heard.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for price in (0..1_000).chain([-1; 4]) {
+            pair.writer.write(&quote("A", price)).expect("room");
+        }
+    });
+    assert_eq!(heard.into_inner(), 1_000);
+}
+
+#[test]
+fn who_waits_returns_when_its_time_is_over_or_waits_are_ended() {
+    let pair = pair(95, &[Transport::Udp, Transport::Multicast]);
+    let wait = |timeout| pair.reading.wait_for_samples(timeout, || pair.look());
+    assert_eq!(wait(Duration::ZERO), None);
+    assert_eq!(wait(Duration::from_millis(1)), None);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert_eq!(wait(Duration::MAX), None));
+        }
+        pair.reading.end_waits();
+    });
+    assert_eq!(wait(Duration::MAX), None);
+    pair.writer.write(&quote("A", 1)).expect("room");
+    let acknowledged = pair.writer.wait_for_acknowledgments(PATIENCE);
+    acknowledged.expect("the thread of the participant goes on");
+    assert_eq!(wait(Duration::MAX), Some(vec![1]));
+}
+
+/// No thread is left behind that would hold the participant.
+#[test]
+fn a_participant_ends_whoever_has_driven_it() {
+    for waits in [false, true] {
+        let pair = pair(96, &[Transport::Udp, Transport::Multicast]);
+        if waits {
+            pair.writer.write(&quote("A", 1)).expect("room");
+            assert_eq!(pair.wait(), [1]);
+        }
+        let Pair {
+            writer,
+            writing,
+            reader,
+            reading,
+        } = pair;
+        drop((reader, reading));
+        let left = writing.discovery();
+        let is_gone = || writer.publication_matched_status().current_count == 0;
+        let gone = left.wait_for(PATIENCE, || is_gone().then_some(()));
+        gone.expect("it has said good-bye");
+    }
+}
