@@ -215,3 +215,49 @@ fn waiting_sends_what_is_suspended() {
         .expect("all of them");
     assert_eq!(reader.take().data().count(), 100);
 }
+
+/// How often the listener was called that takes what 100 samples leave which share datagrams, and how many of them found
+/// no room.
+fn told_of_hundred(domain: u32, max_samples: u32) -> (usize, u64) {
+    let one = || {
+        let builder = builder(domain).shared_memory(false);
+        builder.build().expect("a participant")
+    };
+    let (one, two) = (one(), one());
+    let topic = one.topic::<Quote>("Quotes").expect("a topic");
+    let publisher = one.publisher(PublisherQos::default());
+    let qos = DataWriterQos::default().keep_all().reliable(PATIENCE);
+    let writer = publisher.writer(&topic, qos).expect("a writer");
+    let topic = two.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let qos = qos.resource_limits(ResourceLimits {
+        max_samples: Some(max_samples),
+        ..Default::default()
+    });
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    let (told, takes) = mpsc::channel();
+    reader.set_listener(move |reader: &DataReader<Quote>| {
+        // The test may have failed.
+        let _ = told.send(reader.take().len());
+    });
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    let suspended = publisher.suspend_publications();
+    for price in 0..100 {
+        writer.write(&quote("A", price)).expect("there is room");
+    }
+    drop(suspended);
+    let (mut calls, mut taken) = (0, 0);
+    while taken < 100 {
+        taken += takes.recv_timeout(PATIENCE).expect("more samples");
+        calls += 1;
+    }
+    (calls, reader.sample_rejected_status().count.total_count)
+}
+
+#[test]
+fn a_listener_is_told_of_samples_together_where_the_limits_have_room_for_all() {
+    let (calls, rejected) = told_of_hundred(97, 10_000);
+    assert!(calls < 20, "{calls}");
+    assert_eq!(rejected, 0);
+    assert_eq!(told_of_hundred(98, 5), (100, 0));
+}

@@ -21,12 +21,17 @@ pub(super) fn reader_config(guid: Guid, policies: &EndpointQos) -> ReaderConfig 
     }
 }
 
-/// Whether samples never make room for each other.
+/// Whether samples never make room for each other, and a listener that takes what it is told of leaves room for all that
+/// are delivered together.
 pub(super) fn keeps_all(policies: &EndpointQos) -> bool {
     let limits = policies.resource_limits;
-    let limited = limits.max_samples.or(limits.max_samples_per_instance);
-    policies.history == History::KeepAll && limited.is_none()
+    let limits = [limits.max_samples, limits.max_samples_per_instance];
+    let has_room = limits.into_iter().flatten().all(|limit| limit >= TOGETHER);
+    policies.history == History::KeepAll && has_room
 }
+
+/// More samples than a datagram has, or what is taken from a log at once: 128 KiB of DATA submessages of 24 bytes.
+const TOGETHER: u32 = 8192;
 
 /// What decides on what the cache keeps.
 pub(super) fn cache_policy(policies: &EndpointQos, lifecycle: Lifecycle) -> CachePolicy {
