@@ -101,7 +101,7 @@ export! {
         if let Some(queue) = queue {
             queue.put(message.queue);
         }
-        let bytes = handed::hand_out(message.sample);
+        let bytes = handed::hand_out(message.bytes);
         data.put(bytes.0);
         len.put(bytes.1);
         free_data.put(handed::take_back);

@@ -45,7 +45,9 @@ enum { TW_MQ_LOCAL = 0, TW_MQ_GLOBAL = 1 };
 /* Joins a domain as tw_participant_create() does. `rendezvous` is the name service: where `tickwire rendezvous` runs, as
  * HOST, HOST:PORT, or the path of the file that it writes; or NULL, where others are found by multicast, or as `qos` says,
  * which may be NULL, too. Of what `qos` says of writers and readers all holds but RELIABILITY, HISTORY and PARTITION: so
- * `reader.resource_limits.max_samples` is how many messages a queue has room for, 10,000 if it says nothing. */
+ * `reader.resource_limits.max_samples` is how many messages a queue has room for, 10,000 if it says nothing. Of participants
+ * all holds but `driving`: a thread that waits in tw_mq_receive() takes messages from the network itself, and one of the
+ * library's does while none waits. */
 tw_result tw_mq_create(const char *rendezvous, uint32_t domain, const tw_qos *qos, tw_mq **mq);
 
 /* Makes an exchange or a queue of that name, and bindings to it that were made before take effect. The number is what others

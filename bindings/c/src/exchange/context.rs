@@ -10,7 +10,7 @@ use dds::error::{Timeout, WriteError};
 use dds::status::MatchedStatus;
 use dds::{
     BytesInPlace, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant,
-    DomainParticipantBuilder, Publisher, StatusMask, Subscriber, Topic,
+    DomainParticipantBuilder, Driving, Publisher, StatusMask, Subscriber, Topic,
 };
 use tickwire_profiles::Profile;
 
@@ -55,6 +55,7 @@ struct Found {
 impl Context {
     pub(super) fn new(builder: DomainParticipantBuilder, profile: Profile) -> Result<Self> {
         let participant = builder
+            .driving(Driving::Cooperative)
             .enabled(true)
             .autoenable_created_entities(true)
             .build()?;
@@ -76,7 +77,7 @@ impl Context {
             profile,
             wiring: Mutex::new(wiring),
             exchanges: std::iter::repeat_with(OnceLock::new).take(MOST).collect(),
-            inbox: Inbox::new(),
+            inbox: Inbox::default(),
         })
     }
 
@@ -203,12 +204,13 @@ impl Context {
 
     /// The next message of any queue.
     pub(super) fn receive(&self, timeout: Duration) -> Result<Message> {
-        self.inbox.receive(timeout)
+        self.inbox.receive(&self.participant, timeout)
     }
 
     /// The context is deleted: who waits does so no more.
     pub(crate) fn close(&self) {
         self.inbox.close();
+        self.participant.end_waits();
         for exchange in self.exchanges.iter().map_while(OnceLock::get) {
             exchange.writer.end_waits();
         }

@@ -1,27 +1,23 @@
 //! Messages that the caller has received and not freed. He names them by where their bytes lie: what he passes is
 //! looked up, not believed.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use dds::{BytesInPlace, Sample};
+use dds::BytesInPlace;
 use hashbrown::HashMap;
 
 use super::lock;
 use crate::border::{Pointer, guard};
 
-static HANDED: Mutex<Option<HashMap<Pointer, Sample<BytesInPlace>>>> = Mutex::new(None);
+static HANDED: Mutex<Option<HashMap<Pointer, Arc<BytesInPlace>>>> = Mutex::new(None);
 
 /// Where the bytes of a message lie, and how many, until they are [taken back](take_back). Of none, NULL.
-pub(super) fn hand_out(message: Sample<BytesInPlace>) -> (Pointer, usize) {
-    let bytes: &[u8] = match message.data() {
-        Some(data) => data,
-        None => &[],
-    };
-    let len = bytes.len();
+pub(super) fn hand_out(message: Arc<BytesInPlace>) -> (Pointer, usize) {
+    let len = message.len();
     if len == 0 {
         return (Pointer::NULL, 0);
     }
-    let pointer = Pointer::to(bytes);
+    let pointer = Pointer::to(&message[..]);
     lock(&HANDED)
         .get_or_insert_default()
         .insert(pointer, message);

@@ -1,21 +1,18 @@
 //! What receives: the queues of a context, and what has come to them.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dds::{BytesInPlace, DataReader, GuardCondition, Sample, Samples, StateMask, WaitSet};
+use dds::{BytesInPlace, DataReader, DomainParticipant, Samples, StatusMask};
 
-use super::{Patience, deleted, lock};
+use super::{deleted, lock};
 use crate::failure::{Code, Failure, Result};
 
 /// All queues of a context.
+#[derive(Default)]
 pub(super) struct Inbox {
     ready: Mutex<Ready>,
-    wait_set: WaitSet,
-    /// Holds while messages lie ready that their readers no longer have, and somebody waits.
-    more: GuardCondition,
-    end: GuardCondition,
     is_closed: AtomicBool,
 }
 
@@ -23,19 +20,23 @@ pub(super) struct Inbox {
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) queue: u32,
-    pub(super) sample: Sample<BytesInPlace>,
+    pub(super) bytes: Arc<BytesInPlace>,
 }
 
 /// What was taken from the readers: all that each has, as that costs the least.
 #[derive(Default)]
 struct Ready {
-    queues: Vec<DataReader<BytesInPlace>>,
+    queues: Vec<Queue>,
+    /// Whether something has come to any of them since it was last looked at.
+    has_news: Arc<AtomicBool>,
     batches: Vec<Batch>,
     /// The batch whose turn it is.
     turn: usize,
-    waiting: usize,
-    /// Whether those who wait are told that there is more.
-    is_told: bool,
+}
+
+struct Queue {
+    reader: DataReader<BytesInPlace>,
+    has_news: Arc<AtomicBool>,
 }
 
 /// What has come to one queue. Its memory goes back to the reader once all of it was received.
@@ -46,86 +47,62 @@ struct Batch {
 }
 
 impl Inbox {
-    pub(super) fn new() -> Self {
-        let inbox = Self {
-            ready: Mutex::default(),
-            wait_set: WaitSet::new(),
-            more: GuardCondition::new(),
-            end: GuardCondition::new(),
-            is_closed: AtomicBool::new(false),
-        };
-        inbox.wait_set.attach(&inbox.more.condition());
-        inbox.wait_set.attach(&inbox.end.condition());
-        inbox
-    }
-
     /// One more queue, which has the next number.
-    pub(super) fn add(&self, queue: DataReader<BytesInPlace>) {
-        let condition = queue.read_condition(StateMask::ANY);
-        lock(&self.ready).queues.push(queue);
-        self.wait_set.attach(&condition);
+    pub(super) fn add(&self, reader: DataReader<BytesInPlace>) {
+        let mut ready = lock(&self.ready);
+        // Something may have come before anybody is told.
+        let has_news = Arc::new(AtomicBool::new(true));
+        let any_has_news = Arc::clone(&ready.has_news);
+        any_has_news.store(true, Ordering::Release);
+        let told = Arc::clone(&has_news);
+        let tell = move |_: &DataReader<BytesInPlace>| {
+            told.store(true, Ordering::Release);
+            any_has_news.store(true, Ordering::Release);
+        };
+        reader.set_listener_for(StatusMask::DATA_AVAILABLE, tell);
+        ready.queues.push(Queue { reader, has_news });
     }
 
-    /// The next message, of each queue in turn.
-    pub(super) fn receive(&self, timeout: Duration) -> Result<Message> {
-        let mut patience = Patience::new(timeout);
-        loop {
-            let mut ready = lock(&self.ready);
-            let message = ready.next();
-            ready.waiting += usize::from(message.is_none());
-            self.tell(&mut ready);
-            drop(ready);
-            if let Some(message) = message {
-                return Ok(message);
-            }
-            let waited = match timeout {
-                Duration::ZERO => None,
-                _ => self.wait_set.wait(patience.left()).ok(),
-            };
-            lock(&self.ready).waiting -= 1;
-            if self.is_closed() {
-                return Err(deleted());
-            }
-            if waited.is_none() {
-                return Err(Failure::new(Code::TIMEOUT, "no message has come"));
-            }
-        }
+    /// The next message, of each queue in turn. Who waits has `participant` deliver.
+    pub(super) fn receive(
+        &self,
+        participant: &DomainParticipant,
+        timeout: Duration,
+    ) -> Result<Message> {
+        let next = || lock(&self.ready).next();
+        let message = next().or_else(|| participant.wait_for_samples(timeout, next));
+        message.ok_or_else(|| match self.is_closed() {
+            true => deleted(),
+            false => Failure::new(Code::TIMEOUT, "no message has come"),
+        })
     }
 
-    /// Who waits does so no more.
+    /// Who waits is told that he does so in vain; to be followed by ending that.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
-        self.end.set(true);
     }
 
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
-
-    /// Has those who wait know of what their readers do not tell them.
-    fn tell(&self, ready: &mut Ready) {
-        let is_more = ready.waiting > 0 && ready.has_more();
-        if ready.is_told != is_more {
-            ready.is_told = is_more;
-            self.more.set(is_more);
-        }
-    }
 }
 
 impl Ready {
     fn next(&mut self) -> Option<Message> {
-        if let Some(message) = self.pop() {
-            return Some(message);
+        let message = self.pop();
+        if message.is_some() || !self.has_news.load(Ordering::Relaxed) {
+            return message;
         }
+        // What comes from here on is news again.
+        self.has_news.swap(false, Ordering::AcqRel);
         self.batches.clear();
-        for (queue, reader) in (0..).zip(&self.queues) {
-            let samples = reader.take();
-            if !samples.is_empty() {
-                let next = 0;
+        for (number, queue) in (0..).zip(&self.queues) {
+            if queue.has_news.swap(false, Ordering::AcqRel) {
+                let samples = queue.reader.take();
                 self.batches.push(Batch {
-                    queue,
+                    queue: number,
                     samples,
-                    next,
+                    next: 0,
                 });
             }
         }
@@ -145,11 +122,6 @@ impl Ready {
         }
         None
     }
-
-    fn has_more(&self) -> bool {
-        let mut batches = self.batches.iter();
-        batches.any(|batch| batch.next < batch.samples.len())
-    }
 }
 
 impl Batch {
@@ -157,10 +129,10 @@ impl Batch {
         while let Some(sample) = self.samples.get(self.next) {
             self.next += 1;
             // Others tell that an exchange has gone.
-            if sample.data().is_some() {
+            if let Some(bytes) = sample.shared() {
                 return Some(Message {
                     queue: self.queue,
-                    sample: sample.clone(),
+                    bytes: Arc::clone(bytes),
                 });
             }
         }

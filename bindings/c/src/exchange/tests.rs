@@ -49,8 +49,7 @@ impl Context {
     /// The queue, and what has come to it.
     fn hear(&self) -> (u32, String) {
         let message = self.receive(PATIENCE).expect("something has come");
-        let bytes = message.sample.data().map(|data| data.to_vec());
-        let text = String::from_utf8(bytes.unwrap_or_default());
+        let text = String::from_utf8(message.bytes.to_vec());
         (message.queue, text.expect("it was a text"))
     }
 }
@@ -203,6 +202,54 @@ fn each_message_goes_to_one_of_several_threads() {
 }
 
 #[test]
+fn messages_are_acknowledged_while_the_receiver_does_something_else() {
+    let [one, two] = contexts("elsewhere");
+    let exchange = one.exchange_of("E", Scope::Local);
+    one.bind("E", "Q").expect("E is here");
+    two.queue_of("Q", Scope::Global);
+    for _ in 0..3 {
+        for number in 0..100 {
+            one.tell(exchange, &number.to_string());
+        }
+        one.wait_for_acknowledgments(PATIENCE)
+            .expect("the library goes on by itself");
+        for number in 0..100 {
+            assert_eq!(two.hear().1, number.to_string());
+        }
+    }
+}
+
+#[test]
+fn who_does_not_receive_can_send() {
+    let profile = profile("slow");
+    let [one, three] = [(); 2].map(|()| context_of(profile.clone()));
+    let small = profile.with("reader.resource_limits.max_samples", "5");
+    let slow = context_of(small.expect("a number"));
+    let exchange = one.exchange_of("E", Scope::Local);
+    one.bind("E", "Q").expect("E is here");
+    slow.queue_of("Q", Scope::Global);
+    let answers = slow.exchange_of("F", Scope::Local);
+    slow.bind("F", "R").expect("F is here");
+    three.queue_of("R", Scope::Global);
+    one.tell(exchange, "begin");
+    assert_eq!(slow.hear().1, "begin");
+    let text = "x".repeat(10_000);
+    let mut sent = 0;
+    while one.send(exchange, text.as_bytes(), Duration::ZERO).is_ok() {
+        sent += 1;
+    }
+    for number in 0..1_000 {
+        slow.tell(answers, &number.to_string());
+        assert_eq!(three.hear().1, number.to_string());
+    }
+    slow.wait_for_acknowledgments(PATIENCE)
+        .expect("all is there");
+    for _ in 0..sent {
+        assert_eq!(slow.hear().1, text);
+    }
+}
+
+#[test]
 fn who_waits_in_a_context_that_is_deleted_is_told() {
     let context = context_of(profile("deleted"));
     let exchange = context.exchange_of("E", Scope::Local);
@@ -235,7 +282,7 @@ fn a_message_stays_until_it_is_freed_and_is_freed_once() {
     context.bind("E", "Q").expect("both are here");
     let received = || {
         let message = context.receive(PATIENCE).expect("something has come");
-        handed::hand_out(message.sample)
+        handed::hand_out(message.bytes)
     };
     context.tell(exchange, "");
     let (nothing, len) = received();

@@ -70,8 +70,8 @@ impl<T> Sample<T> {
         self.value.as_deref()
     }
 
-    /// The value, to be kept beyond the sample.
-    pub(crate) fn shared(&self) -> Option<&Arc<T>> {
+    /// The value, to be kept beyond the sample, as what it lies in.
+    pub fn shared(&self) -> Option<&Arc<T>> {
         self.value.as_ref().filter(|_| self.info.valid_data)
     }
 
