@@ -6,7 +6,7 @@ use std::time::Duration;
 use tickwire::qos::ResourceLimits;
 use tickwire::{
     BytesInPlace, BytesType, DataReader, DataReaderQos, DataWriter, DataWriterQos,
-    DomainParticipant, Topic,
+    DomainParticipant, Driving, Samples, Topic,
 };
 use tickwire_profiles::Profiles;
 
@@ -33,7 +33,7 @@ pub fn arguments(usage: &str) -> Vec<String> {
 }
 
 /// A participant that finds others by the rendezvous at `host`, or by multicast if that is `-`; with
-/// what `TICKWIRE_QOS_FILE` says of participants.
+/// what `TICKWIRE_QOS_FILE` says of participants. Who waits for samples delivers them.
 pub fn participant(host: &str, interfaces: &[&str]) -> Result<DomainParticipant> {
     let mut builder = Profiles::from_env()?.default_profile().participant();
     let interfaces = interfaces.iter().filter(|interface| **interface != "-");
@@ -46,7 +46,7 @@ pub fn participant(host: &str, interfaces: &[&str]) -> Result<DomainParticipant>
     if host != "-" {
         builder = builder.rendezvous(host);
     }
-    Ok(builder.build()?)
+    Ok(builder.driving(Driving::Cooperative).build()?)
 }
 
 fn topic(participant: &DomainParticipant, name: &str) -> Result<Topic<BytesInPlace>> {
@@ -67,4 +67,14 @@ pub fn reader(participant: &DomainParticipant, name: &str) -> Result<DataReader<
     };
     let qos = DataReaderQos::default().reliable().keep_all();
     Ok(participant.reader_with(&topic(participant, name)?, qos.resource_limits(limits))?)
+}
+
+/// What has come to a reader, for which this thread waits.
+pub fn receive(
+    participant: &DomainParticipant,
+    reader: &DataReader<BytesInPlace>,
+) -> Result<Samples<BytesInPlace>> {
+    let next = || Some(reader.take()).filter(|messages| !messages.is_empty());
+    let messages = participant.wait_for_samples(PATIENCE, next);
+    Ok(messages.ok_or("no message has come")?)
 }

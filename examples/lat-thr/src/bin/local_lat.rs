@@ -1,7 +1,7 @@
 //! Half of the time of a round trip to `remote_lat`, on average.
 use std::time::Instant;
 
-use lat_thr::{PATIENCE, Result, arguments, participant, reader, writer};
+use lat_thr::{PATIENCE, Result, arguments, participant, reader, receive, writer};
 
 fn main() -> Result<()> {
     let arguments = arguments("local_lat HOST SIZE COUNT");
@@ -20,8 +20,7 @@ fn main() -> Result<()> {
         there.write_bytes(&buffer)?;
         let mut echoed = false;
         while !echoed {
-            back.wait_for_data(PATIENCE)?;
-            for message in back.take().data() {
+            for message in receive(&participant, &back)?.data() {
                 assert_eq!(message.len(), size);
                 echoed = true;
             }

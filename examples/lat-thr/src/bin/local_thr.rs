@@ -1,7 +1,7 @@
 //! How many messages of `remote_thr` arrive in a second, the first one not counted.
 use std::time::Instant;
 
-use lat_thr::{PATIENCE, Result, arguments, participant, reader};
+use lat_thr::{Result, arguments, participant, reader, receive};
 
 fn main() -> Result<()> {
     let arguments = arguments("local_thr HOST INTERFACE SIZE COUNT");
@@ -12,8 +12,7 @@ fn main() -> Result<()> {
     let messages = reader(&participant, "messages")?;
     let (mut begin, mut received) = (None, 0);
     while received <= count {
-        messages.wait_for_data(PATIENCE)?;
-        for message in messages.take().data() {
+        for message in receive(&participant, &messages)?.data() {
             assert_eq!(message.len(), size);
             begin.get_or_insert_with(Instant::now);
             received += 1;

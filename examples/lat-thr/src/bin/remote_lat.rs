@@ -1,5 +1,5 @@
 //! Sends back what `local_lat` sends.
-use lat_thr::{PATIENCE, Result, arguments, participant, reader, writer};
+use lat_thr::{PATIENCE, Result, arguments, participant, reader, receive, writer};
 
 fn main() -> Result<()> {
     let arguments = arguments("remote_lat HOST IN-INTERFACE OUT-INTERFACE SIZE COUNT");
@@ -12,8 +12,7 @@ fn main() -> Result<()> {
     back.wait_for_matched(1, PATIENCE)?;
     let mut echoed = 0;
     while echoed < count {
-        there.wait_for_data(PATIENCE)?;
-        for message in there.take().data() {
+        for message in receive(&participant, &there)?.data() {
             assert_eq!(message.len(), size);
             back.write_bytes(message)?;
             echoed += 1;
