@@ -131,10 +131,10 @@ typedef struct tw_instance {
 /* ---- What several kinds of objects have ------------------------------------------------------------------------- */
 
 /* Deletes an object, and all that was made from it. Nobody finds it from here on; it ends now, or with the last call
- * of another thread that is under way with it, on that thread. One that waits for a reader, a writer or a wait set, or in
- * tw_participant_poll() or tw_type_from_topic(), stops at once, and is told TW_BAD_HANDLE. The end of a writer waits up
- * to a second until all reliable readers have what was written, and disposes of its instances unless its QoS says not to;
- * that of a participant waits for its threads.
+ * of another thread that is under way with it, on that thread. One that waits for a reader, a writer, a wait set, a service,
+ * a request or a reply, or in tw_participant_poll() or tw_type_from_topic(), stops at once, and is told TW_BAD_HANDLE. The
+ * end of a writer waits up to a second until all reliable readers have what was written, and disposes of its instances
+ * unless its QoS says not to; that of a participant waits for its threads.
  *
  * Allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
  * when it has returned, so use `free_context`, or tw_set_listener() with NULL first. Samples that were taken stay as they
@@ -523,9 +523,8 @@ tw_result tw_requester_create(tw_participant *participant, const char *request_t
 tw_result tw_requester_wait_for_service(tw_requester *requester, int64_t timeout_ns);
 
 /* Sends a request once a service is there, and waits for the reply, which is one sample, to be returned by
- * tw_samples_return(). TW_TIMEOUT if all that takes longer; the text says of what there was none. It goes on until then
- * though the requester is deleted. Not in a listener of the same participant, which the reply would wait for.
- * TW_OUT_OF_RESOURCES if 1024 calls are under way. */
+ * tw_samples_return(). TW_TIMEOUT if all that takes longer; the text says of what there was none. Not in a listener of
+ * the same participant, which the reply would wait for. TW_OUT_OF_RESOURCES if 1024 calls are under way. */
 tw_result tw_requester_call(tw_requester *requester, const void *data, size_t len, int64_t timeout_ns,
                             tw_samples *reply);
 
@@ -536,8 +535,7 @@ tw_result tw_requester_tell(tw_requester *requester, const void *data, size_t le
 tw_result tw_replier_create(tw_participant *participant, const char *request_topic, const char *reply_topic,
                             const tw_type *request_type, const tw_type *reply_type, tw_replier **replier);
 
-/* Waits for the next request, which is one sample, to be returned by tw_samples_return(). It goes on until its timeout
- * though the replier is deleted. */
+/* Waits for the next request, which is one sample, to be returned by tw_samples_return(). */
 tw_result tw_replier_wait(tw_replier *replier, int64_t timeout_ns, tw_samples *request);
 
 /* Replies to the request that this writer has written under this number, as its `info` has them. It never waits: the last

@@ -123,6 +123,8 @@ fn forget(object: &AnyObject) {
             guid::forget(reader.guid());
             either!(&reader.dds, reader => reader.end_waits());
         }
+        AnyObject::Requester(requester) => requester.end_waits(),
+        AnyObject::Replier(replier) => replier.end_waits(),
         AnyObject::Publisher(entity) => {
             publisher::forget(entity.handle);
             entity.dds.set_listener_for(StatusMask::NONE, Nobody);

@@ -14,8 +14,6 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Wea
 use std::thread::LocalKey;
 use std::time::Duration;
 
-use dds::error::Timeout;
-
 use crate::failure::{Code, Failure, Result};
 use crate::time::timeout;
 
@@ -130,10 +128,10 @@ pub(crate) struct Entry<T> {
 impl<T> Entry<T> {
     /// Waits for what `wait` waits for, which a thread that deletes the object has end early: whoever waits keeps it,
     /// and would for ever.
-    pub(crate) fn wait<R>(
+    pub(crate) fn wait<R, E: Into<Failure>>(
         &self,
         timeout_ns: i64,
-        wait: impl FnOnce(Duration) -> std::result::Result<R, Timeout>,
+        wait: impl FnOnce(Duration) -> std::result::Result<R, E>,
     ) -> Result<R> {
         let waited = wait(timeout(timeout_ns)?);
         waited.map_err(|late| self.is_there().err().unwrap_or_else(|| late.into()))

@@ -10,7 +10,6 @@ use crate::guid::Guid;
 use crate::handle::{self, Handle, get};
 use crate::participant::Participant;
 use crate::samples::{Given, give_message};
-use crate::time::timeout;
 use crate::types::Type;
 
 pub(crate) type AnyRequester = Requester<Serialized, Serialized>;
@@ -53,7 +52,7 @@ export! {
 
     fn tw_requester_wait_for_service(requester: Handle, timeout_ns: i64) {
         let requester = get::<AnyRequester>(requester)?;
-        Ok(requester.wait_for_service(timeout(timeout_ns)?)?)
+        requester.wait(timeout_ns, |timeout| requester.wait_for_service(timeout))
     }
 
     fn tw_requester_call(
@@ -66,7 +65,7 @@ export! {
         let place = reply.place("reply")?;
         let requester = get::<AnyRequester>(requester)?;
         let request = Serialized::from_payload(data.get(len, "data")?.to_vec());
-        let reply = requester.call(&request, timeout(timeout_ns)?)?;
+        let reply = requester.wait(timeout_ns, |timeout| requester.call(&request, timeout))?;
         give_message(reply.payload().to_vec(), reply.info(), place)
     }
 

@@ -136,6 +136,29 @@ fn calls_under_way_are_bounded_and_given_up_when_dropped() {
 }
 
 #[test]
+fn waits_end_when_they_are_ended() {
+    let (one, two) = (participant(217), participant(217));
+    let replier = Answerer::new(&one, "Ended").expect("a replier");
+    let asker = Asker::new(&two, "Ended").expect("a requester");
+    let alone = Asker::new(&two, "Nobody").expect("a requester");
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| asker.call(&Question { number: 1 }, Duration::MAX));
+        let service = scope.spawn(|| alone.wait_for_service(Duration::MAX));
+        let request = replier.wait(PATIENCE).expect("a request");
+        let next = scope.spawn(|| replier.wait(Duration::MAX));
+        asker.end_waits();
+        alone.end_waits();
+        replier.end_waits();
+        let call = call.join().expect("no panic");
+        assert!(matches!(call, Err(CallError::Timeout { .. })), "{call:?}");
+        assert!(service.join().expect("no panic").is_err());
+        assert!(next.join().expect("no panic").is_err());
+        replier.reply(&request, &reply(1)).expect("room");
+    });
+    assert_eq!(asker.counters().given_up, 1);
+}
+
+#[test]
 fn replies_that_say_to_nothing_and_those_to_others_are_counted() {
     let participant = participant(214);
     let replier = Answerer::new(&participant, "Odd").expect("a replier");

@@ -771,6 +771,68 @@ static void waits_end_with_what_is_waited_for(void) {
     for (int at = 0; at < 4; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
 }
 
+static void *wait_for_a_service_without_end(void *requester) {
+    IS(TW_BAD_HANDLE, tw_requester_wait_for_service((tw_requester *)requester, TW_INFINITE));
+    return NULL;
+}
+
+/* A payload of one number, in XCDR1 as writers of final types have it. */
+static const uint8_t asked[] = {0, 1, 0, 0, 42, 0, 0, 0};
+
+static void *wait_for_a_reply_without_end(void *requester) {
+    tw_samples reply;
+    IS(TW_BAD_HANDLE, tw_requester_call((tw_requester *)requester, asked, sizeof asked, TW_INFINITE, &reply));
+    return NULL;
+}
+
+static void *wait_for_a_request_without_end(void *replier) {
+    tw_samples request;
+    IS(TW_BAD_HANDLE, tw_replier_wait((tw_replier *)replier, TW_INFINITE, &request));
+    return NULL;
+}
+
+static void requests_and_their_waits(void) {
+    both it = meet("Requests", NULL);
+    tw_type *type;
+    tw_requester *alone, *requester, *fresh;
+    tw_replier *replier, *idle;
+    tw_samples request, reply;
+    pthread_t waiting[3];
+    OK(tw_type_from_idl("@final struct Number { long value; };", NULL, NULL, &type));
+    OK(tw_requester_create(it.one, "Nobody_Request", "Nobody_Reply", type, type, &alone));
+    OK(tw_requester_create(it.one, "Asked", "Answered", type, type, &requester));
+    OK(tw_replier_create(it.two, "Asked", "Answered", type, type, &replier));
+    OK(tw_replier_create(it.two, "Unasked", "Unanswered", type, type, &idle));
+    OK(tw_delete(type));
+    CHECK(pthread_create(&waiting[0], NULL, wait_for_a_service_without_end, alone) == 0);
+    CHECK(pthread_create(&waiting[1], NULL, wait_for_a_reply_without_end, requester) == 0);
+    CHECK(pthread_create(&waiting[2], NULL, wait_for_a_request_without_end, idle) == 0);
+    /* What is never answered has been asked. */
+    OK(tw_replier_wait(replier, PATIENCE, &request));
+    CHECK(request.count == 1 && request.samples[0].len == sizeof asked);
+    CHECK(memcmp(request.samples[0].data, asked, sizeof asked) == 0);
+    IS(TW_TIMEOUT, tw_replier_wait(replier, 1000000, &reply));
+    OK(tw_delete(alone));
+    OK(tw_delete(requester));
+    OK(tw_delete(idle));
+    for (int at = 0; at < 3; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
+    /* To who is gone nothing is said, and the next one is served. */
+    OK(tw_replier_reply(replier, &request.samples[0].info.writer, request.samples[0].info.sequence_number, asked,
+                        sizeof asked));
+    OK(tw_samples_return(&request));
+    OK(tw_type_from_idl("@final struct Number { long value; };", NULL, NULL, &type));
+    OK(tw_requester_create(it.one, "Asked", "Answered", type, type, &fresh));
+    OK(tw_delete(type));
+    OK(tw_requester_wait_for_service(fresh, PATIENCE));
+    OK(tw_requester_tell(fresh, asked, sizeof asked));
+    OK(tw_replier_wait(replier, PATIENCE, &request));
+    OK(tw_samples_return(&request));
+    IS(TW_TIMEOUT, tw_requester_call(fresh, asked, sizeof asked, 1000000, &reply));
+    CHECK(strstr(tw_last_error(), "no reply after 1ms"));
+    part(&it);
+    IS(TW_BAD_HANDLE, tw_replier_wait(replier, TW_INFINITE, &request));
+}
+
 static atomic_int acknowledged;
 
 static void *wait_for_acknowledgments(void *writer) {
@@ -944,6 +1006,7 @@ int main(int argc, char **argv) {
     groups();
     threads_that_end();
     waits_end_with_what_is_waited_for();
+    requests_and_their_waits();
     acknowledgments_are_of_what_was_written_before();
     bytes_and_loans();
     polling();

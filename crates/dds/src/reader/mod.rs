@@ -402,6 +402,11 @@ impl<T: TopicSupport> DataReader<T> {
         &self.handle.shared.core
     }
 
+    /// Whether nobody is to wait for it any more.
+    pub(crate) fn ended(&self) -> &Ended {
+        &self.handle.ended
+    }
+
     /// The topic.
     pub fn topic(&self) -> &Topic<T> {
         &self.handle.topic

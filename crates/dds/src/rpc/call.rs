@@ -15,7 +15,7 @@ use super::error::CallError;
 use super::requester::RequesterCounters;
 use crate::core::Core;
 use crate::reader::{DataReader, Sample, SampleInfo};
-use crate::signal::lock;
+use crate::signal::{Ended, lock};
 use crate::type_support::TopicSupport;
 
 /// A reply.
@@ -56,6 +56,8 @@ impl<P: fmt::Debug> fmt::Debug for Reply<P> {
 pub(super) struct Calls<P> {
     state: Mutex<State<P>>,
     limit: usize,
+    /// Whether nobody is to wait any more.
+    pub(super) ended: Ended,
 }
 
 struct State<P> {
@@ -83,6 +85,7 @@ impl<P> Calls<P> {
         Self {
             state: Mutex::new(state),
             limit: limit.max(1),
+            ended: Ended::default(),
         }
     }
 
@@ -237,7 +240,8 @@ impl<P> PendingReply<P> {
 
     /// Waits for the reply for a while; the call goes on if none comes.
     pub fn wait_for(&self, time: Duration) -> Option<Reply<P>> {
-        self.core.wait(time, || self.take())
+        let ready = self.calls.ended.or(|| self.take());
+        self.core.wait(time, ready).flatten()
     }
 
     /// The reply, if it has come; once.

@@ -138,8 +138,9 @@ impl<Q: TopicSupport, P: TopicSupport> Replier<Q, P> {
     /// # Errors
     /// When that takes longer than `timeout`.
     pub fn wait(&self, timeout: Duration) -> Result<Request<Q>, Timeout> {
-        let request = self.reader.core().wait(timeout, || self.take());
-        request.ok_or(Timeout {
+        let ready = self.reader.ended().or(|| self.take());
+        let request = self.reader.core().wait(timeout, ready);
+        request.flatten().ok_or(Timeout {
             awaited: "no request has come",
             waited: timeout,
         })
@@ -165,6 +166,12 @@ impl<Q: TopicSupport, P: TopicSupport> Replier<Q, P> {
             Err(_) => self.counters.unsent.add(1),
         }
         written.map(drop)
+    }
+
+    /// Has all who wait for a request return at once, as if their time were over, and whoever comes later: for a thread that is
+    /// about to let go of it, which ends with the last of its clones.
+    pub fn end_waits(&self) {
+        self.reader.end_waits();
     }
 
     /// A condition that holds while requests wait.

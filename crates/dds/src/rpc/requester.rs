@@ -114,10 +114,11 @@ impl<Q: TopicSupport, P: TopicSupport> Requester<Q, P> {
             // A first heartbeat wakes nobody.
             let rest = deadline.since(clock::now());
             let ready = || self.has_service().then_some(());
+            let ready = self.shared.calls.ended.or(ready);
             match self.core().wait(rest.min(LOOK), ready) {
-                Some(()) => return Ok(()),
-                None if rest <= LOOK => return Err(self.no_service(timeout)),
-                None => {}
+                Some(Some(())) => return Ok(()),
+                None if rest > LOOK => {}
+                _ => return Err(self.no_service(timeout)),
             }
         }
     }
@@ -187,6 +188,15 @@ impl<Q: TopicSupport, P: TopicSupport> Requester<Q, P> {
         let number = self.shared.writer.write(request)?;
         self.shared.calls.count_told();
         Ok(number)
+    }
+
+    /// Has all who wait for a service, or for the reply to a call, return at once, as if their time were over, and whoever
+    /// comes later: for a thread that is about to let go of it, which ends with the last of its clones.
+    pub fn end_waits(&self) {
+        let Shared { writer, calls, .. } = &*self.shared;
+        calls.ended.set();
+        // Its participant is the reader's.
+        writer.end_waits();
     }
 
     /// What it has done and seen.
