@@ -80,7 +80,64 @@ pub struct Call {
     pub answer: Option<(DefinitionId, DefinitionId)>,
 }
 
+/// A parameter of a call, as IDL has it.
+#[derive(Clone, Copy, Debug)]
+pub struct CallParameter<'m> {
+    /// Which way it goes.
+    pub direction: Direction,
+    /// The name.
+    pub name: &'m str,
+    /// The type.
+    pub ty: &'m Type,
+}
+
+impl Call {
+    /// What stands in the text of the operation, in its order; of an attribute that is set, its value.
+    pub fn parameters<'m>(&self, model: &'m Model) -> Vec<CallParameter<'m>> {
+        let DefinitionKind::Interface(of) = &model.definition(self.of).kind else {
+            return Vec::new();
+        };
+        let operation = of.operations.iter().find(|it| it.name == self.name);
+        if let Some(operation) = operation {
+            let parameters = operation.parameters.iter();
+            let parameters = parameters.map(|parameter| CallParameter {
+                direction: parameter.direction,
+                name: &parameter.name,
+                ty: &parameter.ty,
+            });
+            return parameters.collect();
+        }
+        let attribute = self.name.strip_prefix("set_");
+        let attribute = attribute.and_then(|name| of.attributes.iter().find(|it| it.name == name));
+        let value = attribute.map(|attribute| CallParameter {
+            direction: Direction::In,
+            name: &attribute.name,
+            ty: &attribute.ty,
+        });
+        value.into_iter().collect()
+    }
+
+    /// The type of the result.
+    pub fn result(&self) -> Option<&Type> {
+        let last = self.outputs.last().filter(|_| self.returns);
+        last.map(|(_, ty)| ty)
+    }
+}
+
 impl<'m> Services<'m> {
+    /// What is on the wire and is nobody's: requests, replies, and what is in them.
+    pub fn wire_types(&self) -> BTreeSet<DefinitionId> {
+        let mut types: BTreeSet<_> = self.remote_exception.into_iter().collect();
+        for service in self.services.values() {
+            types.extend([service.request, service.reply]);
+            for call in &service.calls {
+                types.insert(call.input);
+                types.extend(call.answer.into_iter().flat_map(<[_; 2]>::from));
+            }
+        }
+        types
+    }
+
     /// What the interfaces of a model become.
     pub fn of(model: &'m Model) -> Self {
         let mut interfaces = Vec::new();

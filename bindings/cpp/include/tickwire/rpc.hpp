@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include <dds/dds.hpp>
@@ -57,6 +58,20 @@ public:
     Topics(std::string request, std::string reply) : request(std::move(request)), reply(std::move(reply)) {}
 
     std::string request, reply;
+};
+
+/* What came of the requests of a service. */
+struct ServiceCounters {
+    /* Taken. */
+    std::uint64_t requests;
+    /* With a result, with an exception of their operation, and with nobody who is told. */
+    std::uint64_t returned, raised, told;
+    /* For operations that the interface does not have; refused otherwise; in which the implementation failed. */
+    std::uint64_t unknown_operations, refused, failures;
+    /* Replies that could not be written. */
+    std::uint64_t unsent;
+    /* What was no request, of which nobody can be told; not among those taken. */
+    std::uint64_t undecodable;
 };
 
 namespace detail {
@@ -260,56 +275,84 @@ private:
     std::shared_ptr<Object> requester_;
 };
 
-/* A request that a service answers. */
+/* What counts the requests of a service. */
+class Counts {
+public:
+    void add(std::uint64_t ServiceCounters::*what)
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ++(counters_.*what);
+    }
+    ServiceCounters counters() const
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return counters_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    ServiceCounters counters_{};
+};
+
+/* A request that a service answers. What comes of it is counted before the reply is sent. */
 class Call {
 public:
-    Call(const char *type, std::uint32_t operation, tw_cdr_reader r, std::function<void(const void *, std::size_t)> send)
-        : type_(type), operation_(operation), r_(r), send_(std::move(send))
+    Call(const char *type, std::uint32_t operation, tw_cdr_reader r, Counts &counts,
+         std::function<void(const void *, std::size_t)> send)
+        : type_(type), operation_(operation), r_(r), counts_(counts), send_(std::move(send))
     {
     }
 
     std::uint32_t operation() const { return operation_; }
+    bool is_answered() const { return is_answered_; }
     /* Reads the arguments. What are none is answered as such. */
     template <class Read>
     bool arguments(Read read)
     {
         if (read(&r_))
             return true;
-        refuse(RemoteExceptionCode::INVALID_ARGUMENT);
+        refuse(RemoteExceptionCode::INVALID_ARGUMENT, &ServiceCounters::refused);
         return false;
     }
     /* Answers with results, which `write` writes. */
     template <class Write>
     void returned(Write write)
     {
-        answer(RESULT, write);
+        answer(RESULT, &ServiceCounters::returned, write);
     }
     template <class E>
     void raised(std::uint32_t id, const E &exception)
     {
-        answer(id, [&](tw_cdr_writer *w) { return cdr::Codec<E>::encode(exception, w); });
+        answer(id, &ServiceCounters::raised,
+               [&](tw_cdr_writer *w) { return cdr::Codec<E>::encode(exception, w); });
     }
-    void refuse(RemoteExceptionCode code)
+    void refuse(RemoteExceptionCode code, std::uint64_t ServiceCounters::*what)
     {
-        const auto reply = encoded(type_, REMOTE_EXCEPTION, FOUR_BYTES, [&](tw_cdr_writer *w) {
-            return tw_cdr_write_uint32(w, static_cast<std::uint32_t>(code));
-        });
-        send_(reply.data, reply.size);
+        send(what, encoded(type_, REMOTE_EXCEPTION, FOUR_BYTES, [&](tw_cdr_writer *w) {
+                 return tw_cdr_write_uint32(w, static_cast<std::uint32_t>(code));
+             }));
     }
 
 private:
     template <class Write>
-    void answer(std::uint32_t id, Write write)
+    void answer(std::uint32_t id, std::uint64_t ServiceCounters::*what, Write write)
     {
-        const auto reply = encoded(type_, operation_, NEXT_INT,
-                                   [&](tw_cdr_writer *w) { return write_choice(w, id, NEXT_INT, write); });
+        send(what, encoded(type_, operation_, NEXT_INT,
+                           [&](tw_cdr_writer *w) { return write_choice(w, id, NEXT_INT, write); }));
+    }
+    void send(std::uint64_t ServiceCounters::*what, const tickwire::detail::Encoded &reply)
+    {
+        is_answered_ = true;
+        counts_.add(what);
         send_(reply.data, reply.size);
     }
 
     const char *type_;
     std::uint32_t operation_;
     tw_cdr_reader r_;
+    Counts &counts_;
     std::function<void(const void *, std::size_t)> send_;
+    bool is_answered_ = false;
 };
 
 /* What runs a service: a thread that answers requests one after the other, until this ends, which is not to be on that
@@ -337,6 +380,8 @@ public:
         thread_.join();
     }
 
+    ServiceCounters counters() const { return counts_.counters(); }
+
 private:
     void run()
     {
@@ -356,7 +401,8 @@ private:
     {
         const auto send = [&](const void *data, std::size_t size) {
             // Who asked cannot be told that there is no reply.
-            tw_replier_reply(replier, &request.info.writer, request.info.sequence_number, data, size);
+            if (tw_replier_reply(replier, &request.info.writer, request.info.sequence_number, data, size) != TW_OK)
+                counts_.add(&ServiceCounters::unsent);
         };
         tw_cdr_reader r, arguments;
         std::uint32_t asked = 0, operation = 0;
@@ -381,20 +427,28 @@ private:
                           });
         // Nobody can be told of what is no request.
         if (!read)
-            return;
-        Call call(types_.reply, operation, asked > 0 ? arguments : r, send);
+            return counts_.add(&ServiceCounters::undecodable);
+        counts_.add(&ServiceCounters::requests);
+        Call call(types_.reply, operation, asked > 0 ? arguments : r, counts_, send);
         RemoteExceptionCode why = RemoteExceptionCode::UNKNOWN_EXCEPTION;
+        auto what = &ServiceCounters::failures;
         try {
-            if (asked == 1)
-                return answer_(call);
-            why = asked == 0 ? RemoteExceptionCode::UNKNOWN_OPERATION : RemoteExceptionCode::INVALID_ARGUMENT;
+            if (asked != 1)
+                throw RemoteError(asked == 0 ? RemoteExceptionCode::UNKNOWN_OPERATION
+                                             : RemoteExceptionCode::INVALID_ARGUMENT);
+            answer_(call);
+            if (!call.is_answered())
+                counts_.add(&ServiceCounters::told);
+            return;
         } catch (const RemoteError &error) {
             why = error.code();
+            what = why == RemoteExceptionCode::UNKNOWN_OPERATION ? &ServiceCounters::unknown_operations
+                                                                 : &ServiceCounters::refused;
         } catch (...) {
             // It has no words for what else it fails by.
         }
         try {
-            call.refuse(why);
+            call.refuse(why, what);
         } catch (...) {
             // No memory: the client waits in vain.
         }
@@ -409,6 +463,7 @@ private:
     std::size_t count_;
     std::function<void(Call &)> answer_;
     std::unique_ptr<Object> replier_;
+    Counts counts_;
     std::atomic<bool> stopped_{false};
     std::thread thread_;
 };

@@ -109,6 +109,13 @@ fn what_ends_has_ended_and_threads_share_what_they_may() {
 }
 
 #[test]
+fn services_count_what_comes_of_requests() {
+    let idl = ["tests/programs/services.idl"];
+    let services = build_with("tests/programs/services.cpp", &idl, &SANITIZED);
+    succeed(program(&services).arg("131"));
+}
+
+#[test]
 fn unlikely_names_and_values_to_begin_with_hold() {
     let idl = ["tests/programs/names.idl"];
     succeed(&mut program(&build_with(

@@ -9,28 +9,7 @@ use crate::hash::member_id;
 use crate::model::{Definition, DefinitionId, DefinitionKind, Direction, Interface, Struct, Type};
 use crate::services::{Call, exception_member};
 
-/// A parameter of an operation, as IDL has it.
-struct Parameter<'m> {
-    direction: Direction,
-    name: String,
-    ty: &'m Type,
-}
-
 impl<'m> Cpp<'m> {
-    /// What is on the wire and has no class: requests, replies, and what is in them.
-    pub(super) fn hide_wire_types(&mut self) {
-        let services = self.services;
-        self.hidden.extend(services.remote_exception);
-        for service in services.services.values() {
-            self.hidden.extend([service.request, service.reply]);
-            for call in &service.calls {
-                self.hidden.insert(call.input);
-                self.hidden
-                    .extend(call.answer.into_iter().flat_map(<[_; 2]>::from));
-            }
-        }
-    }
-
     pub(super) fn check_interface(
         &mut self,
         id: DefinitionId,
@@ -210,7 +189,7 @@ impl<'m> Cpp<'m> {
                 .line(&format!("_requester.tell({id}u, {write});"));
             return self.functions.close("}");
         }
-        if let Some(ty) = result(call) {
+        if let Some(ty) = call.result() {
             let (ty, codec) = (self.ty(ty), self.wire_codec(ty));
             self.functions.line(&format!(
                 "{ty} _return = ::tickwire::cdr::initial<{codec}>();"
@@ -233,7 +212,7 @@ impl<'m> Cpp<'m> {
         self.functions.line(&format!(
             "_requester.call({operation}, {write}, {read}{raises});"
         ));
-        if result(call).is_some() {
+        if call.result().is_some() {
             self.functions.line("return _return;");
         }
         self.functions.close("}");
@@ -259,6 +238,10 @@ impl<'m> Cpp<'m> {
         text.line("          [implementation](::tickwire::rpc::detail::Call &_call) { answer(*implementation, _call); })");
         text.close("{");
         text.line("}");
+        text.line("/** What came of requests so far. */");
+        text.line(
+            "::tickwire::rpc::ServiceCounters counters() const { return _server.counters(); }",
+        );
         text.line("");
         text.label("private:");
         text.open(&format!(
@@ -282,10 +265,10 @@ impl<'m> Cpp<'m> {
 
     /// Has the implementation do what an operation asks.
     fn answer(&mut self, call: &Call) {
-        let parameters = self.parameters_of(call);
+        let parameters = call.parameters(self.model);
         for parameter in &parameters {
             let (ty, codec) = (self.ty(parameter.ty), self.wire_codec(parameter.ty));
-            let name = &parameter.name;
+            let name = names::identifier(parameter.name);
             self.functions.line(&format!(
                 "{ty} {name} = ::tickwire::cdr::initial<{codec}>();"
             ));
@@ -296,7 +279,8 @@ impl<'m> Cpp<'m> {
             self.functions
                 .when(&format!("!_call.arguments({read})"), "return;");
         }
-        let names: Vec<&str> = parameters.iter().map(|it| it.name.as_str()).collect();
+        let names = parameters.iter().map(|it| names::identifier(it.name));
+        let names: Vec<String> = names.collect();
         let asked = format!(
             "_of.{}({})",
             names::identifier(&call.name),
@@ -305,7 +289,7 @@ impl<'m> Cpp<'m> {
         if !call.raises.is_empty() {
             self.functions.open("try {");
         }
-        match result(call) {
+        match call.result() {
             Some(ty) => {
                 let ty = self.ty(ty);
                 self.functions
@@ -367,10 +351,12 @@ impl<'m> Cpp<'m> {
     }
 
     fn signature(&self, call: &Call) -> String {
-        let gives = result(call).map_or_else(|| "void".to_owned(), |ty| self.ty(ty));
-        let parameters = self.parameters_of(call);
+        let gives = call
+            .result()
+            .map_or_else(|| "void".to_owned(), |ty| self.ty(ty));
+        let parameters = call.parameters(self.model);
         let parameters = parameters.iter().map(|it| {
-            let (ty, name) = (self.ty(it.ty), &it.name);
+            let (ty, name) = (self.ty(it.ty), names::identifier(it.name));
             let is_small = matches!(
                 kind(self.model, it.ty),
                 Kind::Primitive(_) | Kind::Enum(..) | Kind::Bitmask(..)
@@ -385,37 +371,6 @@ impl<'m> Cpp<'m> {
         let name = names::identifier(&call.name);
         format!("{gives} {name}({})", parameters.join(", "))
     }
-
-    fn parameters_of(&self, call: &Call) -> Vec<Parameter<'m>> {
-        let DefinitionKind::Interface(of) = &self.model.definition(call.of).kind else {
-            return Vec::new();
-        };
-        let operation = of.operations.iter().find(|it| it.name == call.name);
-        let Some(operation) = operation else {
-            // Of an attribute, which is set.
-            let attribute = call.name.strip_prefix("set_");
-            let attribute =
-                attribute.and_then(|name| of.attributes.iter().find(|it| it.name == name));
-            let value = attribute.map(|attribute| Parameter {
-                direction: Direction::In,
-                name: names::identifier(&attribute.name),
-                ty: &attribute.ty,
-            });
-            return value.into_iter().collect();
-        };
-        let parameters = operation.parameters.iter().map(|parameter| Parameter {
-            direction: parameter.direction,
-            name: names::identifier(&parameter.name),
-            ty: &parameter.ty,
-        });
-        parameters.collect()
-    }
-}
-
-/// The type of the result.
-fn result(call: &Call) -> Option<&Type> {
-    let last = call.outputs.last().filter(|_| call.returns);
-    last.map(|(_, ty)| ty)
 }
 
 fn is_empty(of: &Struct) -> bool {

@@ -28,7 +28,7 @@ pub(crate) fn cpp(model: &Model, name: &str) -> Result<String, Vec<Refusal>> {
     let mut cpp = Cpp {
         model: &services.model,
         services: &services,
-        hidden: BTreeSet::new(),
+        hidden: services.wire_types(),
         text: Text::default(),
         traits: Text::default(),
         functions: Text::default(),
@@ -41,7 +41,6 @@ pub(crate) fn cpp(model: &Model, name: &str) -> Result<String, Vec<Refusal>> {
         apart: BTreeSet::new(),
         sizes: BTreeMap::new(),
     };
-    cpp.hide_wire_types();
     cpp.check();
     if !cpp.refusals.is_empty() {
         return Err(cpp.refusals);

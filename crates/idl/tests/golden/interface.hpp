@@ -232,6 +232,8 @@ public:
                   [implementation](::tickwire::rpc::detail::Call &_call) { answer(*implementation, _call); })
     {
     }
+    /** What came of requests so far. */
+    ::tickwire::rpc::ServiceCounters counters() const { return _server.counters(); }
 
 private:
     static void answer(Market &_of, ::tickwire::rpc::detail::Call &_call) {

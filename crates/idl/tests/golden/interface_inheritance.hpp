@@ -95,6 +95,8 @@ public:
                   [implementation](::tickwire::rpc::detail::Call &_call) { answer(*implementation, _call); })
     {
     }
+    /** What came of requests so far. */
+    ::tickwire::rpc::ServiceCounters counters() const { return _server.counters(); }
 
 private:
     static void answer(Service &_of, ::tickwire::rpc::detail::Call &_call) {
@@ -223,6 +225,8 @@ public:
                   [implementation](::tickwire::rpc::detail::Call &_call) { answer(*implementation, _call); })
     {
     }
+    /** What came of requests so far. */
+    ::tickwire::rpc::ServiceCounters counters() const { return _server.counters(); }
 
 private:
     static void answer(Market &_of, ::tickwire::rpc::detail::Call &_call) {
