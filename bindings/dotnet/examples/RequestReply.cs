@@ -1,86 +1,50 @@
-// Request and reply: two topics, and what a reply says of the request that it answers. A request is known by its writer, which
-// every sample names, and a number that the client gives it; the reply repeats both. The client reads replies to its own requests
-// alone, as their writer is the key.
+// Request and reply: an interface of IDL, a service that implements it, and a client that calls it.
 
 using System;
-using market;
+using desk;
 using Tickwire;
 
 static class RequestReply
 {
-    static readonly Qos Kept = new Qos
+    /// Answers on a thread of its service's.
+    sealed class Exchange : Desk
     {
-        Writer = { History = History.KeepAll },
-        Reader = { Reliability = Reliability.Reliable, History = History.KeepAll }
-    };
-    // A reply that is written before its client's reader is known waits for it.
-    static readonly Qos KeptReplies = new Qos
-    {
-        Writer = { History = History.KeepAll, Durability = Durability.TransientLocal, ["lifespan"] = "10s" },
-        Reader = { Reliability = Reliability.Reliable, History = History.KeepAll, Durability = Durability.TransientLocal }
-    };
+        bool _isClosed;
 
-    /// Answers on a thread of its participant's.
-    sealed class Server
-    {
-        readonly DataWriter<Reply> _replies;
-
-        internal Server(DomainParticipant participant)
+        public double cost(string symbol, int quantity)
         {
-            _replies = participant.CreateWriter(participant.CreateTopic<Reply>("Replies"), KeptReplies);
-            var requests = participant.CreateReader(participant.CreateTopic<Request>("Requests"), Kept);
-            requests.DataAvailable += Answer;
+            if (symbol != "TICK" || _isClosed)
+                throw new UnknownSecurity { symbol = symbol };
+            return 101.25 * quantity;
         }
 
-        void Answer(DataReader<Request> requests)
-        {
-            foreach (var sample in requests.Take())
-            {
-                if (!sample.ValidData)
-                    continue;
-                Request asked = sample.Data;
-                _replies.Write(new Reply
-                {
-                    client = sample.Info.Writer.ToString(), number = asked.number, price = 101.25 * asked.quantity
-                });
-            }
-        }
+        public void close_of_trading() { _isClosed = true; }
     }
 
-    sealed class Client
+    static void Ask(Desk desk, string symbol, int quantity)
     {
-        readonly DataWriter<Request> _requests;
-        readonly DataReader<Reply> _replies;
-        uint _asked;
-
-        internal Client(DomainParticipant participant)
+        try
         {
-            _requests = participant.CreateWriter(participant.CreateTopic<Request>("Requests"), Kept);
-            var mine = participant.CreateTopic<Reply>("Replies").Filter("client = %0", "'" + _requests.Guid + "'");
-            _replies = participant.CreateReader(mine, KeptReplies);
-            _requests.WaitForMatched(1, TimeSpan.FromSeconds(5));
+            Console.WriteLine(quantity + " cost " + desk.cost(symbol, quantity));
         }
-
-        internal Reply Ask(string symbol, uint quantity, TimeSpan timeout)
+        catch (UnknownSecurity unknown)
         {
-            uint number = ++_asked;
-            _requests.Write(new Request { number = number, symbol = symbol, quantity = quantity });
-            foreach (var sample in _replies.TakeEach(timeout))
-                if (sample.ValidData && sample.Data.number == number)
-                    return sample.Data;
-            throw new TimeoutException("no reply to request " + number);
+            Console.WriteLine("unknown: " + unknown.symbol);
         }
     }
 
     static void Main()
     {
         using (var exchange = new DomainParticipant(0))
-        using (var desk = new DomainParticipant(0))
+        using (var trader = new DomainParticipant(0))
+        using (new DeskService(exchange, "Desk", new Exchange()))
+        using (var desk = new DeskClient(trader, "Desk", TimeSpan.FromSeconds(20)))
         {
-            new Server(exchange);
-            var client = new Client(desk);
-            foreach (uint quantity in new[] { 1u, 100u })
-                Console.WriteLine(quantity + " cost " + client.Ask("TICK", quantity, TimeSpan.FromSeconds(5)).price);
+            Ask(desk, "TICK", 1);
+            Ask(desk, "TICK", 100);
+            Ask(desk, "TOCK", 1);
+            desk.close_of_trading();
+            Ask(desk, "TICK", 1);
         }
     }
 }

@@ -105,7 +105,8 @@ namespace Tickwire
             }
         }
 
-        int Call(Waiting wait, long timeout)
+        /// Waits, as the program's end is to know.
+        internal int Call(Waiting wait, long timeout)
         {
             AtExit.BeginWait();
             try

@@ -25,7 +25,7 @@ namespace Tickwire
 
         internal ListeningObject(IntPtr made, object keeps) : base(made, keeps) { }
 
-        /// <summary>A handler of an event has thrown something.</summary>
+        /// <summary>A handler of an event has thrown something, or an operation of a service what it does not raise.</summary>
         public static event Action<object, Exception> EventFailed;
 
         /// <summary>Which statuses have changed since they were last read.</summary>
@@ -171,7 +171,7 @@ namespace Tickwire
                 if (handlers != null)
                     handlers(about, thrown);
                 else
-                    Console.Error.WriteLine("Tickwire: a handler has thrown: " + thrown);
+                    Console.Error.WriteLine("Tickwire: a handler or an operation has thrown: " + thrown);
             }
             catch
             {

@@ -150,6 +150,20 @@ namespace Tickwire
         [DllImport(Library)] internal static extern int tw_reader_matched_writers(
             IntPtr reader, [Out] MatchedWriter[] writers, UIntPtr capacity, out UIntPtr count);
 
+        [DllImport(Library)] internal static extern int tw_requester_create(
+            IntPtr participant, byte[] requestTopic, byte[] replyTopic, IntPtr requestType, IntPtr replyType,
+            out IntPtr requester);
+        [DllImport(Library)] internal static extern int tw_requester_wait_for_service(IntPtr requester, long timeout);
+        [DllImport(Library)] internal static extern int tw_requester_call(
+            IntPtr requester, IntPtr data, UIntPtr length, long timeout, Samples* reply);
+        [DllImport(Library)] internal static extern int tw_requester_tell(IntPtr requester, IntPtr data, UIntPtr length);
+        [DllImport(Library)] internal static extern int tw_replier_create(
+            IntPtr participant, byte[] requestTopic, byte[] replyTopic, IntPtr requestType, IntPtr replyType,
+            out IntPtr replier);
+        [DllImport(Library)] internal static extern int tw_replier_wait(IntPtr replier, long timeout, Samples* request);
+        [DllImport(Library)] internal static extern int tw_replier_reply(
+            IntPtr replier, EntityGuid* writer, long sequenceNumber, IntPtr data, UIntPtr length);
+
         [DllImport(Library)] internal static extern int tw_writer_publication_matched(IntPtr writer, out MatchedStatus status);
         [DllImport(Library)] internal static extern int tw_writer_offered_incompatible_qos(
             IntPtr writer, out IncompatibleQos status);

@@ -8,6 +8,13 @@ using Tickwire;
 
 static class AtExit
 {
+    sealed class Idle : Words
+    {
+        public int Dispose_(int w, ref int r, out int value) { return value = 0; }
+        public void ToString_(All @this, out All _call_) { _call_ = @this; }
+        public void Words_() { }
+    }
+
     static int Main(string[] arguments)
     {
         var participant = new DomainParticipant(0);
@@ -25,7 +32,9 @@ static class AtExit
             Interlocked.Increment(ref called);
         };
         var waits = new WaitSet(new GuardCondition());
-        var begun = new CountdownEvent(6);
+        new WordsService(participant, "Idle", new Idle());
+        var client = new WordsClient(participant, "Nobody", TimeSpan.FromSeconds(20));
+        var begun = new CountdownEvent(7);
         var waiting = new List<Thread>();
         // Who waits has left the library when that has ended, and sleeps.
         AppDomain.CurrentDomain.ProcessExit += delegate
@@ -56,6 +65,7 @@ static class AtExit
         begin(() => idle.WaitForData(TimeSpan.FromMilliseconds(1)), true);
         begin(() => idle.WaitForData(longer), false);
         begin(() => writer.WaitForMatched(5, longer), false);
+        begin(() => client.Words_(), false);
         new Thread(() => waits.Wait(longer)) { IsBackground = true }.Start();
         begun.Wait();
         while (Volatile.Read(ref called) == 0)

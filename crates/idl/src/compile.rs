@@ -110,7 +110,7 @@ impl Compilation {
     /// files. bindings/dotnet/README.md says how IDL becomes C#.
     ///
     /// # Errors
-    /// What cannot be said in C#, each with its place: interfaces, `long double`, names that would be
+    /// What cannot be said in C#, each with its place: `long double`, names that would be
     /// the same, and a few more. Nothing is left out silently.
     pub fn csharp(&self) -> Result<String, Vec<Diagnostic>> {
         csharp(&self.model).map_err(|refusals| {

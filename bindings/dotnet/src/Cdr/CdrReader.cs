@@ -276,6 +276,12 @@ namespace Tickwire.Cdr
         /// <summary>Begins the next member of a mutable struct; false at the end, and on a failure.</summary>
         public bool NextMember(ref CdrScope scope, out CdrMember member)
         {
+            return NextMember(ref scope, out member, null);
+        }
+
+        /// The same; members of these ids are there though they have no bytes.
+        internal bool NextMember(ref CdrScope scope, out CdrMember member, uint[] empty)
+        {
             member = new CdrMember();
             for (;;)
             {
@@ -292,7 +298,7 @@ namespace Tickwire.Cdr
                     return false;
                 }
                 // An empty value is an optional member that is absent.
-                if (length > 0)
+                if (length > 0 || (empty != null && Array.IndexOf(empty, member.Id) >= 0))
                     return EnterMember(ref member, length);
             }
         }

@@ -22,7 +22,8 @@ structs and functions that turn them into payloads and back; they need C11 (or C
 tickwire/cdr.h, and bindings/c/IDL.md has the mapping. For C++ this is NAME.hpp, with classes as the \
 OMG's mapping has them; they need C++17 and the header tickwire/cdr.hpp (bindings/cpp/IDL.md), and an \
 interface becomes an abstract struct, a client and a service, which need the library. For C# \
-this is NAME.cs with classes, which need Tickwire.dll (bindings/dotnet/README.md). Types that two files include are written for \
+this is NAME.cs with classes, which need Tickwire.dll (bindings/dotnet/README.md), and an interface becomes one of C#, a \
+client and a service. C has no interfaces. Types that two files include are written for \
 each: a program that needs both gives them to one call.
 
 What the language cannot have is told with its place, and nothing is written.",
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIRECTORY")]
     out: PathBuf,
 
-    /// Leave out interfaces and exceptions, which become code in Rust and C++ alone; each is told
+    /// Leave out interfaces and exceptions, which C cannot have; each is told
     #[arg(long)]
     types_only: bool,
 

@@ -353,7 +353,7 @@ impl<'m> CSharp<'m> {
     }
 
     /// The comment, unit and range of a member.
-    fn comment(&self, text: &mut Text, member: &Member) {
+    pub(super) fn comment(&self, text: &mut Text, member: &Member) {
         let mut comment = member.doc.clone().unwrap_or_default();
         let mut add = |line: String| {
             if !comment.is_empty() {
@@ -540,8 +540,19 @@ impl<'m> CSharp<'m> {
     /// What a member is called in its class.
     pub(super) fn member_name(&self, member: &Member) -> String {
         let owner = self.owners.get(&std::ptr::from_ref(member));
-        let class = owner.map_or("", |owner| &self.model.definition(*owner).name);
-        names::member(&member.name, class)
+        self.name_in(&member.name, owner.copied())
+    }
+
+    /// What a member of this name is called in a class.
+    pub(super) fn name_in(&self, name: &str, class: Option<DefinitionId>) -> String {
+        let is_of_exceptions = names::EXCEPTION.contains(&name);
+        match class {
+            Some(id) if is_of_exceptions && self.services.exceptions.contains(&id) => {
+                format!("{name}_")
+            }
+            Some(id) => names::member(name, &self.model.definition(id).name),
+            None => names::member(name, ""),
+        }
     }
 
     /// Where a member of this class is.

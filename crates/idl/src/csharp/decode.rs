@@ -298,6 +298,18 @@ impl<'m> CSharp<'m> {
         self.scope.1 -= 1;
     }
 
+    /// Statements that read a parameter of an operation.
+    pub(super) fn decode_parameter(
+        &mut self,
+        text: &mut Text,
+        ty: &'m Type,
+        value: &str,
+        name: &str,
+    ) {
+        let path = self.path(name);
+        self.decode(text, ty, value, &How { path, key: false });
+    }
+
     /// Statements that read a value into a variable.
     fn decode(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
         let fail = how.fail();

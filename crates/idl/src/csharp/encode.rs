@@ -194,6 +194,18 @@ impl<'m> CSharp<'m> {
         }
     }
 
+    /// Statements that write a parameter of an operation.
+    pub(super) fn encode_parameter(
+        &mut self,
+        text: &mut Text,
+        ty: &'m Type,
+        value: &str,
+        name: &str,
+    ) {
+        let path = self.path(name);
+        self.encode(text, ty, value, &How { path, key: false });
+    }
+
     /// Statements that write a value.
     fn encode(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
         let fail = how.fail();

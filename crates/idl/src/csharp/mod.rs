@@ -5,6 +5,7 @@
 mod class;
 mod decode;
 mod encode;
+mod interface;
 mod names;
 mod text;
 mod types;
@@ -21,14 +22,18 @@ use crate::model::{
     Position, Primitive, Type, Value,
 };
 use crate::rust::Refusal;
+use crate::services::Services;
 
 use text::doc;
 use types::Weights;
 
 /// C# of a model, or all that it cannot have.
 pub(crate) fn csharp(model: &Model) -> Result<String, Vec<Refusal>> {
+    let services = Services::of(model);
     let mut csharp = CSharp {
-        model,
+        model: &services.model,
+        services: &services,
+        hidden: services.wire_types(),
         out: Text::default(),
         namespace: None,
         taken: BTreeMap::new(),
@@ -51,7 +56,11 @@ pub(crate) fn csharp(model: &Model) -> Result<String, Vec<Refusal>> {
 }
 
 struct CSharp<'m> {
+    /// With what its interfaces become.
     model: &'m Model,
+    services: &'m Services<'m>,
+    /// Types on the wire that have no class.
+    hidden: BTreeSet<DefinitionId>,
     out: Text,
     /// The namespace that is open.
     namespace: Option<String>,
@@ -92,10 +101,13 @@ impl<'m> CSharp<'m> {
             let _noted = self.check_definition(id, definition);
         }
         for (_, definition) in model.definitions() {
-            let DefinitionKind::Module(_) = definition.kind else {
+            let DefinitionKind::Module(of) = &definition.kind else {
                 continue;
             };
-            if let Some(class) = self.taken.get(&names::global(definition, "")) {
+            if !of.is_empty() && of.iter().all(|id| self.hidden.contains(id)) {
+                continue;
+            }
+            if let Some(class) = self.taken.get(&names::global(model, definition, "")) {
                 let class = &model.definition(*class).full_name;
                 let message = format!(
                     "the module `{}` is called as a class that there is for `{class}` in C#",
@@ -107,6 +119,9 @@ impl<'m> CSharp<'m> {
     }
 
     fn check_definition(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
+        if self.hidden.contains(&id) {
+            return Ok(());
+        }
         self.check_annotations(&of.annotations)?;
         let (full_name, position) = (&of.full_name, of.position);
         if of.scope.is_none() && matches!(of.name.as_str(), "System" | "Tickwire") {
@@ -115,15 +130,9 @@ impl<'m> CSharp<'m> {
         }
         match &of.kind {
             DefinitionKind::Module(_) | DefinitionKind::Annotation(_) => return Ok(()),
-            DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
-                let message = format!("the {} `{full_name}` has no code in C#", of.kind.keyword());
-                let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
-                            made in Rust, C++ and Python";
-                return Err(self.refuse(position, message, help));
-            }
             DefinitionKind::Const(ty, _) => {
                 self.named.insert(id);
-                let class = match names::namespace(of).as_str() {
+                let class = match names::namespace(self.model, of).as_str() {
                     "" => format!("global::{CONSTANTS}"),
                     namespace => format!("global::{namespace}.{CONSTANTS}"),
                 };
@@ -137,13 +146,16 @@ impl<'m> CSharp<'m> {
             let message = format!("`{full_name}` is called as what generated classes have");
             return Err(self.refuse(position, message, "rename it"));
         }
-        self.take(id, names::global(of, ""))?;
+        if let DefinitionKind::Interface(interface) = &of.kind {
+            return self.check_interface(id, of, interface);
+        }
+        self.take(id, names::global(self.model, of, ""))?;
         match &of.kind {
             DefinitionKind::Enum(of_enum) => {
                 for literal in &of_enum.literals {
                     self.check_annotations(&literal.annotations)?;
                 }
-                self.take(id, names::global(of, "Support"))?;
+                self.take(id, names::global(self.model, of, "Support"))?;
             }
             DefinitionKind::Bitmask(of) => {
                 for flag in &of.flags {
@@ -164,7 +176,7 @@ impl<'m> CSharp<'m> {
                     return Err(self.refuse(position, message, "name one"));
                 }
             }
-            _ => self.take(id, names::global(of, "Support"))?,
+            _ => self.take(id, names::global(self.model, of, "Support"))?,
         }
         self.named.insert(id);
         self.check_members(id, of)
@@ -220,7 +232,8 @@ impl<'m> CSharp<'m> {
                 }
             }
             DefinitionKind::Struct(of_struct) => {
-                if self.model.all_members(of_struct).is_empty() {
+                let is_exception = self.services.exceptions.contains(&id);
+                if self.model.all_members(of_struct).is_empty() && !is_exception {
                     let message = format!("the struct `{full_name}` has no members");
                     let help = "add one, such as `octet unused;`";
                     return Err(self.refuse(of.position, message, help));
@@ -236,10 +249,7 @@ impl<'m> CSharp<'m> {
             self.check_annotations(&member.annotations)?;
             // Those of a base may be checked later.
             let owned = self.owners.contains_key(&std::ptr::from_ref(member));
-            let name = match owned {
-                true => names::member(&member.name, &of.name),
-                false => names::member(&member.name, ""),
-            };
+            let name = self.name_in(&member.name, owned.then_some(id));
             if !taken.insert(name.clone()) {
                 let message = format!("two members of `{full_name}` are `{name}` in C#");
                 return Err(self.refuse(member.position, message, "rename one of them"));
@@ -307,6 +317,12 @@ impl<'m> CSharp<'m> {
                 return;
             }
         }
+        for (id, definition) in model.definitions() {
+            if let DefinitionKind::Interface(of) = &definition.kind {
+                self.scope = (definition.full_name.clone(), 0);
+                self.interface(id, definition, of);
+            }
+        }
         self.close_namespace();
     }
 
@@ -319,7 +335,10 @@ impl<'m> CSharp<'m> {
             DefinitionKind::Enum(of) => self.enumeration(definition, of),
             DefinitionKind::Bitmask(of) => self.bitmask(definition, of),
             DefinitionKind::Bitset(of) => self.bitset(definition, of),
-            DefinitionKind::Struct(of) => self.structure(id, definition, of),
+            DefinitionKind::Struct(of) => match self.services.exceptions.contains(&id) {
+                true => self.exception(id, definition, of),
+                false => self.structure(id, definition, of),
+            },
             DefinitionKind::Union(of) => self.union(id, definition, of),
             _ => {}
         }
@@ -333,7 +352,7 @@ impl<'m> CSharp<'m> {
 
     /// Adds the text of a definition to its namespace.
     fn put(&mut self, definition: &Definition, text: &Text) {
-        let namespace = names::namespace(definition);
+        let namespace = names::namespace(self.model, definition);
         if self.namespace.as_deref() != Some(&namespace) {
             self.close_namespace();
             self.out.line("");
@@ -383,7 +402,7 @@ impl<'m> CSharp<'m> {
             &format!("public static class {}Support", definition.name),
         );
         text.line("/// <summary>Whether a literal has this value.</summary>");
-        let global = names::global(definition, "");
+        let global = names::global(self.model, definition, "");
         block(
             &mut text,
             &format!("public static bool IsLiteral({global} value)"),
@@ -421,7 +440,7 @@ impl<'m> CSharp<'m> {
     fn bitset(&mut self, definition: &Definition, of: &Bitset) {
         let mut text = Text::default();
         let name = names::identifier(&definition.name);
-        let global = names::global(definition, "");
+        let global = names::global(self.model, definition, "");
         let (_, underlying) = names::integer(false, bytes_of(bitset_bits(self.model, of)));
         doc(&mut text, definition.doc.as_deref().unwrap_or_default());
         block(

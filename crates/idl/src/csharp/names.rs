@@ -1,6 +1,6 @@
 //! Names of IDL in C#: they stay as they are.
 
-use crate::model::{Definition, Primitive};
+use crate::model::{Definition, DefinitionKind, Model, Primitive};
 
 /// A name, kept from being taken for a keyword.
 pub(super) fn identifier(name: &str) -> String {
@@ -18,21 +18,49 @@ pub(super) fn member(name: &str, class: &str) -> String {
     }
 }
 
-/// The namespace of a definition, empty where it has none.
-pub(super) fn namespace(definition: &Definition) -> String {
-    let scope = definition.full_name.rsplit_once("::");
-    let scope = scope.map_or("", |(scope, _)| scope);
-    let parts: Vec<String> = scope.split("::").map(identifier).collect();
+/// An operation of an interface, which must not be called as what its client has besides.
+pub(super) fn operation(name: &str) -> String {
+    match CLIENT.contains(&name) {
+        true => format!("{name}_"),
+        false => member(name, ""),
+    }
+}
+
+/// A parameter of an operation. Variables of generated code begin with `_`.
+pub(super) fn parameter(name: &str) -> String {
+    match name.starts_with('_') {
+        true => format!("{name}_"),
+        false => identifier(name),
+    }
+}
+
+/// The namespace of a definition, empty where it has none. What an interface defines is in one beside it, as interfaces of
+/// C# 7 define nothing.
+pub(super) fn namespace(model: &Model, definition: &Definition) -> String {
+    let mut parts = Vec::new();
+    let mut scope = definition.scope;
+    while let Some(id) = scope {
+        let outer = model.definition(id);
+        parts.push(match outer.kind {
+            DefinitionKind::Interface(_) => format!("{}{TYPES}", outer.name),
+            _ => identifier(&outer.name),
+        });
+        scope = outer.scope;
+    }
+    parts.reverse();
     parts.join(".")
 }
 
+/// Behind the name of an interface, the namespace of what it defines.
+pub(super) const TYPES: &str = "Types";
+
 /// The name of a definition with its namespaces, followed by `suffix`.
-pub(super) fn global(definition: &Definition, suffix: &str) -> String {
+pub(super) fn global(model: &Model, definition: &Definition, suffix: &str) -> String {
     let own = match suffix {
         "" => identifier(&definition.name),
         _ => format!("{}{suffix}", definition.name),
     };
-    match namespace(definition).as_str() {
+    match namespace(model, definition).as_str() {
         "" => format!("global::{own}"),
         namespace => format!("global::{namespace}.{own}"),
     }
@@ -100,6 +128,24 @@ pub(super) const OBJECT: &[&str] = &[
     "ReferenceEquals",
     "ToString",
 ];
+
+/// What exceptions have besides that.
+pub(super) const EXCEPTION: &[&str] = &[
+    "Data",
+    "GetBaseException",
+    "GetObjectData",
+    "HResult",
+    "HelpLink",
+    "InnerException",
+    "Message",
+    "SerializeObjectState",
+    "Source",
+    "StackTrace",
+    "TargetSite",
+];
+
+/// What clients have besides their operations.
+const CLIENT: &[&str] = &["Dispose", "WaitForService"];
 
 /// The reserved words of C#.
 const KEYWORDS: &[&str] = &[

@@ -9,12 +9,12 @@ use crate::model::{DefinitionId, DefinitionKind, Enum, Member, Model, Primitive,
 
 /// The name of a definition.
 pub(super) fn name(model: &Model, id: DefinitionId) -> String {
-    names::global(model.definition(id), "")
+    names::global(model, model.definition(id), "")
 }
 
 /// The class that reads and writes a definition.
 pub(super) fn support(model: &Model, id: DefinitionId) -> String {
-    names::global(model.definition(id), "Support")
+    names::global(model, model.definition(id), "Support")
 }
 
 /// A type that is used somewhere.

@@ -98,9 +98,30 @@ fn what_csharp_cannot_have_is_told_with_its_place() {
   help: take `double`"
     );
     for (text, expected) in [
+        ("interface I {};", "the interface `I` has no operations"),
         (
-            "interface I { void f(); };",
-            "the interface `I` has no code in C#",
+            "interface I { void f(in long double a); };",
+            "`long double` has no encoding here",
+        ),
+        (
+            "interface I { void f(); void IClient(); };",
+            "`IClient` of `I` means something else in its client",
+        ),
+        (
+            "interface I { void Dispose(); void Dispose_(); };",
+            "`Dispose_` of `I` means something else in its client",
+        ),
+        (
+            "interface I { void f(); }; struct IClient { long a; };",
+            "`IClient` and `I` both have `IClient` in C#",
+        ),
+        (
+            "module m { interface I { enum A { B }; void f(); }; module ITypes { const long C = 1; }; };",
+            "the module `m::ITypes` is called as a class that there is for `m::I` in C#",
+        ),
+        (
+            "exception E { long Message; long Message_; };",
+            "two members of `E` are `Message_` in C#",
         ),
         ("struct S {};", "the struct `S` has no members"),
         (
