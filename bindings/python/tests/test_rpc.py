@@ -57,6 +57,7 @@ def Book(idl):
         def __init__(self):
             self.depth = 2
             self.noted = []
+            self.goes_on = threading.Event()
 
         def get_name(self):
             return "book"
@@ -77,7 +78,7 @@ def Book(idl):
             if symbol == "text":
                 return "no number"
             if symbol == "slow":
-                time.sleep(0.5)
+                assert self.goes_on.wait(PATIENCE)
             return 100.0 + self_
 
         def best(self, side, count):
@@ -131,6 +132,7 @@ def test_a_client_calls_a_service(idl, quotes):
     service.close()
     counters = service.counters
     assert (counters["requests"], counters["returned"], counters["told"]) == (9, 8, 1)
+    assert not any(counters[name] for name in ("raised", "unknown_operations", "refused", "failures", "undecodable"))
     assert client.counters["replies"] == 8
 
 
@@ -161,7 +163,7 @@ def test_what_is_raised_is_raised(idl, quotes, told):
 
 
 def test_a_request_asks_for_one_operation(idl, quotes):
-    _, _, client = quotes
+    service, _, client = quotes
     detail = idl.market.detail
     client.wait_for_service()
     for request, code in [
@@ -173,6 +175,8 @@ def test_a_request_asks_for_one_operation(idl, quotes):
         (detail.Quotes_Request(ping=detail.Quotes_ping_In()), None),
     ]:
         assert client._requester.send(request).wait(PATIENCE).remoteEx is code
+    service.close()
+    assert (service.counters["unknown_operations"], service.counters["refused"]) == (1, 1)
 
 
 def test_arguments_are_checked_before_anything_is_sent(quotes):
@@ -187,6 +191,7 @@ def test_arguments_are_checked_before_anything_is_sent(quotes):
 
 
 def test_time_is_kept(idl, quotes, other):
+    _, book, _ = quotes
     with idl.market.QuotesClient(other, "Nobody", timeout=0.05) as alone:
         with pytest.raises(tw.NoServiceError, match="after 50ms: nobody reads `Nobody_Request`"):
             alone.ping()
@@ -200,6 +205,7 @@ def test_time_is_kept(idl, quotes, other):
             hasty.price("slow", 0)
         with pytest.raises(TimeoutError, match="no reply"):
             asyncio.run(hasty.price_async("slow", 0))
+        book.goes_on.set()
         assert hasty.counters["given_up"] == 2
 
 

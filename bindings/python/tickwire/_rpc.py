@@ -201,8 +201,8 @@ class _Server:
         self._operations = operations
         self._reply = reply.type
         self._implementation = implementation
-        names = ("requests", "returned", "raised", "told", "refused", "failures", "unsent", "undecodable")
-        self.counters = dict.fromkeys(names, 0)
+        outcomes = ("returned", "raised", "told", "unknown_operations", "refused", "failures")
+        self.counters = dict.fromkeys(("requests", *outcomes, "unsent", "undecodable"), 0)
 
     def run(self) -> None:
         while True:
@@ -235,8 +235,8 @@ class _Server:
             counters["unsent"] += 1
             return
         except RemoteError as error:
-            counters["refused"] += 1
             code = error.code
+            counters["unknown_operations" if code == RemoteExceptionCode.UNKNOWN_OPERATION else "refused"] += 1
         except BaseException as error:
             counters["failures"] += 1
             code = RemoteExceptionCode.UNKNOWN_EXCEPTION
