@@ -34,6 +34,7 @@ LANGUAGES = ["rust", "c", "cpp", "python", "csharp"]
 #: Programs that serve and call an interface: `services.py` says how.
 SERVICES = {
     "rust": [os.environ["RUST"] + "-services"],
+    "c": [OUT / "services_c"],
     "cpp": [OUT / "services_cpp"],
     "python": [sys.executable, HERE / "services.py"],
     "csharp": ["mono", OUT / "services_csharp.exe"],
@@ -59,10 +60,10 @@ TOPICS = {
     "Bitsets": "bitset, inheritance of bitsets, bits without a name",
 }
 
-#: What languages refuse, by its name: interfaces have no stubs there, and the rest has no type.
+#: What languages refuse, by its name: it has no type there.
 REFUSED = {
-    "interface": ("interface I { long f(); };", {"c"}),
-    "exception": ("exception E { long a; };", {"c"}),
+    "interface": ("interface I { long f(); };", set()),
+    "exception": ("exception E { long a; };", set()),
     "long double": ("struct S { long double a; };", set(LANGUAGES)),
     "any": ("struct S { any a; };", set(LANGUAGES)),
     "valuetype": ("valuetype V { public long a; };", set(LANGUAGES)),

@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         "tickwire/cdr.h",
         "tickwire/payload.h",
         "tickwire/value.h",
+        "tickwire/rpc.h",
         "tickwire/exchange.h",
         "tickwire/czmq.h",
     ] {

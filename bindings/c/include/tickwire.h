@@ -510,7 +510,7 @@ tw_result tw_reader_matched_writers(const tw_reader *reader, tw_matched_writer *
 
 /* ---- Requests and replies --------------------------------------------------------------------------------------- */
 
-/* By DDS-RPC 1.0, for the stubs of C++: docs/request-reply.md has what is on the wire. The topics of a service are
+/* By DDS-RPC 1.0, for what is made of interfaces: docs/request-reply.md has what is on the wire. The topics of a service are
  * called NAME_Request and NAME_Reply. Requests and replies are payloads, in the encoding of tw_writer_write(). */
 
 /* Who asks. It is made from the participant, and so is a replier. TW_PRECONDITION if the participant has a topic with

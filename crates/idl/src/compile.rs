@@ -80,11 +80,11 @@ impl Compilation {
         })
     }
 
-    /// C11 source text of all definitions, as `NAME.h` and `NAME.c`, which need `tickwire/cdr.h`. It is
-    /// the same for the same files; C++ takes both, too. bindings/c/IDL.md says how IDL becomes C.
+    /// C11 source text of all definitions, as `NAME.h` and `NAME.c`, which need `tickwire/cdr.h`, and of interfaces
+    /// `tickwire/rpc.h`. It is the same for the same files; C++ takes both, too. bindings/c/IDL.md says how IDL becomes C.
     ///
     /// # Errors
-    /// What cannot be said in C, each with its place: interfaces, `long double`, names that would be
+    /// What cannot be said in C, each with its place: `long double`, names that would be
     /// the same, and a few more. Nothing is left out silently.
     pub fn c(&self, name: &str) -> Result<CSource, Vec<Diagnostic>> {
         c(&self.model, name).map_err(|refusals| {

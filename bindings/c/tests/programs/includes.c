@@ -7,6 +7,8 @@
 #include "../../include/tickwire/value.h"
 #include "../../include/tickwire/cdr.h"
 #include "../../include/tickwire/cdr.h"
+#include "../../include/tickwire/rpc.h"
+#include "../../include/tickwire/rpc.h"
 #include "../../include/tickwire/exchange.h"
 #include "../../include/tickwire/exchange.h"
 #include "../../include/tickwire/czmq.h"

@@ -1,6 +1,7 @@
 //! Programs in C: the examples, and one that uses each feature.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use tickwire_idl::{Files, Options, compile};
@@ -63,7 +64,10 @@ fn filters_select() {
 #[test]
 fn requests_are_answered() {
     let told = market_example("request_reply", "130");
-    assert_eq!(told, "ESZ6 101.25\nNQZ6 0\n");
+    assert_eq!(
+        told,
+        "1 cost 101.25\n100 cost 10125\nunknown: TOCK\nunknown: TICK\n"
+    );
 }
 
 #[test]
@@ -73,17 +77,29 @@ fn every_feature_works() {
     succeed(program(&features).arg(tag));
 }
 
-#[test]
-fn structs_of_idl_go_through() {
-    let idl = [source("tests/programs/quotes.idl")];
-    let compiled = compile(&idl, &Options::default(), &mut Files).expect("it is right");
-    let made = compiled.c("c-quotes").expect("C has it all");
-    let (header, code) = (temporary("quotes.h"), temporary("quotes.c"));
+/// A program with what is made of a file of IDL beside it.
+fn build_with_idl(name: &str, idl: &str) -> PathBuf {
+    let idl_file = [source(&format!("tests/programs/{idl}.idl"))];
+    let compiled = compile(&idl_file, &Options::default(), &mut Files).expect("it is right");
+    let made = compiled.c(&format!("c-{idl}")).expect("C has it all");
+    let header = temporary(&format!("{idl}.h"));
+    let code = temporary(&format!("{idl}.c"));
     fs::write(header, made.header).expect("there is room");
     fs::write(&code, made.source).expect("there is room");
-    let structs = build_all(&[&source("tests/programs/structs.c"), &code], "structs");
+    build_all(&[&source(&format!("tests/programs/{name}.c")), &code], name)
+}
+
+#[test]
+fn structs_of_idl_go_through() {
+    let structs = build_with_idl("structs", "quotes");
     let tag = format!("structs-{}", std::process::id());
     succeed(program(&structs).arg(tag));
+}
+
+#[test]
+fn services_are_called() {
+    let services = build_with_idl("services", "services");
+    succeed(program(&services).arg("132"));
 }
 
 #[test]

@@ -19,11 +19,12 @@ included in a module of a crate that depends on `tickwire`; an interface becomes
 service. In a build script, `tickwire_idl::build` \
 does the same, and Cargo runs it again when a file changes. For C these are NAME.h and NAME.c, with \
 structs and functions that turn them into payloads and back; they need C11 (or C++) and the header \
-tickwire/cdr.h, and bindings/c/IDL.md has the mapping. For C++ this is NAME.hpp, with classes as the \
+tickwire/cdr.h, and bindings/c/IDL.md has the mapping. An interface becomes a struct of functions and those of a client, which \
+need the library. For C++ this is NAME.hpp, with classes as the \
 OMG's mapping has them; they need C++17 and the header tickwire/cdr.hpp (bindings/cpp/IDL.md), and an \
 interface becomes an abstract struct, a client and a service, which need the library. For C# \
 this is NAME.cs with classes, which need Tickwire.dll (bindings/dotnet/README.md), and an interface becomes one of C#, a \
-client and a service. C has no interfaces. Types that two files include are written for \
+client and a service. Types that two files include are written for \
 each: a program that needs both gives them to one call.
 
 What the language cannot have is told with its place, and nothing is written.",
@@ -48,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIRECTORY")]
     out: PathBuf,
 
-    /// Leave out interfaces and exceptions, which C cannot have; each is told
+    /// Leave out interfaces and exceptions; each is told
     #[arg(long)]
     types_only: bool,
 

@@ -2,7 +2,7 @@
 
 use super::facts::{Kind, initial_case, is_pointer, kind, members_of};
 use super::text::{Text, literal};
-use super::{C, idl, integer, names};
+use super::{C, integer, names};
 use crate::model::{
     Definition, DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union, Value,
 };
@@ -15,17 +15,25 @@ impl<'m> C<'m> {
         of: &'m Struct,
     ) {
         let members = self.model.all_members(of);
+        let is_whole = !self.wire.contains(&id);
         for member in &members {
             self.need(&member.ty, id);
         }
         self.begin(definition);
+        if !is_whole {
+            self.header.doc("For generated code.");
+        }
         let name = self.names[&id].clone();
         self.header.open(&format!("struct {name} {{"));
         for member in &members {
             self.member(member);
         }
+        if members.is_empty() {
+            self.header.line("uint8_t unused;");
+        }
         self.header.close("};");
-        self.prototypes(&name, of.extensibility, (!of.nested).then_some(definition));
+        let topic = (!of.nested).then_some(definition);
+        self.prototypes(&name, of.extensibility, topic, is_whole);
 
         let mut text = Text::default();
         let fail = "return false;";
@@ -40,7 +48,7 @@ impl<'m> C<'m> {
         text.line("return true;");
         text.close("}");
 
-        if self.facts.definition_has_texts(id) {
+        if is_whole && self.facts.definition_has_texts(id) {
             self.open_empty_texts(&mut text, &name);
             for member in &members {
                 self.empty_member_texts(&mut text, member, &place(member), fail);
@@ -60,24 +68,10 @@ impl<'m> C<'m> {
         text.line("memset(value, 0, sizeof *value);");
         text.close("}");
 
-        text.line("");
-        text.line(&format!("bool {name}_copy({name} *to, const {name} *from)"));
-        text.open("{");
-        let owns = members
-            .iter()
-            .any(|member| self.facts.member_owns(self.model, member));
-        match owns {
-            true => {
-                for member in &members {
-                    self.copy_member(&mut text, member, &names::member(&member.name));
-                }
-            }
-            false => text.line("*to = *from;"),
+        if is_whole {
+            self.copy_struct(&mut text, &name, &members);
         }
-        text.line("return true;");
-        text.close("}");
-
-        for key in [false, true] {
+        for key in [false, true].into_iter().filter(|key| is_whole || !key) {
             self.encode_struct(&mut text, id, of, key);
             self.decode_struct(&mut text, id, of, key);
         }
@@ -85,6 +79,23 @@ impl<'m> C<'m> {
             self.topic(&mut text, id, definition, of);
         }
         self.source.out.push_str(&text.out);
+    }
+
+    fn copy_struct(&mut self, text: &mut Text, name: &str, members: &[&'m Member]) {
+        text.line("");
+        text.line(&format!("bool {name}_copy({name} *to, const {name} *from)"));
+        text.open("{");
+        let mut all = members.iter();
+        match all.any(|member| self.facts.member_owns(self.model, member)) {
+            true => {
+                for member in members {
+                    self.copy_member(text, member, &names::member(&member.name));
+                }
+            }
+            false => text.line("*to = *from;"),
+        }
+        text.line("return true;");
+        text.close("}");
     }
 
     /// Begins the function that makes strings empty.
@@ -154,24 +165,7 @@ impl<'m> C<'m> {
             literal(&definition.full_name)
         ));
         text.line(&format!("const bool {name}_has_key = {has_key};"));
-        let idl = idl::idl(self.model, id);
-        for line in [
-            "#ifdef __GNUC__",
-            "#pragma GCC diagnostic push",
-            "#pragma GCC diagnostic ignored \"-Woverlength-strings\"",
-            "#endif",
-        ] {
-            text.line(line);
-        }
-        text.open(&format!("const char {name}_idl[] ="));
-        let mut lines = idl.lines().peekable();
-        while let Some(line) = lines.next() {
-            let end = if lines.peek().is_some() { "" } else { ";" };
-            text.line(&format!("{}{end}", literal(&format!("{line}\n"))));
-        }
-        text.close("#ifdef __GNUC__");
-        text.line("#pragma GCC diagnostic pop");
-        text.line("#endif");
+        self.idl_text(text, &format!("const char {name}_idl[]"), id);
     }
 
     pub(super) fn union(&mut self, id: DefinitionId, definition: &'m Definition, of: &'m Union) {
@@ -191,7 +185,7 @@ impl<'m> C<'m> {
         }
         self.header.close("} _u;");
         self.header.close("};");
-        self.prototypes(&name, of.extensibility, None);
+        self.prototypes(&name, of.extensibility, None, true);
         let parameter = self.declare(&of.discriminator, "d");
         self.header
             .line(&format!("bool {name}_select({name} *value, {parameter});"));
@@ -392,19 +386,43 @@ impl<'m> C<'m> {
         }
     }
 
-    fn prototypes(&mut self, name: &str, extensibility: Extensibility, topic: Option<&Definition>) {
+    /// Declares the functions; one that is not whole has neither a copy nor a key.
+    fn prototypes(
+        &mut self,
+        name: &str,
+        extensibility: Extensibility,
+        topic: Option<&Definition>,
+        is_whole: bool,
+    ) {
         let header = &mut self.header;
         header.line("");
-        for line in [
-            format!("bool {name}_init({name} *value);"),
-            format!("void {name}_free({name} *value);"),
-            format!("bool {name}_copy({name} *to, const {name} *from);"),
-            format!("bool {name}_encode(const {name} *value, tw_cdr_writer *w);"),
-            format!("bool {name}_decode({name} *value, tw_cdr_reader *r);"),
-            format!("bool {name}_encode_key(const {name} *value, tw_cdr_writer *w);"),
-            format!("bool {name}_decode_key({name} *value, tw_cdr_reader *r);"),
+        for (line, is_there) in [
+            (format!("bool {name}_init({name} *value);"), true),
+            (format!("void {name}_free({name} *value);"), true),
+            (
+                format!("bool {name}_copy({name} *to, const {name} *from);"),
+                is_whole,
+            ),
+            (
+                format!("bool {name}_encode(const {name} *value, tw_cdr_writer *w);"),
+                true,
+            ),
+            (
+                format!("bool {name}_decode({name} *value, tw_cdr_reader *r);"),
+                true,
+            ),
+            (
+                format!("bool {name}_encode_key(const {name} *value, tw_cdr_writer *w);"),
+                is_whole,
+            ),
+            (
+                format!("bool {name}_decode_key({name} *value, tw_cdr_reader *r);"),
+                is_whole,
+            ),
         ] {
-            header.line(&line);
+            if is_there {
+                header.line(&line);
+            }
         }
         let Some(definition) = topic else { return };
         let kind = match extensibility {

@@ -45,6 +45,9 @@ impl<'m> C<'m> {
             &format!("!tw_cdr_enter_struct(r, {kind}, &scope)"),
             "return false;",
         );
+        if members.is_empty() {
+            text.line("(void)value;");
+        }
         match of.extensibility {
             Extensibility::Mutable => self.decode_mutable(text, &members, key),
             extensibility => {

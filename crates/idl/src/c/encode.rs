@@ -40,6 +40,9 @@ impl<'m> C<'m> {
             "return false;",
         );
         let members = self.members_for(of, key);
+        if members.is_empty() {
+            text.line("(void)value;");
+        }
         for (part, alignment, size) in parts(self.model, &members, of.extensibility) {
             match part {
                 [member] => self.encode_member(text, member, &place(member), of.extensibility, key),

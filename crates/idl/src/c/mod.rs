@@ -7,6 +7,7 @@ mod decode;
 mod encode;
 pub(crate) mod facts;
 pub(crate) mod idl;
+mod interface;
 mod memory;
 pub(crate) mod names;
 pub(crate) mod order;
@@ -23,6 +24,7 @@ use crate::model::{
     Primitive, Type, Value,
 };
 use crate::rust::Refusal;
+use crate::services::Services;
 
 use facts::{Facts, Kind, bitset_bits, bitset_fields, bytes_of, kind};
 use text::{Text, character, literal};
@@ -39,8 +41,12 @@ pub struct CSource {
 
 /// C of a model, for files of this name, or all that it cannot have.
 pub(crate) fn c(model: &Model, name: &str) -> Result<CSource, Vec<Refusal>> {
+    let services = Services::of(model);
     let mut c = C {
-        model,
+        model: &services.model,
+        services: &services,
+        wire: services.wire_types(),
+        hidden: interface::without_structs(&services),
         header: Text::default(),
         source: Text::default(),
         names: BTreeMap::new(),
@@ -68,7 +74,13 @@ pub(crate) fn c(model: &Model, name: &str) -> Result<CSource, Vec<Refusal>> {
 }
 
 struct C<'m> {
+    /// With what its interfaces become.
     model: &'m Model,
+    services: &'m Services<'m>,
+    /// Types on the wire, which have no functions that stubs do not need.
+    wire: BTreeSet<DefinitionId>,
+    /// Those that have no struct.
+    hidden: BTreeSet<DefinitionId>,
     header: Text,
     source: Text,
     names: BTreeMap<DefinitionId, String>,
@@ -114,16 +126,16 @@ impl<'m> C<'m> {
     }
 
     fn check_definition(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
+        if self.hidden.contains(&id) {
+            return Ok(());
+        }
         self.check_annotations(&of.annotations)?;
         let name = names::global(of);
         let (full_name, position) = (&of.full_name, of.position);
         match &of.kind {
             DefinitionKind::Module(_) | DefinitionKind::Annotation(_) => return Ok(()),
-            DefinitionKind::Interface(_) | DefinitionKind::Exception(_) => {
-                let message = format!("the {} `{full_name}` has no code in C", of.kind.keyword());
-                let help = "remove it, or have the types beside it alone (`--types-only`): stubs are \
-                            made in Rust, C++ and Python";
-                return Err(self.refuse(position, message, help));
+            DefinitionKind::Interface(interface) => {
+                return self.check_interface(id, of, interface);
             }
             _ => {}
         }
@@ -162,7 +174,11 @@ impl<'m> C<'m> {
                     true => &[][..],
                     false => TOPIC_NAMES,
                 };
-                for suffix in AGGREGATE_NAMES.iter().chain(topic) {
+                let exception = match self.services.exceptions.contains(&id) {
+                    true => interface::EXCEPTION_NAMES,
+                    false => &[],
+                };
+                for suffix in AGGREGATE_NAMES.iter().chain(topic).chain(exception) {
                     self.take(id, format!("{name}_{suffix}"))?;
                 }
             }
@@ -174,7 +190,7 @@ impl<'m> C<'m> {
             _ => {}
         }
         self.names.insert(id, name);
-        self.check_members(of)
+        self.check_members(id, of)
     }
 
     fn take(&mut self, id: DefinitionId, name: String) -> Result<(), Refused> {
@@ -213,7 +229,7 @@ impl<'m> C<'m> {
         Ok(())
     }
 
-    fn check_members(&mut self, of: &'m Definition) -> Result<(), Refused> {
+    fn check_members(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
         let full_name = &of.full_name;
         match &of.kind {
             DefinitionKind::Union(of) => {
@@ -233,7 +249,8 @@ impl<'m> C<'m> {
                 }
             }
             DefinitionKind::Struct(of_struct) => {
-                if self.model.all_members(of_struct).is_empty() {
+                let is_exception = self.services.exceptions.contains(&id);
+                if self.model.all_members(of_struct).is_empty() && !is_exception {
                     let message = format!("the struct `{full_name}` has no members");
                     let help = "add one, such as `octet unused;`: C has no empty structs";
                     return Err(self.refuse(of.position, message, help));
@@ -290,11 +307,14 @@ impl<'m> C<'m> {
             })
             .collect();
         for line in [
-            &generated,
+            generated.as_str(),
             &format!("#ifndef TICKWIRE_IDL_{guard}_H"),
             &format!("#define TICKWIRE_IDL_{guard}_H"),
             "",
-            "#include <tickwire/cdr.h>",
+            match self.services.services.is_empty() {
+                true => "#include <tickwire/cdr.h>",
+                false => "#include <tickwire/rpc.h>",
+            },
             "",
             "/*",
             " * Of each struct and union X there are, false where there is no memory or no encoding,",
@@ -346,6 +366,11 @@ impl<'m> C<'m> {
             }
         }
         self.collection_functions();
+        for (id, definition) in model.definitions() {
+            if let DefinitionKind::Interface(_) = &definition.kind {
+                self.interface(id, definition);
+            }
+        }
         for line in ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif"] {
             self.header.line(line);
         }
@@ -381,7 +406,12 @@ impl<'m> C<'m> {
             DefinitionKind::Enum(of) => self.enumeration(id, definition, of),
             DefinitionKind::Bitmask(of) => self.bitmask(id, definition, of),
             DefinitionKind::Bitset(of) => self.bitset(id, definition, of),
-            DefinitionKind::Struct(of) => self.structure(id, definition, of),
+            DefinitionKind::Struct(of) => {
+                self.structure(id, definition, of);
+                if self.services.exceptions.contains(&id) {
+                    self.exception(id, of);
+                }
+            }
             DefinitionKind::Union(of) => self.union(id, definition, of),
             _ => {}
         }

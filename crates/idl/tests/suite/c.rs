@@ -120,9 +120,26 @@ fn what_c_cannot_have_is_told_with_its_place() {
             )
     );
     for (text, expected) in [
+        ("interface I {};", "the interface `I` has no operations"),
         (
-            "interface I { void f(); };",
-            "the interface `I` has no code in C",
+            "interface I { void f(in long double a); };",
+            "`long double` has no encoding here",
+        ),
+        (
+            "interface I { void client(); };",
+            "`I` would have `I_client` twice in C",
+        ),
+        (
+            "interface I { void context(); };",
+            "`I` has `context` twice in C",
+        ),
+        (
+            "interface I { void f(); }; struct I_f { long a; };",
+            "`I_f` and `I` both have `I_f` in C",
+        ),
+        (
+            "exception E { long a; }; struct E_raise { long a; };",
+            "`E_raise` and `E` both have `E_raise` in C",
         ),
         ("struct S {};", "the struct `S` has no members"),
         (
