@@ -183,7 +183,7 @@ fn c_is_a_header_and_a_source_file() {
 #[test]
 fn what_a_language_cannot_have_is_told_and_nothing_written() {
     let folder = Folder::new("idl-refused");
-    folder.write("set.idl", b"bitset Status { bitfield<3> level; };\n");
+    folder.write("set.idl", b"bitset Status { bitfield<3>; };\n");
     let run = tickwire(
         &folder,
         &["idl", "gen", "--lang", "rust", "set.idl", "--out", "."],

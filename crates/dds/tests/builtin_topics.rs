@@ -143,12 +143,14 @@ fn what_is_ignored_is_unmatched_and_stays_so() {
     let topic = three.topic::<Quote>("Quotes").expect("a topic");
     let writer = three.writer(&topic).expect("a writer");
     reader.wait_for_matched(2, PATIENCE).expect("two matches");
+    // What is ignored is not answered any more, if the first answer is lost.
+    ignored.wait_for_matched(1, PATIENCE).expect("a match");
     let publications = one.builtin_subscriber().publications();
     one.ignore_publication(ignored.guid().into())
         .expect("a writer");
     assert_eq!(reader.matched_publications().len(), 1);
     take_until(&publications, ignored.guid(), InstanceState::NoWriters);
-    ignored.wait_for_matched(1, PATIENCE).expect("still there");
+    assert_eq!(ignored.matched_subscriptions().len(), 1, "still there");
     ignored.write(&quote("A", 1)).expect("room");
     // It is announced anew, and so is what comes after it.
     let qos = ignored.qos().user_data(*b"again");

@@ -371,6 +371,8 @@ impl Rust<'_> {
             return Err(self.refuse(definition.position, message, "name one"));
         }
         self.begin(definition);
+        // It may be there as the base of others alone, which have its fields.
+        self.text.line("#[allow(dead_code)]");
         self.text
             .line("#[derive(::tickwire::Topic, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]");
         let name = format!("name = {:?}", definition.full_name);

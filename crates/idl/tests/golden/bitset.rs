@@ -2,6 +2,7 @@
 
 /// Numbers of some bits each.
 pub mod bitsets {
+    #[allow(dead_code)]
     #[derive(::tickwire::Topic, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[topic(name = "bitsets::Base", bitset)]
     pub struct Base {
@@ -17,6 +18,7 @@ pub mod bitsets {
         }
     }
 
+    #[allow(dead_code)]
     #[derive(::tickwire::Topic, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[topic(name = "bitsets::Bits", bitset)]
     pub struct Bits {
