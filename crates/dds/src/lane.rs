@@ -713,7 +713,8 @@ impl Dispatch<'_> {
             let news = to_tell.own;
             if !self.calls_listeners {
                 reader.call_listener_later(news);
-            } else if reader.keeps_all() {
+            } else if reader.keeps_all() || self.lent.is_some() {
+                // What was lent is acknowledged before a listener may take its time, too.
                 self.tell_later(reader, news);
             } else {
                 // Answers leave before a listener may take its time.

@@ -42,8 +42,10 @@ impl Signal {
     /// Something has changed under a lock, under which those who wait for it look at it. To be called after that.
     #[inline]
     pub(crate) fn raise_of_locked(&self) {
-        // Who has held the lock before the change had counted itself before that, and who gets it after sees the change. So no
-        // fence is needed.
+        // Who has held the lock before the change had counted itself before that, and who gets it after sees the change. For
+        // who looks at a word alone instead, a fence is needed, which letting go of a lock is on x86.
+        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+        std::sync::atomic::fence(Ordering::SeqCst);
         if self.waiters.load(Ordering::Relaxed) != 0 {
             self.wake();
         }

@@ -421,6 +421,25 @@ fn what_all_readers_have_is_lent_next() {
     drop(held);
 }
 
+/// There is no place beside the log for what it has to say.
+#[test]
+fn a_fourth_reader_of_a_participant_acknowledges_by_the_network() {
+    let (ours, theirs) = (participant(120), participant(120));
+    let writer = writer(&ours, offered());
+    let readers = [(); 4].map(|()| reader_in_place(&theirs, requested()));
+    wait_for_logs(&theirs, 4);
+    writer.wait_for_matched(4, PATIENCE).expect("all of them");
+    for number in 0..50 {
+        lend(&writer, number, LEN);
+        for reader in &readers {
+            assert_eq!(**bytes(&take(reader, 1)[0]), content(number, LEN));
+        }
+    }
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("all of it");
+}
+
 /// A writer that keeps all waits for readers when three quarters of the loans are not acknowledged, whatever their
 /// length, and so has one to write to.
 #[test]

@@ -638,7 +638,7 @@ TW_CDR_HOT const uint8_t *tw_cdr_read_text(tw_cdr_reader *r, size_t *length, uin
         return tw_cdr_read_any_text(r, length, bound);
     at = r->bytes + position;
     /* A code or a flag: its length in little-endian, itself and the NUL. */
-    if (tw_cdr_get_uint32(at, tw_cdr_is_big()) == 2
+    if (r->swap == tw_cdr_is_big() && tw_cdr_get_uint32(at, tw_cdr_is_big()) == 2
         && (uint16_t)(tw_cdr_get_uint16(at + 4, tw_cdr_is_big()) - 1) < 0x7f) {
         r->position = position + 6;
         *length = 1;

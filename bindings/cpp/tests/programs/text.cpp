@@ -85,6 +85,16 @@ static void hold(const std::string &any, const std::string &few, bool is_text)
     }
 }
 
+/* A length that would be 2 in the other order. */
+static void order()
+{
+    Payload odd{0, 0, 0, 0, 7};
+    put(odd, {'A', '\0'}, 0x2000000, true);
+    odd.resize(odd.size() + 20, 0);
+    text::Texts value;
+    CHECK(read(value, odd, odd.size()) != TW_CDR_OK);
+}
+
 static void bounds()
 {
     std::uint8_t memory[256];
@@ -109,6 +119,7 @@ static void bounds()
 
 int main()
 {
+    order();
     // All of one and of two bytes.
     for (int first = 0; first < 256; first++) {
         hold(std::string(1, static_cast<char>(first)), "few", first > 0 && first < 0x80);

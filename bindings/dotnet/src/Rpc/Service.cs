@@ -137,9 +137,18 @@ namespace Tickwire.Rpc
                     ListeningObject.Failed(this, thrown);
                 }
                 Add(outcome);
-                if (outcome == Count.UnknownOperations || outcome == Count.Refused || outcome == Count.Failures)
-                    call.Refuse(why);
-                if (outcome != Count.Told && !call.Send())
+                bool isSent = false;
+                try
+                {
+                    if (outcome == Count.UnknownOperations || outcome == Count.Refused || outcome == Count.Failures)
+                        call.Refuse(why);
+                    isSent = outcome == Count.Told || call.Send();
+                }
+                catch (Exception thrown)
+                {
+                    ListeningObject.Failed(this, thrown);
+                }
+                if (!isSent)
                     Add(Count.Unsent);
             }
         }

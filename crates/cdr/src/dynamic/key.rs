@@ -14,7 +14,7 @@ use crate::{
 /// all zeros when the type has no key.
 ///
 /// `scratch` is overwritten; nothing else is allocated. Costs one pass over the payload for each
-/// key member, of a sample as far as that alone: what is behind it is not looked at.
+/// key member, of a sample as far as that alone: what is behind it is not looked at, so that it may be malformed.
 pub fn key_hash(
     description: &TypeDescription,
     payload: &[u8],

@@ -144,7 +144,14 @@ pub(super) fn find_member<'d>(
             if header.id == id {
                 return Ok(true);
             }
-            // Its length is known, whatever it is.
+            // The length of each is known.
+            if description
+                .members
+                .iter()
+                .all(|member| member.id != header.id)
+            {
+                reader.skip_unknown(&header)?;
+            }
             reader.end_member(header);
         }
         return Ok(false);

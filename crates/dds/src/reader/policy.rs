@@ -26,12 +26,20 @@ pub(super) fn reader_config(guid: Guid, policies: &EndpointQos) -> ReaderConfig 
 pub(super) fn keeps_all(policies: &EndpointQos) -> bool {
     let limits = policies.resource_limits;
     let limits = [limits.max_samples, limits.max_samples_per_instance];
-    let has_room = limits.into_iter().flatten().all(|limit| limit >= TOGETHER);
+    // What a reliable one has no room for it gets again.
+    let together = match policies.is_reliable() {
+        true => TOGETHER,
+        false => MAX_TOGETHER,
+    };
+    let has_room = limits.into_iter().flatten().all(|limit| limit >= together);
     policies.history == History::KeepAll && has_room
 }
 
 /// More samples than a datagram has, or what is taken from a log at once: 128 KiB of DATA submessages of 24 bytes.
 const TOGETHER: u32 = 8192;
+
+/// More than a message by TCP has, of 1 MiB.
+const MAX_TOGETHER: u32 = 1 << 16;
 
 /// What decides on what the cache keeps.
 pub(super) fn cache_policy(policies: &EndpointQos, lifecycle: Lifecycle) -> CachePolicy {

@@ -10,16 +10,15 @@ use tickwire_transport::shm::Note;
 /// The note of a reader that has everything up to `number`.
 pub(crate) fn note(EntityId(reader): EntityId, SequenceNumber(number): SequenceNumber) -> Note {
     Note {
-        whom: u32::from_be_bytes(reader).into(),
+        whom: u32::from_be_bytes(reader),
         number: u64::try_from(number).unwrap_or_default(),
     }
 }
 
 /// What a note says, if it is one of these.
 pub(super) fn parse(note: Note) -> Option<(EntityId, SequenceNumber)> {
-    let reader = u32::try_from(note.whom).ok()?;
     let number = i64::try_from(note.number).ok()?;
-    Some((EntityId(reader.to_be_bytes()), SequenceNumber(number)))
+    Some((EntityId(note.whom.to_be_bytes()), SequenceNumber(number)))
 }
 
 #[cfg(test)]
@@ -36,7 +35,7 @@ mod tests {
         }
 
         #[test]
-        fn what_else_is_in_a_note_is_none(whom: u64, number: u64) {
+        fn what_else_is_in_a_note_is_none(whom: u32, number: u64) {
             let left = Note { whom, number };
             let is_said = |(reader, number)| note(reader, number) == left;
             prop_assert!(parse(left).is_none_or(is_said));

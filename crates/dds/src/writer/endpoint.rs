@@ -470,7 +470,10 @@ impl WriterEndpoint {
                         };
                         machine.write_lent(now, change, lender.payload_len(len), publish, outbox)
                     });
-                Ok(written?)
+                let number = written?;
+                // Readers may have acknowledged beside the log. Who waits for room is not to wake itself.
+                self.core.signal.raise_of_locked();
+                Ok(number)
             },
         )
     }
@@ -610,6 +613,8 @@ impl WriterEndpoint {
                 news |= StatusMask::LIVELINESS_LOST;
             }
         });
+        // Readers may have acknowledged beside the log.
+        self.core.signal.raise_of_locked();
         !news.is_empty() && self.changed(news)
     }
 

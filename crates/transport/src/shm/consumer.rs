@@ -27,8 +27,9 @@ pub(crate) struct Consumer {
     has_lost: bool,
     is_broken: bool,
     lost: Lost,
-    /// What the notes say.
-    notes: [Note; MAX_NOTES],
+    /// What the notes say, and how often whom they are about has changed.
+    notes: [(Note, u16); MAX_NOTES],
+    admission: u32,
 }
 
 /// A record whose payload may be copied.
@@ -54,7 +55,8 @@ impl Consumer {
             has_lost: false,
             is_broken: false,
             lost: Lost::default(),
-            notes: [Note::default(); MAX_NOTES],
+            notes: [(Note::default(), 0); MAX_NOTES],
+            admission: start.admission,
         }
     }
 
@@ -86,15 +88,24 @@ impl Consumer {
 
     /// Leaves a note for the writer, in place of the one that was there.
     pub(crate) fn leave_note(&mut self, place: usize, note: Note) {
-        let Some(left) = self.notes.get_mut(place).filter(|left| **left != note) else {
+        let left = match note.number {
+            // Nobody gets that far.
+            number if number > layout::NOTE_MASK => None,
+            _ => self.notes.get_mut(place),
+        };
+        let Some((left, changes)) = left.filter(|(left, _)| *left != note) else {
             return;
         };
         let [whom, number] = layout::note(self.seat, place);
         if left.whom != note.whom {
+            *changes = changes.wrapping_add(1);
+            let about = u64::from(*changes) << 32 | u64::from(note.whom);
+            let word = layout::note_word(about, self.admission);
             self.control.store(number, 0, Ordering::Relaxed);
-            self.control.store(whom, note.whom, Ordering::Release);
+            self.control.store(whom, word, Ordering::Release);
         }
-        self.control.store(number, note.number, Ordering::Release);
+        let word = layout::note_word(note.number, self.admission);
+        self.control.store(number, word, Ordering::Release);
         *left = note;
     }
 

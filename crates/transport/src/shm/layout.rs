@@ -34,13 +34,16 @@
 //!     128  cursor    u64  of seat 0: the position of the next record that its reader will look at,
 //!                         to an eighth of the ring, and exactly when it has read everything
 //!     144  notes     3 times two u64, whom it is about and a number: what its reader has to say besides
+//!                         u32 whom, u16 how often that has changed, u16 the admission to the seat
+//!                         u48 number, u16 the admission
 //!          ...
 //!    4032  cursor    u64  of seat 61
 //!    4048  notes
 //! ```
 //!
-//! A note is none while its number is 0. Before it is about somebody else its number is made 0, so who finds the same
-//! number before and after whom it is about has found what belongs together.
+//! A note is none while its number is 0. Before it is about somebody else its number is made 0, so who finds both words
+//! the same, once one has been read behind the other, has found what belongs together. One of an earlier admission is of
+//! a reader that has had the seat before, and has not heard yet that it has no more.
 
 /// Where the ring begins.
 pub(crate) const RING: usize = super::map::PAGE;
@@ -63,6 +66,20 @@ pub(crate) const fn cursor(seat: usize) -> usize {
 
 /// How many notes a reader leaves beside its cursor.
 pub const MAX_NOTES: usize = 3;
+
+/// Either word of a note that a reader of that admission leaves.
+pub(crate) fn note_word(what: u64, admission: u32) -> u64 {
+    u64::from(admission) << NOTE_BITS | what & NOTE_MASK
+}
+
+/// What such a word says, if it is of a reader of that admission.
+pub(crate) fn noted(word: u64, admission: u32) -> Option<u64> {
+    (note_word(word, admission) == word).then_some(word & NOTE_MASK)
+}
+
+const NOTE_BITS: u32 = 48;
+/// What a note's words have room for.
+pub(crate) const NOTE_MASK: u64 = (1 << NOTE_BITS) - 1;
 
 /// Where a note of a seat lies: whom it is about, and its number.
 pub(crate) const fn note(seat: usize, place: usize) -> [usize; 2] {

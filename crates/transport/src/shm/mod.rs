@@ -84,7 +84,7 @@ pub use writer::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Note {
     /// Whom it is about.
-    pub whom: u64,
+    pub whom: u32,
     /// What is said; 0 is nothing.
     pub number: u64,
 }

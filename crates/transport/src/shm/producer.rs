@@ -40,6 +40,9 @@ pub(crate) struct Producer {
 /// Who reads. Of this, nothing is believed of shared memory.
 #[derive(Debug)]
 struct Seats {
+    /// How many have been taken, and the number of that for each.
+    admissions: u32,
+    admitted: [u32; MAX_SEATS],
     /// A bit for each seat that is taken.
     taken: u64,
     /// A bit for each whose reader must have read what is overwritten.
@@ -63,6 +66,8 @@ pub(crate) enum NoRoom {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start {
     pub(crate) seat: usize,
+    /// What tells it from who has had the seat before.
+    pub(crate) admission: u32,
     pub(crate) position: u64,
     pub(crate) sequence: u64,
 }
@@ -85,6 +90,8 @@ impl Producer {
             max_payload: ring.max_payload(),
             turned: None,
             seats: Seats {
+                admissions: 0,
+                admitted: [0; MAX_SEATS],
                 taken: 0,
                 gating: 0,
                 seen: [0; MAX_SEATS],
@@ -165,14 +172,14 @@ impl Producer {
         *self.seats.seen.get_mut(seat)? = self.head;
         self.control
             .store(layout::cursor(seat), self.head, Ordering::Release);
-        for place in 0..MAX_NOTES {
-            let [_, number] = layout::note(seat, place);
-            self.control.store(number, 0, Ordering::Release);
-        }
+        self.seats.admissions = self.seats.admissions.wrapping_add(1);
+        let admission = self.seats.admissions;
+        *self.seats.admitted.get_mut(seat)? = admission;
         self.seats.taken |= 1 << seat;
         self.seats.gating |= u64::from(gating) << seat;
         Some(Start {
             seat,
+            admission,
             position: self.head,
             sequence: self.sequence,
         })
@@ -196,17 +203,18 @@ impl Producer {
 
     /// A note of the reader of a seat, as it left it.
     pub(crate) fn note(&self, seat: usize, place: usize) -> Option<Note> {
-        if seat >= MAX_SEATS || place >= MAX_NOTES {
+        let admission = *self.seats.admitted.get(seat)?;
+        if place >= MAX_NOTES {
             return None;
         }
         let [whom, number] = layout::note(seat, place);
-        let first = self.control.load(number, Ordering::Acquire);
-        let whom = self.control.load(whom, Ordering::Acquire);
-        let is_note = first != 0 && self.control.load(number, Ordering::Relaxed) == first;
-        is_note.then_some(Note {
-            whom,
-            number: first,
-        })
+        let look = || [number, whom].map(|at| self.control.load(at, Ordering::Acquire));
+        let words = look();
+        let [number, whom] = words.map(|word| layout::noted(word, admission));
+        let number = number.filter(|&number| number != 0)?;
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+        let whom = whom? as u32;
+        (look() == words).then_some(Note { whom, number })
     }
 
     /// The seats that the writer waits for.

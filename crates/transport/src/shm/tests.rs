@@ -61,6 +61,39 @@ fn drain(reader: &mut LogReader) -> Result<Vec<(u64, Vec<u8>)>, NextError> {
     Ok(all)
 }
 
+/// A reader that has not heard yet that its seat is another one's may go on to say what it has.
+#[test]
+#[cfg_attr(miri, ignore = "maps files")]
+fn notes_are_of_who_has_the_seat_now() {
+    let ear = Ear::new().expect("descriptors");
+    let mut writer = LogWriter::new(MIN_LOG_BYTES).expect("memory");
+    let (mut before, seat) = joined(&mut writer, &ear, Gating::Overruns);
+    let note = |whom, number| Note { whom, number };
+    assert_eq!(writer.note(seat, 0), None);
+    before.leave_note(0, note(7, 5));
+    before.leave_note(MAX_NOTES - 1, note(8, 6));
+    assert_eq!(writer.note(seat, 0), Some(note(7, 5)));
+    assert_eq!(writer.note(seat, MAX_NOTES - 1), Some(note(8, 6)));
+    assert_eq!(writer.note(seat, MAX_NOTES), None);
+    writer.free(seat);
+    let (mut after, again) = joined(&mut writer, &ear, Gating::Overruns);
+    assert_eq!(again, seat);
+    assert_eq!(writer.note(seat, 0), None);
+    after.leave_note(0, note(9, 1));
+    assert_eq!(writer.note(seat, 0), Some(note(9, 1)));
+    for late in [note(7, 6), note(6, 6), note(6, 7)] {
+        before.leave_note(0, late);
+        assert_eq!(writer.note(seat, 0), None);
+    }
+    // Behind a change of whom it is about, both words are its own again.
+    after.leave_note(0, note(9, 2));
+    assert_eq!(writer.note(seat, 0), None);
+    after.leave_note(0, note(7, 3));
+    assert_eq!(writer.note(seat, 0), Some(note(7, 3)));
+    after.leave_note(0, note(7, 1 << 48));
+    assert_eq!(writer.note(seat, 0), Some(note(7, 3)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
 
@@ -192,7 +225,7 @@ proptest! {
         let (mut own, foreign) = heap::log(RING + 512);
         let control = heap::common();
         let ring = Ring::new(512).expect("a power of two");
-        let start = || Start { seat: 61, position: position & !15, sequence: 0 };
+        let start = || Start { seat: 61, admission: 1, position: position & !15, sequence: 0 };
         let mut consumer = Consumer::new(foreign(), control(), ring, start());
         let mut runner = Consumer::new(foreign(), control(), ring, start());
         for (index, word) in words.into_iter().enumerate() {

@@ -258,7 +258,7 @@ impl LogWriter {
     }
 
     /// The note that the reader of a seat has left at a place, if there is one: whatever it likes, as nothing else of
-    /// what it says of itself. Three loads.
+    /// what it says of itself. Four loads.
     #[inline]
     pub fn note(&self, seat: Seat, place: usize) -> Option<Note> {
         self.producer.note(seat.0, place)

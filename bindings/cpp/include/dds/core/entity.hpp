@@ -49,10 +49,21 @@ public:
             of->heard_.erase(handle());
         }
     }
-    /* Has its listener told. */
-    void listen(const tw_listener &functions, std::uint32_t mask)
+    /* Has its listener told; whether it has one then, which it gets no more once the last reference that counts has gone. */
+    bool listen(const tw_listener &functions, std::uint32_t mask)
     {
+        if (is_unreferenced_)
+            return false;
         listen(handle(), functions, mask);
+        if (is_unreferenced_)
+            silence();
+        return true;
+    }
+    /* The last reference that counts has gone. */
+    void unreference() noexcept
+    {
+        is_unreferenced_ = true;
+        silence();
     }
     /* Takes away the listeners of it and of all that was made from it. */
     void silence() noexcept
@@ -99,6 +110,7 @@ private:
     std::shared_ptr<EntityState> parent_;
     std::mutex lock_;
     bool is_closed_ = false;
+    std::atomic<bool> is_unreferenced_{false};
     /* Which of those that were made from it, or itself, may have listeners. */
     std::set<void *> heard_;
     std::weak_ptr<ConditionState> status_condition_;
@@ -113,7 +125,7 @@ std::shared_ptr<State> counted(std::shared_ptr<State> state)
     at->uncounted = state;
     return std::shared_ptr<State>(at, [state](State *) mutable {
         const std::shared_ptr<State> last = std::move(state);
-        last->silence();
+        last->unreference();
         last->listener = nullptr;
     });
 }

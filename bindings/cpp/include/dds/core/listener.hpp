@@ -27,8 +27,8 @@ struct ListenerContext {
             delete static_cast<ListenerContext *>(context);
             listeners_on_this_thread()--;
         };
-        state.listen(functions, mask.to_ulong());
-        context.release();
+        if (state.listen(functions, mask.to_ulong()))
+            context.release();
     }
 
     /* An exception that leaves the listener ends the process. */

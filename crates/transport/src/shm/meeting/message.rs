@@ -8,8 +8,9 @@
 //!   kind      from     detail         more, length           descriptors
 //!   1 hello   both                                           the ear: eventfd, memory
 //!   2 ask     guest    1: wait for me the log's id, 0-64
-//!   3 admit   host                    seat, position,        the log, its control memory
-//!                                     sequence: u64, 24
+//!   3 admit   host                    seat, admission: u32,  the log, its control memory
+//!                                     position, sequence:
+//!                                     u64, 24
 //!                                     a chunk's length,      and, if there is a pool, it,
 //!                                     chunks: u64, 40        the seat's page, its lifeline
 //!   4 refuse  host     reason
@@ -154,8 +155,10 @@ impl Message {
                     return None;
                 };
                 let size = |bytes| usize::try_from(u64::from_le_bytes(bytes)).ok();
+                let [seat, admission] = halves(u64::from_le_bytes(seat));
                 let start = Start {
-                    seat: size(seat)?,
+                    seat: usize::try_from(seat).ok()?,
+                    admission,
                     position: u64::from_le_bytes(position),
                     sequence: u64::from_le_bytes(sequence),
                 };
@@ -184,11 +187,19 @@ fn admission_words(start: &Start, pool: Option<Shape>) -> [u64; 5] {
     let [chunk_len, count] = pool.map_or([0; 2], |shape| [shape.chunk_len(), shape.count()]);
     let Start {
         seat,
+        admission,
         position,
         sequence,
     } = *start;
     let [seat, chunk_len, count] = [seat, chunk_len, count].map(|size| size as u64);
+    let seat = seat | u64::from(admission) << 32;
     [seat, position, sequence, chunk_len, count]
+}
+
+/// The lower and the upper half.
+#[expect(clippy::cast_possible_truncation, reason = "halves are meant")]
+fn halves(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
 }
 
 const VERSION: u8 = 1;
@@ -211,6 +222,7 @@ mod tests {
         let (request, gating) = (0xfedc_ba98, Gating::Waits);
         let start = Start {
             seat: 61,
+            admission: u32::MAX,
             position: 1 << 50,
             sequence: u64::MAX,
         };

@@ -10,8 +10,10 @@ use crate::shm::map::{CommonMap, OwnMap, OwnPart};
 /// The chunks that the writer does not keep, and who may hold them.
 #[derive(Debug)]
 pub(crate) struct Lender {
-    /// What is to be lent next first: what nobody wants to read any more, which the processor may still have at hand;
-    /// then what was published longest ago.
+    /// What nobody will look for any more, which the processor may still have at hand: what has come last is lent next. What
+    /// a reader was found to hold goes to the front.
+    warm: VecDeque<Box<Chunk>>,
+    /// What a reader may be about to look for: what was published longest ago is lent next, unless something is warm.
     idle: VecDeque<Box<Chunk>>,
     /// The slots of the readers, by numbers that are not used again.
     seats: Vec<(u64, CommonMap)>,
@@ -46,8 +48,11 @@ impl Lender {
             is_done_with: false,
         };
         let chunk = |part| Box::new(chunk(part));
+        let idle: VecDeque<_> = (0..).zip(parts).map(chunk).collect();
         Self {
-            idle: (0..).zip(parts).map(chunk).collect(),
+            // So that it never allocates again.
+            warm: VecDeque::with_capacity(idle.len()),
+            idle,
             seats: Vec::new(),
             last_seat: 0,
             slots: shape.slots(),
@@ -57,33 +62,49 @@ impl Lender {
 
     /// A chunk that nobody holds, and that nobody can hold before it is [opened](Chunk::open). `None` if each
     /// is held or kept. Does not allocate. One fence, and a look at each slot, for each chunk that is
-    /// looked at: one, and one more for each before it that a reader holds.
+    /// looked at: usually one, and one more where readers keep what they have.
     pub(crate) fn take(&mut self) -> Option<Box<Chunk>> {
-        let free = (0..self.idle.len()).find(|&index| self.close(index))?;
-        let mut chunk = self.idle.remove(free)?;
-        chunk.is_done_with = false;
+        let mut chunk = self.take_warm().or_else(|| self.take_idle())?;
         self.number += 1;
         chunk.number = self.number;
         Some(chunk)
     }
 
-    /// Has no reader find an idle chunk any more; whether none holds it.
-    fn close(&mut self, index: usize) -> bool {
-        let Some(chunk) = self.idle.get_mut(index) else {
-            return false;
-        };
+    fn take_warm(&mut self) -> Option<Box<Chunk>> {
+        for _ in 0..self.warm.len() {
+            let mut chunk = self.warm.pop_back()?;
+            if self.close(&mut chunk) {
+                return Some(chunk);
+            }
+            self.warm.push_front(chunk);
+        }
+        None
+    }
+
+    fn take_idle(&mut self) -> Option<Box<Chunk>> {
+        for _ in 0..self.idle.len() {
+            let mut chunk = self.idle.pop_front()?;
+            if self.close(&mut chunk) {
+                return Some(chunk);
+            }
+            self.idle.push_back(chunk);
+        }
+        None
+    }
+
+    /// Has no reader find a chunk any more; whether none holds it.
+    fn close(&self, chunk: &mut Chunk) -> bool {
         chunk.part.store(NUMBER, 0, Ordering::Relaxed);
         chunk.is_open = false;
         fence(Ordering::SeqCst);
-        let chunk = chunk.index;
-        !self.is_held(chunk)
+        !self.is_held(chunk.index)
     }
 
     /// Takes back a chunk that the writer is done with.
-    pub(crate) fn put(&mut self, chunk: Box<Chunk>) {
-        match chunk.is_open && !chunk.is_done_with {
-            true => self.idle.push_back(chunk),
-            false => self.idle.push_front(chunk),
+    pub(crate) fn put(&mut self, mut chunk: Box<Chunk>) {
+        match std::mem::take(&mut chunk.is_done_with) || !chunk.is_open {
+            true => self.warm.push_back(chunk),
+            false => self.idle.push_back(chunk),
         }
     }
 
