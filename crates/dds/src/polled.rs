@@ -49,10 +49,9 @@ impl Polled {
     }
 
     /// Waits for something to do, or until [`interrupt`](Self::interrupt), and does it: for a thread of the participant.
-    pub(crate) fn run(&self, core: &Core) {
-        if self.turn(core, Duration::MAX, Instant::MAX, None).is_err() {
-            core.counters.receive_errors.add(1);
-        }
+    pub(crate) fn run(&self, core: &Core) -> Result<(), PollError> {
+        let driven = self.turn(core, Duration::MAX, Instant::MAX, None);
+        driven.map(drop)
     }
 
     /// Waits up to `timeout` for something to do and does it, in the lanes that nobody else is working in.

@@ -3,14 +3,15 @@
 mod common;
 
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use common::{PATIENCE, Quote, quote, wait_for_logs};
 use tickwire::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Transport,
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, StateMask,
+    Transport,
 };
 
 /// A writer, and a cooperative participant with a reader that it has found.
@@ -71,9 +72,10 @@ fn watch(reader: &DataReader<Quote>) -> Arc<Mutex<Vec<ThreadId>>> {
     threads
 }
 
-/// A thread that waits delivers what comes meanwhile, itself, on whatever way it comes.
+/// A thread that waits delivers what comes meanwhile, itself, on whatever way it comes: once it has its turn, all.
 fn who_waits_delivers(pair: &Pair) {
     let threads = watch(&pair.reader);
+    let own = thread::current().id();
     let (asked, is_asked) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -81,25 +83,24 @@ fn who_waits_delivers(pair: &Pair) {
                 pair.writer.write(&quote("A", price)).expect("room");
             }
         });
-        for price in 0..20 {
-            // Written as soon as it is this thread's turn.
-            let mut ask = Some(());
-            let found = pair.reading.wait_for_samples(PATIENCE, || {
-                let found = pair.look();
-                if ask.take().is_some() {
-                    assert_eq!(found, None);
-                    asked.send(price).expect("it listens");
-                }
-                found
-            });
-            assert_eq!(found, Some(vec![price]));
-        }
+        let mut price = 0;
+        asked.send(price).expect("it listens");
+        let found = pair.reading.wait_for_samples(PATIENCE, || {
+            assert_eq!(pair.look()?, [price]);
+            let threads = threads.lock().expect("nobody panics");
+            if threads.iter().filter(|thread| **thread == own).count() >= 20 {
+                return Some(());
+            }
+            price += 1;
+            asked.send(price).expect("it listens");
+            None
+        });
         drop(asked);
+        found.expect("this thread has delivered");
     });
     let threads = threads.lock().expect("nobody panics");
-    let own = thread::current().id();
-    assert!(threads.iter().all(|thread| *thread == own), "{threads:?}");
-    assert_eq!(threads.len(), 20);
+    let mut since = threads.iter().skip_while(|thread| **thread != own);
+    assert!(since.all(|thread| *thread == own), "{threads:?}");
 }
 
 #[test]
@@ -170,6 +171,122 @@ fn of_several_threads_that_wait_each_is_woken() {
         }
     });
     assert_eq!(heard.into_inner(), 1_000);
+}
+
+/// One thread waits for what does not come, and delivers what the other waits for.
+#[test]
+fn who_drives_tells_others_of_what_it_delivers_to_them() {
+    let pair = pair(97, &[Transport::Udp, Transport::Multicast]);
+    let topic = pair.writing.topic::<Quote>("Others").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = pair.writing.writer_with(&topic, qos).expect("a writer");
+    let topic = pair.reading.topic::<Quote>("Others").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = pair.reading.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    let (waits, is_waiting) = mpsc::channel();
+    thread::scope(|scope| {
+        let pair = &pair;
+        let silent = scope.spawn(move || {
+            pair.reading.wait_for_samples(Duration::MAX, || {
+                // Who has let go of it does not listen any more.
+                let _ = waits.send(());
+                pair.look()
+            })
+        });
+        is_waiting.recv().expect("it waits");
+        let answers: Vec<_> = (0..50)
+            .map(|price| {
+                writer.write(&quote("A", price)).expect("room");
+                pair.reading.wait_for_samples(PATIENCE, || {
+                    let samples = reader.take();
+                    samples.data().next().map(|quote| quote.price)
+                })
+            })
+            .collect();
+        pair.writer.write(&quote("A", 1)).expect("room");
+        assert_eq!(silent.join().expect("no panic"), Some(vec![1]));
+        assert!(answers.into_iter().eq((0..50).map(Some)));
+    });
+}
+
+/// What the control thread finds out is told as well, to who drives and to who follows.
+#[test]
+fn who_waits_hears_what_other_threads_find_out() {
+    let pair = pair(98, &[Transport::Udp, Transport::Multicast]);
+    let participants = pair.reading.builtin_subscriber().participants();
+    pair.writer.write(&quote("A", 1)).expect("room");
+    assert_eq!(pair.wait(), [1]);
+    let Pair {
+        writer,
+        writing,
+        reader,
+        reading,
+    } = pair;
+    let ended = StateMask::NOT_ALIVE;
+    let (waits, is_waiting) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let (waits_too, reading) = (waits.clone(), &reading);
+        scope.spawn(move || {
+            let mut waits = Some(waits);
+            let notice = reading.wait_for_samples(PATIENCE, || {
+                drop(waits.take());
+                let samples = reader.select().states(ended).take();
+                (!samples.is_empty()).then_some(())
+            });
+            notice.expect("the writer has gone");
+        });
+        scope.spawn(move || {
+            let mut waits = Some(waits_too);
+            let notice = reading.wait_for_samples(PATIENCE, || {
+                drop(waits.take());
+                let samples = participants.select().states(ended).take();
+                (!samples.is_empty()).then_some(())
+            });
+            notice.expect("the participant has gone");
+        });
+        assert!(is_waiting.recv().is_err(), "both have asked");
+        drop((writer, writing));
+    });
+}
+
+#[test]
+fn who_takes_what_is_there_keeps_nobody_from_driving() {
+    let pair = pair(99, &[Transport::Udp, Transport::Multicast]);
+    let is_acknowledged = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let answer = scope.spawn(|| {
+            pair.writer.write(&quote("A", 1)).expect("room");
+            let answer = pair.writer.wait_for_acknowledgments(PATIENCE);
+            is_acknowledged.store(true, Ordering::Release);
+            answer
+        });
+        while !is_acknowledged.load(Ordering::Acquire) {
+            let found = pair.reading.wait_for_samples(Duration::MAX, || Some(()));
+            assert_eq!(found, Some(()));
+        }
+        let answer = answer.join().expect("no panic");
+        answer.expect("the thread of the participant drives");
+    });
+}
+
+#[test]
+fn who_waits_in_a_listener_is_told_at_once_what_is_there() {
+    let pair = pair(89, &[Transport::Udp, Transport::Multicast]);
+    let (told, hears) = mpsc::channel();
+    let reading = pair.reading.clone();
+    pair.reader.set_listener(move |_: &DataReader<Quote>| {
+        let found = reading.wait_for_samples(Duration::MAX, || None::<()>);
+        // Who has let go of it does not listen any more.
+        let _ = told.send(found);
+    });
+    for price in 0..20 {
+        pair.writer.write(&quote("A", price)).expect("room");
+        assert_eq!(pair.wait(), [price]);
+        assert_eq!(hears.recv_timeout(PATIENCE), Ok(None));
+    }
+    pair.reader.remove_listener();
 }
 
 #[test]

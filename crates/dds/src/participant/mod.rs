@@ -202,11 +202,13 @@ impl DomainParticipant {
     }
 
     /// Waits until `ready` finds what it looks for in the participant's readers, for `timeout` at most, and returns that;
-    /// `None` at once after [`end_waits`](Self::end_waits). `ready` is asked before, and again when samples have come.
+    /// `None` at once after [`end_waits`](Self::end_waits). `ready` is asked before, and again when anything has come to a
+    /// reader or has changed at it, on whatever thread: samples, instances without writers, statuses, and what built-in
+    /// topics tell. It may be asked in vain, and is to be quick.
     ///
     /// Where the application [drives](Driving::Polled) the participant this does so, and calls listeners; with
-    /// [`Driving::Cooperative`], too, one thread at a time: others wait for the end of its turn. Not to be called in a
-    /// listener there.
+    /// [`Driving::Cooperative`], too, one thread at a time: others wait for the end of its turn, or for what it delivers to
+    /// them. In a listener there it does not wait, but asks `ready` once.
     pub fn wait_for_samples<R>(
         &self,
         timeout: Duration,
@@ -224,8 +226,9 @@ impl DomainParticipant {
         found.flatten()
     }
 
-    /// Has all return at once who wait in [`poll`](Self::poll), for samples, or for something that [discovery](Self::discovery) finds, as
-    /// if their time were over, and whoever comes later: for a thread that is about to let go of it, while others wait.
+    /// Has all return at once who wait in [`poll`](Self::poll), for samples, or for something that
+    /// [discovery](Self::discovery) finds, as if their time were over, and whoever comes later: for a thread that is about
+    /// to let go of it, while others wait.
     pub fn end_waits(&self) {
         let core = self.core();
         core.ended.set();

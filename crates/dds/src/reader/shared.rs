@@ -340,6 +340,9 @@ impl<T: TopicSupport> ReaderShared<T> {
             return ToTell::default();
         }
         self.core.signal.raise_of_locked();
+        if let Some(cooperative) = &self.core.cooperative {
+            cooperative.raise();
+        }
         self.observers.raise();
         if let Some(subscriber) = &self.subscriber {
             subscriber.raise();
