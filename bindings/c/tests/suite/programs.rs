@@ -77,6 +77,13 @@ fn every_feature_works() {
     succeed(program(&features).arg(tag));
 }
 
+#[test]
+fn waits_end() {
+    let waits = build(&source("tests/programs/waits.c"), "waits");
+    let tag = format!("waits-{}", std::process::id());
+    succeed(program(&waits).arg(tag));
+}
+
 /// A program with what is made of a file of IDL beside it.
 fn build_with_idl(name: &str, idl: &str) -> PathBuf {
     let idl_file = [source(&format!("tests/programs/{idl}.idl"))];

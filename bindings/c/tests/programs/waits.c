@@ -1,0 +1,220 @@
+/* Waits, polls, and threads that end in them. The argument keeps other programs away. */
+#include "features.h"
+
+static void *suspend_and_end(void *publisher) {
+    OK(tw_publisher_suspend(publisher));
+    return NULL;
+}
+
+static void threads_that_end(void) {
+    both it = meet("Threads", NULL);
+    tw_publisher *publisher;
+    pthread_t thread;
+    OK(tw_publisher_create(it.one, NULL, &publisher));
+    CHECK(pthread_create(&thread, NULL, suspend_and_end, publisher) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    IS(TW_PRECONDITION, tw_publisher_resume(publisher));
+    part(&it);
+}
+
+static void *wait_for_data_without_end(void *reader) {
+    IS(TW_BAD_HANDLE, tw_reader_wait_for_data((tw_reader *)reader, TW_INFINITE));
+    return NULL;
+}
+
+static void *wait_for_a_match_without_end(void *writer) {
+    IS(TW_BAD_HANDLE, tw_writer_wait_for_matched((tw_writer *)writer, 2, TW_INFINITE));
+    return NULL;
+}
+
+static void *wait_for_a_set_without_end(void *set) {
+    IS(TW_BAD_HANDLE, tw_waitset_wait((tw_waitset *)set, TW_INFINITE, NULL, 0, NULL));
+    return NULL;
+}
+
+static void *wait_for_a_type_without_end(void *participant) {
+    tw_type *type;
+    IS(TW_BAD_HANDLE, tw_type_from_topic((tw_participant *)participant, "Nobody's", TW_INFINITE, &type));
+    return NULL;
+}
+
+/* Whether it was told so, or just finds nobody any more, is the same to who polls. */
+static void *poll_without_end(void *participant) {
+    tw_result result;
+    while ((result = tw_participant_poll((tw_participant *)participant, TW_INFINITE)) == TW_OK) continue;
+    CHECK(result == TW_BAD_HANDLE);
+    return NULL;
+}
+
+/* Whoever waits without end for what another thread deletes is told, whether it began before or after. */
+static void waits_end_with_what_is_waited_for(void) {
+    both it = meet("Deleted", NULL);
+    tw_waitset *set;
+    pthread_t waiting[4];
+    OK(tw_waitset_create(&set));
+    CHECK(pthread_create(&waiting[0], NULL, wait_for_data_without_end, it.reader) == 0);
+    CHECK(pthread_create(&waiting[1], NULL, wait_for_a_match_without_end, it.writer) == 0);
+    CHECK(pthread_create(&waiting[2], NULL, wait_for_a_set_without_end, set) == 0);
+    CHECK(pthread_create(&waiting[3], NULL, wait_for_a_type_without_end, it.one) == 0);
+    IS(TW_TIMEOUT, tw_reader_wait_for_data(it.reader, 250000000));
+    CHECK(strstr(tw_last_error(), "250ms"));
+    OK(tw_delete(set));
+    part(&it);
+    for (int at = 0; at < 4; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
+}
+
+static void *wait_for_a_service_without_end(void *requester) {
+    IS(TW_BAD_HANDLE, tw_requester_wait_for_service((tw_requester *)requester, TW_INFINITE));
+    return NULL;
+}
+
+/* A payload of one number, in XCDR1 as writers of final types have it. */
+static const uint8_t asked[] = {0, 1, 0, 0, 42, 0, 0, 0};
+
+static void *wait_for_a_reply_without_end(void *requester) {
+    tw_samples reply;
+    IS(TW_BAD_HANDLE, tw_requester_call((tw_requester *)requester, asked, sizeof asked, TW_INFINITE, &reply));
+    return NULL;
+}
+
+static void *wait_for_a_request_without_end(void *replier) {
+    tw_samples request;
+    IS(TW_BAD_HANDLE, tw_replier_wait((tw_replier *)replier, TW_INFINITE, &request));
+    return NULL;
+}
+
+static void requests_and_their_waits(void) {
+    both it = meet("Requests", NULL);
+    tw_type *type;
+    tw_requester *alone, *requester, *fresh;
+    tw_replier *replier, *idle;
+    tw_samples request, reply;
+    pthread_t waiting[3];
+    OK(tw_type_from_idl("@final struct Number { long value; };", NULL, NULL, &type));
+    OK(tw_requester_create(it.one, "Nobody_Request", "Nobody_Reply", type, type, &alone));
+    OK(tw_requester_create(it.one, "Asked", "Answered", type, type, &requester));
+    OK(tw_replier_create(it.two, "Asked", "Answered", type, type, &replier));
+    OK(tw_replier_create(it.two, "Unasked", "Unanswered", type, type, &idle));
+    OK(tw_delete(type));
+    CHECK(pthread_create(&waiting[0], NULL, wait_for_a_service_without_end, alone) == 0);
+    CHECK(pthread_create(&waiting[1], NULL, wait_for_a_reply_without_end, requester) == 0);
+    CHECK(pthread_create(&waiting[2], NULL, wait_for_a_request_without_end, idle) == 0);
+    /* What is never answered has been asked. */
+    OK(tw_replier_wait(replier, PATIENCE, &request));
+    CHECK(request.count == 1 && request.samples[0].len == sizeof asked);
+    CHECK(memcmp(request.samples[0].data, asked, sizeof asked) == 0);
+    IS(TW_TIMEOUT, tw_replier_wait(replier, 1000000, &reply));
+    OK(tw_delete(alone));
+    OK(tw_delete(requester));
+    OK(tw_delete(idle));
+    for (int at = 0; at < 3; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
+    /* To who is gone nothing is said, and the next one is served. */
+    OK(tw_replier_reply(replier, &request.samples[0].info.writer, request.samples[0].info.sequence_number, asked,
+                        sizeof asked));
+    OK(tw_samples_return(&request));
+    OK(tw_type_from_idl("@final struct Number { long value; };", NULL, NULL, &type));
+    OK(tw_requester_create(it.one, "Asked", "Answered", type, type, &fresh));
+    OK(tw_delete(type));
+    OK(tw_requester_wait_for_service(fresh, PATIENCE));
+    OK(tw_requester_tell(fresh, asked, sizeof asked));
+    OK(tw_replier_wait(replier, PATIENCE, &request));
+    OK(tw_samples_return(&request));
+    IS(TW_TIMEOUT, tw_requester_call(fresh, asked, sizeof asked, 1000000, &reply));
+    CHECK(strstr(tw_last_error(), "no reply after 1ms"));
+    part(&it);
+    IS(TW_BAD_HANDLE, tw_replier_wait(replier, TW_INFINITE, &request));
+}
+
+static atomic_int acknowledged;
+
+static void *wait_for_acknowledgments(void *writer) {
+    OK(tw_writer_wait_for_acknowledgments((tw_writer *)writer, TW_INFINITE));
+    acknowledged = 1;
+    return NULL;
+}
+
+/* What is written while somebody waits for what was written before does not make the wait longer. */
+static void acknowledgments_are_of_what_was_written_before(void) {
+    const char *settings[] = {"reader.resource_limits.max_samples", "1", "writer.max_unacknowledged", "256MiB", NULL};
+    both it = meet("Acknowledged", settings);
+    pthread_t waiting;
+    tw_samples samples;
+    for (int32_t id = 0; id < BEHIND; id++) put(it.writer, id, 1);
+    CHECK(pthread_create(&waiting, NULL, wait_for_acknowledgments, it.writer) == 0);
+    /* The reader stays as far behind as it is. */
+    for (int round = 0; !acknowledged; round++) {
+        CHECK(round < 4 * BEHIND);
+        put(it.writer, round, 2);
+        samples = taken(it.reader, 1);
+        OK(tw_samples_return(&samples));
+    }
+    CHECK(pthread_join(waiting, NULL) == 0);
+    part(&it);
+}
+
+static void polling(void) {
+    const char *settings[] = {"participant.driving", "polled",
+                              "participant.entity_factory.autoenable_created_entities", "false", NULL};
+    tw_participant *polled = participant_with(settings), *threaded = participant_with(NULL);
+    tw_qos *qos = qos_of(NULL);
+    tw_topic *ours = quotes(polled, "Polled"), *theirs = quotes(threaded, "Polled");
+    tw_writer *writer;
+    tw_reader *reader;
+    tw_samples samples;
+    pthread_t waiting;
+    uint8_t bytes[QUOTE_LEN];
+    IS(TW_PRECONDITION, tw_participant_poll(threaded, 0));
+    /* What this says nothing of stays: entities that are made are not enabled. */
+    OK(tw_set_qos(polled, qos));
+    OK(tw_writer_create(threaded, theirs, qos, &writer));
+    OK(tw_reader_create(polled, ours, qos, &reader));
+    OK(tw_enable(reader));
+    OK(tw_reader_wait_for_matched(reader, 1, PATIENCE));
+    put(writer, 1, 1);
+    do {
+        OK(tw_participant_poll(polled, SECONDS));
+        OK(tw_reader_take(reader, 0, TW_ANY, NULL, &samples));
+    } while (samples.count == 0);
+    OK(tw_samples_return(&samples));
+    OK(tw_delete(writer));
+    OK(tw_writer_create(polled, ours, qos, &writer));
+    IS(TW_NOT_ENABLED, tw_writer_write(writer, bytes, payload(bytes, 1, 1), NULL));
+    OK(tw_enable(writer));
+    put(writer, 1, 1);
+    OK(tw_assert_liveliness(writer));
+    OK(tw_assert_liveliness(threaded));
+    /* Whoever waits drives it, until the writer is deleted. */
+    CHECK(pthread_create(&waiting, NULL, wait_for_a_match_without_end, writer) == 0);
+    IS(TW_TIMEOUT, tw_writer_wait_for_matched(writer, 2, 20000000));
+    OK(tw_delete(writer));
+    CHECK(pthread_join(waiting, NULL) == 0);
+    OK(tw_delete(polled));
+    OK(tw_delete(threaded));
+    OK(tw_delete(qos));
+}
+
+/* Whoever polls a participant without end does so no more when another thread deletes it. */
+static void polls_end_with_the_participant(void) {
+    const char *settings[] = {"participant.driving", "polled", "participant.announce_period", "1h",
+                              "participant.lease_duration", "2h", NULL};
+    tw_participant *polled = participant_with(settings);
+    tw_type *type;
+    pthread_t polling;
+    /* After its first announcements it has nothing to do for an hour. */
+    IS(TW_TIMEOUT, tw_type_from_topic(polled, "Nobody's", SECONDS, &type));
+    CHECK(pthread_create(&polling, NULL, poll_without_end, polled) == 0);
+    IS(TW_TIMEOUT, tw_type_from_topic(polled, "Nobody's", 20000000, &type));
+    OK(tw_delete(polled));
+    CHECK(pthread_join(polling, NULL) == 0);
+}
+
+int main(int argc, char **argv) {
+    tag = argc > 1 ? argv[1] : "waits";
+    threads_that_end();
+    waits_end_with_what_is_waited_for();
+    requests_and_their_waits();
+    acknowledgments_are_of_what_was_written_before();
+    polling();
+    polls_end_with_the_participant();
+    return 0;
+}
