@@ -13,7 +13,6 @@
 mod logs;
 mod messages;
 
-use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,7 +24,7 @@ use tickwire_rtps::discovery::MAX_GATHERED_LEN;
 use tickwire_rtps::wire::{
     Arrival, Context, EntityId, Guid, Malformed, SequenceNumber, Submessage,
 };
-use tickwire_transport::shm::{Borrowed, MAX_NOTES};
+use tickwire_transport::shm::{Borrowed, Copied, MAX_NOTES};
 use tickwire_transport::tcp::{self, TcpNet, TcpReceiver};
 use tickwire_transport::{
     InterfaceWatch, Poller, ReceiveBatch, ReceiveError, UdpSocket, WaitError,
@@ -600,12 +599,9 @@ impl Dispatch<'_> {
         }
     }
 
-    /// The same with records of a log, which lie at these places.
-    fn records(&mut self, bytes: &[u8], places: &[Range<usize>], arrival: Arrival) {
-        match Messages::several(bytes, places, arrival) {
-            Ok(mut messages) => self.messages(&mut messages),
-            Err(count) => self.core.counters.malformed.add(count),
-        }
+    /// The same with records of the log of that writer.
+    fn records(&mut self, writer: Guid, bytes: &[u8], records: &[Copied]) {
+        self.messages(&mut Messages::of_log(writer, bytes, records));
     }
 
     fn messages(&mut self, messages: &mut Messages<'_>) {
@@ -623,8 +619,8 @@ impl Dispatch<'_> {
                 }
             };
         }
-        if messages.without_header() > 0 {
-            counters.malformed.add(messages.without_header());
+        if messages.malformed() > 0 {
+            counters.malformed.add(messages.malformed());
         }
         if messages.skipped() > 0 {
             counters.unknown_submessages.add(messages.skipped());

@@ -3,13 +3,14 @@
 
 mod common;
 
+use common::plain_sample::message_of;
 use common::script::{READER, WHERE, WRITER};
 use common::{keep_all, number, tell_writer};
 use proptest::prelude::*;
 use tickwire_base::{Duration, Instant, Locator, Timestamp};
 use tickwire_rtps::wire::{
-    AckNack, EntityId, Guid, GuidPrefix, MessageReader, MessageWriter, NackFrag, SequenceNumber,
-    SequenceNumberSet, Submessage,
+    AckNack, EntityId, Guid, GuidPrefix, MessageReader, MessageWriter, NackFrag, PlainSample,
+    SequenceNumber, SequenceNumberSet, Submessage,
 };
 use tickwire_rtps::writer::{
     HistoryKind, Log, NothingLent, ReaderProxy, ResourceLimits, WriteError, Writer, WriterConfig,
@@ -38,6 +39,11 @@ impl Log for Kept {
         message.resize(message.len().next_multiple_of(4), 0);
         assert!(self.max_len.is_some_and(|max_len| message.len() <= max_len));
         self.messages.push(message);
+    }
+
+    fn publish_plain(&mut self, sample: PlainSample, payload: &[u8]) {
+        let message = message_of(WRITER, sample, payload);
+        self.publish(&message, &[]);
     }
 
     fn publish_lent(&mut self, lent: &NothingLent) {

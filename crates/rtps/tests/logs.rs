@@ -1,13 +1,18 @@
 //! What goes to all readers by a log goes there straight from the history, in messages of any length.
 
+#[path = "common/plain_sample.rs"]
+mod plain_sample;
+
 use std::net::Ipv4Addr;
 
+use plain_sample::message_of;
 use std::cell::Cell;
 use std::rc::Rc;
 use tickwire_base::{Instant, Locator, Timestamp};
 
 use tickwire_rtps::wire::{
-    EntityId, Guid, GuidPrefix, MessageReader, SequenceNumber, SerializedPayload, Submessage,
+    EntityId, Guid, GuidPrefix, MessageReader, PlainSample, SequenceNumber, SerializedPayload,
+    Submessage,
 };
 use tickwire_rtps::writer::{
     HistoryKind, LENT_HEAD_LEN, Lent, Log, ReaderProxy, WriteError, Writer, WriterConfig,
@@ -69,6 +74,11 @@ impl Log for Kept {
         let mut message = [head, payload].concat();
         message.resize(message.len().next_multiple_of(4), 0);
         self.messages.push(message);
+    }
+
+    fn publish_plain(&mut self, sample: PlainSample, payload: &[u8]) {
+        let guid = Guid::new(US, WRITER);
+        self.messages.push(message_of(guid, sample, payload));
     }
 }
 

@@ -1,21 +1,20 @@
 //! Receiving from logs in shared memory: records are datagrams, delivered as such.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::ops::Range;
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tickwire_base::Instant;
 use tickwire_rtps::wire::{Arrival, Guid};
-use tickwire_transport::shm::{BorrowError, LogReader, NextError};
+use tickwire_transport::shm::{BorrowError, Copied, LogReader, NextError};
 use tickwire_transport::{Poller, Ready, WaitError};
 
 use super::{Discovered, Lane, Lending, Work};
 use crate::clock;
 use crate::core::Core;
 use crate::loan::Whereabouts;
-use crate::shm::{Notice, SharedMemory, Want, note};
+use crate::shm::{Notice, SharedMemory, Want, note, record};
 
 /// The logs that a lane follows.
 #[derive(Default)]
@@ -29,8 +28,8 @@ pub(super) struct Logs {
 struct Batch {
     /// Where they are copied to, one behind the other. Grows to the longest batch and does not shrink.
     bytes: Vec<u8>,
-    /// Where each lies there.
-    records: Vec<Range<usize>>,
+    /// Where each lies there, and what it is.
+    records: Vec<Copied>,
     /// What the record behind them tells of, with its length.
     lent: Option<(Whereabouts, usize)>,
 }
@@ -43,7 +42,7 @@ impl Batch {
 
     /// Where the last record ends.
     fn len(&self) -> usize {
-        self.records.last().map_or(0, |last| last.end)
+        self.records.last().map_or(0, |last| last.place.end)
     }
 
     fn is_full(&self) -> bool {
@@ -107,11 +106,20 @@ impl Followed {
             match next {
                 Ok(Some(mut record)) => {
                     let begin = batch.len();
-                    if let Ok(bytes) = record.read_behind(begin, &mut batch.bytes) {
-                        batch.lent = Whereabouts::parse(bytes).map(|lies| (lies, bytes.len()));
-                        if batch.lent.is_none() {
-                            batch.records.push(begin..begin + bytes.len());
-                        }
+                    let tag = record.tag();
+                    let Ok(bytes) = record.read_behind(begin, &mut batch.bytes) else {
+                        continue;
+                    };
+                    let place = begin..begin + bytes.len();
+                    match tag {
+                        record::LENT => match Whereabouts::parse(bytes) {
+                            Some(lies) => batch.lent = Some((lies, place.len())),
+                            None => {
+                                self.leave(shm);
+                                break;
+                            }
+                        },
+                        tag => batch.records.push(Copied { place, tag }),
                     }
                 }
                 Ok(None) => {
@@ -342,10 +350,10 @@ impl Work {
             if !batch.records.is_empty() {
                 let time = clock::both();
                 came = Some(time.0);
-                let lens = batch.records.iter().map(Range::len);
+                let lens = batch.records.iter().map(|record| record.place.len());
                 count(shm, lens.len(), lens.sum());
                 self.hand_on(core, time, None, &mut discovered, |dispatch| {
-                    dispatch.records(&batch.bytes, &batch.records, FROM_HERE);
+                    dispatch.records(log.writer, &batch.bytes, &batch.records);
                 });
                 self.call_listeners();
             }
@@ -394,7 +402,8 @@ const MAX_BATCH_LEN: usize = 64 << 10;
 /// How long a log waits for what came by UDP: the datagram that tells may be lost.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-const FROM_HERE: Arrival = Arrival {
+/// How what is in a log comes.
+pub(super) const FROM_HERE: Arrival = Arrival {
     from: IpAddr::V4(Ipv4Addr::LOCALHOST),
     by_multicast: false,
     kernel_timestamp: None,

@@ -1,18 +1,28 @@
 //! Messages that have come together, as if they were one.
 
-use std::ops::Range;
 use std::slice;
 
-use tickwire_rtps::wire::{Arrival, Context, Data, Malformed, MessageReader, Submessage};
+use tickwire_rtps::wire::{Arrival, Context, Data, Guid, Malformed, MessageReader, Submessage};
+use tickwire_transport::shm::Copied;
 
-/// The submessages of one message, or of several that lie in one piece of memory. An error ends the message that it is
-/// in.
+use super::logs::FROM_HERE;
+use crate::shm::record;
+
+/// The submessages of one message, or of several records of a log. An error ends the message that it is in.
 pub(crate) struct Messages<'a> {
     current: MessageReader<'a>,
-    /// Where the others are.
+    log: Log<'a>,
+    malformed: u64,
+}
+
+/// Records that are still to be read, of which each is one message or stands for one.
+#[derive(Default)]
+struct Log<'a> {
+    /// Whose log it is.
+    writer: Option<Guid>,
+    /// Where they are.
     bytes: &'a [u8],
-    places: slice::Iter<'a, Range<usize>>,
-    without_header: u64,
+    records: slice::Iter<'a, Copied>,
 }
 
 impl<'a> Messages<'a> {
@@ -24,33 +34,23 @@ impl<'a> Messages<'a> {
     pub(crate) fn one(bytes: &'a [u8], arrival: Arrival) -> Result<Self, Malformed> {
         Ok(Self {
             current: MessageReader::new(bytes)?.arrived(arrival),
-            bytes: &[],
-            places: [].iter(),
-            without_header: 0,
+            log: Log::default(),
+            malformed: 0,
         })
     }
 
-    /// Messages at these places of `bytes`. The number of messages if none has a header.
+    /// These records of the log of that writer, which lie in `bytes`.
     #[inline]
-    pub(crate) fn several(
-        bytes: &'a [u8],
-        places: &'a [Range<usize>],
-        arrival: Arrival,
-    ) -> Result<Self, u64> {
-        let mut places = places.iter();
-        let mut without_header = 0;
-        while let Some(message) = next_message(bytes, &mut places) {
-            if let Ok(current) = MessageReader::new(message) {
-                return Ok(Self {
-                    current: current.arrived(arrival),
-                    bytes,
-                    places,
-                    without_header,
-                });
-            }
-            without_header += 1;
+    pub(crate) fn of_log(writer: Guid, bytes: &'a [u8], records: &'a [Copied]) -> Self {
+        Self {
+            current: MessageReader::of(writer.prefix).arrived(FROM_HERE),
+            log: Log {
+                writer: Some(writer),
+                bytes,
+                records: records.iter(),
+            },
+            malformed: 0,
         }
-        Err(without_header)
     }
 
     /// What is known about the submessage that was given last.
@@ -61,10 +61,19 @@ impl<'a> Messages<'a> {
 
     pub(crate) fn next_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
         loop {
-            let next = self.current.next_submessage();
-            if next.is_some() || !self.begin_next() {
-                return next;
+            if let Some(next) = self.current.next_submessage() {
+                return Some(next);
             }
+            let (record, bytes) = self.log.next()?;
+            let begun = match (record.tag, self.log.writer) {
+                (record::PLAIN_SAMPLE, Some(writer)) => {
+                    let sample = self.current.plain_sample(writer, bytes);
+                    return Some(sample.map(Submessage::Data));
+                }
+                (record::MESSAGE, _) => self.current.begin(bytes).is_ok(),
+                _ => false,
+            };
+            self.malformed += u64::from(!begun);
         }
     }
 
@@ -73,12 +82,18 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     pub(crate) fn next_sample(&mut self) -> Option<Data<'a>> {
         while self.current.is_done() {
-            let place = self.places.as_slice().first()?;
-            let message = self.bytes.get(place.start..place.end)?;
-            if !self.current.begin_alike(message) {
-                return None;
+            let (record, bytes) = self.log.first()?;
+            let sample = match (record.tag, self.log.writer) {
+                (record::PLAIN_SAMPLE, Some(writer)) if self.current.is_alike(writer) => {
+                    Some(self.current.plain_sample(writer, bytes).ok()?)
+                }
+                (record::MESSAGE, _) if self.current.begin_alike(bytes) => None,
+                _ => return None,
+            };
+            self.log.records.next();
+            if sample.is_some() {
+                return sample;
             }
-            self.places.next();
         }
         self.current.next_sample()
     }
@@ -88,45 +103,41 @@ impl<'a> Messages<'a> {
         self.current.skipped().into()
     }
 
-    /// Messages so far that had no header.
-    pub(crate) fn without_header(&self) -> u64 {
-        self.without_header
-    }
-
-    #[inline]
-    fn begin_next(&mut self) -> bool {
-        while let Some(message) = next_message(self.bytes, &mut self.places) {
-            match self.current.begin(message) {
-                Ok(()) => return true,
-                Err(_) => self.without_header += 1,
-            }
-        }
-        false
+    /// Records so far that are nothing that can be in a log.
+    pub(crate) fn malformed(&self) -> u64 {
+        self.malformed
     }
 }
 
-#[inline]
-fn next_message<'a>(
-    bytes: &'a [u8],
-    places: &mut slice::Iter<'_, Range<usize>>,
-) -> Option<&'a [u8]> {
-    let place = places.next()?;
-    bytes.get(place.start..place.end)
+impl<'a> Log<'a> {
+    /// The next record with its bytes.
+    #[inline]
+    fn first(&self) -> Option<(&'a Copied, &'a [u8])> {
+        let record = self.records.as_slice().first()?;
+        let bytes = self.bytes.get(record.place.start..record.place.end);
+        Some((record, bytes.unwrap_or_default()))
+    }
+
+    /// The same, which is not the next any more then.
+    #[inline]
+    fn next(&mut self) -> Option<(&'a Copied, &'a [u8])> {
+        let first = self.first();
+        self.records.next();
+        first
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-
-    use tickwire_rtps::wire::{EntityId, GuidPrefix, Heartbeat, MessageWriter, SequenceNumber};
+    use tickwire_base::Timestamp;
+    use tickwire_rtps::wire::{
+        EntityId, GuidPrefix, Heartbeat, MessageWriter, PlainSample, SequenceNumber,
+        SerializedPayload,
+    };
 
     use super::*;
 
-    const HERE: Arrival = Arrival {
-        from: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        by_multicast: false,
-        kernel_timestamp: None,
-    };
+    const WRITER: Guid = Guid::new(GuidPrefix([1; 12]), EntityId::user_writer(1, true));
 
     fn message(prefix: u8, counts: impl IntoIterator<Item = u32>) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -167,13 +178,16 @@ mod tests {
             message(5, [7]),
         ];
         let mut bytes = Vec::new();
-        let places = all.iter().map(|message| {
+        let records = all.iter().map(|message| {
             bytes.extend(b"something else");
             bytes.extend(message);
-            bytes.len() - message.len()..bytes.len()
+            Copied {
+                place: bytes.len() - message.len()..bytes.len(),
+                tag: record::MESSAGE,
+            }
         });
-        let places: Vec<_> = places.collect();
-        let mut messages = Messages::several(&bytes, &places, HERE).expect("one has a header");
+        let records: Vec<_> = records.collect();
+        let mut messages = Messages::of_log(WRITER, &bytes, &records);
         let mut read = Vec::new();
         while let Some(next) = messages.next_submessage() {
             let GuidPrefix([prefix, ..]) = messages.context().source_prefix;
@@ -194,20 +208,81 @@ mod tests {
             (5, Some(7)),
         ];
         assert_eq!(read, expected);
-        assert_eq!((messages.skipped(), messages.without_header()), (1, 2));
+        assert_eq!((messages.skipped(), messages.malformed()), (1, 2));
     }
 
     #[test]
-    fn places_past_the_end_end_the_messages() {
+    fn plain_samples_are_read_between_messages() {
+        let sample = |number| {
+            let number = SequenceNumber(number);
+            let timestamp = Timestamp::from_nanos(number.0);
+            let head = PlainSample { number, timestamp }.to_bytes();
+            (record::PLAIN_SAMPLE, [&head[..], &[7; 4]].concat())
+        };
+        let message = |prefix| (record::MESSAGE, message(prefix, [9]));
+        let all = [
+            sample(1),
+            sample(2),
+            message(1),
+            sample(3),
+            message(2),
+            sample(4),
+            (record::PLAIN_SAMPLE, vec![1; 15]),
+            sample(5),
+            (u8::MAX, vec![]),
+            sample(6),
+        ];
+        let mut bytes = Vec::new();
+        let records = all.iter().map(|(tag, record)| {
+            bytes.extend(record);
+            Copied {
+                place: bytes.len() - record.len()..bytes.len(),
+                tag: *tag,
+            }
+        });
+        let records: Vec<_> = records.collect();
+        for by_samples in [false, true] {
+            let mut messages = Messages::of_log(WRITER, &bytes, &records);
+            let mut read = Vec::new();
+            loop {
+                let sample = by_samples.then(|| messages.next_sample()).flatten();
+                let next = match sample {
+                    Some(data) => Some(Ok(Submessage::Data(data))),
+                    None => messages.next_submessage(),
+                };
+                let Some(next) = next else { break };
+                let context = *messages.context();
+                read.push(next.ok().map(|next| match next {
+                    Submessage::Data(data) => {
+                        assert_eq!(context.source(data.writer), WRITER);
+                        assert_eq!(data.payload, SerializedPayload::Data(&[7; 4]));
+                        let time = context.source_timestamp.expect("it is told");
+                        assert_eq!(time.as_nanos(), data.sequence_number.0);
+                        data.sequence_number.0
+                    }
+                    _ => 9,
+                }));
+            }
+            let [one, two, three, four, five, six] = [1, 2, 3, 4, 5, 6].map(Some);
+            let (beat, none) = (Some(9), None);
+            let expected = [one, two, beat, three, beat, four, none, five, six];
+            assert_eq!(read, expected);
+            assert_eq!(messages.malformed(), 1);
+        }
+    }
+
+    #[test]
+    fn places_past_the_end_are_no_messages() {
         let bytes = message(1, [1]);
         let len = bytes.len();
         let places = [0..len, len..len + 1, len..len];
-        let mut messages = Messages::several(&bytes, &places, HERE).expect("a header");
+        let records = places.map(|place| Copied {
+            place,
+            tag: record::MESSAGE,
+        });
+        let mut messages = Messages::of_log(WRITER, &bytes, &records);
         assert!(messages.next_submessage().is_some());
         assert!(messages.next_submessage().is_none());
-        assert!(matches!(
-            Messages::several(&bytes, &[0..3, 3..5], HERE),
-            Err(2)
-        ));
+        assert_eq!(messages.malformed(), 2);
     }
 }

@@ -1,14 +1,14 @@
 //! What a log's record says that has no message but tells where one lies.
 //!
 //! ```text
-//! 0        4        8                                 24
-//! +--------+--------+---------------------------------+
-//! | "LENT" | start  |  place (shm::Place), which has  |
-//! |        |        |  the message from `start` on    |
-//! +--------+--------+---------------------------------+
+//! 0        4                                 20
+//! +--------+---------------------------------+
+//! | start  |  place (shm::Place), which has  |
+//! |        |  the message from `start` on    |
+//! +--------+---------------------------------+
 //! ```
 //!
-//! Messages begin with "RTPS". Integers are little-endian.
+//! Integers are little-endian.
 
 use tickwire_rtps::writer::Lent;
 use tickwire_transport::shm::{self, Place};
@@ -22,20 +22,18 @@ pub(crate) struct Whereabouts {
 
 impl Whereabouts {
     /// How many bytes [`to_bytes`](Self::to_bytes) gives.
-    pub(crate) const LEN: usize = 8 + Place::LEN;
+    pub(crate) const LEN: usize = 4 + Place::LEN;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
-        bytes[..4].copy_from_slice(MAGIC);
-        bytes[4..8].copy_from_slice(&self.start.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.place.to_bytes());
+        bytes[..4].copy_from_slice(&self.start.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.place.to_bytes());
         bytes
     }
 
-    /// `None` of other records.
+    /// `None` of as many bytes as there never are.
     pub(crate) fn parse(record: &[u8]) -> Option<Self> {
-        let rest = record.strip_prefix(MAGIC)?;
-        let (start, place) = rest.split_first_chunk()?;
+        let (start, place) = record.split_first_chunk()?;
         Some(Self {
             start: u32::from_le_bytes(*start),
             place: Place::from_bytes(place.try_into().ok()?),
@@ -83,8 +81,6 @@ impl Lent for LentMessage {
     }
 }
 
-const MAGIC: &[u8; 4] = b"LENT";
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -102,11 +98,8 @@ mod tests {
         }
 
         #[test]
-        fn other_records_are_none(mut record in prop::collection::vec(any::<u8>(), 0..40), is_like: bool) {
-            if is_like && record.len() >= 4 {
-                record[..4].copy_from_slice(MAGIC);
-            }
-            let is_it = record.starts_with(MAGIC) && record.len() == Whereabouts::LEN;
+        fn other_records_are_none(record in prop::collection::vec(any::<u8>(), 0..40)) {
+            let is_it = record.len() == Whereabouts::LEN;
             prop_assert_eq!(Whereabouts::parse(&record).is_some(), is_it);
         }
     }

@@ -14,6 +14,9 @@
 //!   leave, or end in any way    ───────────►  reaches our readers by UDP again
 //! ```
 //!
+//! What else than a datagram a record may be, its [tag](record) says: a sample that says nothing besides, in fewer
+//! bytes, or where a message lies that is lent.
+//!
 //! All talking is the control lane's: discovery only notes what it [wants](Want), as no system call is made
 //! under its lock.
 
@@ -442,5 +445,15 @@ fn hash(parts: &[&[u8]]) -> u128 {
     })
 }
 
+/// What a record of a log is.
+pub(crate) mod record {
+    /// A message of RTPS.
+    pub(crate) const MESSAGE: u8 = 0;
+    /// A [`PlainSample`](tickwire_rtps::wire::PlainSample) of the log's writer, with its payload.
+    pub(crate) const PLAIN_SAMPLE: u8 = 1;
+    /// The [`Whereabouts`](crate::loan::Whereabouts) of a message.
+    pub(crate) const LENT: u8 = 2;
+}
+
 /// Of what is said at meetings, of what logs hold, and of what their records do.
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;

@@ -4,13 +4,13 @@
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-use tickwire_rtps::wire::{Guid, GuidPrefix, SequenceNumber};
-use tickwire_rtps::writer::{LENT_HEAD_LEN, Lent, Log};
+use tickwire_rtps::wire::{Guid, GuidPrefix, PlainSample, SequenceNumber};
+use tickwire_rtps::writer::{Lent, Log};
 use tickwire_transport::shm::{
     Admission, Bell, Gating, LogWriter, MAX_NOTES, Note, Ringing, Seat, SeatError,
 };
 
-use super::note;
+use super::{note, record};
 use crate::loan::LentMessage;
 
 /// A log, and what was written to it.
@@ -106,10 +106,16 @@ impl CountingLog {
         }
     }
 
-    /// Adds a record of these bytes and zeros up to a multiple of four. False if there was no memory for it:
+    /// Adds a message of these bytes and zeros up to a multiple of four. False if there was no memory for it:
     /// nobody is waited for, and nothing is longer than the log takes. Who is reliable has it repaired, in pieces.
     #[inline(always)]
     pub(crate) fn publish(&mut self, head: &[u8], payload: &[u8]) -> bool {
+        self.publish_as(record::MESSAGE, head, payload)
+    }
+
+    /// The same of what the tag says.
+    #[inline(always)]
+    fn publish_as(&mut self, tag: u8, head: &[u8], payload: &[u8]) -> bool {
         let end = head.len() + payload.len();
         let Ok(mut claim) = self.writer.claim((end + 3) & !3) else {
             self.sent.unsent += 1;
@@ -124,7 +130,7 @@ impl CountingLog {
                 padding.fill(0);
             }
         }
-        claim.publish();
+        claim.publish_as(tag);
         self.sent.records += 1;
         self.sent.bytes += end as u64;
         true
@@ -196,8 +202,8 @@ impl Log for OwnLog {
         self.write(|log| log.publish(head, payload));
     }
 
-    fn publish_sample(&mut self, head: &[u8; LENT_HEAD_LEN], payload: &[u8]) {
-        self.write(|log| log.publish(head, payload));
+    fn publish_plain(&mut self, sample: PlainSample, payload: &[u8]) {
+        self.write(|log| log.publish_as(record::PLAIN_SAMPLE, &sample.to_bytes(), payload));
     }
 
     fn hear(&mut self, count: usize, said: &mut Vec<(Guid, SequenceNumber)>) {
@@ -208,7 +214,8 @@ impl Log for OwnLog {
 
     fn publish_lent(&mut self, lent: &LentMessage) {
         self.write(|log| {
-            let is_written = log.publish(&lent.whereabouts().to_bytes(), &[]);
+            let lies = lent.whereabouts().to_bytes();
+            let is_written = log.publish_as(record::LENT, &lies, &[]);
             if is_written {
                 log.sent.loans += 1;
                 log.sent.loan_bytes += lent.payload().len() as u64;

@@ -79,9 +79,18 @@ impl Header {
 
     /// Appends the header to `datagram`.
     pub fn write(&self, datagram: &mut Vec<u8>) {
-        datagram.extend_from_slice(b"RTPS");
-        datagram.extend_from_slice(&[self.version.major, self.version.minor]);
-        datagram.extend_from_slice(&self.vendor.0);
-        datagram.extend_from_slice(&self.prefix.0);
+        datagram.extend_from_slice(&self.to_bytes());
+    }
+
+    /// The bytes of the header.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        let (head, prefix) = bytes.split_at_mut(8);
+        head[..4].copy_from_slice(b"RTPS");
+        head[4..6].copy_from_slice(&[self.version.major, self.version.minor]);
+        head[6..].copy_from_slice(&self.vendor.0);
+        prefix.copy_from_slice(&self.prefix.0);
+        bytes
     }
 }

@@ -9,7 +9,7 @@ use super::header::{Header, ProtocolVersion};
 use super::locator_list::LocatorList;
 use super::message_writer::SampleHead;
 use super::submessage::{Data, InlineQos, SerializedPayload, Submessage, SubmessageId};
-use super::{EntityId, Guid, GuidPrefix, SequenceNumber, VendorId, time};
+use super::{EntityId, Guid, GuidPrefix, PlainSample, SequenceNumber, VendorId, time};
 
 /// What the header and the INFO_* submessages say about the submessage after them
 /// (RTPS 2.5 §8.3.4).
@@ -122,6 +122,20 @@ impl<'a> MessageReader<'a> {
         })
     }
 
+    /// Starts on one that has nothing but our header, of that participant.
+    #[inline]
+    pub fn of(prefix: GuidPrefix) -> Self {
+        let header = Header::new(prefix);
+        Self {
+            rest: Cursor::new(&[], 0, false),
+            context: Context::new(&header),
+            header: header.to_bytes(),
+            is_plain: true,
+            skipped_count: 0,
+            failed: false,
+        }
+    }
+
     /// Goes on with another datagram, which came as this one did, whatever is left of it. What was
     /// [skipped](Self::skipped) is counted on.
     ///
@@ -156,6 +170,42 @@ impl<'a> MessageReader<'a> {
         self.context.source_timestamp = None;
         self.failed = false;
         true
+    }
+
+    /// Goes on with a [`PlainSample`] and its payload, of that writer, as if it were a message: the same DATA as
+    /// [`next_sample`](Self::next_sample) would give.
+    ///
+    /// # Errors
+    /// See [`PlainSample::read`]; then nothing changes.
+    #[inline]
+    pub fn plain_sample(&mut self, writer: Guid, bytes: &'a [u8]) -> Result<Data<'a>, Malformed> {
+        let (sample, payload) = PlainSample::read(bytes)?;
+        if !self.is_plain || self.context.source_prefix != writer.prefix {
+            *self = Self {
+                skipped_count: self.skipped_count,
+                context: Context {
+                    arrival: self.context.arrival,
+                    ..Context::new(&Header::new(writer.prefix))
+                },
+                ..Self::of(writer.prefix)
+            };
+        }
+        self.rest = Cursor::new(&[], 0, false);
+        self.failed = false;
+        self.context.source_timestamp = Some(sample.timestamp);
+        Ok(Data {
+            reader: EntityId::UNKNOWN,
+            writer: writer.entity,
+            sequence_number: sample.number,
+            inline_qos: InlineQos::default(),
+            payload: SerializedPayload::Data(payload),
+        })
+    }
+
+    /// Whether [`plain_sample`](Self::plain_sample) of that writer would leave all that is known as it is but the time.
+    #[inline]
+    pub fn is_alike(&self, writer: Guid) -> bool {
+        self.is_plain && self.context.source_prefix == writer.prefix
     }
 
     /// Says how the datagram came.
@@ -409,6 +459,41 @@ mod tests {
                 assert_eq!(*reader.context(), before);
             }
             assert!(!reader.begin_alike(&second[..Header::LEN - 1]));
+        }
+    }
+
+    #[test]
+    fn a_plain_sample_is_read_as_the_message_that_it_stands_for() {
+        let writer = Guid::new(GuidPrefix([1; 12]), EntityId::user_writer(1, false));
+        let sample = PlainSample {
+            number: SequenceNumber(7),
+            timestamp: Timestamp::from_nanos(1_000_000_001),
+        };
+        let payload = [0, 1, 0, 0, 5, 0, 0, 0];
+        let head = SampleHead::new(writer);
+        let head = head.of(sample.timestamp, sample.number, payload.len());
+        let bytes = [&head.expect("a time that can be told")[..], &payload].concat();
+        let mut reader = MessageReader::new(&bytes).expect("a header");
+        let data = reader.next_sample().expect("plain");
+        let expected = (data, *reader.context());
+        let bytes = [&sample.to_bytes()[..], &payload].concat();
+        let before = [
+            message(1, |_| {}),
+            message(2, |message| {
+                message.info_dst(GuidPrefix([3; 12]));
+            }),
+        ];
+        let before = before.iter().map(|message| {
+            let mut reader = MessageReader::new(message).expect("a header");
+            assert!(reader.next_submessage().is_none());
+            reader
+        });
+        for mut reader in before.chain([MessageReader::of(writer.prefix)]) {
+            let data = reader.plain_sample(writer, &bytes).expect("well-formed");
+            assert_eq!((data, *reader.context()), expected);
+            assert!(reader.is_done() && reader.is_alike(writer));
+            assert!(reader.plain_sample(writer, &bytes[..15]).is_err());
+            assert_eq!(*reader.context(), expected.1);
         }
     }
 

@@ -296,11 +296,9 @@ impl SampleHead {
     pub(crate) const DATA: usize = Header::LEN + Self::TIME_LEN;
 
     pub(crate) fn new(writer: Guid) -> Self {
-        let mut header = Vec::new();
-        Header::new(writer.prefix).write(&mut header);
         let mut message = [0; Self::MESSAGE_LEN];
         let (head, bytes) = message.split_at_mut(Header::LEN);
-        head.copy_from_slice(&header);
+        head.copy_from_slice(&Header::new(writer.prefix).to_bytes());
         bytes[..4].copy_from_slice(&LITTLE_ENDIAN.head(SubmessageId::INFO_TS, 0, 8));
         bytes[12..16].copy_from_slice(&LITTLE_ENDIAN.head(SubmessageId::DATA, 0x04, 0));
         bytes[18..20].copy_from_slice(&LITTLE_ENDIAN.u16(16));

@@ -13,6 +13,7 @@ mod locator_list;
 mod message_reader;
 mod message_writer;
 mod parameter_list;
+mod plain_sample;
 mod sequence_number;
 mod submessage;
 mod submessage_reader;
@@ -31,6 +32,7 @@ pub use message_writer::MessageWriter;
 pub use parameter_list::{
     Parameter, ParameterId, ParameterList, ParameterListWriter, ParameterTooLong, StatusInfo,
 };
+pub use plain_sample::PlainSample;
 pub use sequence_number::{FragmentNumberSet, SequenceNumber, SequenceNumberSet};
 pub use submessage::{
     AckNack, Data, DataFrag, Gap, Heartbeat, HeartbeatFrag, InlineQos, NackFrag, SerializedPayload,

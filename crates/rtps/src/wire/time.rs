@@ -19,6 +19,12 @@ pub(crate) fn from_timestamp(timestamp: Timestamp) -> Option<(u32, u32)> {
     (time.1 < u32::MAX - 1).then_some(time)
 }
 
+/// Whether a timestamp has [seconds and fraction](from_timestamp), by one comparison.
+#[inline]
+pub(super) fn is_told(timestamp: Timestamp) -> bool {
+    timestamp.as_nanos().cast_unsigned() < NANOS_PER_SECOND << 32
+}
+
 /// The timestamp of seconds and fraction; `None` for the invalid and the infinite one.
 #[inline]
 pub(crate) fn to_timestamp((seconds, fraction): (u32, u32)) -> Option<Timestamp> {

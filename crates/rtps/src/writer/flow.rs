@@ -8,7 +8,7 @@ use super::{Log, ResourceLimits, Writer, cost};
 use crate::change::Change;
 use crate::outbox::Outbox;
 use crate::tail::MAX_PLAIN_LEN;
-use crate::wire::SequenceNumber;
+use crate::wire::{PlainSample, SequenceNumber};
 
 impl<L: Log> Writer<L> {
     /// Finds out whether plain changes flow. To be called when anything has changed that this depends on.
@@ -61,8 +61,8 @@ impl<L: Log> Writer<L> {
         if !target.locators.is_empty() {
             let is_sent = match log_len {
                 Some(_) => {
-                    let head = self.composer.head.set(timestamp, number, len);
-                    head.map(|head| self.log.publish_sample(head, payload))
+                    let sample = PlainSample::new(number, timestamp);
+                    sample.map(|sample| self.log.publish_plain(sample, payload))
                 }
                 None => {
                     let composer = &mut self.composer;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::wire::{Guid, SampleHead, SequenceNumber};
+use crate::wire::{Guid, PlainSample, SampleHead, SequenceNumber};
 
 /// The log of a writer, in shared memory.
 ///
@@ -19,10 +19,9 @@ pub trait Log {
     /// Takes a message that is not longer: its head, a payload, and zeros up to a multiple of four bytes.
     fn publish(&mut self, head: &[u8], payload: &[u8]);
 
-    /// The same where the head is that of most samples.
-    fn publish_sample(&mut self, head: &[u8; LENT_HEAD_LEN], payload: &[u8]) {
-        self.publish(head, payload);
-    }
+    /// Takes a sample of the writer's that says nothing besides, which is not longer as a message: its head, a payload,
+    /// and zeros up to a multiple of four bytes.
+    fn publish_plain(&mut self, sample: PlainSample, payload: &[u8]);
 
     /// Tells readers where a message lies. It stays there for as long as the history keeps it.
     fn publish_lent(&mut self, lent: &Self::Lent);
@@ -65,6 +64,8 @@ impl Log for NoLog {
     }
 
     fn publish(&mut self, _: &[u8], _: &[u8]) {}
+
+    fn publish_plain(&mut self, _: PlainSample, _: &[u8]) {}
 
     fn publish_lent(&mut self, lent: &NothingLent) {
         match *lent {}

@@ -11,7 +11,7 @@ use super::{Log, WARY_FOR, Writer, cost};
 use crate::change::Change;
 use crate::outbox::Outbox;
 use crate::tail::MAX_PLAIN_LEN;
-use crate::wire::SequenceNumber;
+use crate::wire::{PlainSample, SequenceNumber};
 
 impl<L: Log> Writer<L> {
     /// Whether plain changes go straight to the log, as far as can be told without looking at one.
@@ -55,16 +55,15 @@ impl<L: Log> Writer<L> {
         let (Some(max_len), Some(timestamp)) = (max_len, change.source_timestamp) else {
             return Ok(None);
         };
-        if self.composer.head.set_time(timestamp).is_none() {
+        let Some(sample) = PlainSample::new(number, timestamp) else {
             return Ok(None);
-        }
+        };
         if !self.stage_straight(number, max_len, payload)? {
             return Ok(None);
         }
         let payload = self.history.staged();
         let len = payload.len();
-        let head = self.composer.head.next(number, len);
-        self.log.publish_sample(head, payload);
+        self.log.publish_plain(sample, payload);
         self.keep_straight(now, number, timestamp, len);
         Ok(Some(number))
     }

@@ -3,6 +3,7 @@
 
 mod cache;
 pub mod group;
+pub mod plain_sample;
 mod route;
 pub mod script;
 

@@ -1,13 +1,11 @@
 //! A reader's side of a log's memory: the next record, whether it is whole, what was lost. Believes nothing
 //! that it reads.
 
-use std::ops::Range;
-
 use super::atomic::{Ordering, fence};
 use super::layout::{self, BELL, HEADER, Header, MAX_NOTES, NEWEST, RESERVED, Ring, WANTED};
 use super::map::{CommonMap, ForeignMap};
 use super::producer::Start;
-use super::{Lost, NextError, Note, Overrun};
+use super::{Copied, Lost, NextError, Note, Overrun};
 
 /// Follows a log.
 #[derive(Debug)]
@@ -37,6 +35,7 @@ pub(crate) struct Consumer {
 pub(crate) struct Found {
     position: u64,
     pub(crate) len: usize,
+    pub(crate) tag: u8,
     pub(crate) sequence: u64,
 }
 
@@ -118,7 +117,7 @@ impl Consumer {
             match header {
                 Header::Absent => return Ok(None),
                 Header::Padding(len) => self.cursor += u64::from(len),
-                Header::Record(len) => return self.record(len, sequence).map(Some),
+                Header::Record(len, tag) => return self.record(len, tag, sequence).map(Some),
             }
         }
         Err(self.malformed())
@@ -152,19 +151,22 @@ impl Consumer {
     }
 
     /// Copies the next records, which count as read then, to the begin of `buffer`, which grows to the longest and does
-    /// not shrink: in one go, with their headers. Appends where their payloads lie there. None if there is no next record;
+    /// not shrink: in one go, with their headers. Appends where they lie there. None if there is no next record;
     /// else as many as lie one behind the other, up to `max_count`, and of no more than `max_len` bytes unless it is one.
     pub(crate) fn copy_run(
         &mut self,
         (max_count, max_len): (usize, u64),
         buffer: &mut Vec<u8>,
-        payloads: &mut Vec<Range<usize>>,
+        records: &mut Vec<Copied>,
     ) -> Result<(), NextError> {
         let Some(first) = self.next()? else {
             return Ok(());
         };
         let (begin, behind_first) = (first.position, (self.cursor, self.sequence));
-        payloads.push(HEADER_LEN..HEADER_LEN + first.len);
+        records.push(Copied {
+            place: HEADER_LEN..HEADER_LEN + first.len,
+            tag: first.tag,
+        });
         for _ in 1..max_count {
             // What does not follow there, or is no record, is left to `next`.
             if self.ring.rest(self.cursor) == self.ring.len() {
@@ -172,7 +174,7 @@ impl Consumer {
             }
             let [word, sequence] = self.log.load_two(self.ring.at(self.cursor));
             let header = Header::parse(word, self.cursor, self.ring);
-            let Some(Header::Record(len)) = header else {
+            let Some(Header::Record(len, tag)) = header else {
                 break;
             };
             let end = self.cursor + layout::total(len);
@@ -180,7 +182,10 @@ impl Consumer {
                 break;
             }
             let payload = within(begin, self.cursor + HEADER);
-            payloads.push(payload..payload + len as usize);
+            records.push(Copied {
+                place: payload..payload + len as usize,
+                tag,
+            });
             self.sequence = self.sequence.saturating_add(1);
             self.cursor = end;
         }
@@ -194,7 +199,7 @@ impl Consumer {
         if !self.is_whole(begin) {
             // So what was taken for the headers behind it may have been something else.
             (self.cursor, self.sequence) = behind_first;
-            payloads.clear();
+            records.clear();
             return Err(NextError::Overrun(self.lose(first.len)));
         }
         Ok(())
@@ -242,7 +247,7 @@ impl Consumer {
 
     /// The record at the cursor, which goes behind it.
     #[inline]
-    fn record(&mut self, len: u32, sequence: u64) -> Result<Found, NextError> {
+    fn record(&mut self, len: u32, tag: u8, sequence: u64) -> Result<Found, NextError> {
         let position = self.cursor;
         let missing = match sequence.checked_sub(self.sequence) {
             Some(missing) if missing == 0 || self.has_lost => missing,
@@ -255,6 +260,7 @@ impl Consumer {
         Ok(Found {
             position,
             len: len as usize,
+            tag,
             sequence,
         })
     }

@@ -9,14 +9,16 @@
 //!    4096  ring
 //!
 //! record, 16-byte aligned, never wraps
-//!   0        4        8                16
-//!   +--------+--------+-----------------+-------------------+-----------+
-//!   | length |  kind  | sequence number | payload, `length` | 0-15 more |
-//!   +--------+--------+-----------------+-------------------+-----------+
+//!   0        4    5   6   8                16
+//!   +--------+----+---+---+-----------------+-------------------+-----------+
+//!   | length |kind|tag| 0 | sequence number | payload, `length` | 0-15 more |
+//!   +--------+----+---+---+-----------------+-------------------+-----------+
 //! ```
 //!
+//! A tag says what the payload is, to those who know.
+//!
 //! Positions count the bytes of the ring since the log began, and do not wrap: what has position `p`
-//! lies at `p` modulo the ring's length. Length and kind are one word, written last, which makes the
+//! lies at `p` modulo the ring's length. Length, kind and tag are one word, written last, which makes the
 //! record visible; before that, the writer has zeroed this word of the next record. So a reader looks at
 //! one word, where a small payload lies in the same cache line, and never takes old bytes for a header.
 //! Where a record finds no room before the ring's end, or the writer turns early, padding fills it: a header
@@ -146,8 +148,8 @@ impl Ring {
 pub(crate) enum Header {
     /// There is no record yet.
     Absent,
-    /// A record with a payload of that many bytes.
-    Record(u32),
+    /// A record with a payload of that many bytes, and its tag.
+    Record(u32, u8),
     /// That many bytes without meaning, these included.
     Padding(u32),
 }
@@ -156,23 +158,27 @@ impl Header {
     pub(crate) fn word(self) -> u64 {
         match self {
             Self::Absent => 0,
-            Self::Record(len) => RECORD << 32 | u64::from(len),
-            Self::Padding(len) => PADDING << 32 | u64::from(len),
+            Self::Record(len, tag) => {
+                u64::from(tag) << 40 | u64::from(RECORD) << 32 | u64::from(len)
+            }
+            Self::Padding(len) => u64::from(PADDING) << 32 | u64::from(len),
         }
     }
 
     /// What a word says that another process has written: `None` if it cannot be a header at this
     /// position.
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     pub(crate) fn parse(word: u64, position: u64, ring: Ring) -> Option<Self> {
-        let len = word as u32;
+        let [len @ .., kind, tag, 0, 0] = word.to_le_bytes() else {
+            return None;
+        };
+        let len = u32::from_le_bytes(len);
         let rest = ring.rest(position);
-        match word >> 32 {
-            0 if len == 0 => Some(Self::Absent),
-            RECORD if u64::from(len) <= ring.max_payload() && total(len) <= rest => {
-                Some(Self::Record(len))
+        match (kind, tag) {
+            (0, 0) if len == 0 => Some(Self::Absent),
+            (RECORD, _) if u64::from(len) <= ring.max_payload() && total(len) <= rest => {
+                Some(Self::Record(len, tag))
             }
-            PADDING if u64::from(len) == rest && rest < ring.len() => Some(Self::Padding(len)),
+            (PADDING, 0) if u64::from(len) == rest && rest < ring.len() => Some(Self::Padding(len)),
             _ => None,
         }
     }
@@ -185,8 +191,8 @@ pub(crate) fn total(payload_len: u32) -> u64 {
 }
 
 const LINE: usize = 64;
-const RECORD: u64 = 1;
-const PADDING: u64 = 2;
+const RECORD: u8 = 1;
+const PADDING: u8 = 2;
 
 #[cfg(test)]
 mod tests {
@@ -200,11 +206,12 @@ mod tests {
             let ring = Ring::new(1 << shift).expect("a power of two");
             let position = record.saturating_mul(HEADER) & !(HEADER - 1);
             let rest = ring.rest(position);
-            for word in [word, word & 0x3_0000_ffff, PADDING << 32 | rest] {
+            let padding = u64::from(PADDING) << 32 | rest;
+            for word in [word, word & 0x3_0000_ffff, word & 0xff03_0000_ffff, padding] {
                 match Header::parse(word, position, ring) {
                     None => {}
                     Some(Header::Absent) => prop_assert_eq!(word, 0),
-                    Some(header @ Header::Record(len)) => {
+                    Some(header @ Header::Record(len, _)) => {
                         prop_assert!(total(len) <= rest && total(len) <= ring.len() / 4);
                         prop_assert_eq!(header.word(), word);
                     }

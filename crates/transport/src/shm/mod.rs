@@ -39,6 +39,8 @@
     allow(dead_code, reason = "models use the lock-free parts alone")
 )]
 
+use std::ops::Range;
+
 mod atomic;
 mod consumer;
 mod doze;
@@ -87,6 +89,15 @@ pub struct Note {
     pub whom: u32,
     /// What is said; 0 is nothing.
     pub number: u64,
+}
+
+/// Where a record's payload was copied to, and its tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// The place in the buffer.
+    pub place: Range<usize>,
+    /// What its writer [tagged](Claim::publish_as) it with.
+    pub tag: u8,
 }
 
 /// The shortest ring of a log, in bytes.

@@ -54,7 +54,7 @@ fn log_by_steps<const N: usize>(gating: [bool; N], step: u64) -> (Producer, [Con
 fn publish(producer: &mut Producer, number: u64) -> Result<(), NoRoom> {
     let at = producer.claim(PAYLOAD_LEN)?;
     producer.log.write(at, &[number, number]);
-    producer.publish(PAYLOAD_LEN);
+    producer.publish(PAYLOAD_LEN, 0);
     Ok(())
 }
 
@@ -114,14 +114,14 @@ fn a_run_that_is_overrun_is_never_taken_for_whole() {
         });
         let mut next = 0;
         for _ in 0..2 {
-            let (mut buffer, mut payloads) = (Vec::new(), Vec::new());
-            match consumer.copy_run((3, RING_LEN as u64), &mut buffer, &mut payloads) {
+            let (mut buffer, mut records) = (Vec::new(), Vec::new());
+            match consumer.copy_run((3, RING_LEN as u64), &mut buffer, &mut records) {
                 Ok(()) => {}
-                Err(NextError::Overrun(_)) => assert!(payloads.is_empty()),
+                Err(NextError::Overrun(_)) => assert!(records.is_empty()),
                 Err(NextError::Malformed) => panic!("the writer keeps to the layout"),
             }
-            for payload in payloads {
-                let words = buffer[payload].as_chunks::<8>().0;
+            for record in records {
+                let words = buffer[record.place].as_chunks::<8>().0;
                 let [one, two] = [words[0], words[1]].map(u64::from_ne_bytes);
                 assert!(one == two && one >= next, "torn");
                 next = one + 1;

@@ -130,12 +130,12 @@ impl Producer {
 
     /// Makes the record visible that lies where [`claim`](Self::claim) said, and is not longer.
     #[inline]
-    pub(crate) fn publish(&mut self, payload_len: u32) {
+    pub(crate) fn publish(&mut self, payload_len: u32, tag: u8) {
         let record = self.head;
         let number = self.ring.at(record) + 8;
         self.log.store(number, self.sequence, Ordering::Relaxed);
         let end = record + layout::total(payload_len);
-        self.show(end, Header::Record(payload_len));
+        self.show(end, Header::Record(payload_len, tag));
         self.log.store(NEWEST, record, Ordering::Release);
         self.sequence += 1;
     }

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -14,7 +13,8 @@ use super::map::{CommonMap, ForeignMap, PAGE};
 use super::memory::{self, ForeignMemoryError};
 use super::producer::Start;
 use super::{
-    Admission, Bell, Lost, MAX_LOG_BYTES, MIN_LOG_BYTES, NextError, Note, Overrun, PoolReader,
+    Admission, Bell, Copied, Lost, MAX_LOG_BYTES, MIN_LOG_BYTES, NextError, Note, Overrun,
+    PoolReader,
 };
 
 /// Follows a log, usually of another process. Maps it for reading, and keeps no descriptor.
@@ -125,8 +125,8 @@ impl LogReader {
     }
 
     /// Copies records that lie one behind the other to the begin of `buffer`, which grows to the longest and does not
-    /// shrink: all in one go, which takes less than [`next`](Self::next) for each. What `payloads` are in the buffer
-    /// then is what was published; bytes between them say nothing. They are appended to, up to `max_count`, and of no
+    /// shrink: all in one go, which takes less than [`next`](Self::next) for each. What the payloads of `records` are in
+    /// the buffer then is what was published; bytes between them say nothing. They are appended to, up to `max_count`, and of no
     /// more than `max_len` bytes or an eighth of the ring unless it is one; by none if there is no record, which is left
     /// for [`next`](Self::next) to tell the writer. Else as `next`.
     pub fn read_run(
@@ -134,12 +134,12 @@ impl LogReader {
         max_count: usize,
         max_len: usize,
         buffer: &mut Vec<u8>,
-        payloads: &mut Vec<Range<usize>>,
+        records: &mut Vec<Copied>,
     ) -> Result<(), NextError> {
         let max_len = self.consumer.max_run_len(max_len);
         let read = self
             .consumer
-            .copy_run((max_count, max_len), buffer, payloads);
+            .copy_run((max_count, max_len), buffer, records);
         // The log may have its room, as there are copies.
         if self.consumer.tell() {
             self.ring_writer();
@@ -201,6 +201,12 @@ impl Record<'_> {
     /// Whether there is no payload.
     pub fn is_empty(&self) -> bool {
         self.found.len == 0
+    }
+
+    /// What its writer [tagged](super::Claim::publish_as) it with.
+    #[inline]
+    pub fn tag(&self) -> u8 {
+        self.found.tag
     }
 
     /// How many records the log had before this one.

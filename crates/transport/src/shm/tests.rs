@@ -26,26 +26,30 @@ fn payload(number: u64, len: usize) -> Vec<u8> {
     number.to_le_bytes().into_iter().cycle().take(len).collect()
 }
 
+fn tag(number: u64) -> u8 {
+    let [tag, ..] = number.to_le_bytes();
+    !tag
+}
+
 /// Reads all that there is in runs of several records, into a vector of payloads.
 fn drain_runs(
     reader: &mut LogReader,
     max_count: usize,
     max_len: usize,
 ) -> Result<Vec<Vec<u8>>, NextError> {
-    let (mut all, mut buffer, mut payloads) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut all, mut buffer, mut records) = (Vec::new(), Vec::new(), Vec::new());
     loop {
-        payloads.clear();
-        reader.read_run(max_count, max_len, &mut buffer, &mut payloads)?;
-        assert!(payloads.len() <= max_count);
-        if payloads.is_empty() {
+        records.clear();
+        reader.read_run(max_count, max_len, &mut buffer, &mut records)?;
+        assert!(records.len() <= max_count);
+        if records.is_empty() {
             reader.tell_all();
             return Ok(all);
         }
-        all.extend(
-            payloads
-                .iter()
-                .map(|payload| buffer[payload.clone()].to_vec()),
-        );
+        let payloads = records
+            .iter()
+            .map(|record| buffer[record.place.clone()].to_vec());
+        all.extend(payloads);
     }
 }
 
@@ -241,11 +245,11 @@ proptest! {
                     let _ = consumer.copy(found, &mut [0; 512]);
                 }
                 let _ = consumer.has_next();
-                let (mut buffer, mut payloads) = (Vec::new(), Vec::new());
-                let run = runner.copy_run((5, 200), &mut buffer, &mut payloads);
-                prop_assert!(buffer.len() <= 200 && payloads.len() <= 5);
-                prop_assert!(payloads.iter().all(|payload| buffer.get(payload.clone()).is_some()));
-                prop_assert!(run.is_ok() || payloads.is_empty());
+                let (mut buffer, mut records) = (Vec::new(), Vec::new());
+                let run = runner.copy_run((5, 200), &mut buffer, &mut records);
+                prop_assert!(buffer.len() <= 200 && records.len() <= 5);
+                prop_assert!(records.iter().all(|record| buffer.get(record.place.clone()).is_some()));
+                prop_assert!(run.is_ok() || records.is_empty());
             }
         }
     }
@@ -261,16 +265,17 @@ fn a_run_ends_where_the_ring_does() {
             lay_down(&mut producer, number, 24).expect("room");
         }
         loop {
-            let (mut buffer, mut payloads) = (Vec::new(), Vec::new());
-            let run = consumer.copy_run((8, 256), &mut buffer, &mut payloads);
+            let (mut buffer, mut records) = (Vec::new(), Vec::new());
+            let run = consumer.copy_run((8, 256), &mut buffer, &mut records);
             run.expect("it keeps up");
             consumer.tell_all();
-            if payloads.is_empty() {
+            if records.is_empty() {
                 break;
             }
-            for place in payloads {
+            for record in records {
                 let number = seen.len() as u64;
-                assert_eq!(buffer[place], payload(number, 24));
+                assert_eq!(buffer[record.place], payload(number, 24));
+                assert_eq!(record.tag, tag(number));
                 seen.push(number);
             }
         }
@@ -283,7 +288,7 @@ fn lay_down(producer: &mut Producer, number: u64, len: u32) -> Result<(), NoRoom
     let at = producer.claim(len)?;
     let bytes = producer.log.bytes_mut(at, len as usize);
     bytes.copy_from_slice(&payload(number, len as usize));
-    producer.publish(len);
+    producer.publish(len, tag(number));
     Ok(())
 }
 
@@ -449,11 +454,12 @@ fn records_wrap_in_plain_memory() {
         let at = producer.claim(len).expect("read so far");
         let bytes = producer.log.bytes_mut(at, len as usize);
         bytes.copy_from_slice(&payload(number, len as usize));
-        producer.publish(len);
+        producer.publish(len, tag(number));
         let found = consumer.next().expect("sound").expect("published");
         let mut bytes = vec![0; found.len];
         consumer.copy(found, &mut bytes).expect("it is waited for");
         assert_eq!(bytes, payload(number, len as usize));
+        assert_eq!(found.tag, tag(number));
         consumer.tell();
         assert_eq!(consumer.next(), Ok(None));
     }
@@ -551,7 +557,7 @@ fn a_reader_that_lies_harms_itself() {
     control().store(cursor, u64::MAX, atomic::Ordering::Relaxed);
     for _ in 0..100 {
         producer.claim(32).expect("a reader of all that comes");
-        producer.publish(32);
+        producer.publish(32, 0);
     }
     assert_eq!(producer.lag(start.seat), 0);
     assert!(matches!(consumer.next(), Err(NextError::Overrun(_))));

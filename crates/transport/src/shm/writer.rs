@@ -312,9 +312,15 @@ impl Claim<'_> {
     /// Makes the record visible to readers that look. Those that sleep are not woken before
     /// [`LogWriter::ringing`].
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "claimed as a u32")]
     pub fn publish(self) {
-        self.writer.producer.publish(self.len as u32);
+        self.publish_as(0);
+    }
+
+    /// The same with a tag, which tells readers what the payload is.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "claimed as a u32")]
+    pub fn publish_as(self, tag: u8) {
+        self.writer.producer.publish(self.len as u32, tag);
     }
 }
 
