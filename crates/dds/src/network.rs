@@ -228,6 +228,9 @@ impl Network {
     }
 
     fn follow_to(&self, selected: Vec<Interface>, local: Vec<Ipv4Addr>) -> Option<Followed> {
+        if let Some(user) = &self.user {
+            user.forget_ways();
+        }
         let before = self.refused();
         let is_same = {
             let links = lock(&self.links);
@@ -453,20 +456,27 @@ fn open_unicast(
     ports: Option<Ports>,
     options: &UdpOptions,
 ) -> Result<(UdpSocket, UdpSocket), ParticipantError> {
-    let bind = |port: u16| match UdpSocket::unicast((address, port).into(), options) {
+    // Samples go to few addresses, and often.
+    let user_options = UdpOptions {
+        connects: true,
+        ..options.clone()
+    };
+    let bind = |port: u16, options| match UdpSocket::unicast((address, port).into(), options) {
         Ok(socket) => Ok(Some(socket)),
         Err(error) if error.is_address_in_use() => Ok(None),
         Err(error) => Err(ParticipantError::Socket(error)),
     };
     for (metatraffic, user) in ports.into_iter().flat_map(Ports::pairs) {
-        if let Some(metatraffic) = bind(metatraffic)?
-            && let Some(user) = bind(user)?
+        if let Some(metatraffic) = bind(metatraffic, options)?
+            && let Some(user) = bind(user, &user_options)?
         {
             return Ok((metatraffic, user));
         }
     }
-    let any = || UdpSocket::unicast((address, 0).into(), options).map_err(ParticipantError::Socket);
-    Ok((any()?, any()?))
+    let any = |options| {
+        UdpSocket::unicast((address, 0).into(), options).map_err(ParticipantError::Socket)
+    };
+    Ok((any(options)?, any(&user_options)?))
 }
 
 /// Connections, accepted where the options say: by default at the number of the UDP port for discovery.

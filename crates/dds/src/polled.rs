@@ -76,7 +76,8 @@ impl Polled {
     ) -> Result<bool, PollError> {
         let mut data = try_lock(&self.data);
         // Where there is something at once, the clock is read once: when that has come.
-        let found = data.as_deref_mut().and_then(|lane| look(core, lane, LOOKS));
+        let looks = if timeout.is_zero() { LOOKS } else { MORE_LOOKS };
+        let found = data.as_deref_mut().and_then(|lane| look(core, lane, looks));
         if let (Some(lane), Some(now)) = (&mut data, found) {
             if LaneKind::Control.is_due(core, now)
                 && let Some(mut control) = self.try_lock_control()
@@ -253,7 +254,7 @@ fn sleep(
     waited
 }
 
-/// How often samples are looked for before it is the other sockets' turn, first and then again.
+/// How often samples are looked for before it is the other sockets' turn: by who does not wait, and by who does.
 const LOOKS: u32 = 8;
 const MORE_LOOKS: u32 = 32;
 

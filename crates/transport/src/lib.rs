@@ -29,6 +29,7 @@ compile_error!("tickwire-transport uses recvmmsg, ppoll, eventfd and memfd: it n
 
 mod batch;
 pub mod clock;
+mod connected;
 mod cores;
 mod error;
 mod interface;

@@ -9,6 +9,7 @@ use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
 use crate::batch::{send_to_each, send_to_each_marked};
+use crate::connected::Connections;
 use crate::{Interface, SendError, SocketError};
 
 /// What to ask of the kernel for a socket.
@@ -31,6 +32,9 @@ pub struct UdpOptions {
     pub busy_poll: Option<Duration>,
     /// Whether the kernel notes when datagrams come. Default off.
     pub receive_timestamps: ReceiveTimestamps,
+    /// Whether single datagrams that go to the same address again and again are sent by another socket, which is connected
+    /// there: from a port of its own, and up to 16 such sockets. Default no.
+    pub connects: bool,
 }
 
 /// Whether the kernel notes when a datagram comes (SO_TIMESTAMPING).
@@ -57,6 +61,7 @@ impl Default for UdpOptions {
             multicast_loop: true,
             busy_poll: None,
             receive_timestamps: ReceiveTimestamps::Off,
+            connects: false,
         }
     }
 }
@@ -69,6 +74,7 @@ pub struct UdpSocket {
     local: SocketAddr,
     receive_buffer_bytes: usize,
     has_timestamps: bool,
+    connections: Option<Connections>,
 }
 
 impl UdpSocket {
@@ -145,6 +151,10 @@ impl UdpSocket {
 
     /// Sends one datagram. One system call.
     pub fn send_to(&self, datagram: &[u8], destination: SocketAddr) -> Result<(), SendError> {
+        let connections = self.connections.as_ref();
+        if connections.and_then(|those| those.send_to(datagram, destination)) == Some(()) {
+            return Ok(());
+        }
         loop {
             match self.socket.send_to(datagram, &destination.into()) {
                 Ok(_) => return Ok(()),
@@ -180,6 +190,12 @@ impl UdpSocket {
         send_to_each_marked(self, datagrams.into_iter())
     }
 
+    /// Has datagrams that [are sent by connected sockets](UdpOptions::connects) find their way anew, as addresses and
+    /// routes may be others now.
+    pub fn forget_ways(&self) {
+        self.connections.iter().for_each(Connections::forget_all);
+    }
+
     /// Wakes all threads that wait to receive from the socket; from now on they get empty datagrams
     /// at once.
     pub fn end_receiving(&self) {
@@ -203,9 +219,13 @@ impl UdpSocket {
         let receive_buffer_bytes = socket
             .recv_buffer_size()
             .map_err(refused("SO_RCVBUF", address))?;
+        let local = local.as_socket().unwrap_or(address);
         Ok(Self {
             socket,
-            local: local.as_socket().unwrap_or(address),
+            local,
+            connections: options
+                .connects
+                .then(|| Connections::new(local.ip(), options.send_buffer_bytes)),
             receive_buffer_bytes,
             has_timestamps: options.receive_timestamps != ReceiveTimestamps::Off,
         })
