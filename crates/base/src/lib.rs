@@ -1,5 +1,5 @@
 //! What every layer of Tickwire shares: points in time, transport addresses, counters, latencies, decimals, the
-//! name that was meant, and the place of an error in a file.
+//! name that was meant, the place of an error in a file, and how many bytes are copied.
 //!
 //! This crate depends on nothing, reads no clock and opens no socket. It stays small: a type comes
 //! here only when two engines that do not know each other need it.
@@ -10,6 +10,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod copy;
 mod counter;
 mod decimal;
 mod excerpt;

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use md5::{Digest, Md5};
+use tickwire_base::copy;
 
 use crate::encapsulation::{note_padding, pad};
 use crate::{
@@ -95,7 +96,7 @@ pub(crate) fn with_length(payload: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     encapsulation.write(&mut whole);
     whole.extend_from_slice(&length.to_le_bytes());
-    whole.extend_from_slice(body);
+    copy::append(&mut whole, body);
     pad(&mut whole, 0);
     Some(whole)
 }

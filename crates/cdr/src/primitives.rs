@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use tickwire_base::copy;
+
 use crate::{
     ByteOrder, Decode, DecodeError, Describe, Encode, EncodeError, EncodeErrorKind, LengthCode,
     Reader, Type, Writer,
@@ -17,12 +19,16 @@ macro_rules! numbers {
     // Bytes have no order.
     (@extend $values:ident $bytes:ident $order:ident $all:ident) => {{
         let _ = $order;
-        $values.extend_from_slice($bytes.as_flattened());
+        copy::append($values, $bytes.as_flattened());
     }};
     (@extend $values:ident $bytes:ident $order:ident) => {
-        match $order {
-            ByteOrder::Little => $values.extend($bytes.iter().map(|&b| Self::from_le_bytes(b))),
-            ByteOrder::Big => $values.extend($bytes.iter().map(|&b| Self::from_be_bytes(b))),
+        $values.reserve($bytes.len());
+        // In pieces for the reason that `copy` has.
+        for piece in $bytes.chunks(copy::PIECE / size_of::<Self>()) {
+            match $order {
+                ByteOrder::Little => $values.extend(piece.iter().map(|&b| Self::from_le_bytes(b))),
+                ByteOrder::Big => $values.extend(piece.iter().map(|&b| Self::from_be_bytes(b))),
+            }
         }
     };
     ($($rust:ident $idl:ident $read:ident $write:ident $($all:ident)?;)*) => {$(

@@ -7,6 +7,8 @@
 
 use alloc::vec::Vec;
 
+use tickwire_base::copy;
+
 use crate::dynamic::MAX_DEPTH;
 use crate::layout::{LENGTH_SIZE, align};
 use crate::{
@@ -415,7 +417,7 @@ impl<'a> Writer<'a> {
         }
         let size = u32::try_from(text.len() + 1).map_err(|_| too_long())?;
         self.write_u32(size);
-        self.room(1, text.len()).copy_from_slice(text);
+        copy::copy(text, self.room(1, text.len()));
         self.write_u8(0);
         Ok(())
     }
@@ -458,7 +460,7 @@ impl<'a> Writer<'a> {
 
     /// Copies a value that starts with its length, in this writer's byte order.
     pub(crate) fn write_delimited(&mut self, value: &[u8]) {
-        self.room(LENGTH_SIZE, value.len()).copy_from_slice(value);
+        copy::copy(value, self.room(LENGTH_SIZE, value.len()));
     }
 
     /// Writes a boolean.
@@ -587,12 +589,12 @@ impl<'a> Writer<'a> {
     pub(crate) fn write_bytes(&mut self, values: &[u8]) {
         let end = self.end + values.len();
         if let Some(room) = self.buffer.get_mut(self.end..end) {
-            room.copy_from_slice(values);
+            copy::copy(values, room);
             self.end = end;
             return;
         }
         self.buffer.resize(self.end, 0);
-        self.buffer.extend_from_slice(values);
+        copy::append(self.buffer, values);
         self.end = self.buffer.len();
     }
 
@@ -803,7 +805,7 @@ const XCDR1_EXTENDED_SIZE: u16 = 8;
 /// Zeros that a writer has ready.
 const AHEAD: usize = 512;
 /// Bytes of a long sequence that are written at once.
-const PART: usize = 4096;
+const PART: usize = copy::PIECE;
 /// Bytes of a string that is short.
 const MAX_SHORT: usize = 16;
 /// Of the numbers that are aligned to most bytes.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use tickwire_base::copy;
 use tickwire_cdr::dynamic::{self, Form};
 use tickwire_cdr::{
     DecodeError, Encapsulation, EncodeError, Extensibility, KeyHash, Representation, Topic,
@@ -391,7 +392,7 @@ impl Written<Serialized> for Payload<'_> {
         if sample != offered {
             return Err(SampleError::Representation { sample, offered });
         }
-        buffer.extend_from_slice(self.bytes);
+        copy::append(buffer, self.bytes);
         Ok(())
     }
 
@@ -518,7 +519,7 @@ impl TopicSupport for Serialized {
     fn read_payload(&mut self, _: &DynamicType, payload: &[u8]) -> Result<(), DecodeError> {
         Encapsulation::parse(payload)?;
         self.payload.clear();
-        self.payload.extend_from_slice(payload);
+        copy::append(&mut self.payload, payload);
         self.key_hash = None;
         self.is_key = false;
         Ok(())

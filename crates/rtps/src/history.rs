@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
-use tickwire_base::{Instant, Timestamp};
+use tickwire_base::{Instant, Timestamp, copy};
 
 use crate::change::{Change, ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
 use crate::pool::BufferPool;
@@ -339,7 +339,7 @@ impl<B: Lent> History<B> {
     /// Takes back what has been appended.
     pub(crate) fn unstage(&mut self) -> Vec<u8> {
         let mut bytes = self.pool.take();
-        bytes.extend_from_slice(self.tail.staged());
+        copy::append(&mut bytes, self.tail.staged());
         self.tail.unstage();
         bytes
     }
@@ -387,7 +387,7 @@ impl<B: Lent> History<B> {
                 ..Change::default()
             };
             let mut bytes = self.pool.take();
-            bytes.extend_from_slice(payload);
+            copy::append(&mut bytes, payload);
             self.push_to_ring(number, change, Payload::Own(bytes), None, Place::default());
         }
         tail.clear();

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_base::Locator;
+use tickwire_base::{Locator, copy};
 
 use crate::wire::{GuidPrefix, Header, MessageWriter};
 
@@ -201,14 +201,14 @@ impl Outbox {
                 && spare.bytes.len() - last.bytes_start + added <= max_len
         });
         match bytes.get(HEADER_AND_DESTINATION_LEN..) {
-            Some(submessages) if joins => spare.bytes.extend_from_slice(submessages),
+            Some(submessages) if joins => copy::append(&mut spare.bytes, submessages),
             _ => {
                 spare.datagrams.push(Datagram {
                     bytes_start: spare.bytes.len(),
                     locators_start: spare.locators.len(),
                     ..*datagram
                 });
-                spare.bytes.extend_from_slice(bytes);
+                copy::append(&mut spare.bytes, bytes);
                 spare.locators.extend_from_slice(locators);
             }
         }
@@ -233,14 +233,14 @@ impl Outbox {
                     && self.bytes.len() - last.bytes_start + added <= max_len
             });
             match bytes.get(head_len..) {
-                Some(submessages) if joins => self.bytes.extend_from_slice(submessages),
+                Some(submessages) if joins => copy::append(&mut self.bytes, submessages),
                 _ => {
                     self.datagrams.push(Datagram {
                         bytes_start: self.bytes.len(),
                         locators_start: self.locators.len(),
                         ..*datagram
                     });
-                    self.bytes.extend_from_slice(bytes);
+                    copy::append(&mut self.bytes, bytes);
                     self.locators.extend_from_slice(locators);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
-use tickwire_base::Timestamp;
+use tickwire_base::{Timestamp, copy};
 
 use crate::error::Damage;
 use crate::key::{Description, PREAMBLE_LEN};
@@ -105,7 +105,7 @@ impl<'a> Record<'a> {
         bytes.extend_from_slice(&self.writer);
         bytes.extend_from_slice(&self.key_hash.unwrap_or_default());
         bytes.extend_from_slice(&self.coherent_set.to_le_bytes());
-        bytes.extend_from_slice(self.payload);
+        copy::append(bytes, self.payload);
         let crc = crc32fast::hash(bytes.get(start + FRAME_LEN..)?);
         let place = bytes.get_mut(start + 4..start + FRAME_LEN)?;
         place.copy_from_slice(&crc.to_le_bytes());

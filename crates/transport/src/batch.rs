@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, recvfrom};
 use tickwire_base::Timestamp;
 
 use crate::clock::nanos;
-
+use crate::page_aligned::PageAligned;
 use crate::{ReceiveError, SendError, UdpSocket};
 
 /// Datagrams per system call at most.
@@ -32,7 +32,7 @@ const SLOT_BYTES: usize = 1 << 16;
 /// Reusable room for 32 datagrams of any size: 2 MiB, of which the kernel backs with memory what was
 /// once written to.
 pub struct ReceiveBatch {
-    slots: Box<[u8]>,
+    slots: PageAligned,
     received: [Option<(usize, SocketAddr)>; BATCH],
     /// When the kernel received them, if it was asked to note that.
     stamps: [Option<Timestamp>; BATCH],
@@ -59,7 +59,7 @@ impl ReceiveBatch {
     /// Allocates the room.
     pub fn new() -> Self {
         Self {
-            slots: vec![0; BATCH * SLOT_BYTES].into_boxed_slice(),
+            slots: PageAligned::new(BATCH * SLOT_BYTES),
             received: [None; BATCH],
             stamps: [None; BATCH],
             count: 0,

@@ -33,6 +33,7 @@ mod connected;
 mod cores;
 mod error;
 mod interface;
+mod page_aligned;
 mod poller;
 mod selection;
 pub mod shm;

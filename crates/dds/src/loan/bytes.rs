@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use tickwire_base::copy;
 use tickwire_cdr::{
     DecodeError, EncodeError, Extensibility, KeyHash, Representation, Topic, TypeDescription,
 };
@@ -155,8 +156,7 @@ impl TopicSupport for BytesInPlace {
         let range = find(payload, ty.0.bound)?;
         self.lent = None;
         self.own.clear();
-        self.own
-            .extend_from_slice(payload.get(range).unwrap_or_default());
+        copy::append(&mut self.own, payload.get(range).unwrap_or_default());
         Ok(())
     }
 

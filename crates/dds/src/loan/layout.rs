@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tickwire_base::copy;
 use tickwire_cdr::{
     ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Extensibility, Reader, Representation,
     Type, TypeDescription,
@@ -109,7 +110,7 @@ impl Layout {
     pub(crate) fn write(&self, bytes: &[u8], buffer: &mut Vec<u8>) {
         let (head, padding) = self.head(bytes.len());
         buffer.extend_from_slice(head.bytes());
-        buffer.extend_from_slice(bytes);
+        copy::append(buffer, bytes);
         buffer.extend_from_slice(&[0; 3][..padding]);
     }
 }

@@ -4,6 +4,7 @@
 use std::ops::AddAssign;
 use std::sync::Arc;
 
+use tickwire_base::copy;
 use tickwire_rtps::wire::{Guid, GuidPrefix, PlainSample, SequenceNumber};
 use tickwire_rtps::writer::{Lent, Log};
 use tickwire_transport::shm::{
@@ -125,7 +126,7 @@ impl CountingLog {
             && let Some((second, padding)) = rest.split_at_mut_checked(payload.len())
         {
             first.copy_from_slice(head);
-            second.copy_from_slice(payload);
+            copy::copy(payload, second);
             if !padding.is_empty() {
                 padding.fill(0);
             }

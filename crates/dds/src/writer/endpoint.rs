@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tickwire_base::{Instant, Locator};
+use tickwire_base::{Instant, Locator, copy};
 use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
@@ -423,11 +423,11 @@ impl WriterEndpoint {
                     return Ok(written?);
                 };
                 let written =
-                    durable.write::<Unwritten<SampleError>>(self.guid, change, now, |copy| {
+                    durable.write::<Unwritten<SampleError>>(self.guid, change, now, |record| {
                         let payload = |buffer: &mut Vec<u8>| {
                             let start = buffer.len();
                             payload(buffer)?;
-                            copy.extend_from_slice(buffer.get(start..).unwrap_or_default());
+                            copy::append(record, buffer.get(start..).unwrap_or_default());
                             Ok::<_, Box<SampleError>>(())
                         };
                         let mut coherent_set = SequenceNumber::ZERO;

@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use tickwire_base::{Instant, Timestamp};
+use tickwire_base::{Instant, Timestamp, copy};
 
 use super::ReaderConfig;
 use super::reorder::{Content, HeldChange};
@@ -284,10 +284,10 @@ impl Partial {
                 self.received_count += 1;
                 // What is there ends with a fragment, too.
                 match self.bytes.get_mut(start..start + len) {
-                    Some(place) => place.copy_from_slice(bytes),
+                    Some(place) => copy::copy(bytes, place),
                     None => {
                         self.bytes.resize(start, 0);
-                        self.bytes.extend_from_slice(bytes);
+                        copy::append(&mut self.bytes, bytes);
                     }
                 }
             }

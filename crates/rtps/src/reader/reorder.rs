@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use tickwire_base::Timestamp;
+use tickwire_base::{Timestamp, copy};
 
 use super::ReceivedChange;
 use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
@@ -41,7 +41,7 @@ impl HeldChange {
             SerializedPayload::Key(payload) => (Content::Key, payload),
         };
         let mut bytes = pool.take();
-        bytes.extend_from_slice(payload);
+        copy::append(&mut bytes, payload);
         Self {
             kind: change.kind,
             source_timestamp: change.source_timestamp,

@@ -6,6 +6,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use tickwire_base::copy;
+
 /// Bytes that do not say what the standard has there. What stood before them is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
@@ -175,6 +177,6 @@ impl Out<'_> {
     }
 
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        copy::append(self.bytes, bytes);
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use tickwire_base::Timestamp;
+use tickwire_base::{Timestamp, copy};
 
 use super::cursor::Out;
 use super::header::Header;
@@ -87,7 +87,7 @@ impl<'a> MessageWriter<'a> {
     pub(crate) fn sample(&mut self, head: &[u8; SampleHead::MESSAGE_LEN], payload: &[u8]) {
         self.bytes.reserve(SampleHead::LEN + payload.len() + 3);
         self.bytes.extend_from_slice(&head[Header::LEN..]);
-        self.bytes.extend_from_slice(payload);
+        copy::append(self.bytes, payload);
         self.pad();
     }
 
@@ -99,7 +99,7 @@ impl<'a> MessageWriter<'a> {
     /// DATA. Longer than 65,535 bytes it must be the last submessage.
     pub fn data(&mut self, data: &Data<'_>) -> &mut Self {
         self.data_head(data);
-        self.bytes.extend_from_slice(data.payload.bytes());
+        copy::append(self.bytes, data.payload.bytes());
         self.pad();
         self
     }
@@ -133,7 +133,7 @@ impl<'a> MessageWriter<'a> {
     /// DATA_FRAG. Longer than 65,535 bytes it must be the last submessage.
     pub fn data_frag(&mut self, data: &DataFrag<'_>) -> &mut Self {
         self.data_frag_head(data);
-        self.bytes.extend_from_slice(data.payload);
+        copy::append(self.bytes, data.payload);
         self.pad();
         self
     }

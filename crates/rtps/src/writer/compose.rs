@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use tickwire_base::{Locator, Timestamp};
+use tickwire_base::{Locator, Timestamp, copy};
 
 use super::{Lent, Log, WriterConfig};
 use crate::change::Change;
@@ -150,7 +150,7 @@ impl Composer {
             true => record.extend_from_slice(head),
             false => record.extend_from_slice(&head[SampleHead::DATA..]),
         }
-        record.extend_from_slice(payload);
+        copy::append(record, payload);
         let padding = record.len().wrapping_neg() & 3;
         if padding > 0 {
             record.extend_from_slice(&[0; 3][..padding]);

@@ -28,7 +28,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::DerefMut;
 
-use tickwire_base::{Duration, Instant, Locator};
+use tickwire_base::{Duration, Instant, Locator, copy};
 
 use crate::by_guid::ByGuid;
 use crate::change::{Change, GroupPlace, KeyHash, Place};
@@ -401,7 +401,7 @@ impl<L: Log> Writer<L> {
             return self.write_bytes(now, change, bytes, outbox);
         }
         let staged = self.history.stage(number);
-        staged.extend_from_slice(&bytes);
+        copy::append(staged, &bytes);
         self.history.give_back(bytes);
         match self.flow(now, number, change, outbox) {
             true => Ok(number),

@@ -1,6 +1,6 @@
 //! Changes that were written before this writer came to be. Knows nothing of where they were kept.
 
-use tickwire_base::{Duration, Instant};
+use tickwire_base::{Duration, Instant, copy};
 
 use super::{Cursor, Log, Writer};
 use crate::change::{Change, Place};
@@ -21,7 +21,7 @@ impl<L: Log> Writer<L> {
         }
         let expires_at = lifespan.map(|lifespan| now + (lifespan - age));
         let mut bytes = self.history.buffer();
-        bytes.extend_from_slice(payload);
+        copy::append(&mut bytes, payload);
         self.make_way(change.key_hash);
         let before = self.last;
         self.last = before.next();

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::socket::MsgFlags;
 use socket2::Socket;
-use tickwire_base::{Channel, Instant};
+use tickwire_base::{Channel, Instant, copy};
 
 use super::frame::{HEADER_LEN, header};
 use super::incoming::{Incoming, Long, Progress};
@@ -335,7 +335,9 @@ impl Outgoing {
         let header = header(message).unwrap_or_default();
         self.queue.extend(header.iter().skip(sent));
         let rest = message.get(sent.saturating_sub(HEADER_LEN)..);
-        self.queue.extend(rest.unwrap_or_default());
+        // In pieces for the reason that `copy` has.
+        let pieces = rest.unwrap_or_default().chunks(copy::PIECE);
+        pieces.for_each(|piece| self.queue.extend(piece));
         let more = self.queue.len() - before;
         shared.queued_bytes.fetch_add(more, Ordering::Relaxed);
     }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use nix::sys::epoll::{EpollEvent, EpollTimeout};
+use tickwire_base::copy;
 
 use super::connection::{Connection, Read};
 use super::directory::Ended;
@@ -173,7 +174,7 @@ impl TcpReceiver {
         }
         let beginning = self.buffer.get(at..at + len).unwrap_or_default();
         if let Some(place) = memory.get_mut(..len) {
-            place.copy_from_slice(beginning);
+            copy::copy(beginning, place);
         }
         memory
     }

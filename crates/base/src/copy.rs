@@ -1,0 +1,67 @@
+//! Copying many bytes.
+//!
+//! glibc leaves copies of 2,112 bytes and more to one instruction, `rep movsb`. Processors of AMD's Zen 3 and 4 take 15 to 25
+//! times as long for it, 0.35 ns a byte, where the destination lies 1 to some 60 bytes behind the source, as both are
+//! counted from the begin of their pages: as it does where a payload is put behind its head. So many bytes are copied
+//! in pieces here, which takes no longer anywhere else.
+
+use alloc::vec::Vec;
+
+/// Copies the first bytes of `from`, as many as there is room for.
+#[inline]
+pub fn copy(from: &[u8], to: &mut [u8]) {
+    let len = from.len().min(to.len());
+    match (from.get(..len), to.get_mut(..len)) {
+        (Some(from), Some(to)) if len <= PIECE => to.copy_from_slice(from),
+        _ => copy_pieces(from, to),
+    }
+}
+
+/// Appends all of `from`.
+#[inline]
+pub fn append(to: &mut Vec<u8>, from: &[u8]) {
+    if from.len() <= PIECE {
+        return to.extend_from_slice(from);
+    }
+    append_pieces(to, from);
+}
+
+#[inline(never)]
+fn copy_pieces(from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.chunks(PIECE).zip(to.chunks_mut(PIECE)) {
+        let len = from.len().min(to.len());
+        to[..len].copy_from_slice(&from[..len]);
+    }
+}
+
+#[inline(never)]
+fn append_pieces(to: &mut Vec<u8>, from: &[u8]) {
+    to.reserve(from.len());
+    from.chunks(PIECE)
+        .for_each(|piece| to.extend_from_slice(piece));
+}
+
+/// So many bytes are copied at once, at most.
+pub const PIECE: usize = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_bytes_are_copied_as_there_are_and_as_fit() {
+        let bytes: Vec<u8> = (0..3 * PIECE + 5).map(|at| at.to_le_bytes()[0]).collect();
+        for len in [0, 1, PIECE, PIECE + 1, 2 * PIECE, bytes.len()] {
+            for room in [0, 1, PIECE - 1, PIECE, PIECE + 1, bytes.len()] {
+                let mut to = alloc::vec![0xee; room];
+                copy(&bytes[..len], &mut to);
+                let copied = len.min(room);
+                assert_eq!(to[..copied], bytes[..copied]);
+                assert!(to[copied..].iter().all(|&byte| byte == 0xee));
+            }
+            let mut to = alloc::vec![7; 3];
+            append(&mut to, &bytes[..len]);
+            assert_eq!((&to[..3], &to[3..]), (&[7; 3][..], &bytes[..len]));
+        }
+    }
+}
