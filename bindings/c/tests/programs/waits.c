@@ -96,6 +96,9 @@ static void requests_and_their_waits(void) {
     OK(tw_replier_create(it.two, "Asked", "Answered", type, type, &replier));
     OK(tw_replier_create(it.two, "Unasked", "Unanswered", type, type, &idle));
     OK(tw_delete(type));
+    /* Who just looks is not told how long that took. */
+    IS(TW_TIMEOUT, tw_requester_wait_for_service(alone, 0));
+    CHECK(strcmp(tw_last_error(), "no service: nobody reads `Nobody_Request`, and nobody writes `Nobody_Reply`") == 0);
     CHECK(pthread_create(&waiting[0], NULL, wait_for_a_service_without_end, alone) == 0);
     CHECK(pthread_create(&waiting[1], NULL, wait_for_a_reply_without_end, requester) == 0);
     CHECK(pthread_create(&waiting[2], NULL, wait_for_a_request_without_end, idle) == 0);

@@ -166,7 +166,10 @@ impl fmt::Display for NoService {
             waited,
             ..
         } = self;
-        write!(f, "no service after {waited:?}: ")?;
+        match waited.is_zero() {
+            true => f.write_str("no service: ")?,
+            false => write!(f, "no service after {waited:?}: ")?,
+        }
         match (self.has_reader, self.has_writer) {
             (false, false) => write!(f, "nobody reads `{request}`, and nobody writes `{reply}`"),
             (false, true) => write!(
