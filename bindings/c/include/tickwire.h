@@ -26,10 +26,10 @@
  * otherwise. A call that another thread deletes its object under ends as if it had come before.
  *
  * Ownership. What a caller passes is the caller's again when the function returns; nothing of it is kept but contexts
- * of listeners. Objects live until tw_delete() is called with them, or with what they were made from: a participant is
- * made from nothing; topics, publishers, subscribers and writers and readers of these are made from it, and conditions
- * from readers and other entities. Types and QoS objects are copied into what is made with them, and may be deleted at
- * once.
+ * of listeners and calls. Objects live until tw_delete() is called with them, or with what they were made from: a
+ * participant is made from nothing; topics, publishers, subscribers and writers and readers of these are made from it,
+ * conditions from readers and other entities, calls from requesters. Types and QoS objects are copied into what is made
+ * with them, and may be deleted at once.
  *
  * Costs. What is called once for each sample (tw_writer_write(), tw_reader_take(), tw_samples_return()) costs some ten to
  * fifty nanoseconds more than in Rust, and allocates nothing once warm. A handle is found without a lock if it is one of
@@ -107,6 +107,7 @@ typedef struct tw_writer tw_writer;
 typedef struct tw_reader tw_reader;
 typedef struct tw_requester tw_requester;
 typedef struct tw_replier tw_replier;
+typedef struct tw_call tw_call;
 typedef struct tw_condition tw_condition;
 typedef struct tw_waitset tw_waitset;
 typedef struct tw_qos tw_qos;
@@ -527,6 +528,20 @@ tw_result tw_requester_wait_for_service(tw_requester *requester, int64_t timeout
  * the same participant, which the reply would wait for. TW_OUT_OF_RESOURCES if 1024 calls are under way. */
 tw_result tw_requester_call(tw_requester *requester, const void *data, size_t len, int64_t timeout_ns,
                             tw_samples *reply);
+
+/* Sends a request to whatever services there are, and does not wait for the reply, nor does any thread: ask
+ * tw_requester_wait_for_service() first, be it with a timeout of 0. Calls may be answered in any order.
+ *
+ * `on_end` is called exactly once, when the call ends: with TW_OK and the reply, which is one sample and belongs to the
+ * function, to be returned by tw_samples_return(); or with TW_BAD_HANDLE and NULL when the call is deleted, or what it was
+ * made from, or with TW_OUT_OF_RESOURCES. It runs on a thread that delivers data, under the rules of listeners, on that
+ * which deletes, or on this one before this returns. If this fails, it is not called.
+ *
+ * tw_delete() with `call` gives the call up, as one that takes too long; the service may have done what was asked. That is
+ * TW_BAD_HANDLE if it has ended. TW_OUT_OF_RESOURCES if 1024 calls are under way; else as tw_writer_write(). */
+tw_result tw_requester_send(tw_requester *requester, const void *data, size_t len,
+                            void (*on_end)(tw_result result, tw_samples *reply, void *context), void *context,
+                            tw_call **call);
 
 /* Sends a request that nobody replies to. */
 tw_result tw_requester_tell(tw_requester *requester, const void *data, size_t len);

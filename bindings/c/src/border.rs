@@ -12,6 +12,7 @@ use std::ptr;
 
 use crate::failure::{Code, Failure, Result};
 use crate::handle::Handle;
+use crate::samples::Given;
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
     MatchedStatus, SampleRejectedStatus,
@@ -366,6 +367,38 @@ impl BytesOut {
 fn too_small(len: usize) -> Failure {
     let message = format!("this needs a buffer of {len} bytes");
     Failure::new(Code::TOO_SMALL, message)
+}
+
+/// A function that is told of the end of a call.
+pub(crate) type EndCallback = Option<unsafe extern "C-unwind" fn(Code, *mut Given, *mut c_void)>;
+
+/// A function of the caller that is called once, with its context.
+pub(crate) struct Ending {
+    function: unsafe extern "C-unwind" fn(Code, *mut Given, *mut c_void),
+    context: *mut c_void,
+}
+
+// SAFETY: the caller promises a function that any thread may call.
+unsafe impl Send for Ending {}
+
+impl Ending {
+    /// `name` is what the header calls the function, which must be there.
+    pub(crate) fn new(function: EndCallback, context: ContextPointer, name: &str) -> Result<Self> {
+        let ContextPointer(context) = context;
+        let function = function.ok_or_else(|| Failure::null(name))?;
+        Ok(Self { function, context })
+    }
+
+    /// Tells of the reply, which is the caller's from here on, or why there is none.
+    pub(crate) fn tell(self, reply: std::result::Result<Given, Code>) {
+        let Self { function, context } = self;
+        match reply {
+            // SAFETY: the caller promises that it can be called once, with this context.
+            Ok(mut reply) => unsafe { function(Code::OK, &raw mut reply, context) },
+            // SAFETY: as above.
+            Err(code) => unsafe { function(code, ptr::null_mut(), context) },
+        }
+    }
 }
 
 /// Bytes of ours that the caller reads or writes.

@@ -94,6 +94,10 @@ impl Failure {
         Self::argument(format!("`{name}` is NULL"))
     }
 
+    pub(crate) fn code(&self) -> Code {
+        self.0.code
+    }
+
     /// Keeps the text for the thread.
     #[cold]
     pub(crate) fn tell(self) -> Code {

@@ -62,6 +62,7 @@ pub(crate) enum Kind {
     WaitSet,
     Writer,
     Reader,
+    Call,
     Requester,
     Replier,
     Topic,
@@ -76,11 +77,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Condition,
         Self::WaitSet,
         Self::Writer,
         Self::Reader,
+        Self::Call,
         Self::Requester,
         Self::Replier,
         Self::Topic,
@@ -100,6 +102,7 @@ impl Kind {
             Self::WaitSet => "wait set",
             Self::Writer => "writer",
             Self::Reader => "reader",
+            Self::Call => "call",
             Self::Requester => "requester",
             Self::Replier => "replier",
             Self::Topic => "topic",
@@ -224,6 +227,7 @@ objects! {
     WaitSet(crate::condition::WaitSet),
     Writer(crate::writer::Writer),
     Reader(crate::reader::Reader),
+    Call(crate::rpc::Call),
     Requester(crate::rpc::AnyRequester),
     Replier(crate::rpc::AnyReplier),
     Topic(crate::topic::Topic),
@@ -394,6 +398,7 @@ fn has_children(handle: Handle) -> bool {
                 | Kind::Topic
                 | Kind::Writer
                 | Kind::Reader
+                | Kind::Requester
         )
     )
 }

@@ -1,19 +1,84 @@
 //! Requests and replies.
 
-use dds::rpc::{Replier, Requester, ServiceConfig};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use dds::rpc::{PendingReply, Replier, Reply, Requester, ServiceConfig};
 use dds::{DynamicType, SampleIdentity, SequenceNumber, Serialized};
 
-use crate::border::{Bytes, In, Out, Text, export};
+use crate::border::{Bytes, ContextPointer, EndCallback, Ending, In, Out, Text, export};
 use crate::either::Either;
 use crate::failure::{Code, Failure, Result};
 use crate::guid::Guid;
-use crate::handle::{self, Handle, get};
+use crate::handle::{self, Handle, Object, get};
 use crate::participant::Participant;
-use crate::samples::{Given, give_message};
+use crate::samples::{Given, message};
 use crate::types::Type;
 
 pub(crate) type AnyRequester = Requester<Serialized, Serialized>;
 pub(crate) type AnyReplier = Replier<Serialized, Serialized>;
+
+/// A call that was sent and nobody waits for. It is in the table of handles until its reply comes, or it is given up: who
+/// takes it out of there ends it.
+pub(crate) struct Call {
+    pending: Mutex<PendingReply<Serialized>>,
+    /// Who is told of the end, once the call has begun.
+    ending: Mutex<Option<Ending>>,
+}
+
+impl Call {
+    fn begin(&self, handle: Handle, ending: Ending) {
+        *lock(&self.ending) = Some(ending);
+        let waker = Waker::from(Arc::new(Ring(handle)));
+        let polled = Pin::new(&mut *lock(&self.pending)).poll(&mut Context::from_waker(&waker));
+        if let Poll::Ready(reply) = polled {
+            // Another thread may have deleted the requester.
+            let _ = handle::remove(handle);
+            self.end(Ok(reply));
+        }
+    }
+
+    fn end(&self, reply: std::result::Result<Reply<Serialized>, Code>) {
+        let ending = lock(&self.ending).take();
+        if let Some(ending) = ending {
+            ending.tell(reply.and_then(|reply| given(&reply).map_err(|failure| failure.code())));
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.end(Err(Code::BAD_HANDLE));
+    }
+}
+
+/// Ends a call when its reply has come.
+struct Ring(Handle);
+
+impl Wake for Ring {
+    fn wake(self: Arc<Self>) {
+        // Else it was given up meanwhile.
+        for object in handle::remove(self.0).unwrap_or_default() {
+            if let Some(call) = Call::of(&object) {
+                let reply = lock(&call.pending).take();
+                if let Some(reply) = reply {
+                    call.end(Ok(reply));
+                }
+            }
+        }
+    }
+}
+
+fn given(reply: &Reply<Serialized>) -> Result<Given> {
+    message(reply.payload().to_vec(), reply.info())
+}
+
+/// Each change is one step: what another thread's panic leaves is whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A type of payloads, which requests and replies have.
 fn payloads(ty: Handle) -> Result<DynamicType> {
@@ -66,7 +131,32 @@ export! {
         let requester = get::<AnyRequester>(requester)?;
         let request = Serialized::from_payload(data.get(len, "data")?.to_vec());
         let reply = requester.wait(timeout_ns, |timeout| requester.call(&request, timeout))?;
-        give_message(reply.payload().to_vec(), reply.info(), place)
+        place.put(given(&reply)?);
+        Ok(())
+    }
+
+    fn tw_requester_send(
+        requester: Handle,
+        data: Bytes,
+        len: usize,
+        on_end: EndCallback,
+        context: ContextPointer,
+        call: Out<Handle>,
+    ) {
+        let place = call.place("call")?;
+        let ending = Ending::new(on_end, context, "on_end")?;
+        let entry = get::<AnyRequester>(requester)?;
+        let request = Serialized::from_payload(data.get(len, "data")?.to_vec());
+        let sent = Call {
+            pending: Mutex::new(entry.send(&request)?),
+            ending: Mutex::default(),
+        };
+        let handle = handle::add(requester, sent)?;
+        let sent = get::<Call>(handle)?;
+        // Before anybody is told of its end.
+        place.put(handle);
+        sent.begin(handle, ending);
+        Ok(())
     }
 
     fn tw_requester_tell(requester: Handle, data: Bytes, len: usize) {
@@ -97,7 +187,8 @@ export! {
         let place = request.place("request")?;
         let replier = get::<AnyReplier>(replier)?;
         let request = replier.wait(timeout_ns, |timeout| (**replier).wait(timeout))?;
-        give_message(request.payload().to_vec(), request.info(), place)
+        place.put(message(request.payload().to_vec(), request.info())?);
+        Ok(())
     }
 
     fn tw_replier_reply(

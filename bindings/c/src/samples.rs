@@ -129,19 +129,16 @@ pub(crate) fn give<T: Data>(samples: Samples<T>, place: Place<Given>) -> Result<
     let mut held = spare();
     held.views.extend(samples.iter().map(view));
     held.keeps = Some(T::keep(samples));
-    hold(held, place)
+    place.put(hold(held)?);
+    Ok(())
 }
 
-/// Gives a request or a reply to the caller.
-pub(crate) fn give_message(
-    payload: Vec<u8>,
-    info: &dds::SampleInfo,
-    place: Place<Given>,
-) -> Result<()> {
+/// A request or a reply, for the caller.
+pub(crate) fn message(payload: Vec<u8>, info: &dds::SampleInfo) -> Result<Given> {
     let mut held = spare();
     held.views.push(view_of(Some(&payload), info, false));
     held.keeps = Some(Keeps::Message(payload));
-    hold(held, place)
+    hold(held)
 }
 
 /// One that is empty. A thread that ends has none left.
@@ -150,15 +147,14 @@ fn spare() -> Box<Held> {
     spare.unwrap_or_default()
 }
 
-fn hold(held: Box<Held>, place: Place<Given>) -> Result<()> {
+fn hold(held: Box<Held>) -> Result<Given> {
     let (samples, count) = (Pointer::to(&held.views), held.views.len());
     let held = HELD.put(held)?;
-    place.put(Given {
+    Ok(Given {
         samples,
         count,
         held,
-    });
-    Ok(())
+    })
 }
 
 fn view<T: Data>(sample: &dds::Sample<T>) -> Sample {

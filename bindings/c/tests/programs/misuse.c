@@ -176,6 +176,15 @@ static void (*any_free(state *it))(void *) {
     return below(it, 4) ? free_nothing : NULL;
 }
 
+static void on_end(tw_result result, tw_samples *reply, void *context) {
+    (void)context;
+    if (result == TW_OK) tw_samples_return(reply);
+}
+
+static void (*any_end(state *it))(tw_result, tw_samples *, void *) {
+    return below(it, 4) ? on_end : NULL;
+}
+
 static const tw_listener *any_listener(state *it) {
     memset(&it->listener, 0, sizeof it->listener);
     it->listener.size = sizeof it->listener;

@@ -1,6 +1,8 @@
 /* Waits, polls, and threads that end in them. The argument keeps other programs away. */
 #include "features.h"
 
+#include <semaphore.h>
+
 static void *suspend_and_end(void *publisher) {
     OK(tw_publisher_suspend(publisher));
     return NULL;
@@ -62,6 +64,9 @@ static void waits_end_with_what_is_waited_for(void) {
     part(&it);
     for (int at = 0; at < 4; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
 }
+
+/* Calls under way, and those that have ended before. */
+enum { MOST_CALLS = 6 + 1024 + 1 };
 
 static void *wait_for_a_service_without_end(void *requester) {
     IS(TW_BAD_HANDLE, tw_requester_wait_for_service((tw_requester *)requester, TW_INFINITE));
@@ -126,6 +131,125 @@ static void requests_and_their_waits(void) {
     CHECK(strstr(tw_last_error(), "no reply after 1ms"));
     part(&it);
     IS(TW_BAD_HANDLE, tw_replier_wait(replier, TW_INFINITE, &request));
+}
+
+/* What is told of calls. */
+typedef struct ends {
+    sem_t told;
+    /* By number of the call, how often it ended, and how: as a result, or the number that was the reply. */
+    int count[MOST_CALLS], results[MOST_CALLS];
+    /* In an order of their own, of the first ones. */
+    int order[3], ended;
+    /* What the next end deletes. */
+    tw_requester *deletes;
+} ends;
+
+typedef struct one_call {
+    ends *all;
+    int number;
+    tw_call *call;
+} one_call;
+
+static void call_ended(tw_result result, tw_samples *reply, void *context) {
+    one_call *it = context;
+    ends *all = it->all;
+    tw_samples samples;
+    all->count[it->number]++;
+    all->results[it->number] = result;
+    if (result == TW_OK) {
+        samples = *reply;
+        CHECK(samples.count == 1 && samples.samples[0].len == sizeof asked);
+        all->results[it->number] = ((const uint8_t *)samples.samples[0].data)[4];
+        OK(tw_samples_return(&samples));
+    } else {
+        CHECK(reply == NULL);
+    }
+    if (all->ended < 3) all->order[all->ended] = it->number;
+    all->ended++;
+    if (all->deletes != NULL) {
+        tw_requester *deleted = all->deletes;
+        all->deletes = NULL;
+        OK(tw_delete(deleted));
+    }
+    CHECK(sem_post(&all->told) == 0);
+}
+
+static tw_result send_call(tw_requester *requester, one_call *it, ends *all, int number) {
+    it->all = all;
+    it->number = number;
+    return tw_requester_send(requester, asked, sizeof asked, call_ended, it, &it->call);
+}
+
+static void reply_with(tw_replier *replier, const tw_samples *request, uint8_t number) {
+    const tw_sample_info *info = &request->samples[0].info;
+    uint8_t reply[sizeof asked];
+    memcpy(reply, asked, sizeof asked);
+    reply[4] = number;
+    OK(tw_replier_reply(replier, &info->writer, info->sequence_number, reply, sizeof reply));
+}
+
+static void calls_that_no_thread_waits_for(void) {
+    both it = meet("Calls", NULL);
+    static ends all;
+    static one_call calls[MOST_CALLS];
+    tw_samples requests[3], late;
+    tw_type *type;
+    tw_requester *requester, *other;
+    tw_replier *replier;
+    CHECK(sem_init(&all.told, 0, 0) == 0);
+    OK(tw_type_from_idl("@final struct Number { long value; };", NULL, NULL, &type));
+    OK(tw_requester_create(it.one, "Sent", "Answered", type, type, &requester));
+    OK(tw_requester_create(it.one, "Sent", "Answered", type, type, &other));
+    OK(tw_replier_create(it.two, "Sent", "Answered", type, type, &replier));
+    OK(tw_delete(type));
+    OK(tw_requester_wait_for_service(requester, PATIENCE));
+    OK(tw_requester_wait_for_service(other, PATIENCE));
+    IS(TW_BAD_ARGUMENT, tw_requester_send(requester, asked, sizeof asked, NULL, NULL, &calls[0].call));
+
+    /* They are answered in another order than they were sent. */
+    for (int at = 0; at < 3; at++) {
+        OK(send_call(requester, &calls[at], &all, at));
+        OK(tw_replier_wait(replier, PATIENCE, &requests[at]));
+    }
+    for (int at = 2; at >= 0; at--) {
+        reply_with(replier, &requests[at], (uint8_t)(100 + at));
+        CHECK(sem_wait(&all.told) == 0);
+        OK(tw_samples_return(&requests[at]));
+        IS(TW_BAD_HANDLE, tw_delete(calls[at].call));
+    }
+    for (int at = 0; at < 3; at++) CHECK(all.order[at] == 2 - at && all.results[at] == 100 + at && all.count[at] == 1);
+
+    /* One that is given up ends at once, and is not answered any more. */
+    OK(send_call(requester, &calls[3], &all, 3));
+    OK(tw_replier_wait(replier, PATIENCE, &late));
+    OK(tw_delete(calls[3].call));
+    CHECK(all.count[3] == 1 && all.results[3] == TW_BAD_HANDLE);
+    IS(TW_BAD_HANDLE, tw_delete(calls[3].call));
+    reply_with(replier, &late, 103);
+    OK(tw_samples_return(&late));
+    CHECK(sem_wait(&all.told) == 0);
+
+    /* Its requester may be deleted while its end is told. */
+    OK(send_call(other, &calls[4], &all, 4));
+    OK(send_call(other, &calls[5], &all, 5));
+    OK(tw_replier_wait(replier, PATIENCE, &requests[0]));
+    all.deletes = other;
+    reply_with(replier, &requests[0], 104);
+    OK(tw_samples_return(&requests[0]));
+    for (int at = 0; at < 2; at++) CHECK(sem_wait(&all.told) == 0);
+    CHECK(all.results[4] == 104 && all.results[5] == TW_BAD_HANDLE);
+    IS(TW_BAD_HANDLE, send_call(other, &calls[6], &all, 6));
+
+    /* So many, of which none is answered, end with their requester. */
+    for (int at = 6; at < MOST_CALLS - 1; at++) OK(send_call(requester, &calls[at], &all, at));
+    IS(TW_OUT_OF_RESOURCES, send_call(requester, &calls[MOST_CALLS - 1], &all, MOST_CALLS - 1));
+    OK(tw_delete(calls[6].call));
+    OK(send_call(requester, &calls[MOST_CALLS - 1], &all, MOST_CALLS - 1));
+    OK(tw_delete(requester));
+    for (int at = 6; at < MOST_CALLS; at++) CHECK(all.count[at] == 1 && all.results[at] == TW_BAD_HANDLE);
+    for (int at = 0; at < 6; at++) CHECK(all.count[at] == 1);
+    CHECK(sem_destroy(&all.told) == 0);
+    part(&it);
 }
 
 static atomic_int acknowledged;
@@ -216,6 +340,7 @@ int main(int argc, char **argv) {
     threads_that_end();
     waits_end_with_what_is_waited_for();
     requests_and_their_waits();
+    calls_that_no_thread_waits_for();
     acknowledgments_are_of_what_was_written_before();
     polling();
     polls_end_with_the_participant();

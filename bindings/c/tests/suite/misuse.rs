@@ -75,6 +75,9 @@ fn body(function: &Function) -> String {
             (ty, _) if ty.starts_with("void (**") => {
                 arguments.push("(void (**)(void *))any_result(it)".to_owned());
             }
+            (ty, _) if ty.starts_with("void (*on_end)") => {
+                arguments.push("any_end(it)".to_owned());
+            }
             (ty, _) if ty.starts_with("void (") => arguments.push("any_free(it)".to_owned()),
             (handle, _) if handle_kind(handle).is_some() => {
                 let kind = handle_kind(handle).unwrap_or_default();
