@@ -1,6 +1,7 @@
 // Request and reply: an interface of IDL, a service that implements it, and a client that calls it.
 
 using System;
+using System.Threading.Tasks;
 using desk;
 using Tickwire;
 
@@ -33,6 +34,13 @@ static class RequestReply
         }
     }
 
+    /// Several at once, without a thread that waits.
+    static async Task AskAtOnce(DeskClient desk)
+    {
+        var costs = await Task.WhenAll(desk.costAsync("TICK", 2), desk.costAsync("TICK", 4));
+        Console.WriteLine("2 cost " + costs[0] + ", 4 cost " + costs[1]);
+    }
+
     static void Main()
     {
         using (var exchange = new DomainParticipant(0))
@@ -42,6 +50,7 @@ static class RequestReply
         {
             Ask(desk, "TICK", 1);
             Ask(desk, "TICK", 100);
+            AskAtOnce(desk).Wait();
             Ask(desk, "TOCK", 1);
             desk.close_of_trading();
             Ask(desk, "TICK", 1);

@@ -156,6 +156,8 @@ namespace Tickwire
         [DllImport(Library)] internal static extern int tw_requester_wait_for_service(IntPtr requester, long timeout);
         [DllImport(Library)] internal static extern int tw_requester_call(
             IntPtr requester, IntPtr data, UIntPtr length, long timeout, Samples* reply);
+        [DllImport(Library)] internal static extern int tw_requester_send(
+            IntPtr requester, IntPtr data, UIntPtr length, IntPtr onEnd, IntPtr context, out IntPtr call);
         [DllImport(Library)] internal static extern int tw_requester_tell(IntPtr requester, IntPtr data, UIntPtr length);
         [DllImport(Library)] internal static extern int tw_replier_create(
             IntPtr participant, byte[] requestTopic, byte[] replyTopic, IntPtr requestType, IntPtr replyType,

@@ -12,7 +12,25 @@ static class AtExit
     {
         public int Dispose_(int w, ref int r, out int value) { return value = 0; }
         public void ToString_(All @this, out All _call_) { _call_ = @this; }
-        public void Words_() { }
+        internal readonly ManualResetEventSlim Asked = new ManualResetEventSlim();
+        internal WordsService Service;
+
+        /// Never answers.
+        public void Words_()
+        {
+            Service.Dispose();
+            Asked.Set();
+        }
+
+        public int many(
+            int cancel, out int result, out string Equals, out List<Names> names, out int a, out int b, ref int c)
+        {
+            Equals = "";
+            names = new List<Names>();
+            return result = a = b = 0;
+        }
+
+        public void call(out int value) { value = 0; }
     }
 
     static int Main(string[] arguments)
@@ -32,8 +50,12 @@ static class AtExit
             Interlocked.Increment(ref called);
         };
         var waits = new WaitSet(new GuardCondition());
-        new WordsService(participant, "Idle", new Idle());
+        var service = new Idle();
+        service.Service = new WordsService(participant, "Idle", service);
         var client = new WordsClient(participant, "Nobody", TimeSpan.FromSeconds(20));
+        // Tasks that do not end before the program does.
+        var other = new WordsClient(participant, "Idle", TimeSpan.FromSeconds(20));
+        var tasks = new[] { client.Words_Async(), other.Words_Async() };
         var begun = new CountdownEvent(7);
         var waiting = new List<Thread>();
         // Who waits has left the library when that has ended, and sleeps.
@@ -68,8 +90,12 @@ static class AtExit
         begin(() => client.Words_(), false);
         new Thread(() => waits.Wait(longer)) { IsBackground = true }.Start();
         begun.Wait();
+        service.Asked.Wait();
         while (Volatile.Read(ref called) == 0)
             Thread.Yield();
+        foreach (var task in tasks)
+            if (task.IsCompleted)
+                Console.WriteLine("a task has ended: " + task.Status);
         Console.WriteLine("ends");
         if (arguments.Length > 0)
             Environment.Exit(0);

@@ -61,6 +61,20 @@ static partial class Tests
 
         public void ToString_(All @this, out All _call_) { _call_ = @this; }
         public void Words_() { }
+
+        public int many(
+            int cancel, out int result, out string Equals, out List<Names> names, out int a, out int b, ref int c)
+        {
+            result = cancel + 1;
+            Equals = "two";
+            names = new List<Names>();
+            a = cancel + 4;
+            b = cancel + 5;
+            c = c + 6;
+            return cancel;
+        }
+
+        public void call(out int value) { value = 9; }
         public void halt() { }
     }
 
@@ -120,10 +134,18 @@ static partial class Tests
             it.Client.ToString_(Value("A"), out back);
             Is(back, Value("A"));
             it.Client.Words_();
+            int result, a, b, c = 100;
+            string two;
+            List<Names> names;
+            Is(it.Client.many(10, out result, out two, out names, out a, out b, ref c), 10);
+            Is(two, "two");
+            Is(string.Join(" ", result, names.Count, a, b, c), "11 0 14 15 106");
+            it.Client.call(out value);
+            Is(value, 9);
             Is(Constants.DEPTH, 3);
             it.Service.Dispose();
-            Is(it.Count("requests"), 11UL);
-            Is(it.Count("returned"), 10UL);
+            Is(it.Count("requests"), 13UL);
+            Is(it.Count("returned"), 12UL);
             Is(it.Count("told"), 1UL);
             foreach (string none in new[] { "raised", "unknown_operations", "refused", "failures", "unsent", "undecodable" })
                 Is(it.Count(none), 0UL, none);

@@ -1,12 +1,25 @@
 using System;
 using System.ComponentModel;
+using System.Threading;
+using System.Threading.Tasks;
 using Tickwire.Cdr;
 
 namespace Tickwire.Rpc
 {
-    /// <summary>What the clients of interfaces have in common. Any number of threads may call. A call that takes longer than the
-    /// time-out throws a <see cref="TickwireException"/> with <see cref="Result.Timeout"/>, whose text says of what there was
-    /// none; so does one in a handler of the same participant, which the reply would wait for.</summary>
+    /// <summary>What the clients of interfaces have in common. Any number of threads may call, and any number of calls may be
+    /// under way, up to 1024, whatever the order in which they are answered. One more throws a <see cref="TickwireException"/>
+    /// with <see cref="Result.OutOfResources"/>.
+    /// <para>A call that takes longer than the time-out throws a <see cref="TickwireException"/> with
+    /// <see cref="Result.Timeout"/>, whose text says of what there was none; so does one that waits in a handler of the same
+    /// participant, which the reply would wait for.</para>
+    /// <para>An operation has a second method, with Async behind its name, which gives a task. Its result is that of the
+    /// operation, in a struct with the parameters that come back, if there are any. No thread waits: arguments are written
+    /// before the method returns, and sent if a service is known; the library tells when the reply is there, which a thread of
+    /// the pool reads. While no service is known, the client looks for one every 5 ms, and then sends in any order. Of a
+    /// participant that is polled, tasks end as it is.</para>
+    /// <para>A task ends with what the other method throws, also for arguments that cannot be written. Cancelled, it ends with
+    /// an <see cref="OperationCanceledException"/>; nothing was sent if there was no service before that, else the service may
+    /// have done what was asked, as after the time-out, and its reply is let go.</para></summary>
     public abstract class Client : IDisposable
     {
         readonly Requester _requester;
@@ -27,7 +40,17 @@ namespace Tickwire.Rpc
             return _requester.Wait(Native.tw_requester_wait_for_service, timeout);
         }
 
-        /// <summary>Ends it. Calls under way throw <see cref="ObjectDisposedException"/>.</summary>
+        /// <summary>Completes when a service is there, or with false if none is in time. No thread waits: the client looks every
+        /// 5 ms.</summary>
+        public async Task<bool> WaitForServiceAsync(
+            TimeSpan timeout, CancellationToken cancel = default(CancellationToken))
+        {
+            Deadline deadline = new Deadline(Duration.Of(timeout));
+            return await _requester.SeekAsync(deadline, cancel).ConfigureAwait(false) == null;
+        }
+
+        /// <summary>Ends it. Calls under way throw <see cref="ObjectDisposedException"/>, and tasks end with it, also when the
+        /// participant is disposed of.</summary>
         public void Dispose()
         {
             _requester.Dispose();
@@ -42,36 +65,9 @@ namespace Tickwire.Rpc
         }
     }
 
-    /// What a client calls by.
-    sealed unsafe class Requester : TickwireObject
-    {
-        readonly long _timeout;
-
-        /// A call takes so many nanoseconds.
-        internal Requester(DomainParticipant participant, ServiceTopics topics, Interface of, long timeout)
-            : base(of.Create(Native.tw_requester_create, participant, topics), participant)
-        {
-            _timeout = timeout;
-        }
-
-        internal void Tell(CdrWriter request)
-        {
-            Check(Call(Native.tw_requester_wait_for_service, _timeout));
-            Check(Native.tw_requester_tell(Raw, request.Data, (UIntPtr)request.Size));
-            GC.KeepAlive(request);
-        }
-
-        internal void Ask(CdrWriter request, Native.Samples* reply)
-        {
-            Check(Call((of, timeout) =>
-                Native.tw_requester_call(of, request.Data, (UIntPtr)request.Size, timeout, reply), _timeout));
-            GC.KeepAlive(request);
-        }
-    }
-
     /// <summary>For generated code: a call of an operation.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    public sealed unsafe class ClientCall : IDisposable
+    public sealed class ClientCall : IDisposable
     {
         readonly Requester _requester;
         readonly Interface _of;
@@ -95,7 +91,6 @@ namespace Tickwire.Rpc
             _operation = operation;
             _empty = empty;
             Writer = Scratch.Writer();
-            Reader = Scratch.Reader();
             _isBegun = Writer.Begin(CdrVersion.Xcdr2, Extensibility.Mutable) &&
                        _request.Open(Writer, operation, Choice.NextInt);
         }
@@ -113,12 +108,40 @@ namespace Tickwire.Rpc
             _requester.Tell(Writer);
         }
 
+        /// <summary>The same, without a thread that waits for a service.</summary>
+        public async Task TellAsync(bool written, CancellationToken cancel)
+        {
+            Finish(written);
+            await _requester.NeedServiceAsync(_requester.Deadline, cancel).ConfigureAwait(false);
+            _requester.TellAtOnce(Writer);
+        }
+
         /// <summary>Sends a request, whose arguments are written, and waits for the reply.</summary>
-        public void Ask(bool written)
+        public unsafe void Ask(bool written)
         {
             Finish(written);
             fixed (Native.Samples* reply = &_reply)
                 _requester.Ask(Writer, reply);
+            Answered();
+        }
+
+        /// <summary>The same, without a thread that waits.</summary>
+        public async Task AskAsync(bool written, CancellationToken cancel)
+        {
+            Finish(written);
+            Deadline deadline = _requester.Deadline;
+            await _requester.NeedServiceAsync(deadline, cancel).ConfigureAwait(false);
+            PendingCall pending = _requester.Send(Writer);
+            // Others may write meanwhile.
+            Scratch.Return(Writer);
+            Writer = null;
+            _reply = await pending.EndAsync(deadline, cancel).ConfigureAwait(false);
+            Answered();
+        }
+
+        unsafe void Answered()
+        {
+            Reader = Scratch.Reader();
             Read(Reader.Begin(_reply.First->Data, checked((int)_reply.First->Length), Extensibility.Mutable) &&
                  Reader.EnterStruct(Extensibility.Mutable, out _whole));
         }
@@ -187,14 +210,14 @@ namespace Tickwire.Rpc
         }
 
         /// <summary>Ends it.</summary>
-        public void Dispose()
+        public unsafe void Dispose()
         {
             fixed (Native.Samples* reply = &_reply)
                 Native.tw_samples_return(reply);
-            if (Writer == null)
-                return;
-            Scratch.Return(Writer);
-            Scratch.Return(Reader);
+            if (Writer != null)
+                Scratch.Return(Writer);
+            if (Reader != null)
+                Scratch.Return(Reader);
             Writer = null;
             Reader = null;
         }

@@ -10,7 +10,7 @@ use crate::c::idl;
 use crate::c::text::Text;
 use crate::hash::member_id;
 use crate::model::{Definition, DefinitionId, DefinitionKind, Direction, Interface, Struct, Type};
-use crate::services::{Call, CallParameter, Service, exception_member};
+use crate::services::{Call, Service, exception_member};
 
 impl<'m> CSharp<'m> {
     pub(super) fn check_interface(
@@ -40,24 +40,35 @@ impl<'m> CSharp<'m> {
         }
         for call in &service.calls {
             let name = names::operation(&call.name);
-            if !taken.insert(name.clone()) {
-                let message =
-                    format!("`{name}` of `{full_name}` means something else in its client");
-                return Err(self.refuse(call.position, message, "rename the operation"));
+            for name in [name.clone(), names::task(&name)] {
+                if !taken.insert(name.clone()) {
+                    let message =
+                        format!("`{name}` of `{full_name}` means something else in its client");
+                    return Err(self.refuse(call.position, message, "rename the operation"));
+                }
             }
             self.check_parameters(call)?;
+            if call.of == id && call.outputs.len() > 1 {
+                self.take(id, self.out(call))?;
+            }
         }
         Ok(())
     }
 
     fn check_parameters(&mut self, call: &'m Call) -> Result<(), Refused> {
-        let mut taken = BTreeSet::new();
-        for parameter in call.parameters(self.model) {
-            let name = names::parameter(parameter.name);
-            if !taken.insert(name.clone()) {
-                let message = format!("two parameters of `{}` are `{name}` in C#", call.name);
-                return Err(self.refuse(call.position, message, "rename one of them"));
+        let fields: Vec<String> = self.fields(call);
+        let parameters = call.parameters(self.model);
+        let parameters = parameters.iter().map(|it| names::parameter(it.name));
+        for names in [parameters.collect(), fields] {
+            let mut taken = BTreeSet::new();
+            for name in names {
+                if !taken.insert(name.clone()) {
+                    let message = format!("two parameters of `{}` are `{name}` in C#", call.name);
+                    return Err(self.refuse(call.position, message, "rename one of them"));
+                }
             }
+        }
+        for parameter in call.parameters(self.model) {
             self.check_type(parameter.ty, call.position)?;
         }
         let result = call.result();
@@ -94,6 +105,11 @@ impl<'m> CSharp<'m> {
             }
         }
         text.close("}");
+        for call in service.calls.iter().filter(|call| call.of == id) {
+            if call.outputs.len() > 1 {
+                self.all_out(&mut text, definition, call);
+            }
+        }
         text.line("");
         self.wire(&mut text, id, definition, service);
         text.line("");
@@ -101,6 +117,22 @@ impl<'m> CSharp<'m> {
         text.line("");
         self.service(&mut text, definition, service);
         self.put(definition, &text);
+    }
+
+    /// What a task has for a result, as it has but one: all that comes back of an operation.
+    fn all_out(&self, text: &mut Text, definition: &Definition, call: &Call) {
+        text.line("");
+        let operation = &call.name;
+        doc(
+            text,
+            &format!("What comes back of {operation} of {}.", definition.name),
+        );
+        let own = format!("{}{}", definition.name, names::out(operation));
+        block(text, &format!("public struct {own}"));
+        for ((_, ty), field) in call.outputs.iter().zip(self.fields(call)) {
+            text.line(&format!("public {} {field};", declared(self.model, ty)));
+        }
+        text.close("}");
     }
 
     /// An exception has the fields of a struct, but is equal to itself alone.
@@ -177,6 +209,9 @@ impl<'m> CSharp<'m> {
                     self.read_all(text, way, call, all);
                 }
             }
+            if call.answer.is_some() {
+                self.outcome(text, call);
+            }
         }
         self.scope = (scope, 0);
         text.close("}");
@@ -227,13 +262,17 @@ impl<'m> CSharp<'m> {
         if arguments.is_empty() {
             return "true".to_owned();
         }
-        let of = self.model.definition(call.of);
-        let wire = names::global(self.model, of, WIRE);
         format!(
-            "{wire}.{what}_{}({by}, {})",
+            "{}.{what}_{}({by}, {})",
+            self.wire_of(call),
             call.name,
             arguments.join(", ")
         )
+    }
+
+    /// The class of these functions.
+    fn wire_of(&self, call: &Call) -> String {
+        names::global(self.model, self.model.definition(call.of), WIRE)
     }
 
     fn client(&mut self, text: &mut Text, definition: &Definition, service: &'m Service) {
@@ -268,21 +307,25 @@ impl<'m> CSharp<'m> {
             let comment = call.doc.as_deref().unwrap_or("As the interface says.");
             doc(text, comment);
             block(text, &format!("public {}", self.signature(call)));
-            self.ask(text, call);
+            self.call(text, call, None);
+            text.close("}");
+            text.line("");
+            doc(text, comment);
+            text.line(
+                "/// <returns>A task, which no thread waits for: see <see cref=\"T:Tickwire.Rpc.Client\"/>.</returns>",
+            );
+            let cancel = self.cancel(call);
+            block(text, &self.task_signature(call, &cancel));
+            self.call(text, call, Some(&cancel));
             text.close("}");
         }
         text.close("}");
     }
 
-    /// Sends a request, and gives back what the reply says.
-    fn ask(&mut self, text: &mut Text, call: &'m Call) {
-        let parameters = call.parameters(self.model);
-        let raises = call.raises.iter().map(|id| self.raised(*id));
-        let raises: Vec<(u32, bool)> = raises.collect();
-        let mut empty: Vec<u32> = raises
-            .iter()
-            .filter_map(|(id, is)| is.then_some(*id))
-            .collect();
+    /// Sends a request, and gives back what the reply says; in a task that `cancel` cancels, or waits.
+    fn call(&self, text: &mut Text, call: &Call, cancel: Option<&str>) {
+        let empty = call.raises.iter().map(|id| self.raised(*id));
+        let mut empty: Vec<u32> = empty.filter_map(|(id, is)| is.then_some(id)).collect();
         if call.answer.is_some() && call.outputs.is_empty() {
             empty.push(member_id(RESULT));
         }
@@ -298,34 +341,71 @@ impl<'m> CSharp<'m> {
         let inputs = call.inputs.iter();
         let inputs: Vec<String> = inputs.map(|(name, _)| names::parameter(name)).collect();
         let write = self.by_wire("WriteIn", call, "_call.Writer", &inputs);
-        if call.answer.is_none() {
-            text.line(&format!("_call.Tell({write});"));
-            return text.close("}");
+        let how = match call.answer {
+            Some(_) => "Ask",
+            None => "Tell",
+        };
+        text.line(&match cancel {
+            Some(cancel) => {
+                format!("await _call.{how}Async({write}, {cancel}).ConfigureAwait(false);")
+            }
+            None => format!("_call.{how}({write});"),
+        });
+        let outcome = format!("{}.Outcome_{}(_call)", self.wire_of(call), call.name);
+        let is_all = cancel.is_some() || call.outputs.len() == usize::from(call.returns);
+        match call.outputs.as_slice() {
+            _ if call.answer.is_none() => {}
+            [] => text.line(&format!("{outcome};")),
+            _ if is_all => text.line(&format!("return {outcome};")),
+            [(name, _)] => text.line(&format!("{} = {outcome};", names::parameter(name))),
+            outputs => {
+                text.line(&format!("{} _all = {outcome};", self.gives(call)));
+                let out = outputs.len() - usize::from(call.returns);
+                for (((name, _), field), at) in outputs.iter().zip(self.fields(call)).zip(0..) {
+                    text.line(&match at < out {
+                        true => format!("{} = _all.{field};", names::parameter(name)),
+                        false => format!("return _all.{field};"),
+                    });
+                }
+            }
         }
-        text.line(&format!("_call.Ask({write});"));
+        text.close("}");
+    }
+
+    /// What a reply says.
+    fn outcome(&self, text: &mut Text, call: &Call) {
+        text.line("");
+        let gives = self.gives(call);
+        let own = format!("Outcome_{}", call.name);
+        block(
+            text,
+            &format!("internal static {gives} {own}({RPC}.ClientCall _call)"),
+        );
         block(text, "for (;;)");
         block(text, "switch (_call.Next())");
         text.line(&format!("case {}u:", member_id(RESULT)));
         text.open("{");
-        let outputs = call.outputs.iter().zip(0..);
         let mut read = Vec::new();
-        for ((_, ty), n) in outputs {
+        for ((_, ty), n) in call.outputs.iter().zip(0..) {
             self.variable(text, ty, n);
             read.push(format!("ref _{n}"));
         }
         let read = self.by_wire("ReadOut", call, "_call.Reader", &read);
         text.line(&format!("_call.Read({read});"));
-        let out = |it: &&CallParameter<'_>| it.direction != Direction::In;
-        for (parameter, n) in parameters.iter().filter(out).zip(0..) {
-            text.line(&format!("{} = _{n};", names::parameter(parameter.name)));
-        }
-        text.line(&match call.result() {
-            Some(_) => format!("return _{};", call.outputs.len() - 1),
-            None => "return;".to_owned(),
+        text.line(&match call.outputs.len() {
+            0 => "return;".to_owned(),
+            1 => "return _0;".to_owned(),
+            _ => {
+                let fields = self.fields(call);
+                let fields = fields.iter().zip(0..);
+                let fields: Vec<String> = fields.map(|(it, n)| format!("{it} = _{n}")).collect();
+                format!("return new {} {{ {} }};", self.out(call), fields.join(", "))
+            }
         });
         text.close("}");
-        for (id, (member, _)) in call.raises.iter().zip(&raises) {
+        for id in &call.raises {
             let (of, support) = (name(self.model, *id), support(self.model, *id));
+            let (member, _) = self.raised(*id);
             text.line(&format!("case {member}u:"));
             text.open("{");
             text.line(&format!("{of} _raised = new {of}();"));
@@ -338,9 +418,9 @@ impl<'m> CSharp<'m> {
         text.line("default:");
         text.line("    _call.Skip();");
         text.line("    break;");
-        text.close("}");
-        text.close("}");
-        text.close("}");
+        for _ in 0..3 {
+            text.close("}");
+        }
     }
 
     fn service(&mut self, text: &mut Text, definition: &Definition, service: &'m Service) {
@@ -479,6 +559,60 @@ impl<'m> CSharp<'m> {
         let of = self.model.definition(id);
         let is_empty = matches!(&of.kind, DefinitionKind::Struct(of) if of.members.is_empty());
         (member_id(&exception_member(&of.full_name)), is_empty)
+    }
+
+    /// What an operation gives, with what comes back of its parameters.
+    fn gives(&self, call: &Call) -> String {
+        match call.outputs.as_slice() {
+            [] => "void".to_owned(),
+            [(_, ty)] => declared(self.model, ty),
+            _ => self.out(call),
+        }
+    }
+
+    /// The struct of all that comes back.
+    fn out(&self, call: &Call) -> String {
+        let of = self.model.definition(call.of);
+        names::global(self.model, of, &names::out(&call.name))
+    }
+
+    /// The names of its fields, as on the wire.
+    fn fields(&self, call: &Call) -> Vec<String> {
+        let fields = call.outputs.iter();
+        fields.map(|(name, _)| names::member(name, "")).collect()
+    }
+
+    /// What cancels a task.
+    fn cancel(&self, call: &Call) -> String {
+        let parameters = call.parameters(self.model);
+        let taken = parameters.iter().map(|it| names::parameter(it.name));
+        let taken: BTreeSet<String> = taken.collect();
+        let mut name = "cancel".to_owned();
+        while taken.contains(&name) {
+            name.push('_');
+        }
+        name
+    }
+
+    fn task_signature(&self, call: &Call, cancel: &str) -> String {
+        let gives = match self.gives(call).as_str() {
+            "void" => String::new(),
+            gives => format!("<{gives}>"),
+        };
+        let parameters = call.parameters(self.model);
+        let taken = parameters
+            .iter()
+            .filter(|it| it.direction != Direction::Out);
+        let taken = taken.map(|it| {
+            let (ty, name) = (declared(self.model, it.ty), names::parameter(it.name));
+            format!("{ty} {name}, ")
+        });
+        let taken: String = taken.collect();
+        let name = names::task(&names::operation(&call.name));
+        let token = "global::System.Threading.CancellationToken";
+        format!(
+            "public async global::System.Threading.Tasks.Task{gives} {name}({taken}{token} {cancel} = default({token}))"
+        )
     }
 
     fn signature(&self, call: &Call) -> String {

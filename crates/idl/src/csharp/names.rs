@@ -34,6 +34,16 @@ pub(super) fn parameter(name: &str) -> String {
     }
 }
 
+/// The method of a client that gives a task, beside that which waits.
+pub(super) fn task(operation: &str) -> String {
+    format!("{}{TASK}", operation.trim_start_matches('@'))
+}
+
+/// Behind the name of an interface, the struct of all that comes back of an operation.
+pub(super) fn out(operation: &str) -> String {
+    format!("_{operation}_Out")
+}
+
 /// The namespace of a definition, empty where it has none. What an interface defines is in one beside it, as interfaces of
 /// C# 7 define nothing.
 pub(super) fn namespace(model: &Model, definition: &Definition) -> String {
@@ -145,7 +155,10 @@ pub(super) const EXCEPTION: &[&str] = &[
 ];
 
 /// What clients have besides their operations.
-const CLIENT: &[&str] = &["Dispose", "WaitForService"];
+const CLIENT: &[&str] = &["Dispose", "WaitForService", "WaitForServiceAsync"];
+
+/// Behind the name of an operation, its method that gives a task.
+const TASK: &str = "Async";
 
 /// The reserved words of C#.
 const KEYWORDS: &[&str] = &[

@@ -48,6 +48,13 @@ namespace interfaces
         int get_depth();
     }
 
+    /// <summary>What comes back of price of Market.</summary>
+    public struct Market_price_Out
+    {
+        public bool live;
+        public double return_;
+    }
+
     static class MarketWire
     {
         internal static readonly global::Tickwire.Rpc.Interface Interface = new global::Tickwire.Rpc.Interface(
@@ -168,6 +175,32 @@ namespace interfaces
             return true;
         }
 
+        internal static global::interfaces.Market_price_Out Outcome_price(global::Tickwire.Rpc.ClientCall _call)
+        {
+            for (;;)
+            {
+                switch (_call.Next())
+                {
+                    case 126134452u:
+                    {
+                        bool _0 = default(bool);
+                        double _1 = default(double);
+                        _call.Read(global::interfaces.MarketWire.ReadOut_price(_call.Reader, ref _0, ref _1));
+                        return new global::interfaces.Market_price_Out { live = _0, return_ = _1 };
+                    }
+                    case 265547522u:
+                    {
+                        global::interfaces.Closed _raised = new global::interfaces.Closed();
+                        _call.Read(global::interfaces.ClosedSupport.Decode(_raised, _call.Reader));
+                        throw _raised;
+                    }
+                    default:
+                        _call.Skip();
+                        break;
+                }
+            }
+        }
+
         internal static bool WriteIn_subscribe(global::Tickwire.Cdr.CdrWriter w, string _0)
         {
             if (!w.WriteString(_0, 0))
@@ -195,6 +228,25 @@ namespace interfaces
                 return r.Unread("interfaces::Market.get_depth.return_");
             return true;
         }
+
+        internal static int Outcome_get_depth(global::Tickwire.Rpc.ClientCall _call)
+        {
+            for (;;)
+            {
+                switch (_call.Next())
+                {
+                    case 126134452u:
+                    {
+                        int _0 = default(int);
+                        _call.Read(global::interfaces.MarketWire.ReadOut_get_depth(_call.Reader, ref _0));
+                        return _0;
+                    }
+                    default:
+                        _call.Skip();
+                        break;
+                }
+            }
+        }
     }
 
     /// <summary>Calls a service of the interface Market. A call takes up to the time-out, the time until the service is found among it.</summary>
@@ -212,29 +264,20 @@ namespace interfaces
             using (global::Tickwire.Rpc.ClientCall _call = _Begin(65774968u, null))
             {
                 _call.Ask(global::interfaces.MarketWire.WriteIn_price(_call.Writer, symbol));
-                for (;;)
-                {
-                    switch (_call.Next())
-                    {
-                        case 126134452u:
-                        {
-                            bool _0 = default(bool);
-                            double _1 = default(double);
-                            _call.Read(global::interfaces.MarketWire.ReadOut_price(_call.Reader, ref _0, ref _1));
-                            live = _0;
-                            return _1;
-                        }
-                        case 265547522u:
-                        {
-                            global::interfaces.Closed _raised = new global::interfaces.Closed();
-                            _call.Read(global::interfaces.ClosedSupport.Decode(_raised, _call.Reader));
-                            throw _raised;
-                        }
-                        default:
-                            _call.Skip();
-                            break;
-                    }
-                }
+                global::interfaces.Market_price_Out _all = global::interfaces.MarketWire.Outcome_price(_call);
+                live = _all.live;
+                return _all.return_;
+            }
+        }
+
+        /// <summary>The last price of a security.</summary>
+        /// <returns>A task, which no thread waits for: see <see cref="T:Tickwire.Rpc.Client"/>.</returns>
+        public async global::System.Threading.Tasks.Task<global::interfaces.Market_price_Out> priceAsync(string symbol, global::System.Threading.CancellationToken cancel = default(global::System.Threading.CancellationToken))
+        {
+            using (global::Tickwire.Rpc.ClientCall _call = _Begin(65774968u, null))
+            {
+                await _call.AskAsync(global::interfaces.MarketWire.WriteIn_price(_call.Writer, symbol), cancel).ConfigureAwait(false);
+                return global::interfaces.MarketWire.Outcome_price(_call);
             }
         }
 
@@ -248,26 +291,33 @@ namespace interfaces
         }
 
         /// <summary>As the interface says.</summary>
+        /// <returns>A task, which no thread waits for: see <see cref="T:Tickwire.Rpc.Client"/>.</returns>
+        public async global::System.Threading.Tasks.Task subscribeAsync(string symbol, global::System.Threading.CancellationToken cancel = default(global::System.Threading.CancellationToken))
+        {
+            using (global::Tickwire.Rpc.ClientCall _call = _Begin(37652815u, null))
+            {
+                await _call.TellAsync(global::interfaces.MarketWire.WriteIn_subscribe(_call.Writer, symbol), cancel).ConfigureAwait(false);
+            }
+        }
+
+        /// <summary>As the interface says.</summary>
         public int get_depth()
         {
             using (global::Tickwire.Rpc.ClientCall _call = _Begin(94851262u, null))
             {
                 _call.Ask(true);
-                for (;;)
-                {
-                    switch (_call.Next())
-                    {
-                        case 126134452u:
-                        {
-                            int _0 = default(int);
-                            _call.Read(global::interfaces.MarketWire.ReadOut_get_depth(_call.Reader, ref _0));
-                            return _0;
-                        }
-                        default:
-                            _call.Skip();
-                            break;
-                    }
-                }
+                return global::interfaces.MarketWire.Outcome_get_depth(_call);
+            }
+        }
+
+        /// <summary>As the interface says.</summary>
+        /// <returns>A task, which no thread waits for: see <see cref="T:Tickwire.Rpc.Client"/>.</returns>
+        public async global::System.Threading.Tasks.Task<int> get_depthAsync(global::System.Threading.CancellationToken cancel = default(global::System.Threading.CancellationToken))
+        {
+            using (global::Tickwire.Rpc.ClientCall _call = _Begin(94851262u, null))
+            {
+                await _call.AskAsync(true, cancel).ConfigureAwait(false);
+                return global::interfaces.MarketWire.Outcome_get_depth(_call);
             }
         }
     }

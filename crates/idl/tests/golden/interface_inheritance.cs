@@ -62,6 +62,24 @@ namespace interfaces_of_two
             "};\n",
             new uint[] { 18846175u },
             new uint[] { 18846175u });
+
+        internal static void Outcome_ping(global::Tickwire.Rpc.ClientCall _call)
+        {
+            for (;;)
+            {
+                switch (_call.Next())
+                {
+                    case 126134452u:
+                    {
+                        _call.Read(true);
+                        return;
+                    }
+                    default:
+                        _call.Skip();
+                        break;
+                }
+            }
+        }
     }
 
     /// <summary>Calls a service of the interface Service. A call takes up to the time-out, the time until the service is found among it.</summary>
@@ -79,20 +97,18 @@ namespace interfaces_of_two
             using (global::Tickwire.Rpc.ClientCall _call = _Begin(18846175u, new uint[] { 126134452u }))
             {
                 _call.Ask(true);
-                for (;;)
-                {
-                    switch (_call.Next())
-                    {
-                        case 126134452u:
-                        {
-                            _call.Read(true);
-                            return;
-                        }
-                        default:
-                            _call.Skip();
-                            break;
-                    }
-                }
+                global::interfaces_of_two.ServiceWire.Outcome_ping(_call);
+            }
+        }
+
+        /// <summary>As the interface says.</summary>
+        /// <returns>A task, which no thread waits for: see <see cref="T:Tickwire.Rpc.Client"/>.</returns>
+        public async global::System.Threading.Tasks.Task pingAsync(global::System.Threading.CancellationToken cancel = default(global::System.Threading.CancellationToken))
+        {
+            using (global::Tickwire.Rpc.ClientCall _call = _Begin(18846175u, new uint[] { 126134452u }))
+            {
+                await _call.AskAsync(true, cancel).ConfigureAwait(false);
+                global::interfaces_of_two.ServiceWire.Outcome_ping(_call);
             }
         }
     }
@@ -129,6 +145,13 @@ namespace interfaces_of_two
     public interface Market : global::interfaces_of_two.Service
     {
         double[] prices(int from, ref int count);
+    }
+
+    /// <summary>What comes back of prices of Market.</summary>
+    public struct Market_prices_Out
+    {
+        public int count;
+        public double[] return_;
     }
 
     static class MarketWire
@@ -240,6 +263,26 @@ namespace interfaces_of_two
                 return r.Unread("interfaces_of_two::Market.prices.return_");
             return true;
         }
+
+        internal static global::interfaces_of_two.Market_prices_Out Outcome_prices(global::Tickwire.Rpc.ClientCall _call)
+        {
+            for (;;)
+            {
+                switch (_call.Next())
+                {
+                    case 126134452u:
+                    {
+                        int _0 = default(int);
+                        double[] _1 = global::System.Array.Empty<double>();
+                        _call.Read(global::interfaces_of_two.MarketWire.ReadOut_prices(_call.Reader, ref _0, ref _1));
+                        return new global::interfaces_of_two.Market_prices_Out { count = _0, return_ = _1 };
+                    }
+                    default:
+                        _call.Skip();
+                        break;
+                }
+            }
+        }
     }
 
     /// <summary>Calls a service of the interface Market. A call takes up to the time-out, the time until the service is found among it.</summary>
@@ -257,20 +300,18 @@ namespace interfaces_of_two
             using (global::Tickwire.Rpc.ClientCall _call = _Begin(18846175u, new uint[] { 126134452u }))
             {
                 _call.Ask(true);
-                for (;;)
-                {
-                    switch (_call.Next())
-                    {
-                        case 126134452u:
-                        {
-                            _call.Read(true);
-                            return;
-                        }
-                        default:
-                            _call.Skip();
-                            break;
-                    }
-                }
+                global::interfaces_of_two.ServiceWire.Outcome_ping(_call);
+            }
+        }
+
+        /// <summary>As the interface says.</summary>
+        /// <returns>A task, which no thread waits for: see <see cref="T:Tickwire.Rpc.Client"/>.</returns>
+        public async global::System.Threading.Tasks.Task pingAsync(global::System.Threading.CancellationToken cancel = default(global::System.Threading.CancellationToken))
+        {
+            using (global::Tickwire.Rpc.ClientCall _call = _Begin(18846175u, new uint[] { 126134452u }))
+            {
+                await _call.AskAsync(true, cancel).ConfigureAwait(false);
+                global::interfaces_of_two.ServiceWire.Outcome_ping(_call);
             }
         }
 
@@ -280,23 +321,20 @@ namespace interfaces_of_two
             using (global::Tickwire.Rpc.ClientCall _call = _Begin(254979759u, null))
             {
                 _call.Ask(global::interfaces_of_two.MarketWire.WriteIn_prices(_call.Writer, from, count));
-                for (;;)
-                {
-                    switch (_call.Next())
-                    {
-                        case 126134452u:
-                        {
-                            int _0 = default(int);
-                            double[] _1 = global::System.Array.Empty<double>();
-                            _call.Read(global::interfaces_of_two.MarketWire.ReadOut_prices(_call.Reader, ref _0, ref _1));
-                            count = _0;
-                            return _1;
-                        }
-                        default:
-                            _call.Skip();
-                            break;
-                    }
-                }
+                global::interfaces_of_two.Market_prices_Out _all = global::interfaces_of_two.MarketWire.Outcome_prices(_call);
+                count = _all.count;
+                return _all.return_;
+            }
+        }
+
+        /// <summary>As the interface says.</summary>
+        /// <returns>A task, which no thread waits for: see <see cref="T:Tickwire.Rpc.Client"/>.</returns>
+        public async global::System.Threading.Tasks.Task<global::interfaces_of_two.Market_prices_Out> pricesAsync(int from, int count, global::System.Threading.CancellationToken cancel = default(global::System.Threading.CancellationToken))
+        {
+            using (global::Tickwire.Rpc.ClientCall _call = _Begin(254979759u, null))
+            {
+                await _call.AskAsync(global::interfaces_of_two.MarketWire.WriteIn_prices(_call.Writer, from, count), cancel).ConfigureAwait(false);
+                return global::interfaces_of_two.MarketWire.Outcome_prices(_call);
             }
         }
     }

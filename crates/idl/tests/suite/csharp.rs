@@ -55,7 +55,7 @@ fn compilers_take_it_without_a_warning() {
     compiles(&arguments);
 
     let reference = PathBuf::from(format!("-r:{}", dll.display()));
-    for (name, compilation) in corpus(&["c_only.idl"], "cs") {
+    for (name, compilation) in corpus(&["c_only.idl", "services.idl"], "cs") {
         let source = folder.join(format!("{name}.cs"));
         fs::write(&source, csharp(&compilation)).expect("it can be written");
         let out = PathBuf::from(format!("-out:{}", folder.join("corpus.dll").display()));
@@ -110,6 +110,18 @@ fn what_csharp_cannot_have_is_told_with_its_place() {
         (
             "interface I { void Dispose(); void Dispose_(); };",
             "`Dispose_` of `I` means something else in its client",
+        ),
+        (
+            "interface I { void f(); void fAsync(); };",
+            "`fAsync` of `I` means something else in its client",
+        ),
+        (
+            "interface I { void f(out long Equals, inout long Equals_); };",
+            "two parameters of `f` are `Equals_` in C#",
+        ),
+        (
+            "interface I { long f(out long a); }; struct I_f_Out { long a; };",
+            "`I_f_Out` and `I` both have `I_f_Out` in C#",
         ),
         (
             "interface I { void f(); }; struct IClient { long a; };",
