@@ -50,21 +50,36 @@ namespace Tickwire
         public async Task WaitAsync(CancellationToken cancel = default(CancellationToken))
         {
             cancel.ThrowIfCancellationRequested();
-            TaskCompletionSource<bool> waiter =
-                new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
             lock (_waiting)
             {
                 if (_unread == null)
                     _unread = CreateReadCondition(SampleStates.NotRead);
-                _waiters.Add(waiter);
             }
             Waits(true);
             try
             {
                 Need(Statuses.DataAvailable);
+                // What is told may have been taken before, by who did not wait to be told.
+                while (!await ToldAsync(cancel).ConfigureAwait(false)) { }
+            }
+            finally
+            {
+                Waits(false);
+            }
+        }
+
+        /// Completes when there is such a sample, or it is told that there are data, and with whether there is one.
+        async Task<bool> ToldAsync(CancellationToken cancel)
+        {
+            TaskCompletionSource<bool> waiter =
+                new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+            lock (_waiting)
+                _waiters.Add(waiter);
+            try
+            {
                 // What comes from here on is told; what came before is there already.
                 if (_unread.Holds)
-                    return;
+                    return true;
                 using (cancel.Register(() => waiter.TrySetCanceled()))
                     await waiter.Task.ConfigureAwait(false);
             }
@@ -72,8 +87,8 @@ namespace Tickwire
             {
                 lock (_waiting)
                     _waiters.Remove(waiter);
-                Waits(false);
             }
+            return _unread.Holds;
         }
 
         /// <summary>Takes samples, at most <paramref name="max"/> or all if that is 0, as soon as there are any.</summary>

@@ -137,6 +137,24 @@ static partial class Tests
         }
     }
 
+    static void TestTasksDoNotCompleteWithWhatWasTakenBefore()
+    {
+        using (var pair = new Pair())
+        {
+            for (int i = 0; i < 500; i++)
+            {
+                pair.Writer.Write(Value("A", i));
+                Is(pair.Next().seven, i);
+                using (var cancel = new CancellationTokenSource())
+                {
+                    var waits = pair.Reader.WaitAsync(cancel.Token);
+                    cancel.Cancel();
+                    Throws<OperationCanceledException>(() => waits.GetAwaiter().GetResult());
+                }
+            }
+        }
+    }
+
     static void TestManyTasksWaitForOneReader()
     {
         using (var pair = new Pair())
