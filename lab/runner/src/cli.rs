@@ -142,7 +142,7 @@ struct PrepareArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  lab/run seeds                            everything, about 24 minutes
+  lab/run seeds                            everything, about 33 minutes
   lab/run seeds --quick                    the same in about 4
   lab/run --list                           what there is
   lab/run raw --peers tickwire,zeromq      one scenario, two peers and the floor
