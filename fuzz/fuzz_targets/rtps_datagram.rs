@@ -122,6 +122,11 @@ fuzz_target!(|input: &[u8]| {
                 _ => {}
             }
         }
+        // A record of a log may be such a sample.
+        let mut record = MessageReader::of(PEER);
+        if let Ok(data) = record.plain_sample(Guid::new(PEER, WRITER), body) {
+            reader.handle_data(now, record.context(), &data, &mut cache);
+        }
         now = now + Duration::from_millis(7);
         writer.handle_timeout(now, &mut outbox);
         reader.handle_timeout(now, &mut outbox);

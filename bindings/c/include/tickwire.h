@@ -534,11 +534,16 @@ tw_result tw_requester_call(tw_requester *requester, const void *data, size_t le
  *
  * `on_end` is called exactly once, when the call ends: with TW_OK and the reply, which is one sample and belongs to the
  * function, to be returned by tw_samples_return(); or with TW_BAD_HANDLE and NULL when the call is deleted, or what it was
- * made from, or with TW_OUT_OF_RESOURCES. It runs on a thread that delivers data, under the rules of listeners, on that
- * which deletes, or on this one before this returns. If this fails, it is not called.
+ * made from, or with TW_OUT_OF_RESOURCES. It runs on a thread that delivers data, on that which deletes, or on this one
+ * before this returns; those of two calls may run at once. It may call anything, and should not take its time, as nothing
+ * else is delivered meanwhile. If this fails, it is not called.
  *
- * tw_delete() with `call` gives the call up, as one that takes too long; the service may have done what was asked. That is
- * TW_BAD_HANDLE if it has ended. TW_OUT_OF_RESOURCES if 1024 calls are under way; else as tw_writer_write(). */
+ * What belongs to `context` is to be freed by `on_end`, and nowhere else: when tw_delete() has returned, be it of the call or
+ * of what it was made from, another thread may still be about to call it.
+ *
+ * tw_delete() with `call` gives the call up, as one that takes too long; the service may have done what was asked, and a
+ * reply that has just come counts. That is TW_BAD_HANDLE if the call has ended or is about to. TW_OUT_OF_RESOURCES if 1024
+ * calls are under way; else as tw_writer_write(). */
 tw_result tw_requester_send(tw_requester *requester, const void *data, size_t len,
                             void (*on_end)(tw_result result, tw_samples *reply, void *context), void *context,
                             tw_call **call);

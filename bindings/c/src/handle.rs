@@ -6,7 +6,7 @@
 //! one ends it.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -348,15 +348,15 @@ pub(crate) fn remove(handle: Handle) -> Result<Vec<AnyObject>> {
         drop(table);
         return Err(unknown(handle, &[]));
     }
-    let mut removed = vec![handle];
+    let mut removed = HashSet::from([handle]);
     if has_children(handle) {
         // Nothing is older than what it was made from, but places are used again.
         loop {
             let known = removed.len();
             for object in table.slots.iter().filter_map(|slot| slot.object.as_ref()) {
                 let (child, parent) = (object.handle(), object.parent());
-                if removed.contains(&parent) && !removed.contains(&child) {
-                    removed.push(child);
+                if removed.contains(&parent) {
+                    removed.insert(child);
                 }
             }
             if removed.len() == known {

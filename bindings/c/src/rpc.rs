@@ -23,7 +23,8 @@ pub(crate) type AnyReplier = Replier<Serialized, Serialized>;
 /// A call that was sent and nobody waits for. It is in the table of handles until its reply comes, or it is given up: who
 /// takes it out of there ends it.
 pub(crate) struct Call {
-    pending: Mutex<PendingReply<Serialized>>,
+    /// What makes room for another call when it is dropped.
+    pending: Mutex<Option<PendingReply<Serialized>>>,
     /// Who is told of the end, once the call has begun.
     ending: Mutex<Option<Ending>>,
 }
@@ -32,8 +33,10 @@ impl Call {
     fn begin(&self, handle: Handle, ending: Ending) {
         *lock(&self.ending) = Some(ending);
         let waker = Waker::from(Arc::new(Ring(handle)));
-        let polled = Pin::new(&mut *lock(&self.pending)).poll(&mut Context::from_waker(&waker));
-        if let Poll::Ready(reply) = polled {
+        let mut context = Context::from_waker(&waker);
+        let poll = |pending: &mut PendingReply<_>| Pin::new(pending).poll(&mut context);
+        let polled = lock(&self.pending).as_mut().map(poll);
+        if let Some(Poll::Ready(reply)) = polled {
             // Another thread may have deleted the requester.
             let _ = handle::remove(handle);
             self.end(Ok(reply));
@@ -50,6 +53,8 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
+        // Who is told may send another one.
+        *lock(&self.pending) = None;
         self.end(Err(Code::BAD_HANDLE));
     }
 }
@@ -62,7 +67,7 @@ impl Wake for Ring {
         // Else it was given up meanwhile.
         for object in handle::remove(self.0).unwrap_or_default() {
             if let Some(call) = Call::of(&object) {
-                let reply = lock(&call.pending).take();
+                let reply = lock(&call.pending).as_ref().and_then(PendingReply::take);
                 if let Some(reply) = reply {
                     call.end(Ok(reply));
                 }
@@ -148,7 +153,7 @@ export! {
         let entry = get::<AnyRequester>(requester)?;
         let request = Serialized::from_payload(data.get(len, "data")?.to_vec());
         let sent = Call {
-            pending: Mutex::new(entry.send(&request)?),
+            pending: Mutex::new(Some(entry.send(&request)?)),
             ending: Mutex::default(),
         };
         let handle = handle::add(requester, sent)?;

@@ -80,7 +80,7 @@ namespace Tickwire
                 // What comes from here on is told; what came before is there already.
                 if (_unread.Holds)
                     return true;
-                using (cancel.Register(() => waiter.TrySetCanceled()))
+                using (cancel.Register(() => waiter.TrySetCanceled(cancel)))
                     await waiter.Task.ConfigureAwait(false);
             }
             finally

@@ -258,7 +258,7 @@ namespace Tickwire
             InconsistentTopic = Marshal.GetFunctionPointerForDelegate(InconsistentTopic)
         };
 
-        /// Listeners that the library has, of all objects.
+        /// Listeners and calls that the library has, of all objects.
         internal static int Contexts;
 
         /// Whether this thread is in a handler.

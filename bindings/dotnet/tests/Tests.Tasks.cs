@@ -160,6 +160,47 @@ static partial class Tests
         }
     }
 
+    static void TestACancelledTaskIsNotLate()
+    {
+        using (var participant = new DomainParticipant(0))
+        using (var nobodys = new TwiceClient(participant, "Nobody", Long))
+        {
+            for (int round = 0; round < 300; round++)
+            {
+                using (var cancel = new CancellationTokenSource())
+                {
+                    var seeks = nobodys.haltAsync(cancel.Token);
+                    var finds = nobodys.WaitForServiceAsync(Long, cancel.Token);
+                    cancel.CancelAfter(round % 7);
+                    foreach (var task in new[] { seeks, finds })
+                        Throws<OperationCanceledException>(() => Ends(task));
+                }
+            }
+        }
+    }
+
+    static void TestATokenWhoseSourceIsGoneEndsATask()
+    {
+        using (var it = new Served())
+        {
+            it.Client.halt();
+            var cancel = new CancellationTokenSource();
+            var token = cancel.Token;
+            cancel.Dispose();
+            for (int round = 0; round < 10; round++)
+            {
+                try
+                {
+                    Is(Of(it.Client.priceAsync("TICK", token)), 4.0, "where such a token is taken for one that never fires");
+                }
+                catch (ObjectDisposedException)
+                {
+                }
+            }
+            Is(Of(it.Client.priceAsync("TICK")), 4.0, "what it goes on with");
+        }
+    }
+
     static void TestTasksEndWithTheirClientOrParticipant()
     {
         foreach (bool isClient in new[] { true, false })

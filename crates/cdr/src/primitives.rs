@@ -67,10 +67,14 @@ macro_rules! numbers {
 
             fn decode_all(values: &mut [Self], reader: &mut Reader<'_>) -> Result<(), DecodeError> {
                 let (bytes, order) = reader.read_primitives(values.len())?;
-                let pairs = values.iter_mut().zip(bytes);
-                match order {
-                    ByteOrder::Little => pairs.for_each(|(v, &b)| *v = Self::from_le_bytes(b)),
-                    ByteOrder::Big => pairs.for_each(|(v, &b)| *v = Self::from_be_bytes(b)),
+                // In pieces for the reason that `copy` has.
+                const PIECE: usize = copy::PIECE / size_of::<$rust>();
+                for (values, bytes) in values.chunks_mut(PIECE).zip(bytes.chunks(PIECE)) {
+                    let pairs = values.iter_mut().zip(bytes);
+                    match order {
+                        ByteOrder::Little => pairs.for_each(|(v, &b)| *v = Self::from_le_bytes(b)),
+                        ByteOrder::Big => pairs.for_each(|(v, &b)| *v = Self::from_be_bytes(b)),
+                    }
                 }
                 Ok(())
             }

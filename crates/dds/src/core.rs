@@ -635,12 +635,12 @@ impl Core {
 
     /// Interfaces may have changed: uses them as they are now, and tells others.
     pub(crate) fn follow_interfaces(&self) {
-        if !self
-            .network
-            .watch
-            .as_ref()
-            .is_some_and(InterfaceWatch::drain)
-        {
+        let watch = self.network.watch.as_ref();
+        let changed = watch.map(InterfaceWatch::drain).unwrap_or_default();
+        if changed.routes {
+            self.network.forget_ways();
+        }
+        if !changed.interfaces {
             return;
         }
         let followed = match self.network.follow() {

@@ -227,15 +227,22 @@ impl Network {
         Ok(self.follow_to(self.selection.among(&all), local_addresses(&all)))
     }
 
-    fn follow_to(&self, selected: Vec<Interface>, local: Vec<Ipv4Addr>) -> Option<Followed> {
+    /// Has what is sent find its way anew, as addresses or routes are others now.
+    pub(crate) fn forget_ways(&self) {
         if let Some(user) = &self.user {
             user.forget_ways();
         }
+    }
+
+    fn follow_to(&self, selected: Vec<Interface>, local: Vec<Ipv4Addr>) -> Option<Followed> {
         let before = self.refused();
         let is_same = {
             let links = lock(&self.links);
             links.selected == selected && links.local == local
         };
+        if !is_same {
+            self.forget_ways();
+        }
         if is_same && before.is_empty() {
             return None;
         }

@@ -14,6 +14,7 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeSpec;
 use rustix::net::{RecvFlags, recvfrom};
+use socket2::Socket;
 use tickwire_base::Timestamp;
 
 use crate::clock::nanos;
@@ -345,10 +346,19 @@ fn send_batch(
 ) -> Result<(), SendError> {
     let mut first_error = Ok(());
     let mut rest = batch;
+    let connected = match sole_destination(batch).filter(|_| dscp == 0) {
+        Some(to) => socket.connected(to),
+        None => {
+            let destinations = batch.iter().filter_map(|&(_, to)| to);
+            destinations.for_each(|to| socket.part(to));
+            None
+        }
+    };
     while let Some(&(bytes, destination)) = rest.first() {
-        let sent = match socket.local_address() {
-            SocketAddr::V4(_) => send_some_v4(socket, dscp, rest),
-            SocketAddr::V6(_) => send_some_v6(socket, dscp, rest),
+        let sent = match (&connected, socket.local_address()) {
+            (Some(connected), _) => send_some_connected(connected, rest),
+            (None, SocketAddr::V4(_)) => send_some_v4(socket, dscp, rest),
+            (None, SocketAddr::V6(_)) => send_some_v6(socket, dscp, rest),
         };
         match (sent, destination) {
             (Ok(sent), _) if sent > 0 => rest = rest.get(sent..).unwrap_or_default(),
@@ -361,6 +371,34 @@ fn send_batch(
         }
     }
     first_error
+}
+
+/// Where all of them go, if that is one address.
+fn sole_destination(batch: &[(&[u8], Option<SocketAddr>)]) -> Option<SocketAddr> {
+    let &(_, first) = batch.first()?;
+    first.filter(|_| batch.iter().all(|&(_, to)| to == first))
+}
+
+/// Sends those that all go where the socket is connected.
+fn send_some_connected(
+    socket: &Socket,
+    batch: &[(&[u8], Option<SocketAddr>)],
+) -> nix::Result<usize> {
+    lend(&SEND_V4, headers, |headers| {
+        let slices = slices(batch);
+        let slices = slices.get(..batch.len()).unwrap_or_default();
+        let none: [Option<SockaddrIn>; BATCH] = [None; BATCH];
+        let flags = MsgFlags::empty();
+        sendmmsg(socket.as_raw_fd(), headers, slices, &none[..], [], flags).map(Iterator::count)
+    })
+}
+
+/// The bytes of as many datagrams as there are.
+fn slices<'a>(batch: &[(&'a [u8], Option<SocketAddr>)]) -> [[IoSlice<'a>; 1]; BATCH] {
+    std::array::from_fn(|at| {
+        let bytes = batch.get(at).map_or(&[][..], |&(bytes, _)| bytes);
+        [IoSlice::new(bytes)]
+    })
 }
 
 fn send_some_v4(
@@ -418,11 +456,7 @@ fn send_some<S: SockaddrLike + Copy>(
     mark: &[ControlMessage<'_>],
     address: impl Fn(SocketAddr) -> Option<S>,
 ) -> nix::Result<usize> {
-    let slices: [[IoSlice<'_>; 1]; BATCH] = std::array::from_fn(|i| {
-        [IoSlice::new(
-            batch.get(i).map_or(&[][..], |(bytes, _)| bytes),
-        )]
-    });
+    let slices = slices(batch);
     let mut addresses: [Option<S>; BATCH] = [None; BATCH];
     let mut count = 0;
     for (slot, (_, destination)) in addresses.iter_mut().zip(batch) {

@@ -50,7 +50,7 @@ pub use poller::{Poller, Ready, Waker};
 pub use selection::InterfaceSelection;
 pub use socket::{ReceiveTimestamps, UdpOptions, UdpSocket};
 pub use switches::ContextSwitches;
-pub use watch::InterfaceWatch;
+pub use watch::{Changed, InterfaceWatch};
 
 /// The largest payload that one UDP datagram carries over IPv4, in bytes.
 pub const MAX_DATAGRAM_BYTES: usize = 65_507;

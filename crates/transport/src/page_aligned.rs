@@ -7,7 +7,6 @@ use std::ops::{Deref, DerefMut};
 /// The kernel copies what has come by one instruction, `rep movsb`, whose price depends on where source and destination lie
 /// in their pages (see [`tickwire_base::copy`]). Datagrams begin early in one, and memory of many bytes from an allocator
 /// 16 bytes behind the begin of one: to receive 16 KB there takes 5 to 9 µs longer on AMD's Zen 3.
-#[derive(Debug)]
 pub(crate) struct PageAligned {
     memory: Vec<u8>,
     start: usize,

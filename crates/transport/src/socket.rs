@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
@@ -32,8 +33,8 @@ pub struct UdpOptions {
     pub busy_poll: Option<Duration>,
     /// Whether the kernel notes when datagrams come. Default off.
     pub receive_timestamps: ReceiveTimestamps,
-    /// Whether single datagrams that go to the same address again and again are sent by another socket, which is connected
-    /// there: from a port of its own, and up to 16 such sockets. Default no.
+    /// Whether datagrams that go to one address alone again and again are sent by another socket, which is connected there:
+    /// from a port of its own, and up to 16 such sockets. Default no.
     pub connects: bool,
 }
 
@@ -188,6 +189,18 @@ impl UdpSocket {
         datagrams: impl IntoIterator<Item = (u8, &'a [u8], SocketAddr)>,
     ) -> Result<(), SendError> {
         send_to_each_marked(self, datagrams.into_iter())
+    }
+
+    /// The socket by which datagrams are to be sent that go there alone, if it is [another](UdpOptions::connects).
+    pub(crate) fn connected(&self, to: SocketAddr) -> Option<Arc<Socket>> {
+        self.connections.as_ref()?.socket(to)
+    }
+
+    /// Something goes there by this socket itself, as does what follows.
+    pub(crate) fn part(&self, to: SocketAddr) {
+        self.connections
+            .iter()
+            .for_each(|connections| connections.part(to));
     }
 
     /// Has datagrams that [are sent by connected sockets](UdpOptions::connects) find their way anew, as addresses and

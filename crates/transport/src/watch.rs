@@ -1,4 +1,4 @@
-//! Hearing from the kernel that interfaces or addresses have changed (rtnetlink(7)). Says that they
+//! Hearing from the kernel that interfaces, addresses or routes have changed (rtnetlink(7)). Says that they
 //! have, not how: who wants to know looks at them anew.
 
 use std::io;
@@ -11,10 +11,19 @@ use nix::sys::socket::{
 
 use crate::SocketError;
 
-/// Becomes readable when an interface or an IPv4 address of this network namespace comes, goes or
+/// Becomes readable when an interface, an IPv4 address or route of this network namespace comes, goes or
 /// changes. Costs a file descriptor, and nothing while nothing changes.
 #[derive(Debug)]
 pub struct InterfaceWatch(OwnedFd);
+
+/// What has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Interfaces or addresses.
+    pub interfaces: bool,
+    /// Routes.
+    pub routes: bool,
+}
 
 impl InterfaceWatch {
     /// Watches from now on.
@@ -29,22 +38,37 @@ impl InterfaceWatch {
             SockProtocol::NetlinkRoute,
         );
         let fd = fd.map_err(failed)?;
-        let address = NetlinkAddr::new(0, RTMGRP_LINK | RTMGRP_IPV4_IFADDR);
+        let groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE;
+        let address = NetlinkAddr::new(0, groups);
         bind(fd.as_raw_fd(), &address).map_err(failed)?;
         Ok(Self(fd))
     }
 
-    /// Forgets what was told so far; whether anything was.
-    pub fn drain(&self) -> bool {
-        let mut told = false;
+    /// Forgets what was told so far; what that was.
+    pub fn drain(&self) -> Changed {
+        let mut changed = Changed::default();
         loop {
-            // Messages are cut short, as nobody reads them.
-            match recv(self.0.as_raw_fd(), &mut [0; 64], MsgFlags::MSG_DONTWAIT) {
-                Ok(0) => return told,
+            // Messages are cut short, as nobody reads them; each comes alone.
+            let mut message = [0; 64];
+            match recv(self.0.as_raw_fd(), &mut message, MsgFlags::MSG_DONTWAIT) {
+                Ok(0) => return changed,
+                Ok(_) => {
+                    // A header begins with the length, in four bytes, and the type.
+                    let [_, _, _, _, low, high, ..] = message;
+                    match u16::from_ne_bytes([low, high]) {
+                        RTM_NEWROUTE | RTM_DELROUTE => changed.routes = true,
+                        _ => changed.interfaces = true,
+                    }
+                }
                 // Some were too many for the kernel to keep.
-                Ok(_) | Err(Errno::ENOBUFS) => told = true,
+                Err(Errno::ENOBUFS) => {
+                    changed = Changed {
+                        interfaces: true,
+                        routes: true,
+                    };
+                }
                 Err(Errno::EINTR) => {}
-                Err(_) => return told,
+                Err(_) => return changed,
             }
         }
     }
@@ -60,6 +84,11 @@ impl AsFd for InterfaceWatch {
 const RTMGRP_LINK: u32 = 1;
 /// IPv4 addresses come and go.
 const RTMGRP_IPV4_IFADDR: u32 = 0x10;
+/// And routes.
+const RTMGRP_IPV4_ROUTE: u32 = 0x40;
+/// Types of messages that tell of routes.
+const RTM_NEWROUTE: u16 = 24;
+const RTM_DELROUTE: u16 = 25;
 
 #[cfg(test)]
 mod tests {
@@ -69,6 +98,6 @@ mod tests {
     fn nothing_is_told_while_nothing_changes() {
         let watch = InterfaceWatch::new().expect("every Linux has netlink");
         watch.drain();
-        assert!(!watch.drain());
+        assert_eq!(watch.drain(), Changed::default());
     }
 }

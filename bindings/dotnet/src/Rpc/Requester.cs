@@ -73,8 +73,8 @@ namespace Tickwire.Rpc
             string missing = Missing();
             if (missing == null)
                 return null;
-            Seeks(true);
             CancellationTokenSource ended = CancellationTokenSource.CreateLinkedTokenSource(cancel);
+            Seeks(true);
             try
             {
                 Task late = Task.Delay(deadline.Milliseconds, ended.Token);
@@ -86,6 +86,8 @@ namespace Tickwire.Rpc
                     if (missing == null)
                         return null;
                 }
+                // Which ends the delay, too.
+                cancel.ThrowIfCancellationRequested();
                 return missing;
             }
             finally
@@ -200,16 +202,33 @@ namespace Tickwire.Rpc
         internal async Task<Native.Samples> EndAsync(Deadline deadline, CancellationToken cancel)
         {
             TimerCallback late = _ => GiveUp(_reply.TrySetException(Late(deadline)));
+            bool isTaken = false;
             try
             {
                 using (cancel.Register(() => GiveUp(_reply.TrySetCanceled(cancel))))
                 using (new Timer(late, null, deadline.Milliseconds, Timeout.Infinite))
-                    return await _reply.Task.ConfigureAwait(false);
+                {
+                    Native.Samples reply = await _reply.Task.ConfigureAwait(false);
+                    isTaken = true;
+                    return reply;
+                }
             }
             finally
             {
                 // The source of the token may be gone, which throws.
-                GiveUp(_reply.TrySetCanceled());
+                if (!isTaken)
+                    LetGo();
+            }
+        }
+
+        /// Nobody takes the reply, whether or not it has come.
+        unsafe void LetGo()
+        {
+            GiveUp(_reply.TrySetCanceled());
+            if (_reply.Task.Status == TaskStatus.RanToCompletion)
+            {
+                Native.Samples reply = _reply.Task.Result;
+                Native.tw_samples_return(&reply);
             }
         }
 

@@ -125,7 +125,7 @@ impl CountingLog {
         if let Some((first, rest)) = claim.bytes_mut().split_at_mut_checked(head.len())
             && let Some((second, padding)) = rest.split_at_mut_checked(payload.len())
         {
-            first.copy_from_slice(head);
+            copy::copy(head, first);
             copy::copy(payload, second);
             if !padding.is_empty() {
                 padding.fill(0);

@@ -180,7 +180,7 @@ impl<'a> MessageReader<'a> {
     #[inline]
     pub fn plain_sample(&mut self, writer: Guid, bytes: &'a [u8]) -> Result<Data<'a>, Malformed> {
         let (sample, payload) = PlainSample::read(bytes)?;
-        if !self.is_plain || self.context.source_prefix != writer.prefix {
+        if !self.is_alike(writer) {
             *self = Self {
                 skipped_count: self.skipped_count,
                 context: Context {
@@ -205,7 +205,18 @@ impl<'a> MessageReader<'a> {
     /// Whether [`plain_sample`](Self::plain_sample) of that writer would leave all that is known as it is but the time.
     #[inline]
     pub fn is_alike(&self, writer: Guid) -> bool {
-        self.is_plain && self.context.source_prefix == writer.prefix
+        let Context {
+            version,
+            vendor,
+            source_prefix,
+            ..
+        } = self.context;
+        let header = Header {
+            version,
+            vendor,
+            prefix: source_prefix,
+        };
+        self.is_plain && header == Header::new(writer.prefix)
     }
 
     /// Says how the datagram came.
@@ -483,7 +494,12 @@ mod tests {
                 message.info_dst(GuidPrefix([3; 12]));
             }),
         ];
-        let before = before.iter().map(|message| {
+        let foreign = {
+            let mut bytes = message(1, |_| {});
+            bytes[6..8].copy_from_slice(&VendorId::UNKNOWN.0);
+            bytes
+        };
+        let before = before.iter().chain([&foreign]).map(|message| {
             let mut reader = MessageReader::new(message).expect("a header");
             assert!(reader.next_submessage().is_none());
             reader

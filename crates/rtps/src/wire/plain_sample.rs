@@ -6,7 +6,7 @@ use super::SequenceNumber;
 use super::cursor::{Cursor, Malformed};
 use super::time;
 
-/// What such a sample has before its payload, in a fifth of the bytes that a message takes.
+/// What such a sample has before its payload: 16 bytes, where a message takes 56.
 ///
 /// ```text
 /// 0        8        16

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::error::Error;
 use std::fmt;
 
+use tickwire_base::copy;
+
 use super::layout::{MAX_SEATS, RING, Ring};
 use super::map::{CommonMap, OwnMap};
 use super::memory::MemoryError;
@@ -203,7 +205,7 @@ impl LogWriter {
     /// A record of these bytes.
     pub fn publish(&mut self, payload: &[u8]) -> Result<(), ClaimError> {
         let mut claim = self.claim(payload.len())?;
-        claim.bytes_mut().copy_from_slice(payload);
+        copy::copy(payload, claim.bytes_mut());
         claim.publish();
         Ok(())
     }
