@@ -90,7 +90,7 @@ struct RunArguments {
     /// How many rounds, whatever time they take
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 24
+    /// Some of the sizes, and short runs: about 4 minutes for all scenarios instead of 33
     #[arg(long)]
     quick: bool,
     /// How long a measured run should last, in milliseconds, instead of 200, or 120 with --quick
