@@ -17,6 +17,7 @@ use super::incoming::{Incoming, Long, Progress};
 use super::net::lock;
 use super::options::Counters;
 use super::{Owner, TcpOptions};
+use crate::page_aligned::PageAligned;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -246,7 +247,7 @@ impl Connection {
 
     /// Reads what has come behind what came before: to the beginning of `buffer`, or a long frame to
     /// memory of its own, which takes the place of `whole` when it is.
-    pub(super) fn read(&self, buffer: &mut [u8], whole: &mut Vec<u8>) -> io::Result<Read> {
+    pub(super) fn read(&self, buffer: &mut [u8], whole: &mut PageAligned) -> io::Result<Read> {
         let mut incoming = lock(&self.incoming);
         let long = match std::mem::take(&mut *incoming) {
             Incoming::Long(long) => long,
@@ -254,7 +255,7 @@ impl Connection {
                 let (head, rest) = buffer
                     .split_at_mut_checked(kept.len())
                     .ok_or(io::ErrorKind::InvalidData)?;
-                head.copy_from_slice(&kept);
+                copy::copy(&kept, head);
                 let before = kept.len();
                 *incoming = Incoming::Short(kept);
                 drop(incoming);
@@ -283,13 +284,13 @@ impl Connection {
     pub(super) fn keep(&self, beginning: &[u8]) {
         if let Incoming::Short(kept) = &mut *lock(&self.incoming) {
             kept.clear();
-            kept.extend_from_slice(beginning);
+            copy::append(kept, beginning);
         }
     }
 
     /// Goes on with a long frame, of which the first `len` bytes of `memory` have come; false if there is no
     /// room for it.
-    pub(super) fn keep_long(&self, memory: Vec<u8>, len: usize, shared: &Shared) -> bool {
+    pub(super) fn keep_long(&self, memory: PageAligned, len: usize, shared: &Shared) -> bool {
         let max = shared.options.max_incomplete_bytes_in_all;
         let long = Long::begin(memory, len, &shared.incomplete_bytes, max);
         let has_room = long.is_some();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::frame::frame_len;
+use crate::page_aligned::PageAligned;
 
 /// What a connection keeps from one reception to the next.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) enum Incoming {
 /// The memory of a long frame. It grows with what comes, not with what is announced.
 #[derive(Debug)]
 pub(super) struct Long {
-    bytes: Vec<u8>,
+    bytes: PageAligned,
     len: usize,
     frame_len: usize,
     room: Room,
@@ -40,7 +41,7 @@ pub(super) enum Progress {
     /// More is to come.
     Begun(Long),
     /// It is whole.
-    Whole(Vec<u8>),
+    Whole(PageAligned),
     /// The stream has ended.
     End,
     /// There is no memory for it.
@@ -62,7 +63,7 @@ impl Long {
     /// A frame that is long, of which the first `len` bytes of `memory` have come. Without room, nothing is
     /// taken.
     pub(super) fn begin(
-        memory: Vec<u8>,
+        memory: PageAligned,
         len: usize,
         in_all: &Arc<AtomicUsize>,
         max_in_all: usize,
@@ -92,7 +93,7 @@ impl Long {
                 if !self.room.grow_to(room) {
                     return (Progress::NoRoom, Ok(()));
                 }
-                self.bytes.resize(room, 0);
+                self.bytes.grow_to(room);
             }
             let end = self.bytes.len().min(self.frame_len);
             let rest = self.bytes.get_mut(self.len..end).unwrap_or_default();
@@ -123,20 +124,20 @@ impl Long {
 /// Memory for long frames that are to come, of those that have come.
 #[derive(Debug, Default)]
 pub(super) struct Spares {
-    memory: Vec<Vec<u8>>,
+    memory: Vec<PageAligned>,
     len: usize,
 }
 
 impl Spares {
     /// The memory that was given back last, if there is some.
-    pub(super) fn take(&mut self) -> Vec<u8> {
+    pub(super) fn take(&mut self) -> PageAligned {
         let memory = self.memory.pop().unwrap_or_default();
         self.len -= memory.len();
         memory
     }
 
     /// Keeps it for later, unless that would be too much.
-    pub(super) fn give(&mut self, memory: Vec<u8>) {
+    pub(super) fn give(&mut self, memory: PageAligned) {
         if !memory.is_empty() && self.len + memory.len() <= MAX_SPARE {
             self.len += memory.len();
             self.memory.push(memory);
@@ -160,7 +161,7 @@ impl Drop for Room {
 }
 
 /// The longest frame that is short: what is kept of it may be copied at each reception.
-const SHORT_FRAME: usize = 128 << 10;
+const SHORT_FRAME: usize = 32 << 10;
 /// Bytes that are kept for long frames to come: of some connections by turns.
 const MAX_SPARE: usize = 8 << 20;
 
@@ -178,7 +179,9 @@ mod tests {
     }
 
     fn begun(frame: &[u8], len: usize, all: &Arc<AtomicUsize>, max: usize) -> Option<Long> {
-        Long::begin(frame[..len].to_vec(), len, all, max)
+        let mut memory = PageAligned::new(len);
+        memory.copy_from_slice(&frame[..len]);
+        Long::begin(memory, len, all, max)
     }
 
     #[test]
@@ -205,7 +208,7 @@ mod tests {
                 Progress::Begun(begun) => long = begun,
                 Progress::Whole(bytes) => {
                     assert!(rest.is_empty());
-                    assert_eq!(bytes, frame);
+                    assert_eq!(*bytes, frame);
                     assert_eq!(all.load(Ordering::Relaxed), 0);
                     return;
                 }
@@ -235,7 +238,7 @@ mod tests {
     fn memory_is_kept_as_far_as_it_may_be() {
         let mut spares = Spares::default();
         for len in [MAX_SPARE - 2, 1, 2, 1] {
-            spares.give(vec![0; len]);
+            spares.give(PageAligned::new(len));
         }
         let taken = [(); 4].map(|()| spares.take().len());
         assert_eq!(taken, [1, 1, MAX_SPARE - 2, 0]);

@@ -13,6 +13,7 @@ use super::frame::{Frames, Whole};
 use super::incoming::{Long, Spares};
 use super::net::TcpNet;
 use crate::WaitError;
+use crate::page_aligned::PageAligned;
 
 /// The memory with which one thread at a time reads: 320 KiB, and up to 8 MiB that long messages have had.
 /// Connections keep only the beginnings of messages whose rest has not come.
@@ -24,9 +25,9 @@ pub struct TcpReceiver {
     last: Option<u64>,
     /// How often in a row that one alone was looked at.
     looks: u32,
-    buffer: Vec<u8>,
+    buffer: PageAligned,
     /// A long message.
-    long: Vec<u8>,
+    long: PageAligned,
     /// Memory for others.
     spares: Spares,
 }
@@ -59,8 +60,8 @@ impl TcpReceiver {
             ready: Vec::with_capacity(EVENTS),
             last: None,
             looks: 0,
-            buffer: vec![0; BUFFER_BYTES],
-            long: Vec::new(),
+            buffer: PageAligned::new(BUFFER_BYTES),
+            long: PageAligned::default(),
             spares: Spares::default(),
         }
     }
@@ -105,7 +106,7 @@ impl TcpReceiver {
         self.spares.give(std::mem::take(&mut self.long));
         let (len, is_long) = self.read(&connection, net);
         let memory = match is_long {
-            true => self.long.as_slice(),
+            true => &self.long,
             false => &self.buffer,
         };
         Some(Received {
@@ -161,17 +162,13 @@ impl TcpReceiver {
 
     /// Memory that begins with the `len` bytes which are at `at` in the buffer: the buffer itself, if they fill
     /// most of it, and nothing else is in it.
-    fn memory_of(&mut self, at: usize, len: usize) -> Vec<u8> {
+    fn memory_of(&mut self, at: usize, len: usize) -> PageAligned {
         let mut memory = self.spares.take();
         if at == 0 && len >= BUFFER_BYTES / 2 {
-            if memory.len() < BUFFER_BYTES {
-                memory.resize(BUFFER_BYTES, 0);
-            }
+            memory.grow_to(BUFFER_BYTES);
             return std::mem::replace(&mut self.buffer, memory);
         }
-        if memory.len() < len {
-            memory.resize(len, 0);
-        }
+        memory.grow_to(len);
         let beginning = self.buffer.get(at..at + len).unwrap_or_default();
         if let Some(place) = memory.get_mut(..len) {
             copy::copy(beginning, place);
