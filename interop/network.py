@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-COUNT = os.environ.get("TICKWIRE_COUNT", "target/release/tickwire_count")
+COUNT = os.environ.get("TICKWIRE_COUNT", "target/debug/tickwire_count")
 PATIENCE_S = 10
 
 

@@ -17,10 +17,10 @@ import cyclone_peer
 from cyclonedds.idl.annotations import final
 
 PEERS = {
-    "tickwire": ["target/release/tickwire-interop"],
+    "tickwire": ["target/debug/tickwire-interop"],
     "cyclone": [sys.executable, "interop/cyclone_peer.py"],
 }
-TICKWIRE = "target/release/tickwire"
+TICKWIRE = "target/debug/tickwire"
 FEEDS = {
     "simple": ["Quote", "New", "Change", "Remove", "Done"],
     "complex": ["MarketData", "QuoteRequest", "Done"],
@@ -65,7 +65,7 @@ def start(peer, role, topic, options):
 def start_echo(topic, samples):
     """Starts `tickwire topic echo` for that many samples and the disposal."""
     return subprocess.Popen(
-        ["target/release/tickwire", "topic", "echo", topic]
+        ["target/debug/tickwire", "topic", "echo", topic]
         + ["--count", str(samples + 1), "--timeout", f"{LIMIT_S // 2}s"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )

@@ -57,7 +57,7 @@ def parse():
         "--with", dest="partner", default="tickwire", metavar="PEER",
         help="who talks to the peers (default: tickwire); a peer with itself shows whose fault a case is",
     )
-    parser.add_argument("--tickwire", help="another program than the release build")
+    parser.add_argument("--tickwire", help="another program than the one in target/debug")
     parser.add_argument("--full", action="store_true", help="as many samples as the suite looks at")
     parser.add_argument("--jobs", type=int, default=20, help="cases at once (default: 20)")
     parser.add_argument("--capture", action="store_true", help="record the packets with tshark")

@@ -38,7 +38,7 @@ def compiled(name, source, compiler, libraries, generate=(), representation=2):
 
 
 PEERS = {
-    "tickwire": Peer(["target/release/tickwire_shape_main"]),
+    "tickwire": Peer(["target/debug/tickwire_shape_main"]),
     # Eclipse Cyclone DDS 11.0.1, from PyPI.
     "cyclone": Peer([sys.executable, str(HERE / "cyclone_shape_main.py")]),
     # Eclipse Cyclone DDS 0.10.2, from Debian 12. Without type objects (-t): it knows no uint8 in those
