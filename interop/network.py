@@ -38,7 +38,10 @@ class Host:
 
     def sent(self, interface):
         """Packets that have left by an interface."""
-        return json.loads(self.ip(f"-s -j link show {interface}"))[0]["stats64"]["tx"]["packets"]
+        return self.link(interface)["stats64"]["tx"]["packets"]
+
+    def link(self, interface):
+        return json.loads(self.ip(f"-s -j link show {interface}"))[0]
 
     def bridge(self, address):
         """A container bridge as every host with containers has."""
@@ -118,6 +121,9 @@ def cable(one, other, name, addresses):
     for host, address in zip((one, other), addresses):
         host.ip(f"addr add {address} dev {name}")
         host.ip(f"link set {name} up")
+    # The kernel takes its time to say that the ends are in use; a participant that begins before hears of it later.
+    for host in (one, other):
+        wait_until(lambda: host.link(name)["operstate"] == "UP", f"link by {name}")
 
 
 def wait_until(condition, what):
