@@ -128,6 +128,24 @@ impl Type {
         }
     }
 
+    /// The type of a member with the derive's attributes `map_key` and `map_value`, whose keys and values are of
+    /// these types.
+    pub const fn of_entries(
+        &'static self,
+        key: &'static Self,
+        value: &'static Self,
+        bound: u32,
+    ) -> Self {
+        match self {
+            Self::Map { .. } => Self::Map {
+                key: Shared::Static(key),
+                value: Shared::Static(value),
+                bound,
+            },
+            _ => panic!("only maps have keys and values"),
+        }
+    }
+
     /// The type of a member with the derive's attributes `octet` and `bound`, 0 for none.
     pub const fn constrained(&'static self, octet: bool, bound: u32) -> Self {
         match self {

@@ -142,7 +142,8 @@ pub trait Decode: Describe + Sized {
 /// when the writer left it out, `bound = N` on strings, `Vec` and maps, `bound(N, M)` where
 /// their elements have a bound, too (0 for none; bounds are kept when writing and reading, and can
 /// make a key short enough to be its own hash), `octet` on a `u8`, or on a `Vec` or array of them, where
-/// peers say `octet` and not `uint8`. `Option<T>` is an optional member, `Box<T>` an `@external`
+/// peers say `octet` and not `uint8`. What keys and values of a map have is said in `map_key(...)` and
+/// `map_value(...)`: `map_key(bound = 8), map_value(octet)`. `Option<T>` is an optional member, `Box<T>` an `@external`
 /// one, `[[T; N]; M]` an array of two dimensions. What belongs to the key of a nested struct are its
 /// own key members, or all members if it has none. A type may contain itself behind a `Vec`, a
 /// `BTreeMap`, or a `Box` that can be absent; values that nest more than 64 deep are not read.
@@ -150,8 +151,8 @@ pub trait Decode: Describe + Sized {
 /// An enum without fields is an enumeration: `bit_bound = 1..=32` (else 32), `rename` on variants,
 /// `default` on the one that is meant where the writer left the member out.
 ///
-/// An enum with fields is a union. `discriminator = Type` names an integer, `bool`, `char` or an
-/// enumeration (else `i32`), `key` makes the discriminator alone its part of a key. On variants:
+/// An enum with fields is a union. `discriminator = Type` names an integer, `bool`, `char`, `WChar` or an
+/// enumeration (else `i32`), `octet` says that a `u8` is one there, `key` makes the discriminator alone its part of a key. On variants:
 /// `case = label` or `case(label, ...)` (else one more than the label before), `default` or
 /// `default = label` for all other labels, and what members have. A variant without a field stands
 /// for labels without a member. The first label, or the default's, is the one that is written.

@@ -4,6 +4,7 @@
 
 mod bitmask;
 mod bitset;
+mod constraint;
 mod enumeration;
 mod member;
 mod structure;
@@ -16,8 +17,8 @@ use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitInt, LitStr, Path, Result, Token,
-    Type, parenthesized, parse_quote,
+    Attribute, Data, DeriveInput, Error, Expr, Fields, GenericArgument, Ident, LitInt, LitStr,
+    Path, PathArguments, Result, Token, Type, parenthesized, parse_quote,
 };
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -78,7 +79,7 @@ impl Kind {
             }
             Self::Enum => "expected name, final, appendable, bit_bound or crate",
             Self::Union => {
-                "expected name, final, appendable, mutable, nested, discriminator, key or crate"
+                "expected name, final, appendable, mutable, nested, discriminator, octet, key or crate"
             }
             Self::Bitmask => "expected name, final, appendable, bit_bound, flags or crate",
             Self::Bitset => "expected name or crate",
@@ -100,6 +101,8 @@ struct Container {
     flags: Vec<(Ident, Option<u16>)>,
     /// Of a union: the type of its discriminator.
     discriminator: Type,
+    /// Of a union: whether its discriminator, `u8`, is an octet.
+    octet: bool,
     /// Of a union: whether its discriminator is the key.
     key: bool,
 }
@@ -117,6 +120,7 @@ impl Container {
             bit_bound: None,
             flags: Vec::new(),
             discriminator: parse_quote!(i32),
+            octet: false,
             key: false,
         };
         for_each_meta(&input.attrs, |meta| container.read(&meta))?;
@@ -167,6 +171,8 @@ impl Container {
             self.flags.extend(flags);
         } else if is("discriminator") && self.kind == Kind::Union {
             self.discriminator = meta.value()?.parse()?;
+        } else if is("octet") && self.kind == Kind::Union {
+            self.octet = true;
         } else if is("key") && self.kind == Kind::Union {
             self.key = true;
         } else {
@@ -201,6 +207,27 @@ fn parse_values(meta: &ParseNestedMeta<'_>) -> Result<Vec<Expr>> {
 fn hashed_id(name: &str) -> u32 {
     let [a, b, c, d, ..]: [u8; 16] = Md5::digest(name.as_bytes()).into();
     u32::from_le_bytes([a, b, c, d]) & 0x0fff_ffff
+}
+
+/// Argument `index` of a path that ends in `name<...>`: `T` of `Vec<T>`, with any path before it.
+fn argument_of<'t>(ty: &'t Type, name: &str, index: usize) -> Option<&'t Type> {
+    let Type::Path(path) = ty else { return None };
+    let segments = &path.path.segments;
+    let last = segments.last().filter(|segment| segment.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.get(index) {
+        Some(GenericArgument::Type(inner)) => Some(inner),
+        _ => None,
+    }
+}
+
+/// Whether the last part of a path is one of these names.
+fn names_one_of(ty: &Type, names: &[&str]) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 fn for_each_meta(

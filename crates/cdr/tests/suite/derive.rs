@@ -1,9 +1,12 @@
 //! What the derive writes: names, ids, descriptions, keys.
 
+use std::collections::BTreeMap;
+
 use crate::fixtures::types::{Decimal as Price, Level, appendable, final_, mutable};
 use tickwire_cdr::{
     Decode, DecodeErrorKind, Describe, Encode, EncodeErrorKind, Extensibility, Representation,
-    Topic, Type, from_payload_into, key_from_payload_into, key_hash, key_to_payload, to_payload,
+    Topic, Type, WChar, WString, from_payload_into, key_from_payload_into, key_hash,
+    key_to_payload, to_payload,
 };
 
 #[derive(Topic, Debug, PartialEq)]
@@ -353,4 +356,164 @@ fn octets_can_be_deep_in_a_member() {
             "octet[2][3]",
         ]
     );
+}
+
+#[derive(Topic, Debug, Default, PartialEq)]
+#[topic(crate = tickwire_cdr)]
+#[allow(clippy::box_collection, reason = "the box is @external")]
+struct Entries {
+    #[topic(map_key(octet), map_value(octet))]
+    bytes: BTreeMap<u8, u8>,
+    #[topic(bound = 2, map_key(bound = 4), map_value(octet, bound = 3))]
+    blobs: BTreeMap<String, Vec<u8>>,
+    #[topic(bound(0, 2), map_value(map_key(bound = 1), map_value(bound(0, 2))))]
+    nested: Vec<BTreeMap<i32, BTreeMap<WString, [String; 1]>>>,
+    #[topic(bound = 4)]
+    apart: Box<String>,
+}
+
+/// The same without bounds.
+#[derive(Topic, Default)]
+#[topic(name = "Entries", crate = tickwire_cdr)]
+#[allow(clippy::box_collection, reason = "the box is @external")]
+struct FreeEntries {
+    bytes: BTreeMap<u8, u8>,
+    blobs: BTreeMap<String, Vec<u8>>,
+    nested: Vec<BTreeMap<i32, BTreeMap<WString, [String; 1]>>>,
+    apart: Box<String>,
+}
+
+#[test]
+fn what_is_in_a_map_can_be_octets_and_have_bounds() {
+    let types = Entries::DESCRIPTION.members.iter();
+    let types: Vec<String> = types.map(|member| format!("{}", member.ty)).collect();
+    assert_eq!(
+        types,
+        [
+            "map<octet, octet>",
+            "map<string<4>, sequence<octet, 3>, 2>",
+            "sequence<map<int32, map<wstring<1>, string<2>[1]>, 2>>",
+            "string<4>",
+        ]
+    );
+}
+
+#[test]
+fn bounds_of_what_is_in_a_map_are_kept() {
+    let blobs = |key: &str, len: usize| FreeEntries {
+        blobs: BTreeMap::from([(key.into(), vec![1; len])]),
+        ..FreeEntries::default()
+    };
+    let nested = |key: &str, text: &str| {
+        let inner = BTreeMap::from([(WString::from(key), [text.into()])]);
+        FreeEntries {
+            nested: vec![BTreeMap::from([(1, inner)])],
+            ..FreeEntries::default()
+        }
+    };
+    let many = FreeEntries {
+        nested: vec![BTreeMap::from([1, 2, 3].map(|key| (key, BTreeMap::new())))],
+        ..FreeEntries::default()
+    };
+    let apart = FreeEntries {
+        apart: Box::new("12345".into()),
+        ..FreeEntries::default()
+    };
+    for (value, wrong) in [
+        (blobs("four", 3), None),
+        (blobs("five5", 3), Some((4, 5, "Entries.blobs"))),
+        (blobs("four", 4), Some((3, 4, "Entries.blobs"))),
+        (nested("k", "ab"), None),
+        (nested("kk", "ab"), Some((1, 2, "Entries.nested"))),
+        (nested("k", "abc"), Some((2, 3, "Entries.nested"))),
+        (many, Some((2, 3, "Entries.nested"))),
+        (apart, Some((4, 5, "Entries.apart"))),
+    ] {
+        let mut payload = Vec::new();
+        to_payload(&value, Representation::Xcdr2, &mut payload).unwrap();
+        let mut read = Entries::default();
+        let result = from_payload_into(&payload, &mut read).map_err(|e| (e.kind, e.member));
+        let expected = wrong.map(|(_, len, member)| (DecodeErrorKind::InvalidLength(len), member));
+        assert_eq!(result.err(), expected);
+
+        let FreeEntries {
+            bytes,
+            blobs,
+            nested,
+            apart,
+        } = value;
+        let value = Entries {
+            bytes,
+            blobs,
+            nested,
+            apart,
+        };
+        if wrong.is_none() {
+            assert_eq!(read, value);
+        }
+        let result = to_payload(&value, Representation::Xcdr2, &mut payload);
+        let expected =
+            wrong.map(|(bound, _, member)| (EncodeErrorKind::OverBound { bound }, member));
+        assert_eq!(result.map_err(|e| (e.kind, e.member)).err(), expected);
+    }
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(discriminator = u8, octet, final, crate = tickwire_cdr)]
+enum ByOctet {
+    #[topic(case(1, 200))]
+    Number(i32),
+    #[topic(default, octet)]
+    Byte(u8),
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(discriminator = WChar, final, crate = tickwire_cdr)]
+enum ByWide {
+    #[topic(case = WChar(0x20ac))]
+    Price(f64),
+    #[topic(default)]
+    Text(String),
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(final, crate = tickwire_cdr)]
+struct Discriminated {
+    by_octet: ByOctet,
+    by_wide: ByWide,
+}
+
+#[test]
+fn octets_and_wide_characters_can_discriminate() {
+    let discriminator = |ty: &Type| match ty {
+        Type::Union(of) => of.discriminator.clone(),
+        other => panic!("{other} is no union"),
+    };
+    assert_eq!(discriminator(&ByOctet::TYPE), Type::Byte);
+    assert_eq!(discriminator(&ByWide::TYPE), Type::WChar);
+    for (value, bytes) in [
+        (
+            Discriminated {
+                by_octet: ByOctet::Number(2),
+                by_wide: ByWide::Price(0.0),
+            },
+            &[
+                1, 0, 0, 0, 2, 0, 0, 0, 0xac, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ][..],
+        ),
+        (
+            Discriminated {
+                by_octet: ByOctet::Byte(2),
+                by_wide: ByWide::Text(String::new()),
+            },
+            &[0, 2, 0, 0, 1, 0, 0, 0, 0][..],
+        ),
+    ] {
+        let mut payload = Vec::new();
+        to_payload(&value, Representation::Xcdr2, &mut payload).unwrap();
+        assert_eq!(payload[4..][..bytes.len()], *bytes);
+        let mut read = Discriminated::initial();
+        from_payload_into(&payload, &mut read).unwrap();
+        assert_eq!(read, value);
+    }
 }

@@ -1,15 +1,15 @@
 //! A member of a struct: its attributes, and the code that reads, writes and describes it.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{
-    Error, Expr, ExprLit, Field, Fields, GenericArgument, Ident, Lit, LitInt, LitStr, Path,
-    PathArguments, Result, Token, Type,
+    Error, Expr, ExprLit, Field, Fields, Ident, Lit, LitInt, LitStr, Path, Result, Token, Type,
 };
 
-use super::{Container, for_each_meta, hashed_id, parse_values};
+use super::constraint::Constraint;
+use super::{Container, argument_of, for_each_meta, hashed_id};
 
 /// A member of a struct or a union, with what `#[topic(...)]` says on it.
 pub(super) struct Member<'a> {
@@ -28,9 +28,7 @@ pub(super) struct Member<'a> {
     optional: bool,
     /// The value of a member that the writer left out.
     default: Option<Expr>,
-    octet: bool,
-    /// Largest length, then that of each element, and so on; 0 for any.
-    bounds: Vec<u32>,
+    constraint: Constraint,
     /// What an `Option` holds, else the field's type.
     pub(super) ty: &'a Type,
 }
@@ -47,8 +45,7 @@ impl<'a> Member<'a> {
             must_understand: false,
             hash_id: None,
             has_id: false,
-            octet: false,
-            bounds: Vec::new(),
+            constraint: Constraint::default(),
             optional: false,
             default: None,
             ty,
@@ -95,23 +92,10 @@ impl<'a> Member<'a> {
 
     /// What can be said of any member; false if this is something else.
     pub(super) fn read(&mut self, meta: &ParseNestedMeta<'_>) -> Result<bool> {
-        if meta.path.is_ident("octet") {
-            self.octet = true;
-        } else if meta.path.is_ident("bound") {
-            for bound in parse_values(meta)? {
-                let Expr::Lit(ExprLit {
-                    lit: Lit::Int(bound),
-                    ..
-                }) = &bound
-                else {
-                    return Err(Error::new_spanned(bound, "a bound is a number"));
-                };
-                self.bounds.push(bound.base10_parse()?);
-            }
-            if self.bounds.last().is_none_or(|last| *last == 0) {
-                return Err(meta.error("a bound is at least 1"));
-            }
-        } else if meta.path.is_ident("rename") {
+        if self.constraint.read(meta)? {
+            return Ok(true);
+        }
+        if meta.path.is_ident("rename") {
             self.name = meta.value()?.parse::<LitStr>()?.value();
         } else if meta.path.is_ident("id") {
             let id = meta.value()?.parse::<LitInt>()?;
@@ -140,17 +124,7 @@ impl<'a> Member<'a> {
             Some(text) => self.id = hashed_id(text),
             None => {}
         }
-        let mut ty = Some(self.ty);
-        for bound in &self.bounds {
-            let bounded = ["String", "CompactString", "WString", "Vec", "BTreeMap"];
-            if ty.is_none_or(|ty| *bound > 0 && !names_one_of(ty, &bounded)) {
-                return Err(Error::new_spanned(
-                    self.ty,
-                    "only strings, Vec and maps have a bound",
-                ));
-            }
-            ty = ty.and_then(element_type);
-        }
+        self.constraint.check(self.ty)?;
         self.path = format!("{of}.{}", self.name);
         Ok(())
     }
@@ -243,12 +217,13 @@ impl<'a> Member<'a> {
         cdr: &Path,
         method: &Ident,
     ) -> TokenStream {
-        let Self { path, .. } = self;
+        let Self { path, ty, .. } = self;
         let header = self.header(cdr);
-        let check = self.check_bounds(value, &quote!(#cdr::EncodeError::check_bound));
+        let check = quote!(#cdr::EncodeError::check_bound);
+        let checks = self.constraint.checks(ty, value, &check);
         quote! {
             writer.member(&mark, const { #header }, #path, |writer| {
-                #check
+                #checks
                 #cdr::Encode::#method(#value, writer)
             })?;
         }
@@ -270,33 +245,12 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Statements that check the length of `value`, and those of what is in it, by calling `check`.
-    fn check_bounds(&self, value: &TokenStream, check: &TokenStream) -> TokenStream {
-        let mut of = value.clone();
-        let mut opened = Vec::new();
-        for (depth, bound) in self.bounds.iter().enumerate() {
-            if depth > 0 {
-                let element = format_ident!("element{depth}");
-                opened.push(quote!(for #element in (#of).iter()));
-                of = quote!(#element);
-            }
-            if *bound > 0 {
-                opened.push(quote!(#check((#of).len(), #bound)?;));
-            }
-        }
-        // Each loop contains what follows it.
-        opened.into_iter().rev().fold(quote!(), |inner, outer| {
-            match outer.to_string().starts_with("for ") {
-                true => quote!(#outer { #inner }),
-                false => quote!(#outer #inner),
-            }
-        })
-    }
-
     /// A function that reads the value through `Decode::method`.
     pub(super) fn decode_value(&self, cdr: &Path, method: &Ident) -> TokenStream {
-        let Self { bounds, ty, .. } = self;
-        if bounds.is_empty() {
+        let ty = self.ty;
+        let check = quote!(reader.check_bound);
+        let checks = self.constraint.checks(ty, &quote!(value), &check);
+        if checks.is_empty() {
             // A function of each member's own is inlined; one that many share would not be.
             return quote! {
                 |value: &mut #ty, reader: &mut #cdr::Reader<'_>| {
@@ -304,12 +258,11 @@ impl<'a> Member<'a> {
                 }
             };
         }
-        let check = self.check_bounds(&quote!(value), &quote!(reader.check_bound));
         quote! {
             |value: &mut #ty, reader: &mut #cdr::Reader<'_>|
                 -> ::core::result::Result<(), #cdr::DecodeError> {
                 #cdr::Decode::#method(value, reader)?;
-                #check
+                #checks
                 ::core::result::Result::Ok(())
             }
         }
@@ -383,8 +336,6 @@ impl<'a> Member<'a> {
             optional,
             must_understand,
             ty,
-            octet,
-            bounds,
             hash_id,
             ..
         } = self;
@@ -393,7 +344,7 @@ impl<'a> Member<'a> {
             None => quote!(None),
         };
         let external = quote!(<#ty as #cdr::Describe>::EXTERNAL);
-        let ty = constrained(ty, *octet, bounds, cdr);
+        let ty = self.constraint.description(ty, cdr);
         quote! {
             #cdr::Member {
                 name: #cdr::Shared::Static(#name),
@@ -409,58 +360,9 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The description of a type with these bounds, outermost first.
-fn constrained(ty: &Type, octet: bool, bounds: &[u32], cdr: &Path) -> TokenStream {
-    match (bounds, element_type(ty)) {
-        ([], _) if !octet => quote!(<#ty as #cdr::Describe>::TYPE),
-        // What is in it has a bound, too, or is made of octets and not one itself.
-        (_, Some(element)) if bounds.len() > 1 || octet && element_type(element).is_some() => {
-            let (bound, inner) = bounds.split_first().unwrap_or((&0, &[]));
-            let element = constrained(element, octet, inner, cdr);
-            quote!(<#ty as #cdr::Describe>::TYPE_REF.of({
-                const ELEMENT: &#cdr::Type = &#element;
-                ELEMENT
-            }, #bound))
-        }
-        _ => {
-            let bound = bounds.first().unwrap_or(&0);
-            quote!(<#ty as #cdr::Describe>::TYPE_REF.constrained(#octet, #bound))
-        }
-    }
-}
-
-/// `T` of `Vec<T>` and `[T; N]`.
-fn element_type(ty: &Type) -> Option<&Type> {
-    match ty {
-        Type::Array(array) => Some(&array.elem),
-        _ => argument_of(ty, "Vec"),
-    }
-}
-
 /// `T` of a field written `Option<T>`, with any path before it.
 fn option_argument(ty: &Type) -> Option<&Type> {
-    argument_of(ty, "Option")
-}
-
-/// `T` of a path that ends in `name<T>`.
-fn argument_of<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
-    let Type::Path(path) = ty else { return None };
-    let segments = &path.path.segments;
-    let last = segments.last().filter(|segment| segment.ident == name)?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(inner)) => Some(inner),
-        _ => None,
-    }
-}
-
-/// Whether the last part of a path is one of these names.
-fn names_one_of(ty: &Type, names: &[&str]) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let last = path.path.segments.last();
-    last.is_some_and(|last| names.iter().any(|name| last.ident == name))
+    argument_of(ty, "Option", 0)
 }
 
 /// Types that have their encoding by their names, and the bytes of each.
@@ -478,7 +380,6 @@ const NUMBERS: &[(&str, usize)] = &[
 ];
 /// Elements of an array that is copied by value.
 const MAX_PLAIN_LENGTH: usize = 32;
-const EXPECTED: &str =
-    "expected key, id, hash_id, rename, must_understand, default, bound or octet";
+const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, default, bound, octet, map_key or map_value";
 /// The largest member id that XTypes leaves to users.
 const MAX_ID: u32 = 0x0fff_fffe;

@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::{DataEnum, Error, Expr, Fields, Ident, Path, Result, Type, Variant};
 
 use super::member::Member;
-use super::{Container, for_each_meta, name_self, parse_values};
+use super::{Container, for_each_meta, name_self, names_one_of, parse_values};
 
 /// A variant: a member of the union, or values of the discriminator without one.
 struct Case<'a> {
@@ -27,9 +27,14 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
         cdr,
         nested,
         discriminator,
+        octet,
         key,
         ..
     } = container;
+    let discriminator_type = match octet {
+        true => quote!(<#discriminator as #cdr::Describe>::TYPE_REF.constrained(true, 0)),
+        false => quote!(<#discriminator as #cdr::Describe>::TYPE),
+    };
     let descriptions = cases.iter().filter_map(|case| case.description(cdr));
     let descriptions = descriptions.map(|description| name_self(description, ident));
     let checks = checks(&cases, container);
@@ -53,7 +58,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
                         name: #cdr::Shared::Static(#name),
                         extensibility: #cdr::Extensibility::#extensibility,
                         nested: #nested,
-                        discriminator: <#discriminator as #cdr::Describe>::TYPE,
+                        discriminator: #discriminator_type,
                         discriminator_key: #key,
                         cases: #cdr::Shared::Static(&[#(#descriptions,)*]),
                     };
@@ -225,7 +230,12 @@ impl<'a> Case<'a> {
     }
 
     /// The discriminator that is written.
-    fn discriminator(&self, cases: &[Self], ty: &Type) -> Result<TokenStream> {
+    fn discriminator(&self, cases: &[Self], container: &Container) -> Result<TokenStream> {
+        let Container {
+            cdr,
+            discriminator: ty,
+            ..
+        } = container;
         if let Some(written) = &self.written {
             return Ok(quote!(#written));
         }
@@ -246,6 +256,7 @@ impl<'a> Case<'a> {
             _ if is_number(ty) => Ok(quote!((#number) as #ty)),
             _ if is(ty, "bool") => Ok(quote!((#number) == 1)),
             _ if is(ty, "char") => Ok(quote!((#number) as u8 as char)),
+            _ if names_one_of(ty, &["WChar"]) => Ok(quote!(#cdr::WChar((#number) as u16))),
             _ => Err(Error::new_spanned(
                 self.ident,
                 "say which discriminator is written: `default = Enum::Literal`",
@@ -305,7 +316,7 @@ fn encode_body(
     let arms = cases.iter().map(|case| {
         let ident = case.ident;
         let discriminator = case
-            .discriminator(cases, ty)
+            .discriminator(cases, container)
             .unwrap_or_else(|error| error.to_compile_error());
         let write = quote! {
             writer.member(
@@ -406,6 +417,7 @@ fn decode_body(
 fn as_number(value: &TokenStream, ty: &Type) -> TokenStream {
     match ty {
         _ if is(ty, "char") => quote!(#value as u32 as i64),
+        _ if names_one_of(ty, &["WChar"]) => quote!(#value.0 as i64),
         _ => quote!(#value as i64),
     }
 }
@@ -433,4 +445,4 @@ fn snake_case(ident: &Ident) -> String {
 }
 
 const EXPECTED: &str = "expected case, default, or on a variant with a field also id, hash_id, \
-                        rename, bound or octet";
+                        rename, bound, octet, map_key or map_value";
