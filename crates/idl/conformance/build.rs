@@ -10,6 +10,7 @@ fn main() -> Result<(), BuildError> {
         "cyclone",
         "kinds",
         "encodings",
+        "rare",
         "services",
     ] {
         build(format!("../tests/corpus/{name}.idl"))?;

@@ -20,6 +20,7 @@ corpus! {
     cyclone "cyclone" "Keys by pragmas.";
     kinds "kinds" "Every kind of type.";
     encodings "encodings" "What the encoding makes a difference of.";
+    rare "rare" "What is rare.";
     services "services" "Interfaces.";
     ros "BatteryState" "A message of ROS 2 with those that it includes.";
 }

@@ -6,8 +6,7 @@ use super::names::{self, camel, derived_member, snake};
 use super::{Refused, Rust, extensibility};
 use crate::hash::member_id;
 use crate::model::{
-    AutoId, Definition, DefinitionKind, Extensibility, IdSource, Member, Position, Primitive,
-    Struct, Type, Union, Value,
+    AutoId, Definition, Extensibility, IdSource, Member, Position, Struct, Union, Value,
 };
 
 impl Rust<'_> {
@@ -34,7 +33,10 @@ impl Rust<'_> {
             let (ty, mut arguments) = self.member(member, expected, &snake(&member.name))?;
             if let Some(value) = member.default.as_ref().filter(|_| !member.optional) {
                 let value = self.value(value, &member.ty);
-                arguments.push(format!("default = {value}"));
+                arguments.push(match member.external {
+                    true => format!("default = ::std::boxed::Box::new({value})"),
+                    false => format!("default = {value}"),
+                });
             }
             let ty = match member.optional {
                 true => format!("{}<{ty}>", self.standard("Option", "option")),
@@ -135,20 +137,7 @@ impl Rust<'_> {
         if member.name != expected_name {
             arguments.push(format!("rename = {:?}", member.name));
         }
-        if member.external && !ty.bounds.is_empty() {
-            let message = format!("`{}` is external and has a bound", member.name);
-            let help = "remove @external: what has a bound is stored apart in Rust anyway";
-            return Err(self.refuse(member.position, message, help));
-        }
-        match ty.bounds.as_slice() {
-            [] => {}
-            [bound] => arguments.push(format!("bound = {bound}")),
-            bounds => {
-                let bounds: Vec<String> = bounds.iter().map(u32::to_string).collect();
-                arguments.push(format!("bound({})", bounds.join(", ")));
-            }
-        }
-        arguments.extend(ty.octet.then(|| "octet".to_owned()));
+        arguments.extend(ty.arguments());
         let text = match member.external {
             true => format!("{}<{}>", self.standard("Box", "boxed"), ty.text),
             false => ty.text,
@@ -157,8 +146,7 @@ impl Rust<'_> {
     }
 
     pub(super) fn union(&mut self, definition: &Definition, of: &Union) -> Result<(), Refused> {
-        let position = definition.position;
-        let discriminator = self.discriminator(of, position)?;
+        let discriminator = self.ty(&of.discriminator, definition.position)?;
         let members: Vec<&Member> = of.cases.iter().map(|case| &case.member).collect();
         self.check_members(definition, &members, camel)?;
         let mut written = Vec::new();
@@ -191,9 +179,10 @@ impl Rust<'_> {
         let mut arguments = vec![format!("name = {:?}", definition.full_name)];
         arguments.extend(extensibility(of.extensibility));
         arguments.extend(of.nested.then(|| "nested".to_owned()));
-        if discriminator != "i32" {
-            arguments.push(format!("discriminator = {discriminator}"));
+        if discriminator.text != "i32" {
+            arguments.push(format!("discriminator = {}", discriminator.text));
         }
+        arguments.extend(discriminator.arguments());
         arguments.extend(of.discriminator_key.then(|| "key".to_owned()));
         self.text.topic(&arguments);
         self.text.open(&format!("pub enum {name} {{"));
@@ -244,20 +233,5 @@ impl Rust<'_> {
             [one] => vec![format!("case = {one}")],
             several => vec![format!("case({})", several.join(", "))],
         })
-    }
-
-    fn discriminator(&mut self, of: &Union, position: Position) -> Result<String, Refused> {
-        let (what, help) = match self.model.resolve(&of.discriminator) {
-            Type::Primitive(Primitive::Octet) => ("octet", "take uint8"),
-            Type::Primitive(Primitive::WChar) => ("wchar", "take char or uint16"),
-            Type::Named(id) => {
-                let is_enum = matches!(self.model.definition(*id).kind, DefinitionKind::Enum(_));
-                debug_assert!(is_enum, "the resolver lets nothing else discriminate");
-                return Ok(self.path(*id));
-            }
-            _ => return self.ty(&of.discriminator, position).map(|ty| ty.text),
-        };
-        let message = format!("`{what}` cannot discriminate a union in Rust yet");
-        Err(self.refuse(position, message, help))
     }
 }

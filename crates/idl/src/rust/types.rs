@@ -7,9 +7,11 @@ use crate::model::{Position, Primitive, Type};
 pub(super) struct Written {
     pub(super) text: String,
     /// Whether its `u8`s are octets.
-    pub(super) octet: bool,
+    octet: bool,
     /// Largest length, then that of each element, and so on; 0 for any. The last is none of these.
-    pub(super) bounds: Vec<u32>,
+    bounds: Vec<u32>,
+    /// Of the map that it is or that its elements are: what is said of keys and of values.
+    entries: Vec<String>,
 }
 
 impl Written {
@@ -18,6 +20,7 @@ impl Written {
             text: text.into(),
             octet: false,
             bounds: Vec::new(),
+            entries: Vec::new(),
         }
     }
 
@@ -31,15 +34,43 @@ impl Written {
     /// The same, in something that has a bound itself, or 0.
     fn within(self, text: String, bound: u32) -> Self {
         let mut bounds = vec![bound];
-        bounds.extend(self.bounds);
+        bounds.extend(&self.bounds);
         if bounds == [0] {
             bounds.clear();
         }
         Self {
             text,
-            octet: self.octet,
             bounds,
+            ..self
         }
+    }
+
+    /// A map of such keys and values.
+    fn map(key: &Self, value: &Self, bound: Option<u32>) -> Self {
+        let sides = [("map_key", key), ("map_value", value)].map(|(name, side)| {
+            let arguments = side.arguments();
+            (!arguments.is_empty()).then(|| format!("{name}({})", arguments.join(", ")))
+        });
+        let text = format!("::std::collections::BTreeMap<{}, {}>", key.text, value.text);
+        Self {
+            entries: sides.into_iter().flatten().collect(),
+            ..Self::bounded(text, bound)
+        }
+    }
+
+    /// What `#[topic(...)]` says of it.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let bounds = match self.bounds.as_slice() {
+            [] => None,
+            [bound] => Some(format!("bound = {bound}")),
+            bounds => {
+                let bounds: Vec<String> = bounds.iter().map(u32::to_string).collect();
+                Some(format!("bound({})", bounds.join(", ")))
+            }
+        };
+        let octet = self.octet.then(|| "octet".to_owned());
+        let entries = self.entries.iter().cloned();
+        bounds.into_iter().chain(octet).chain(entries).collect()
     }
 }
 
@@ -77,20 +108,7 @@ impl Rust<'_> {
             }
             Type::Map { key, value, bound } => {
                 let (key, value) = (self.ty(key, position)?, self.ty(value, position)?);
-                let has_bounds = !key.bounds.is_empty() || !value.bounds.is_empty();
-                if has_bounds || key.octet || value.octet {
-                    let (what, help) = match has_bounds {
-                        true => (
-                            "bounds of what is in a map",
-                            "take types without bounds there",
-                        ),
-                        false => ("octets in a map", "take uint8"),
-                    };
-                    let message = format!("{what} cannot be said in Rust yet");
-                    return Err(self.refuse(position, message, help));
-                }
-                let text = format!("::std::collections::BTreeMap<{}, {}>", key.text, value.text);
-                Written::bounded(text, *bound)
+                Written::map(&key, &value, *bound)
             }
             Type::Named(id) => Written::plain(self.path(*id)),
         })

@@ -9,6 +9,10 @@ bool defaults_Order_init(defaults_Order *value)
         return false;
     value->price = 2.5;
     value->live = true;
+    value->apart = (int32_t *)calloc(1, sizeof *value->apart);
+    if (value->apart == NULL)
+        return false;
+    (*value->apart) = 7;
     return true;
 }
 
@@ -23,6 +27,8 @@ void defaults_Order_free(defaults_Order *value)
 {
     free(value->note);
     value->note = NULL;
+    free(value->apart);
+    value->apart = NULL;
     memset(value, 0, sizeof *value);
 }
 
@@ -33,6 +39,17 @@ bool defaults_Order_copy(defaults_Order *to, const defaults_Order *from)
         return false;
     to->price = from->price;
     to->live = from->live;
+    if (from->apart == NULL) {
+        free(to->apart);
+        to->apart = NULL;
+    } else {
+        if (to->apart == NULL) {
+            to->apart = (int32_t *)calloc(1, sizeof *to->apart);
+            if (to->apart == NULL)
+                return false;
+        }
+        (*to->apart) = (*from->apart);
+    }
     return true;
 }
 
@@ -56,6 +73,12 @@ bool defaults_Order_encode(const defaults_Order *value, tw_cdr_writer *w)
         tw_cdr_put_double(at, value->price, w->swap);
         tw_cdr_put_boolean(at + 8, value->live, w->swap);
     }
+    if (value->apart == NULL) {
+        tw_cdr_refuse(w, TW_CDR_NULL);
+        return tw_cdr_unwritten(w, "defaults::Order.apart");
+    }
+    if (!tw_cdr_write_int32(w, (*value->apart)))
+        return tw_cdr_unwritten(w, "defaults::Order.apart");
     return tw_cdr_close_struct(w, TW_CDR_APPENDABLE, &mark);
 }
 
@@ -105,6 +128,22 @@ bool defaults_Order_decode(defaults_Order *value, tw_cdr_reader *r)
                 value->live = true;
             }
         }
+    }
+    if (tw_cdr_has_member(r, &scope)) {
+        if (value->apart == NULL) {
+            value->apart = (int32_t *)tw_cdr_new(r, sizeof *value->apart);
+            if (value->apart == NULL)
+                return tw_cdr_unread(r, "defaults::Order.apart");
+        }
+        if (!tw_cdr_read_int32(r, value->apart))
+            return tw_cdr_unread(r, "defaults::Order.apart");
+    } else {
+        free(value->apart);
+        value->apart = NULL;
+        value->apart = (int32_t *)calloc(1, sizeof *value->apart);
+        if (value->apart == NULL)
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        (*value->apart) = 7;
     }
     tw_cdr_leave_struct(r, &scope);
     return true;

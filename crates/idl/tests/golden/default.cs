@@ -32,6 +32,7 @@ namespace defaults
         public string note = "none";
         public double price = 2.5;
         public bool live = true;
+        public int apart = 7;
 
         /// <summary>Whether all members are the same.</summary>
         public virtual bool Equals(global::defaults.Order other)
@@ -47,6 +48,8 @@ namespace defaults
             if (!(this.price.Equals(other.price)))
                 return false;
             if (!(this.live == other.live))
+                return false;
+            if (!(this.apart == other.apart))
                 return false;
             return true;
         }
@@ -67,6 +70,7 @@ namespace defaults
                 hash = hash * 31 + (this.note == null ? 0 : this.note.GetHashCode());
                 hash = hash * 31 + this.price.GetHashCode();
                 hash = hash * 31 + this.live.GetHashCode();
+                hash = hash * 31 + this.apart.GetHashCode();
                 return hash;
             }
         }
@@ -94,6 +98,8 @@ namespace defaults
                 return false;
             w.PutDouble(0, value.price);
             w.PutBoolean(8, value.live);
+            if (!w.WriteInt32(value.apart))
+                return w.Unwritten("defaults::Order.apart");
             return w.CloseStruct(global::Tickwire.Cdr.Extensibility.Appendable, ref mark);
         }
 
@@ -156,6 +162,15 @@ namespace defaults
                 {
                     value.live = true;
                 }
+            }
+            if (r.HasMember(ref scope))
+            {
+                if (!r.ReadInt32(out value.apart))
+                    return r.Unread("defaults::Order.apart");
+            }
+            else
+            {
+                value.apart = 7;
             }
             r.LeaveStruct(ref scope);
             return true;

@@ -46,6 +46,7 @@ struct defaults_Order {
     char *note;
     double price;
     bool live;
+    int32_t *apart;
 };
 
 bool defaults_Order_init(defaults_Order *value);

@@ -34,7 +34,7 @@ namespace defaults {
 class Order {
 public:
     Order() = default;
-    Order(::defaults::Side side, std::string note, double price, bool live);
+    Order(::defaults::Side side, std::string note, double price, bool live, ::tickwire::external<std::int32_t> apart);
 
     ::defaults::Side side() const { return side_; }
     ::defaults::Side &side() { return side_; }
@@ -53,6 +53,11 @@ public:
     bool &live() { return live_; }
     void live(bool value);
 
+    const ::tickwire::external<std::int32_t> &apart() const { return apart_; }
+    ::tickwire::external<std::int32_t> &apart() { return apart_; }
+    void apart(const ::tickwire::external<std::int32_t> &value);
+    void apart(::tickwire::external<std::int32_t> &&value);
+
     friend bool operator==(const Order &a, const Order &b);
     friend bool operator!=(const Order &a, const Order &b);
     friend void swap(Order &a, Order &b);
@@ -62,6 +67,7 @@ private:
     std::string note_{"none"};
     double price_{2.5};
     bool live_{true};
+    ::tickwire::external<std::int32_t> apart_{7};
 };
 
 } // namespace defaults
@@ -78,6 +84,7 @@ struct Codec<::defaults::Order> {
     static bool decode(::defaults::Order &v, tw_cdr_reader *r);
     static bool encode_key(const ::defaults::Order &v, tw_cdr_writer *w) { return encode(v, w); }
     static bool decode_key(::defaults::Order &v, tw_cdr_reader *r) { return decode(v, r); }
+    static std::size_t apart();
 };
 
 } // namespace cdr
@@ -85,8 +92,8 @@ struct Codec<::defaults::Order> {
 
 namespace defaults {
 
-inline Order::Order(::defaults::Side side, std::string note, double price, bool live)
-    : side_(side), note_(std::move(note)), price_(price), live_(live)
+inline Order::Order(::defaults::Side side, std::string note, double price, bool live, ::tickwire::external<std::int32_t> apart)
+    : side_(side), note_(std::move(note)), price_(price), live_(live), apart_(std::move(apart))
 {
 }
 
@@ -99,11 +106,15 @@ inline void Order::price(double value) { price_ = value; }
 
 inline void Order::live(bool value) { live_ = value; }
 
+inline void Order::apart(const ::tickwire::external<std::int32_t> &value) { apart_ = value; }
+inline void Order::apart(::tickwire::external<std::int32_t> &&value) { apart_ = std::move(value); }
+
 inline bool operator==(const Order &a, const Order &b) {
     return a.side() == b.side()
         && a.note() == b.note()
         && a.price() == b.price()
-        && a.live() == b.live();
+        && a.live() == b.live()
+        && a.apart() == b.apart();
 }
 inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
 inline void swap(Order &a, Order &b) {
@@ -132,6 +143,8 @@ inline bool Codec<::defaults::Order>::encode(const ::defaults::Order &v, tw_cdr_
         Number<double>::put(at, v.price(), w->swap);
         Number<bool>::put(at + 8, v.live(), w->swap);
     }
+    if (!External<Number<std::int32_t>>::write<false>(w, v.apart()))
+        return tw_cdr_unwritten(w, "defaults::Order.apart");
     return tw_cdr_close_struct(w, TW_CDR_APPENDABLE, &mark);
 }
 
@@ -173,9 +186,17 @@ inline bool Codec<::defaults::Order>::decode(::defaults::Order &v, tw_cdr_reader
             }
         }
     }
+    if (tw_cdr_has_member(r, &scope)) {
+        if (!External<Number<std::int32_t>>::read<false>(r, v.apart()))
+            return tw_cdr_unread(r, "defaults::Order.apart");
+    } else {
+        v.apart() = ::tickwire::external<std::int32_t>(7);
+    }
     tw_cdr_leave_struct(r, &scope);
     return true;
 }
+
+inline std::size_t Codec<::defaults::Order>::apart() { return External<Number<std::int32_t>>::apart(); }
 
 } // namespace cdr
 } // namespace tickwire

@@ -28,6 +28,8 @@ pub mod defaults {
         pub price: f64,
         #[topic(default = true)]
         pub live: bool,
+        #[topic(default = ::std::boxed::Box::new(7))]
+        pub apart: Box<i32>,
     }
 
     impl ::core::default::Default for Order {

@@ -60,6 +60,7 @@ void maps_Maps_free(maps_Maps *value)
     tw_string_maps_Level_map_free(&value->levels);
     tw_uint8_tw_uint8_map_free(&value->small);
     tw_int32_tw_octet_seq_map_free(&value->frames);
+    tw_string_tw_octet_tw_string_map_map_free(&value->words);
     memset(value, 0, sizeof *value);
 }
 
@@ -70,6 +71,8 @@ bool maps_Maps_copy(maps_Maps *to, const maps_Maps *from)
     if (!tw_uint8_tw_uint8_map_copy(&to->small, &from->small))
         return false;
     if (!tw_int32_tw_octet_seq_map_copy(&to->frames, &from->frames))
+        return false;
+    if (!tw_string_tw_octet_tw_string_map_map_copy(&to->words, &from->words))
         return false;
     return true;
 }
@@ -117,6 +120,30 @@ bool maps_Maps_encode(const maps_Maps *value, tw_cdr_writer *w)
         }
         if (!tw_cdr_close_elements(w, &mark1))
             return tw_cdr_unwritten(w, "maps::Maps.frames");
+    }
+    {
+        tw_cdr_mark mark1;
+        if (!tw_cdr_open_sequence(w, value->words.length, 0, false, &mark1))
+            return tw_cdr_unwritten(w, "maps::Maps.words");
+        for (uint32_t i1 = 0; i1 < value->words.length; i1++) {
+            if (!tw_cdr_write_string(w, value->words.buffer[i1].key, 4))
+                return tw_cdr_unwritten(w, "maps::Maps.words");
+            {
+                tw_cdr_mark mark2;
+                if (!tw_cdr_open_sequence(w, value->words.buffer[i1].value.length, 0, false, &mark2))
+                    return tw_cdr_unwritten(w, "maps::Maps.words");
+                for (uint32_t i2 = 0; i2 < value->words.buffer[i1].value.length; i2++) {
+                    if (!tw_cdr_write_octet(w, value->words.buffer[i1].value.buffer[i2].key))
+                        return tw_cdr_unwritten(w, "maps::Maps.words");
+                    if (!tw_cdr_write_string(w, value->words.buffer[i1].value.buffer[i2].value, 0))
+                        return tw_cdr_unwritten(w, "maps::Maps.words");
+                }
+                if (!tw_cdr_close_elements(w, &mark2))
+                    return tw_cdr_unwritten(w, "maps::Maps.words");
+            }
+        }
+        if (!tw_cdr_close_elements(w, &mark1))
+            return tw_cdr_unwritten(w, "maps::Maps.words");
     }
     return tw_cdr_close_struct(w, TW_CDR_FINAL, &mark);
 }
@@ -168,6 +195,34 @@ bool maps_Maps_decode(maps_Maps *value, tw_cdr_reader *r)
                 return tw_cdr_unread(r, "maps::Maps.frames");
             if (!tw_octet_seq_read(r, &value->frames.buffer[i1].value, 3))
                 return tw_cdr_unread(r, "maps::Maps.frames");
+        }
+        tw_cdr_leave(r, &scope1);
+    }
+    {
+        tw_cdr_scope scope1;
+        uint32_t length1;
+        if (!tw_cdr_enter_sequence(r, 0, false, 8, sizeof *value->words.buffer, &scope1, &length1))
+            return tw_cdr_unread(r, "maps::Maps.words");
+        if (!tw_string_tw_octet_tw_string_map_map_resize(&value->words, length1))
+            return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+        for (uint32_t i1 = 0; i1 < length1; i1++) {
+            if (!tw_cdr_read_string(r, &value->words.buffer[i1].key, 4))
+                return tw_cdr_unread(r, "maps::Maps.words");
+            {
+                tw_cdr_scope scope2;
+                uint32_t length2;
+                if (!tw_cdr_enter_sequence(r, 0, false, 5, sizeof *value->words.buffer[i1].value.buffer, &scope2, &length2))
+                    return tw_cdr_unread(r, "maps::Maps.words");
+                if (!tw_octet_tw_string_map_resize(&value->words.buffer[i1].value, length2))
+                    return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
+                for (uint32_t i2 = 0; i2 < length2; i2++) {
+                    if (!tw_cdr_read_octet(r, &value->words.buffer[i1].value.buffer[i2].key))
+                        return tw_cdr_unread(r, "maps::Maps.words");
+                    if (!tw_cdr_read_string(r, &value->words.buffer[i1].value.buffer[i2].value, 0))
+                        return tw_cdr_unread(r, "maps::Maps.words");
+                }
+                tw_cdr_leave(r, &scope2);
+            }
         }
         tw_cdr_leave(r, &scope1);
     }

@@ -85,6 +85,7 @@ namespace maps
         public global::System.Collections.Generic.Dictionary<byte, byte> small = new global::System.Collections.Generic.Dictionary<byte, byte>();
         /// <summary>At most 5 entries</summary>
         public global::System.Collections.Generic.Dictionary<int, byte[]> frames = new global::System.Collections.Generic.Dictionary<int, byte[]>(global::Tickwire.Cdr.MapKeys.Int32);
+        public global::System.Collections.Generic.Dictionary<string, global::System.Collections.Generic.Dictionary<byte, string>> words = new global::System.Collections.Generic.Dictionary<string, global::System.Collections.Generic.Dictionary<byte, string>>(global::Tickwire.Cdr.MapKeys.String);
 
         /// <summary>Whether all members are the same.</summary>
         public virtual bool Equals(global::maps.Maps other)
@@ -98,6 +99,8 @@ namespace maps
             if (!(global::Tickwire.Cdr.Same.Maps<byte, byte>(this.small, other.small, (a0, b0) => a0 == b0)))
                 return false;
             if (!(global::Tickwire.Cdr.Same.Maps<int, byte[]>(this.frames, other.frames, (a0, b0) => global::Tickwire.Cdr.Same.Arrays<byte>(a0, b0, (a1, b1) => a1 == b1))))
+                return false;
+            if (!(global::Tickwire.Cdr.Same.Maps<string, global::System.Collections.Generic.Dictionary<byte, string>>(this.words, other.words, (a0, b0) => global::Tickwire.Cdr.Same.Maps<byte, string>(a0, b0, (a1, b1) => a1 == b1))))
                 return false;
             return true;
         }
@@ -173,6 +176,32 @@ namespace maps
                 if (!w.CloseElements(ref mark1))
                     return w.Unwritten("maps::Maps.frames");
             }
+            {
+                global::Tickwire.Cdr.CdrMark mark1;
+                if (!w.OpenSequence(value.words, 0, false, out mark1))
+                    return w.Unwritten("maps::Maps.words");
+                foreach (global::System.Collections.Generic.KeyValuePair<string, global::System.Collections.Generic.Dictionary<byte, string>> i1 in value.words)
+                {
+                    if (!w.WriteString(i1.Key, 4))
+                        return w.Unwritten("maps::Maps.words");
+                    {
+                        global::Tickwire.Cdr.CdrMark mark2;
+                        if (!w.OpenSequence(i1.Value, 0, false, out mark2))
+                            return w.Unwritten("maps::Maps.words");
+                        foreach (global::System.Collections.Generic.KeyValuePair<byte, string> i2 in i1.Value)
+                        {
+                            if (!w.WriteByte(i2.Key))
+                                return w.Unwritten("maps::Maps.words");
+                            if (!w.WriteString(i2.Value, 0))
+                                return w.Unwritten("maps::Maps.words");
+                        }
+                        if (!w.CloseElements(ref mark2))
+                            return w.Unwritten("maps::Maps.words");
+                    }
+                }
+                if (!w.CloseElements(ref mark1))
+                    return w.Unwritten("maps::Maps.words");
+            }
             return w.CloseStruct(global::Tickwire.Cdr.Extensibility.Final, ref mark);
         }
 
@@ -241,6 +270,44 @@ namespace maps
                     if (!r.ReadSequence(ref e1, 3))
                         return r.Unread("maps::Maps.frames");
                     value.frames[k1] = e1;
+                }
+                r.Leave(ref scope1);
+            }
+            {
+                global::Tickwire.Cdr.CdrScope scope1;
+                int length1;
+                if (!r.EnterSequence(0, false, 8, 112, out scope1, out length1))
+                    return r.Unread("maps::Maps.words");
+                if (value.words == null || !ReferenceEquals(value.words.Comparer, global::Tickwire.Cdr.MapKeys.String))
+                    value.words = new global::System.Collections.Generic.Dictionary<string, global::System.Collections.Generic.Dictionary<byte, string>>(global::Tickwire.Cdr.MapKeys.String);
+                value.words.Clear();
+                for (int i1 = 0; i1 < length1; i1++)
+                {
+                    string k1 = default(string);
+                    global::System.Collections.Generic.Dictionary<byte, string> e1 = default(global::System.Collections.Generic.Dictionary<byte, string>);
+                    if (!r.ReadString(ref k1, 4))
+                        return r.Unread("maps::Maps.words");
+                    {
+                        global::Tickwire.Cdr.CdrScope scope2;
+                        int length2;
+                        if (!r.EnterSequence(0, false, 5, 32, out scope2, out length2))
+                            return r.Unread("maps::Maps.words");
+                        if (e1 == null)
+                            e1 = new global::System.Collections.Generic.Dictionary<byte, string>();
+                        e1.Clear();
+                        for (int i2 = 0; i2 < length2; i2++)
+                        {
+                            byte k2 = default(byte);
+                            string e2 = default(string);
+                            if (!r.ReadByte(out k2))
+                                return r.Unread("maps::Maps.words");
+                            if (!r.ReadString(ref e2, 0))
+                                return r.Unread("maps::Maps.words");
+                            e1[k2] = e2;
+                        }
+                        r.Leave(ref scope2);
+                    }
+                    value.words[k1] = e1;
                 }
                 r.Leave(ref scope1);
             }

@@ -91,11 +91,48 @@ struct tw_int32_tw_octet_seq_map_entry {
 };
 #endif
 
+#ifndef TW_HAVE_tw_octet_tw_string_map
+#define TW_HAVE_tw_octet_tw_string_map
+typedef struct tw_octet_tw_string_map_entry tw_octet_tw_string_map_entry;
+typedef struct tw_octet_tw_string_map {
+    uint32_t length;
+    uint32_t capacity;
+    tw_octet_tw_string_map_entry *buffer;
+} tw_octet_tw_string_map;
+#endif
+
+#ifndef TW_HAVE_tw_octet_tw_string_map_entry
+#define TW_HAVE_tw_octet_tw_string_map_entry
+struct tw_octet_tw_string_map_entry {
+    uint8_t key;
+    char *value;
+};
+#endif
+
+#ifndef TW_HAVE_tw_string_tw_octet_tw_string_map_map
+#define TW_HAVE_tw_string_tw_octet_tw_string_map_map
+typedef struct tw_string_tw_octet_tw_string_map_map_entry tw_string_tw_octet_tw_string_map_map_entry;
+typedef struct tw_string_tw_octet_tw_string_map_map {
+    uint32_t length;
+    uint32_t capacity;
+    tw_string_tw_octet_tw_string_map_map_entry *buffer;
+} tw_string_tw_octet_tw_string_map_map;
+#endif
+
+#ifndef TW_HAVE_tw_string_tw_octet_tw_string_map_map_entry
+#define TW_HAVE_tw_string_tw_octet_tw_string_map_map_entry
+struct tw_string_tw_octet_tw_string_map_map_entry {
+    char *key;
+    tw_octet_tw_string_map value;
+};
+#endif
+
 struct maps_Maps {
     tw_string_maps_Level_map levels;
     tw_uint8_tw_uint8_map small;
     /** At most 5 entries */
     tw_int32_tw_octet_seq_map frames;
+    tw_string_tw_octet_tw_string_map_map words;
 };
 
 bool maps_Maps_init(maps_Maps *value);
@@ -205,6 +242,82 @@ static inline void tw_int32_tw_octet_seq_map_free(tw_int32_tw_octet_seq_map *seq
 {
     for (uint32_t i1 = 0; i1 < seq->capacity; i1++) {
         tw_octet_seq_free(&seq->buffer[i1].value);
+    }
+    free(seq->buffer);
+    memset(seq, 0, sizeof *seq);
+}
+#endif
+
+#ifndef TW_HAVE_tw_octet_tw_string_map_functions
+#define TW_HAVE_tw_octet_tw_string_map_functions
+static inline bool tw_octet_tw_string_map_resize(tw_octet_tw_string_map *seq, uint32_t length)
+{
+    if (length > seq->capacity) {
+        void *grown = tw_cdr_grow(seq->buffer, &seq->capacity, length, sizeof *seq->buffer);
+        if (grown == NULL)
+            return false;
+        seq->buffer = (tw_octet_tw_string_map_entry *)grown;
+    }
+    seq->length = length;
+    return true;
+}
+
+static inline bool tw_octet_tw_string_map_copy(tw_octet_tw_string_map *to, const tw_octet_tw_string_map *from)
+{
+    if (!tw_octet_tw_string_map_resize(to, from->length))
+        return false;
+    for (uint32_t i1 = 0; i1 < from->length; i1++) {
+        to->buffer[i1].key = from->buffer[i1].key;
+        if (!tw_cdr_set_text(&to->buffer[i1].value, from->buffer[i1].value))
+            return false;
+    }
+    return true;
+}
+
+static inline void tw_octet_tw_string_map_free(tw_octet_tw_string_map *seq)
+{
+    for (uint32_t i1 = 0; i1 < seq->capacity; i1++) {
+        free(seq->buffer[i1].value);
+        seq->buffer[i1].value = NULL;
+    }
+    free(seq->buffer);
+    memset(seq, 0, sizeof *seq);
+}
+#endif
+
+#ifndef TW_HAVE_tw_string_tw_octet_tw_string_map_map_functions
+#define TW_HAVE_tw_string_tw_octet_tw_string_map_map_functions
+static inline bool tw_string_tw_octet_tw_string_map_map_resize(tw_string_tw_octet_tw_string_map_map *seq, uint32_t length)
+{
+    if (length > seq->capacity) {
+        void *grown = tw_cdr_grow(seq->buffer, &seq->capacity, length, sizeof *seq->buffer);
+        if (grown == NULL)
+            return false;
+        seq->buffer = (tw_string_tw_octet_tw_string_map_map_entry *)grown;
+    }
+    seq->length = length;
+    return true;
+}
+
+static inline bool tw_string_tw_octet_tw_string_map_map_copy(tw_string_tw_octet_tw_string_map_map *to, const tw_string_tw_octet_tw_string_map_map *from)
+{
+    if (!tw_string_tw_octet_tw_string_map_map_resize(to, from->length))
+        return false;
+    for (uint32_t i1 = 0; i1 < from->length; i1++) {
+        if (!tw_cdr_set_text(&to->buffer[i1].key, from->buffer[i1].key))
+            return false;
+        if (!tw_octet_tw_string_map_copy(&to->buffer[i1].value, &from->buffer[i1].value))
+            return false;
+    }
+    return true;
+}
+
+static inline void tw_string_tw_octet_tw_string_map_map_free(tw_string_tw_octet_tw_string_map_map *seq)
+{
+    for (uint32_t i1 = 0; i1 < seq->capacity; i1++) {
+        free(seq->buffer[i1].key);
+        seq->buffer[i1].key = NULL;
+        tw_octet_tw_string_map_free(&seq->buffer[i1].value);
     }
     free(seq->buffer);
     memset(seq, 0, sizeof *seq);

@@ -26,7 +26,7 @@ private:
 class Maps {
 public:
     Maps() = default;
-    Maps(std::map<std::string, ::maps::Level> levels, std::map<std::uint8_t, std::uint8_t> small, std::map<std::int32_t, std::vector<std::uint8_t>> frames);
+    Maps(std::map<std::string, ::maps::Level> levels, std::map<std::uint8_t, std::uint8_t> small, std::map<std::int32_t, std::vector<std::uint8_t>> frames, std::map<std::string, std::map<std::uint8_t, std::string>> words);
 
     const std::map<std::string, ::maps::Level> &levels() const { return levels_; }
     std::map<std::string, ::maps::Level> &levels() { return levels_; }
@@ -44,6 +44,11 @@ public:
     void frames(const std::map<std::int32_t, std::vector<std::uint8_t>> &value);
     void frames(std::map<std::int32_t, std::vector<std::uint8_t>> &&value);
 
+    const std::map<std::string, std::map<std::uint8_t, std::string>> &words() const { return words_; }
+    std::map<std::string, std::map<std::uint8_t, std::string>> &words() { return words_; }
+    void words(const std::map<std::string, std::map<std::uint8_t, std::string>> &value);
+    void words(std::map<std::string, std::map<std::uint8_t, std::string>> &&value);
+
     friend bool operator==(const Maps &a, const Maps &b);
     friend bool operator!=(const Maps &a, const Maps &b);
     friend void swap(Maps &a, Maps &b);
@@ -52,6 +57,7 @@ private:
     std::map<std::string, ::maps::Level> levels_{};
     std::map<std::uint8_t, std::uint8_t> small_{};
     std::map<std::int32_t, std::vector<std::uint8_t>> frames_{};
+    std::map<std::string, std::map<std::uint8_t, std::string>> words_{};
 };
 
 } // namespace maps
@@ -74,7 +80,7 @@ template <>
 struct Codec<::maps::Maps> {
     static constexpr const char *name = "maps::Maps";
     static constexpr tw_cdr_extensibility extensibility = TW_CDR_FINAL;
-    static constexpr std::size_t least = 12, key_least = 12;
+    static constexpr std::size_t least = 16, key_least = 16;
     static bool encode(const ::maps::Maps &v, tw_cdr_writer *w);
     static bool decode(::maps::Maps &v, tw_cdr_reader *r);
     static bool encode_key(const ::maps::Maps &v, tw_cdr_writer *w) { return encode(v, w); }
@@ -132,8 +138,8 @@ inline bool Codec<::maps::Level>::decode(::maps::Level &v, tw_cdr_reader *r) {
 
 namespace maps {
 
-inline Maps::Maps(std::map<std::string, ::maps::Level> levels, std::map<std::uint8_t, std::uint8_t> small, std::map<std::int32_t, std::vector<std::uint8_t>> frames)
-    : levels_(std::move(levels)), small_(std::move(small)), frames_(std::move(frames))
+inline Maps::Maps(std::map<std::string, ::maps::Level> levels, std::map<std::uint8_t, std::uint8_t> small, std::map<std::int32_t, std::vector<std::uint8_t>> frames, std::map<std::string, std::map<std::uint8_t, std::string>> words)
+    : levels_(std::move(levels)), small_(std::move(small)), frames_(std::move(frames)), words_(std::move(words))
 {
 }
 
@@ -146,10 +152,14 @@ inline void Maps::small(std::map<std::uint8_t, std::uint8_t> &&value) { small_ =
 inline void Maps::frames(const std::map<std::int32_t, std::vector<std::uint8_t>> &value) { frames_ = value; }
 inline void Maps::frames(std::map<std::int32_t, std::vector<std::uint8_t>> &&value) { frames_ = std::move(value); }
 
+inline void Maps::words(const std::map<std::string, std::map<std::uint8_t, std::string>> &value) { words_ = value; }
+inline void Maps::words(std::map<std::string, std::map<std::uint8_t, std::string>> &&value) { words_ = std::move(value); }
+
 inline bool operator==(const Maps &a, const Maps &b) {
     return a.levels() == b.levels()
         && a.small() == b.small()
-        && a.frames() == b.frames();
+        && a.frames() == b.frames()
+        && a.words() == b.words();
 }
 inline bool operator!=(const Maps &a, const Maps &b) { return !(a == b); }
 inline void swap(Maps &a, Maps &b) {
@@ -173,6 +183,8 @@ inline bool Codec<::maps::Maps>::encode(const ::maps::Maps &v, tw_cdr_writer *w)
         return tw_cdr_unwritten(w, "maps::Maps.small");
     if (!Map<Number<std::int32_t>, Sequence<Number<std::uint8_t>, 3>, 5>::write<false>(w, v.frames()))
         return tw_cdr_unwritten(w, "maps::Maps.frames");
+    if (!Map<Text<4>, Map<Number<std::uint8_t>, Text<0>, 0>, 0>::write<false>(w, v.words()))
+        return tw_cdr_unwritten(w, "maps::Maps.words");
     return tw_cdr_close_struct(w, TW_CDR_FINAL, &mark);
 }
 
@@ -186,6 +198,8 @@ inline bool Codec<::maps::Maps>::decode(::maps::Maps &v, tw_cdr_reader *r) {
         return tw_cdr_unread(r, "maps::Maps.small");
     if (!Map<Number<std::int32_t>, Sequence<Number<std::uint8_t>, 3>, 5>::read<false>(r, v.frames()))
         return tw_cdr_unread(r, "maps::Maps.frames");
+    if (!Map<Text<4>, Map<Number<std::uint8_t>, Text<0>, 0>, 0>::read<false>(r, v.words()))
+        return tw_cdr_unread(r, "maps::Maps.words");
     tw_cdr_leave_struct(r, &scope);
     return true;
 }

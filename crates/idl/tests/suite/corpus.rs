@@ -18,6 +18,7 @@ const CORPUS: &[&str] = &[
     "cyclone.idl",
     "kinds.idl",
     "encodings.idl",
+    "rare.idl",
     "ros/sensor_msgs/msg/BatteryState.idl",
 ];
 

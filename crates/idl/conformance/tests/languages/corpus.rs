@@ -15,7 +15,7 @@ use tickwire::cdr::{
     key_from_payload_into, key_to_payload, to_payload,
 };
 use tickwire_idl::{Files, Options, compile};
-use tickwire_idl_conformance::{cyclone, encodings, kinds, market_data, ros};
+use tickwire_idl_conformance::{cyclone, encodings, kinds, market_data, rare, ros};
 
 use crate::LANGUAGE;
 use crate::peer::{self, Form, Peer, TOO_LARGE};
@@ -85,6 +85,10 @@ known! {
     "trading::Node" kinds::trading::Node;
     "other::inner::Level" kinds::other::inner::Level;
     "trading::Reopened" kinds::trading::Reopened;
+    "Everything" rare::Everything;
+    "Wider" rare::Wider;
+    "Chain" rare::Chain;
+    "Ring" rare::Ring;
     "MiddlewareNewsBrief::MarketData" market_data::middleware_news_brief::MarketData;
     "MiddlewareNewsBrief::QuoteRequest" market_data::middleware_news_brief::QuoteRequest;
     "HelloWorldData::Msg" cyclone::hello_world_data::Msg;
@@ -96,6 +100,7 @@ known! {
 const IDL: &[(&str, &str)] = &[
     ("encodings.idl", "encodings"),
     ("kinds.idl", "kinds"),
+    ("rare.idl", "rare"),
     ("MarketData.idl", "MarketData"),
     ("cyclone.idl", "cyclone"),
     ("ros/sensor_msgs/msg/BatteryState.idl", "BatteryState"),
