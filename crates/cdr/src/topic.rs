@@ -154,7 +154,8 @@ pub trait Decode: Describe + Sized {
 /// An enum with fields is a union. `discriminator = Type` names an integer, `bool`, `char`, `WChar` or an
 /// enumeration (else `i32`), `octet` says that a `u8` is one there, `key` makes the discriminator alone its part of a key. On variants:
 /// `case = label` or `case(label, ...)` (else one more than the label before), `default` or
-/// `default = label` for all other labels, and what members have. A variant without a field stands
+/// `default = label` for all other labels, `initial = value` (else zero, empty, the first literal) for a field that the
+/// writer left out, and what members have. A variant without a field stands
 /// for labels without a member. The first label, or the default's, is the one that is written.
 /// Members are named like the variants, `stop_limit` for `StopLimit`.
 ///

@@ -226,9 +226,9 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Reads the member of a union that its discriminator selects. In a mutable union it may be
-    /// missing.
-    pub fn union_member<T: Decode>(
+    /// Reads the member of a union that its discriminator selects; false if it is missing, which only in a
+    /// mutable union it may be.
+    pub fn union_member<T>(
         &mut self,
         scope: &StructScope,
         extensibility: Extensibility,
@@ -236,9 +236,10 @@ impl Reader<'_> {
         name: &'static str,
         value: &mut T,
         decode: impl Fn(&mut T, &mut Self) -> Result<(), DecodeError>,
-    ) -> Result<(), DecodeError> {
+    ) -> Result<bool, DecodeError> {
         if extensibility != Extensibility::Mutable {
-            return decode(value, self).map_err(|error| error.within(name));
+            decode(value, self).map_err(|error| error.within(name))?;
+            return Ok(true);
         }
         let mut found = false;
         while let Some(member) = self.next_member(scope)? {
@@ -250,10 +251,7 @@ impl Reader<'_> {
             }
             self.end_member(member);
         }
-        if !found {
-            *value = T::initial();
-        }
-        Ok(())
+        Ok(found)
     }
 
     /// Passes over the members that are left of a mutable struct or union.

@@ -517,3 +517,41 @@ fn octets_and_wide_characters_can_discriminate() {
         assert_eq!(read, value);
     }
 }
+
+/// Unions whose members do not have the same ids.
+macro_rules! choices {
+    ($topic:ident $choice:ident $variant:ident $id:literal) => {
+        #[derive(Topic, Clone, Debug, PartialEq)]
+        #[topic(name = "market::Choice", mutable, crate = tickwire_cdr)]
+        enum $choice {
+            #[topic(case = 1, id = $id, initial = 7)]
+            $variant(i32),
+            #[topic(case = 2, initial = "none".into())]
+            Text(String),
+        }
+
+        #[derive(Topic, Debug, PartialEq)]
+        #[topic(name = "market::Chosen", crate = tickwire_cdr)]
+        struct $topic {
+            choice: $choice,
+        }
+    };
+}
+
+choices!(OldChosen OldChoice Old 3);
+choices!(NewChosen NewChoice New 4);
+
+#[test]
+fn a_member_of_a_union_that_is_left_out_is_what_it_is_initially() {
+    assert_eq!(NewChoice::initial(), NewChoice::New(7));
+    let old = OldChosen {
+        choice: OldChoice::Old(1),
+    };
+    let mut payload = Vec::new();
+    to_payload(&old, Representation::Xcdr2, &mut payload).expect("it fits");
+    for before in [NewChoice::New(2), NewChoice::Text(String::new())] {
+        let mut value = NewChosen { choice: before };
+        from_payload_into(&payload, &mut value).expect("the member is unknown");
+        assert_eq!(value.choice, NewChoice::New(7));
+    }
+}

@@ -27,7 +27,7 @@ pub(super) struct Member<'a> {
     has_id: bool,
     optional: bool,
     /// The value of a member that the writer left out.
-    default: Option<Expr>,
+    pub(super) default: Option<Expr>,
     constraint: Constraint,
     /// What an `Option` holds, else the field's type.
     pub(super) ty: &'a Type,

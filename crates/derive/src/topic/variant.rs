@@ -184,10 +184,13 @@ impl<'a> Case<'a> {
                 if meta.input.peek(syn::Token![=]) {
                     written = Some(meta.value()?.parse()?);
                 }
-            } else if !member
-                .as_mut()
-                .map_or(Ok(false), |member| member.read(&meta))?
-            {
+            } else if let Some(member) = &mut member {
+                if meta.path.is_ident("initial") {
+                    member.default = Some(meta.value()?.parse()?);
+                } else if !member.read(&meta)? {
+                    return Err(meta.error(EXPECTED));
+                }
+            } else {
                 return Err(meta.error(EXPECTED));
             }
             Ok(())
@@ -266,8 +269,11 @@ impl<'a> Case<'a> {
 
     fn initial(&self, cdr: &Path) -> TokenStream {
         let ident = self.ident;
-        match self.member {
-            Some(_) => quote!(Self::#ident(#cdr::Decode::initial())),
+        match &self.member {
+            Some(member) => {
+                let initial = member.initial(cdr);
+                quote!(Self::#ident(#initial))
+            }
             None => quote!(Self::#ident),
         }
     }
@@ -372,12 +378,16 @@ fn decode_body(
             return quote!(*self = #initial; #skip);
         };
         let (id, path) = (member.id, &member.path);
-        let decode = member.decode_value(cdr, method);
+        let (decode, missing) = (member.decode_value(cdr, method), member.initial(cdr));
         let read = match only_discriminator {
             true => quote!(#skip),
             false => quote! {
                 if let Self::#ident(value) = self {
-                    reader.union_member(&scope, #extensibility, #id, #path, value, #decode)?;
+                    let found =
+                        reader.union_member(&scope, #extensibility, #id, #path, value, #decode)?;
+                    if !found {
+                        *value = #missing;
+                    }
                 }
             },
         };
@@ -444,5 +454,5 @@ fn snake_case(ident: &Ident) -> String {
     name
 }
 
-const EXPECTED: &str = "expected case, default, or on a variant with a field also id, hash_id, \
-                        rename, bound, octet, map_key or map_value";
+const EXPECTED: &str = "expected case, default, or on a variant with a field also initial, id, \
+                        hash_id, rename, bound, octet, map_key or map_value";

@@ -249,7 +249,7 @@ impl Facts {
     /// The same of a member of a union that is chosen.
     pub(crate) fn member_apart(&self, model: &Model, member: &Member) -> usize {
         match is_text(model, &member.ty) {
-            true => 0,
+            true => default_bytes(model, member),
             false => self.member_sizes(model, member).1,
         }
     }

@@ -116,10 +116,6 @@ impl<'m> Cpp<'m> {
                         let help = "labels of types on the wire are int32: take a smaller one";
                         return Err(self.refuse(position, message, help));
                     }
-                    if case.member.default.is_some() {
-                        let message = "`@default` of a union's member is not supported in C++";
-                        return Err(self.refuse(position, message, "remove it"));
-                    }
                 }
             }
             DefinitionKind::Struct(of_struct) => {

@@ -202,7 +202,7 @@ impl<'m> CSharp<'m> {
         text.line(&format!("{discriminator} _d = {initial_label};"));
         for (index, each) in of.cases.iter().enumerate() {
             let ty = declared(self.model, &each.member.ty);
-            let initial = initial(self.model, &each.member.ty).filter(|_| case == Some(index));
+            let initial = initial_member(self.model, &each.member).filter(|_| case == Some(index));
             let initial = initial.map(|initial| format!(" = {initial}"));
             text.line(&format!("{ty} _{index}{};", initial.unwrap_or_default()));
         }
@@ -218,7 +218,7 @@ impl<'m> CSharp<'m> {
         block(&mut text, "if (now != _Case(_d))");
         for (index, each) in of.cases.iter().enumerate() {
             let ty = declared(self.model, &each.member.ty);
-            match initial(self.model, &each.member.ty) {
+            match initial_member(self.model, &each.member) {
                 Some(initial) => text.line(&format!(
                     "_{index} = now == {index} ? {initial} : default({ty});"
                 )),

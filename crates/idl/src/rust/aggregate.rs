@@ -31,13 +31,8 @@ impl Rust<'_> {
             };
             next_id = member.id + 1;
             let (ty, mut arguments) = self.member(member, expected, &snake(&member.name))?;
-            if let Some(value) = member.default.as_ref().filter(|_| !member.optional) {
-                let value = self.value(value, &member.ty);
-                arguments.push(match member.external {
-                    true => format!("default = ::std::boxed::Box::new({value})"),
-                    false => format!("default = {value}"),
-                });
-            }
+            let default = self.default(member).filter(|_| !member.optional);
+            arguments.extend(default.map(|value| format!("default = {value}")));
             let ty = match member.optional {
                 true => format!("{}<{ty}>", self.standard("Option", "option")),
                 false => ty,
@@ -145,6 +140,15 @@ impl Rust<'_> {
         Ok((text, arguments))
     }
 
+    /// What a member is by default, if its text says so.
+    fn default(&self, member: &Member) -> Option<String> {
+        let value = self.value(member.default.as_ref()?, &member.ty);
+        Some(match member.external {
+            true => format!("::std::boxed::Box::new({value})"),
+            false => value,
+        })
+    }
+
     pub(super) fn union(&mut self, definition: &Definition, of: &Union) -> Result<(), Refused> {
         let discriminator = self.ty(&of.discriminator, definition.position)?;
         let members: Vec<&Member> = of.cases.iter().map(|case| &case.member).collect();
@@ -154,10 +158,6 @@ impl Rust<'_> {
         let mut next_id = u32::from(of.extensibility == Extensibility::Mutable);
         for case in &of.cases {
             let variant = camel(&case.member.name);
-            if case.member.default.is_some() {
-                let message = "`@default` of a union's member is not supported in Rust";
-                return Err(self.refuse(case.member.position, message, "remove it"));
-            }
             let name = derived_member(&variant);
             let (ty, member) = self.member(&case.member, next_id, &name)?;
             next_id = case.member.id + 1;
@@ -170,6 +170,8 @@ impl Rust<'_> {
                 });
             }
             arguments.extend(member);
+            let initial = self.default(&case.member);
+            arguments.extend(initial.map(|value| format!("initial = {value}")));
             written.push((case, variant, ty, arguments));
         }
         let name = camel(&definition.name);

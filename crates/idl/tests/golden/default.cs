@@ -26,6 +26,264 @@ namespace defaults
         }
     }
 
+    public sealed partial class Either : global::System.IEquatable<global::defaults.Either>
+    {
+        bool _d = true;
+        string _0 = "none";
+        int _1;
+
+        /// <summary>Which member there is. Where a change makes it another one, that begins anew.</summary>
+        public bool Discriminator
+        {
+            get { return _d; }
+            set
+            {
+                int now = _Case(value);
+                if (now != _Case(_d))
+                {
+                    _0 = now == 0 ? "none" : default(string);
+                    _1 = now == 1 ? 7 : default(int);
+                }
+                _d = value;
+            }
+        }
+
+        public string note
+        {
+            get
+            {
+                if (_Case(_d) != 0)
+                    throw new global::System.InvalidOperationException("defaults::Either.note is not the member that there is");
+                return _0;
+            }
+            set
+            {
+                if (_Case(_d) != 0)
+                    Discriminator = true;
+                _0 = value;
+            }
+        }
+
+        public int number
+        {
+            get
+            {
+                if (_Case(_d) != 1)
+                    throw new global::System.InvalidOperationException("defaults::Either.number is not the member that there is");
+                return _1;
+            }
+            set
+            {
+                if (_Case(_d) != 1)
+                    Discriminator = false;
+                _1 = value;
+            }
+        }
+
+        static int _Case(bool d)
+        {
+            switch (d)
+            {
+                case true:
+                    return 0;
+                case false:
+                    return 1;
+            }
+            return -1;
+        }
+
+        bool _IsSame(global::defaults.Either other)
+        {
+            switch (_Case(_d))
+            {
+                case 0:
+                    return _0 == other._0;
+                case 1:
+                    return _1 == other._1;
+                default:
+                    return true;
+            }
+        }
+
+        /// <summary>Whether all members are the same.</summary>
+        public bool Equals(global::defaults.Either other)
+        {
+            if (ReferenceEquals(this, other))
+                return true;
+            if (ReferenceEquals(other, null) || GetType() != other.GetType())
+                return false;
+            if (!(_d == other._d))
+                return false;
+            if (!(_IsSame(other)))
+                return false;
+            return true;
+        }
+
+        /// <summary>Whether it is one with the same members.</summary>
+        public override bool Equals(object other)
+        {
+            return Equals(other as global::defaults.Either);
+        }
+
+        /// <summary>Of the key, or of what is no collection.</summary>
+        public override int GetHashCode()
+        {
+            unchecked
+            {
+                int hash = 17;
+                hash = hash * 31 + _d.GetHashCode();
+                return hash;
+            }
+        }
+    }
+
+    /// <summary>Reads and writes <see cref="Either"/>.</summary>
+    public static class EitherSupport
+    {
+
+        /// <summary>For generated code.</summary>
+        public static bool Encode(global::defaults.Either value, global::Tickwire.Cdr.CdrWriter w)
+        {
+            global::Tickwire.Cdr.CdrMark mark;
+            if (value == null)
+                return w.Refuse(global::Tickwire.Cdr.CdrStatus.Null);
+            if (!w.OpenStruct(global::Tickwire.Cdr.Extensibility.Mutable, out mark))
+                return false;
+            {
+                global::Tickwire.Cdr.CdrMark member;
+                if (!w.OpenMember(0, true, 0, out member))
+                    return w.Unwritten("defaults::Either.discriminator");
+                if (!w.WriteBoolean(value.Discriminator))
+                    return w.Unwritten("defaults::Either.discriminator");
+                if (!w.CloseMember(ref member))
+                    return w.Unwritten("defaults::Either.discriminator");
+            }
+            switch (value.Discriminator)
+            {
+                case true:
+                {
+                    {
+                        global::Tickwire.Cdr.CdrMark member;
+                        if (!w.OpenMember(1, false, 5, out member))
+                            return w.Unwritten("defaults::Either.note");
+                        if (!w.WriteString(value.note, 0))
+                            return w.Unwritten("defaults::Either.note");
+                        if (!w.CloseMember(ref member))
+                            return w.Unwritten("defaults::Either.note");
+                    }
+                    break;
+                }
+                case false:
+                {
+                    {
+                        global::Tickwire.Cdr.CdrMark member;
+                        if (!w.OpenMember(2, false, 2, out member))
+                            return w.Unwritten("defaults::Either.number");
+                        if (!w.WriteInt32(value.number))
+                            return w.Unwritten("defaults::Either.number");
+                        if (!w.CloseMember(ref member))
+                            return w.Unwritten("defaults::Either.number");
+                    }
+                    break;
+                }
+            }
+            return w.CloseStruct(global::Tickwire.Cdr.Extensibility.Mutable, ref mark);
+        }
+
+        /// <summary>For generated code.</summary>
+        public static bool Decode(global::defaults.Either value, global::Tickwire.Cdr.CdrReader r)
+        {
+            global::Tickwire.Cdr.CdrScope scope;
+            bool d = default(bool);
+            global::Tickwire.Cdr.CdrMember member;
+            if (!r.EnterStruct(global::Tickwire.Cdr.Extensibility.Mutable, out scope))
+                return false;
+            if (!r.EnterDiscriminator(ref scope, out member))
+                return r.Unread("defaults::Either.discriminator");
+            if (!r.ReadBoolean(out d))
+                return r.Unread("defaults::Either.discriminator");
+            r.LeaveMember(ref member);
+            value.Discriminator = d;
+            switch (d)
+            {
+                case true:
+                {
+                    bool found = false;
+                    while (r.NextMember(ref scope, out member))
+                    {
+                        if (member.Id == 1)
+                        {
+                            found = true;
+                            {
+                                string v1 = value.note;
+                                if (!r.ReadString(ref v1, 0))
+                                    return r.Unread("defaults::Either.note");
+                                value.note = v1;
+                            }
+                        }
+                        else if (!r.SkipUnknown(ref member))
+                        {
+                            return false;
+                        }
+                        r.LeaveMember(ref member);
+                    }
+                    if (r.Status != global::Tickwire.Cdr.CdrStatus.Ok)
+                        return false;
+                    if (!found)
+                        value.note = "none";
+                    break;
+                }
+                case false:
+                {
+                    bool found = false;
+                    while (r.NextMember(ref scope, out member))
+                    {
+                        if (member.Id == 2)
+                        {
+                            found = true;
+                            {
+                                int v1 = value.number;
+                                if (!r.ReadInt32(out v1))
+                                    return r.Unread("defaults::Either.number");
+                                value.number = v1;
+                            }
+                        }
+                        else if (!r.SkipUnknown(ref member))
+                        {
+                            return false;
+                        }
+                        r.LeaveMember(ref member);
+                    }
+                    if (r.Status != global::Tickwire.Cdr.CdrStatus.Ok)
+                        return false;
+                    if (!found)
+                        value.number = 7;
+                    break;
+                }
+                default:
+                {
+                    if (!r.SkipMembers(ref scope))
+                        return false;
+                    break;
+                }
+            }
+            r.LeaveStruct(ref scope);
+            return true;
+        }
+
+        /// <summary>For generated code.</summary>
+        public static bool EncodeKey(global::defaults.Either value, global::Tickwire.Cdr.CdrWriter w)
+        {
+            return Encode(value, w);
+        }
+
+        /// <summary>For generated code.</summary>
+        public static bool DecodeKey(global::defaults.Either value, global::Tickwire.Cdr.CdrReader r)
+        {
+            return Decode(value, r);
+        }
+    }
+
     public partial class Order : global::System.IEquatable<global::defaults.Order>
     {
         public global::defaults.Side side = global::defaults.Side.SELL;

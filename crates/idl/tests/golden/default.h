@@ -22,6 +22,7 @@
 extern "C" {
 #endif
 
+typedef struct defaults_Either defaults_Either;
 typedef struct defaults_Order defaults_Order;
 
 typedef enum defaults_Side {
@@ -40,6 +41,25 @@ static inline bool defaults_Side_is_literal(int32_t value)
         return false;
     }
 }
+
+struct defaults_Either {
+    /** Which member there is. A change of it goes by the function select. */
+    bool _d;
+    union {
+        char *note;
+        int32_t number;
+    } _u;
+};
+
+bool defaults_Either_init(defaults_Either *value);
+void defaults_Either_free(defaults_Either *value);
+bool defaults_Either_copy(defaults_Either *to, const defaults_Either *from);
+bool defaults_Either_encode(const defaults_Either *value, tw_cdr_writer *w);
+bool defaults_Either_decode(defaults_Either *value, tw_cdr_reader *r);
+bool defaults_Either_encode_key(const defaults_Either *value, tw_cdr_writer *w);
+bool defaults_Either_decode_key(defaults_Either *value, tw_cdr_reader *r);
+bool defaults_Either_select(defaults_Either *value, bool d);
+bool defaults_Either_empty_texts(defaults_Either *value);
 
 struct defaults_Order {
     defaults_Side side;

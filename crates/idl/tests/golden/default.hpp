@@ -31,6 +31,39 @@ struct tickwire::cdr::Literals<::defaults::Side> {
 
 namespace defaults {
 
+class Either {
+public:
+    Either();
+
+    /** Which member there is. A discriminator of another one makes that begin anew. */
+    bool _d() const { return _d_; }
+    void _d(bool d);
+
+    /** Throws std::bad_variant_access unless it is the member that there is. */
+    const std::string &note() const { return std::get<1>(_u_); }
+    std::string &note() { return std::get<1>(_u_); }
+    /** Makes it the member that there is. */
+    void note(const std::string &value);
+    void note(std::string &&value);
+
+    /** Throws std::bad_variant_access unless it is the member that there is. */
+    std::int32_t number() const { return std::get<2>(_u_); }
+    std::int32_t &number() { return std::get<2>(_u_); }
+    /** Makes it the member that there is. */
+    void number(std::int32_t value);
+
+    friend bool operator==(const Either &a, const Either &b);
+    friend bool operator!=(const Either &a, const Either &b);
+    friend void swap(Either &a, Either &b);
+
+private:
+    static std::size_t _which(bool d);
+    void _select(std::size_t which);
+
+    bool _d_{};
+    std::variant<std::monostate, std::string, std::int32_t> _u_;
+};
+
 class Order {
 public:
     Order() = default;
@@ -76,6 +109,17 @@ namespace tickwire {
 namespace cdr {
 
 template <>
+struct Codec<::defaults::Either> {
+    static constexpr const char *name = "defaults::Either";
+    static constexpr tw_cdr_extensibility extensibility = TW_CDR_MUTABLE;
+    static constexpr std::size_t least = 4, key_least = 4;
+    static bool encode(const ::defaults::Either &v, tw_cdr_writer *w);
+    static bool decode(::defaults::Either &v, tw_cdr_reader *r);
+    static bool encode_key(const ::defaults::Either &v, tw_cdr_writer *w) { return encode(v, w); }
+    static bool decode_key(::defaults::Either &v, tw_cdr_reader *r) { return decode(v, r); }
+};
+
+template <>
 struct Codec<::defaults::Order> {
     static constexpr const char *name = "defaults::Order";
     static constexpr tw_cdr_extensibility extensibility = TW_CDR_APPENDABLE;
@@ -86,6 +130,155 @@ struct Codec<::defaults::Order> {
     static bool decode_key(::defaults::Order &v, tw_cdr_reader *r) { return decode(v, r); }
     static std::size_t apart();
 };
+
+} // namespace cdr
+} // namespace tickwire
+
+namespace defaults {
+
+inline Either::Either() {
+    _d_ = true;
+    _select(1);
+}
+
+inline std::size_t Either::_which(bool d) {
+    switch (static_cast<std::int64_t>(d)) {
+    case 1:
+        return 1;
+    case 0:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+inline void Either::_select(std::size_t which) {
+    switch (which) {
+    case 1:
+        _u_.emplace<1>("none");
+        break;
+    case 2:
+        _u_.emplace<2>(7);
+        break;
+    default:
+        _u_.emplace<0>();
+    }
+}
+
+inline void Either::_d(bool d) {
+    if (_which(d) != _u_.index())
+        _select(_which(d));
+    _d_ = d;
+}
+
+inline void Either::note(const std::string &value) {
+    ::tickwire::detail::Local<std::string> taken(value);
+    if (_u_.index() != 1) _d(true);
+    std::get<1>(_u_) = std::move(*taken);
+}
+inline void Either::note(std::string &&value) {
+    ::tickwire::detail::Local<std::string> taken(std::move(value));
+    if (_u_.index() != 1) _d(true);
+    std::get<1>(_u_) = std::move(*taken);
+}
+
+inline void Either::number(std::int32_t value) { if (_u_.index() != 2) _d(false); std::get<2>(_u_) = value; }
+
+inline bool operator==(const Either &a, const Either &b) {
+    return a._d() == b._d() && a._u_ == b._u_;
+}
+inline bool operator!=(const Either &a, const Either &b) { return !(a == b); }
+inline void swap(Either &a, Either &b) {
+    ::tickwire::detail::Local<Either> was(std::move(a));
+    a = std::move(b);
+    b = std::move(*was);
+}
+
+} // namespace defaults
+
+namespace tickwire {
+namespace cdr {
+
+inline bool Codec<::defaults::Either>::encode(const ::defaults::Either &v, tw_cdr_writer *w) {
+    tw_cdr_mark mark;
+    if (!tw_cdr_open_struct(w, TW_CDR_MUTABLE, &mark))
+        return false;
+    if (!write_member<Number<bool>, false>(w, 0, true, 0, v._d()))
+        return tw_cdr_unwritten(w, "defaults::Either.discriminator");
+    switch (static_cast<std::int64_t>(v._d())) {
+    case 1:
+        if (!write_member<Text<0>, false>(w, 1, false, 5, v.note()))
+            return tw_cdr_unwritten(w, "defaults::Either.note");
+        break;
+    case 0:
+        if (!write_member<Number<std::int32_t>, false>(w, 2, false, 2, v.number()))
+            return tw_cdr_unwritten(w, "defaults::Either.number");
+        break;
+    default:
+        break;
+    }
+    return tw_cdr_close_struct(w, TW_CDR_MUTABLE, &mark);
+}
+
+inline bool Codec<::defaults::Either>::decode(::defaults::Either &v, tw_cdr_reader *r) {
+    tw_cdr_scope scope;
+    bool d{};
+    tw_cdr_member member;
+    if (!tw_cdr_enter_struct(r, TW_CDR_MUTABLE, &scope))
+        return false;
+    if (!tw_cdr_enter_discriminator(r, &scope, &member))
+        return tw_cdr_unread(r, "defaults::Either.discriminator");
+    if (!Number<bool>::read<false>(r, d))
+        return tw_cdr_unread(r, "defaults::Either.discriminator");
+    tw_cdr_leave_member(r, &member);
+    v._d(d);
+    switch (static_cast<std::int64_t>(d)) {
+    case 1:
+        {
+            bool found = false;
+            while (tw_cdr_next_member(r, &scope, &member)) {
+                if (member.id == 1) {
+                    found = true;
+                    if (!Text<0>::read<false>(r, v.note()))
+                        return tw_cdr_unread(r, "defaults::Either.note");
+                } else if (!tw_cdr_skip_unknown(r, &member)) {
+                    return false;
+                }
+                tw_cdr_leave_member(r, &member);
+            }
+            if (r->status != TW_CDR_OK)
+                return false;
+            if (!found)
+                v.note() = "none";
+        }
+        break;
+    case 0:
+        {
+            bool found = false;
+            while (tw_cdr_next_member(r, &scope, &member)) {
+                if (member.id == 2) {
+                    found = true;
+                    if (!Number<std::int32_t>::read<false>(r, v.number()))
+                        return tw_cdr_unread(r, "defaults::Either.number");
+                } else if (!tw_cdr_skip_unknown(r, &member)) {
+                    return false;
+                }
+                tw_cdr_leave_member(r, &member);
+            }
+            if (r->status != TW_CDR_OK)
+                return false;
+            if (!found)
+                v.number() = 7;
+        }
+        break;
+    default:
+        if (!tw_cdr_skip_members(r, &scope))
+            return false;
+        break;
+    }
+    tw_cdr_leave_struct(r, &scope);
+    return true;
+}
 
 } // namespace cdr
 } // namespace tickwire

@@ -18,6 +18,21 @@ pub mod defaults {
     }
 
     #[derive(::tickwire::Topic, Clone, Debug, PartialEq)]
+    #[topic(name = "defaults::Either", mutable, discriminator = bool)]
+    pub enum Either {
+        #[topic(case = true, initial = "none".into())]
+        Note(String),
+        #[topic(case = false, initial = 7)]
+        Number(i32),
+    }
+
+    impl ::core::default::Default for Either {
+        fn default() -> Self {
+            ::tickwire::cdr::Decode::initial()
+        }
+    }
+
+    #[derive(::tickwire::Topic, Clone, Debug, PartialEq)]
     #[topic(name = "defaults::Order", nested)]
     pub struct Order {
         #[topic(default = Side::Sell)]
