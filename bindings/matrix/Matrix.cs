@@ -35,6 +35,7 @@ static class Program
             Topic("Mutables", Mutables);
             Topic("Collections", Collections);
             Topic("Maps", Maps);
+            Topic("Codes", Codes);
             Topic("Absent", Absent);
             Topic("Derived", Derived);
             Topic("Keyed", Keyed);
@@ -236,7 +237,18 @@ static class Program
             by_name = Enumerable.Range(0, n).ToDictionary(i => "k" + i),
             by_number = Enumerable.Range(0, n).ToDictionary(i => i - 1, Level),
             bounded = Enumerable.Range(0, n).ToDictionary(i => (short)i, Eighths),
-            by_side = Enumerable.Range(0, Math.Min(n, 2)).ToDictionary(Side, i => i == 0)
+            by_side = Enumerable.Range(0, Math.Min(n, 2)).ToDictionary(Side, i => i == 0),
+            octets = Enumerable.Range(0, n).ToDictionary(i => (byte)i, i => (byte)(200 + i)),
+            blobs = Enumerable.Range(0, n).ToDictionary(i => "k" + i, i => Several(i, j => (byte)j).ToArray())
+        };
+    }
+
+    static Codes Codes(int n)
+    {
+        return new Codes
+        {
+            by_octet = n % 2 == 1 ? new ByOctet { number = -n } : new ByOctet { plain = (byte)n },
+            by_wide = n == 2 ? new ByWide { Discriminator = '\0' } : new ByWide { price = n + 0.5 }
         };
     }
 

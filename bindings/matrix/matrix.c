@@ -200,6 +200,8 @@ static void set_Maps(matrix_Maps *of, int n)
     CHECK(tw_int32_matrix_Level_map_resize(&of->by_number, length));
     CHECK(tw_int16_tw_double_seq_map_resize(&of->bounded, length));
     CHECK(matrix_Side_tw_boolean_map_resize(&of->by_side, length < 2 ? length : 2));
+    CHECK(tw_octet_tw_octet_map_resize(&of->octets, length));
+    CHECK(tw_string_tw_octet_seq_map_resize(&of->blobs, length));
     for (int i = 0; i < n; i++) {
         set_text(&of->by_name.buffer[i].key, "k", i, "");
         of->by_name.buffer[i].value = i;
@@ -207,11 +209,29 @@ static void set_Maps(matrix_Maps *of, int n)
         set_level(&of->by_number.buffer[i].value, i);
         of->bounded.buffer[i].key = (int16_t)i;
         set_eighths(&of->bounded.buffer[i].value, i);
+        of->octets.buffer[i].key = (uint8_t)i;
+        of->octets.buffer[i].value = (uint8_t)(200 + i);
+        set_text(&of->blobs.buffer[i].key, "k", i, "");
+        CHECK(tw_octet_seq_resize(&of->blobs.buffer[i].value, (uint32_t)i));
+        for (int j = 0; j < i; j++)
+            of->blobs.buffer[i].value.buffer[j] = (uint8_t)j;
     }
     for (uint32_t i = 0; i < of->by_side.length; i++) {
         of->by_side.buffer[i].key = side((int)i);
         of->by_side.buffer[i].value = i == 0;
     }
+}
+
+static void set_Codes(matrix_Codes *of, int n)
+{
+    CHECK(matrix_ByOctet_select(&of->by_octet, n % 2 == 1));
+    if (n % 2)
+        of->by_octet._u.number = -n;
+    else
+        of->by_octet._u.plain = (uint8_t)n;
+    CHECK(matrix_ByWide_select(&of->by_wide, n == 2 ? u'\0' : u'€'));
+    if (n != 2)
+        of->by_wide._u.price = n + 0.5;
 }
 
 static void set_Absent(matrix_Absent *of, int n)
@@ -329,6 +349,7 @@ TOPIC(Letters)
 TOPIC(Mutables)
 TOPIC(Collections)
 TOPIC(Maps)
+TOPIC(Codes)
 TOPIC(Absent)
 TOPIC(Derived)
 TOPIC(Keyed)
@@ -339,7 +360,7 @@ TOPIC(Bitsets)
 
 #define ROW(T) {#T, matrix_##T##_idl, matrix_##T##_type_name, make_##T, again_##T}
 static const topic TOPICS[] = {ROW(Numbers), ROW(Texts),   ROW(Wides), ROW(Named),   ROW(Choices),  ROW(Letters),
-                               ROW(Mutables), ROW(Collections), ROW(Maps), ROW(Absent), ROW(Derived),
+                               ROW(Mutables), ROW(Collections), ROW(Maps), ROW(Codes), ROW(Absent), ROW(Derived),
                                ROW(Keyed),   ROW(Flowing), ROW(Hashed), ROW(Tree),   ROW(Bitsets)};
 #define TOPIC_COUNT (sizeof TOPICS / sizeof *TOPICS)
 #define MOST_WRITERS 8

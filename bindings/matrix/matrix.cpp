@@ -150,7 +150,24 @@ Maps maps(int n)
         of.bounded()[static_cast<std::int16_t>(i)] = eighths(i);
         if (i < 2)
             of.by_side()[side(i)] = i == 0;
+        auto byte = static_cast<std::uint8_t>(i);
+        of.octets()[byte] = static_cast<std::uint8_t>(200 + i);
+        of.blobs()[text("k", i)] = several<std::uint8_t>(i, [](int j) { return static_cast<std::uint8_t>(j); });
     }
+    return of;
+}
+
+Codes codes(int n)
+{
+    Codes of;
+    if (n % 2)
+        of.by_octet().number(-n);
+    else
+        of.by_octet().plain(static_cast<std::uint8_t>(n));
+    if (n == 2)
+        of.by_wide()._d(u'\0');
+    else
+        of.by_wide().price(n + 0.5);
     return of;
 }
 
@@ -238,6 +255,7 @@ public:
         topic("Mutables", mutables);
         topic("Collections", collections);
         topic("Maps", maps);
+        topic("Codes", codes);
         topic("Absent", absent);
         topic("Derived", derived);
         topic("Keyed", keyed);

@@ -109,6 +109,15 @@ class Values:
             by_number={i - 1: self.level(i) for i in range(n)},
             bounded={i: [j / 8 for j in range(i)] for i in range(n)},
             by_side={self.side(i): i == 0 for i in range(min(n, 2))},
+            octets={i: 200 + i for i in range(n)},
+            blobs={f"k{i}": bytes(range(i)) for i in range(n)},
+        )
+
+    def Codes(self, n):
+        by_octet, by_wide = self.types.ByOctet, self.types.ByWide
+        return self.types.Codes(
+            by_octet=by_octet(number=-n) if n % 2 else by_octet(discriminator=0, plain=n),
+            by_wide=by_wide(discriminator="\0") if n == 2 else by_wide(price=n + 0.5),
         )
 
     def Absent(self, n):

@@ -10,9 +10,9 @@ use tickwire::{DomainParticipant, InstanceState, TopicSupport};
 use tickwire_profiles::{Profile, Profiles};
 
 use matrix::{
-    Absent, Bits, Bitsets, ByBool, ByLetter, BySide, Choice, Choices, Collections, Derived, Flags,
-    Flowing, Hashed, Keyed, Letters, Level, Loose, Maps, Mutables, Named, Numbers, Place, Point,
-    Side, State, Texts, Tree, Wides,
+    Absent, Bits, Bitsets, ByBool, ByLetter, ByOctet, BySide, ByWide, Choice, Choices, Codes,
+    Collections, Derived, Flags, Flowing, Hashed, Keyed, Letters, Level, Loose, Maps, Mutables,
+    Named, Numbers, Place, Point, Side, State, Texts, Tree, Wides,
 };
 
 #[allow(missing_docs, unreachable_pub, reason = "it is generated")]
@@ -73,6 +73,7 @@ impl Program {
         self.topic("Mutables", mutables, &mut rest)?;
         self.topic("Collections", collections, &mut rest)?;
         self.topic("Maps", maps, &mut rest)?;
+        self.topic("Codes", codes, &mut rest)?;
         self.topic("Absent", absent, &mut rest)?;
         self.topic("Derived", derived, &mut rest)?;
         self.topic("Keyed", keyed, &mut rest)?;
@@ -300,6 +301,23 @@ fn maps(n: u8) -> Maps {
         by_number: (0..n).map(|i| (i32::from(i) - 1, level(i))).collect(),
         bounded: (0..n).map(|i| (i.into(), eighths(i))).collect(),
         by_side: (0..n.min(2)).map(|i| (side(i), i == 0)).collect(),
+        octets: (0..n).map(|i| (i, 200 + i)).collect(),
+        blobs: (0..n)
+            .map(|i| (format!("k{i}"), (0..i).collect()))
+            .collect(),
+    }
+}
+
+fn codes(n: u8) -> Codes {
+    Codes {
+        by_octet: match n % 2 {
+            0 => ByOctet::Plain(n),
+            _ => ByOctet::Number(-i32::from(n)),
+        },
+        by_wide: match n {
+            2 => ByWide::None,
+            _ => ByWide::Price(f64::from(n) + 0.5),
+        },
     }
 }
 
