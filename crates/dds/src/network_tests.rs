@@ -37,6 +37,30 @@ fn nothing_is_to_follow_while_nothing_changes() {
 }
 
 #[test]
+fn what_is_sent_again_and_again_finds_its_way_anew_when_addresses_change() {
+    let network = open("127.0.0.0/8");
+    let user = network.user.as_ref().expect("UDP is used");
+    let receiver = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let to = receiver.local_addr().expect("bound");
+    let next_is_from_own_port = || {
+        user.send_to(b"sample", to).expect("loopback takes it");
+        let (_, from) = receiver.recv_from(&mut [0; 8]).expect("it was sent");
+        from.port() == user.local_address().port()
+    };
+    assert!((0..1000).any(|_| !next_is_from_own_port()), "it connects");
+    assert!(!next_is_from_own_port());
+    let (selected, mut local) = {
+        let links = lock(&network.links);
+        (links.selected.clone(), links.local.clone())
+    };
+    assert!(network.follow_to(selected.clone(), local.clone()).is_none());
+    assert!(!next_is_from_own_port(), "nothing has changed");
+    local.push(Ipv4Addr::new(192, 0, 2, 1));
+    assert!(network.follow_to(selected, local).is_some());
+    assert!(next_is_from_own_port());
+}
+
+#[test]
 fn an_interface_that_refuses_keeps_no_other_from_being_used() {
     let network = open("127.0.0.0/8");
     let present = lock(&network.links).selected.clone();

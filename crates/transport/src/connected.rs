@@ -182,6 +182,8 @@ const MAX_WEIGHT: u32 = 1024;
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, UdpSocket};
+    use std::thread;
+    use std::time::Duration;
 
     use super::*;
     use crate::UdpOptions;
@@ -195,7 +197,16 @@ mod tests {
     fn receiver() -> (UdpSocket, SocketAddr) {
         let socket = UdpSocket::bind((HERE, 0)).expect("a free port");
         let address = socket.local_addr().expect("bound");
+        let patience = socket.set_read_timeout(Some(Duration::from_secs(10)));
+        patience.expect("it is not zero");
         (socket, address)
+    }
+
+    /// The next datagram, of one byte.
+    fn next(socket: &UdpSocket) -> u8 {
+        let mut buffer = [0; 2];
+        assert_eq!(socket.recv(&mut buffer).expect("it was sent"), 1);
+        buffer[0]
     }
 
     /// Sends until one is connected; how often nothing was sent before.
@@ -274,9 +285,45 @@ mod tests {
         let socket = UdpSocket::bind(address).expect("nobody has it");
         for number in 0..10 {
             assert!(connections.send_to(&[number], address).is_some());
-            let mut buffer = [0; 16];
-            assert_eq!(socket.recv(&mut buffer).expect("it was sent"), 1);
-            assert_eq!(buffer[0], number);
+            assert_eq!(next(&socket), number);
+        }
+    }
+
+    #[test]
+    fn whatever_threads_do_at_once_each_datagram_is_sent_once() {
+        let options = UdpOptions {
+            connects: true,
+            ..UdpOptions::default()
+        };
+        let sender = crate::UdpSocket::unicast((HERE, 0).into(), &options).expect("a free port");
+        let (one, two) = (receiver(), receiver());
+        let send = |number: u8, to| sender.send_to(&[number], to).expect("loopback takes it");
+        for round in 0..50 {
+            thread::scope(|scope| {
+                scope.spawn(|| (0..80).for_each(|number| send(number, one.1)));
+                scope.spawn(|| {
+                    for number in 80..120 {
+                        send(number, one.1);
+                        let both = [(&[number][..], two.1), (&[number + 40], one.1)];
+                        sender.send_each(both).expect("loopback takes them");
+                    }
+                });
+                scope.spawn(|| {
+                    for number in 160..200 {
+                        send(number, two.1);
+                        if number % 8 == round % 8 {
+                            sender.forget_ways();
+                        }
+                    }
+                });
+            });
+            let come = |socket: &UdpSocket, count| {
+                let mut numbers: Vec<_> = (0..count).map(|_| next(socket)).collect();
+                numbers.sort_unstable();
+                numbers
+            };
+            assert_eq!(come(&one.0, 160), Vec::from_iter(0..160));
+            assert_eq!(come(&two.0, 80), Vec::from_iter((80..120).chain(160..200)));
         }
     }
 
