@@ -220,7 +220,7 @@ impl Lane {
         while !core.is_stopping.load(Ordering::Acquire) {
             let spins = !core.busy_poll.is_zero() && clock::now() < spin_until;
             let wait = match spins {
-                true => ReceiveBatch::receive,
+                true => ReceiveBatch::receive_next,
                 false => ReceiveBatch::wait,
             };
             let now = self.receive(core, user, wait);
@@ -417,8 +417,13 @@ impl Lane {
     /// Takes what waits on a socket, a few batches at most: timers would have us ask again for what
     /// is here already.
     fn receive_all(&mut self, core: &Core, socket: &UdpSocket) {
+        // An application may come back late.
+        let receive = match core.polled.is_some() {
+            true => ReceiveBatch::receive,
+            false => ReceiveBatch::receive_next,
+        };
         for _ in 0..MAX_BATCHES {
-            let came = self.receive(core, socket, ReceiveBatch::receive);
+            let came = self.receive(core, socket, receive);
             if came.is_none() || !self.batch.is_full() {
                 break;
             }

@@ -24,8 +24,13 @@ use crate::{ReceiveError, SendError, UdpSocket};
 /// Datagrams per system call at most.
 const BATCH: usize = 32;
 
-/// Datagrams that are received one by one before a system call asks for more.
+/// Datagrams that are received one by one by who looks before a system call asks for more.
 const MAX_ALONE: u32 = 4;
+
+/// System calls in a row that have found one datagram before one is received alone, and how often more are asked for
+/// then.
+const FEW: u32 = 4;
+const PROBE: u32 = 8;
 
 /// Room for any UDP datagram.
 const SLOT_BYTES: usize = 1 << 16;
@@ -40,6 +45,8 @@ pub struct ReceiveBatch {
     count: usize,
     /// How often in a row [`look`](Self::look) has found one.
     found_in_a_row: u32,
+    /// How often in a row calls that may take one alone have found one.
+    alone: u32,
 }
 
 /// A received datagram.
@@ -65,40 +72,70 @@ impl ReceiveBatch {
             stamps: [None; BATCH],
             count: 0,
             found_in_a_row: 0,
+            alone: 0,
         }
     }
 
     /// Replaces the content by what waits on `socket`, and says how many datagrams that is; 0 when
     /// none does. One system call, which does not block.
     pub fn receive(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
-        self.receive_with(socket, MsgFlags::MSG_DONTWAIT)
+        self.receive_several(socket, MsgFlags::MSG_DONTWAIT)
     }
 
-    /// As [`receive`](Self::receive), but sleeps until there is a datagram: one system call where
+    /// As [`receive`](Self::receive), for who comes back at once: where datagrams have come alone for a while, it mostly
+    /// takes one alone, whether more wait or not, which takes the kernel 0.7 µs less.
+    pub fn receive_next(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
+        self.receive_some(socket, MsgFlags::MSG_DONTWAIT, RecvFlags::DONTWAIT)
+    }
+
+    /// As [`receive_next`](Self::receive_next), but sleeps until there is a datagram: one system call where
     /// waiting in a [`Poller`](crate::Poller) takes two. A signal ends it without one,
     /// [`end_receiving`](UdpSocket::end_receiving) with an empty one.
     pub fn wait(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
-        self.receive_with(socket, MsgFlags::MSG_WAITFORONE)
+        self.receive_some(socket, MsgFlags::MSG_WAITFORONE, RecvFlags::empty())
     }
 
-    /// As [`receive`](Self::receive), for who asks again and again: one datagram alone, which takes the kernel less time,
-    /// unless they come faster than they are asked for.
+    /// As [`receive`](Self::receive), for who asks again and again, and so knows whether they come faster than they are
+    /// asked for: only then is it for several.
     pub fn look(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
         if socket.has_timestamps() || self.found_in_a_row >= MAX_ALONE {
-            let count = self.receive(socket)?;
+            let count = self.receive_several(socket, MsgFlags::MSG_DONTWAIT)?;
             self.found_in_a_row *= u32::from(count > 1);
             return Ok(count);
         }
+        let count = self.receive_one(socket, RecvFlags::DONTWAIT)?;
+        self.found_in_a_row = (self.found_in_a_row + 1) * u32::from(count > 0);
+        Ok(count)
+    }
+
+    /// One datagram, or several.
+    fn receive_some(
+        &mut self,
+        socket: &UdpSocket,
+        several: MsgFlags,
+        one: RecvFlags,
+    ) -> Result<usize, ReceiveError> {
+        let asks_for_more = self.alone < FEW || self.alone.is_multiple_of(PROBE);
+        let count = match asks_for_more || socket.has_timestamps() {
+            true => self.receive_several(socket, several)?,
+            false => self.receive_one(socket, one)?,
+        };
+        match count {
+            0 => {}
+            1 => self.alone = self.alone.wrapping_add(1),
+            _ => self.alone = 0,
+        }
+        Ok(count)
+    }
+
+    fn receive_one(&mut self, socket: &UdpSocket, flags: RecvFlags) -> Result<usize, ReceiveError> {
         self.count = 0;
         let (slot, _) = self.slots.split_at_mut(SLOT_BYTES);
-        let received = match recvfrom(socket, slot, RecvFlags::DONTWAIT) {
+        let received = match recvfrom(socket, slot, flags) {
             Ok((_, len, source)) => source
                 .and_then(|source| SocketAddr::try_from(source).ok())
                 .map(|source| (len, source)),
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {
-                self.found_in_a_row = 0;
-                return Ok(0);
-            }
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(0),
             Err(errno) => {
                 return Err(ReceiveError {
                     address: socket.local_address(),
@@ -110,12 +147,15 @@ impl ReceiveBatch {
         for (place, stamp) in places.take(1) {
             (*place, *stamp) = (received, None);
         }
-        self.found_in_a_row += 1;
         self.count = 1;
         Ok(self.count)
     }
 
-    fn receive_with(&mut self, socket: &UdpSocket, flags: MsgFlags) -> Result<usize, ReceiveError> {
+    fn receive_several(
+        &mut self,
+        socket: &UdpSocket,
+        flags: MsgFlags,
+    ) -> Result<usize, ReceiveError> {
         self.count = 0;
         let result = match (socket.local_address(), socket.has_timestamps()) {
             (SocketAddr::V4(_), false) => self.receive_by(&RECEIVE_V4, headers, socket, flags),

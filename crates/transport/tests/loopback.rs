@@ -309,17 +309,65 @@ fn a_thread_that_waits_to_receive_gets_every_datagram() {
 }
 
 #[test]
-fn the_end_of_receiving_wakes_who_waits() {
-    let socket = local();
-    thread::scope(|scope| {
-        let receiver = scope.spawn(|| {
+fn what_comes_alone_is_received_alone_until_more_waits() {
+    let local_v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+    for address in [LOCAL, local_v6] {
+        let options = UdpOptions::default();
+        let socket = UdpSocket::unicast(address, &options).expect("a free port");
+        let send = |number: u8| {
+            let sent = socket.send_to(&[number], socket.local_address());
+            sent.expect("loopback takes it");
+        };
+        for call in [ReceiveBatch::wait, ReceiveBatch::receive_next] {
             let mut batch = ReceiveBatch::new();
-            batch.wait(&socket).expect("the socket works");
-            batch.iter().all(|datagram| datagram.bytes.is_empty())
+            let mut next = || -> Vec<u8> {
+                assert!(call(&mut batch, &socket).expect("the socket works") > 0);
+                let datagrams = batch.iter();
+                let numbers = datagrams.map(|datagram| {
+                    assert_eq!(datagram.source, socket.local_address());
+                    datagram.bytes[0]
+                });
+                numbers.collect()
+            };
+            for number in 0..100 {
+                send(number);
+                assert_eq!(next(), [number]);
+            }
+            (0..30).for_each(send);
+            let (mut came, mut calls) = (Vec::new(), 0);
+            while came.len() < 30 {
+                came.extend(next());
+                calls += 1;
+            }
+            assert_eq!(came, Vec::from_iter(0..30));
+            assert!(calls <= 8, "{calls} calls");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_receiving_wakes_who_waits() {
+    for before in [0, 20] {
+        let socket = local();
+        let (tell, done) = std::sync::mpsc::channel();
+        thread::scope(|scope| {
+            let receiver = scope.spawn(|| {
+                let mut batch = ReceiveBatch::new();
+                for _ in 0..before {
+                    let sent = socket.send_to(b"alone", socket.local_address());
+                    sent.expect("loopback takes it");
+                    batch.wait(&socket).expect("the socket works");
+                }
+                tell.send(()).expect("somebody waits for it");
+                batch.wait(&socket).expect("the socket works");
+                batch.iter().all(|datagram| datagram.bytes.is_empty())
+            });
+            // Once the last one has come, whether it waits already or not.
+            done.recv().expect("it sends that");
+            socket.end_receiving();
+            assert!(receiver.join().expect("it does not panic"));
         });
-        socket.end_receiving();
-        assert!(receiver.join().expect("it does not panic"));
-    });
+    }
 }
 
 #[test]
