@@ -211,7 +211,7 @@ impl Lane {
         }
     }
 
-    /// Takes what comes to the unicast socket, one system call a batch.
+    /// Takes what comes to the unicast socket, one system call a batch, or a datagram where they come alone.
     fn run_unicast(&mut self, core: &Core) {
         let Some(user) = &core.network.user else {
             return;
@@ -417,13 +417,8 @@ impl Lane {
     /// Takes what waits on a socket, a few batches at most: timers would have us ask again for what
     /// is here already.
     fn receive_all(&mut self, core: &Core, socket: &UdpSocket) {
-        // An application may come back late.
-        let receive = match core.polled.is_some() {
-            true => ReceiveBatch::receive,
-            false => ReceiveBatch::receive_next,
-        };
         for _ in 0..MAX_BATCHES {
-            let came = self.receive(core, socket, receive);
+            let came = self.receive(core, socket, ReceiveBatch::receive);
             if came.is_none() || !self.batch.is_full() {
                 break;
             }

@@ -42,6 +42,8 @@ fn what_is_sent_again_and_again_finds_its_way_anew_when_addresses_change() {
     let user = network.user.as_ref().expect("UDP is used");
     let receiver = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let to = receiver.local_addr().expect("bound");
+    let patience = receiver.set_read_timeout(Some(Duration::from_secs(10)));
+    patience.expect("it is not zero");
     let next_is_from_own_port = || {
         user.send_to(b"sample", to).expect("loopback takes it");
         let (_, from) = receiver.recv_from(&mut [0; 8]).expect("it was sent");

@@ -298,7 +298,14 @@ mod tests {
         let sender = crate::UdpSocket::unicast((HERE, 0).into(), &options).expect("a free port");
         let (one, two) = (receiver(), receiver());
         let send = |number: u8, to| sender.send_to(&[number], to).expect("loopback takes it");
+        let connections = sender.connections.as_ref().expect("it connects");
         for round in 0..50 {
+            // Each has a socket when the threads begin, unless they have one place.
+            connect(connections, one.1);
+            connect(connections, two.1);
+            for socket in [&one.0, &two.0] {
+                socket.recv(&mut [0]).expect("it was sent");
+            }
             thread::scope(|scope| {
                 scope.spawn(|| (0..80).for_each(|number| send(number, one.1)));
                 scope.spawn(|| {

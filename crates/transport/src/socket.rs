@@ -75,7 +75,7 @@ pub struct UdpSocket {
     local: SocketAddr,
     receive_buffer_bytes: usize,
     has_timestamps: bool,
-    connections: Option<Connections>,
+    pub(crate) connections: Option<Connections>,
 }
 
 impl UdpSocket {

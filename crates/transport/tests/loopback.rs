@@ -340,7 +340,7 @@ fn what_comes_alone_is_received_alone_until_more_waits() {
                 calls += 1;
             }
             assert_eq!(came, Vec::from_iter(0..30));
-            assert!(calls <= 8, "{calls} calls");
+            assert!((2..=8).contains(&calls), "{calls} calls");
         }
     }
 }

@@ -129,11 +129,14 @@ pub(super) struct Spares {
 }
 
 impl Spares {
-    /// The memory that was given back last, if there is some.
-    pub(super) fn take(&mut self) -> PageAligned {
+    /// The memory that was given back last, or new one if that has fewer bytes than `len`.
+    pub(super) fn take(&mut self, len: usize) -> PageAligned {
         let memory = self.memory.pop().unwrap_or_default();
         self.len -= memory.len();
-        memory
+        match memory.len() < len {
+            true => PageAligned::new(len),
+            false => memory,
+        }
     }
 
     /// Keeps it for later, unless that would be too much.
@@ -161,7 +164,7 @@ impl Drop for Room {
 }
 
 /// The longest frame that is short: what is kept of it may be copied at each reception.
-const SHORT_FRAME: usize = 32 << 10;
+const SHORT_FRAME: usize = 128 << 10;
 /// Bytes that are kept for long frames to come: of some connections by turns.
 const MAX_SPARE: usize = 8 << 20;
 
@@ -240,7 +243,9 @@ mod tests {
         for len in [MAX_SPARE - 2, 1, 2, 1] {
             spares.give(PageAligned::new(len));
         }
-        let taken = [(); 4].map(|()| spares.take().len());
-        assert_eq!(taken, [1, 1, MAX_SPARE - 2, 0]);
+        let taken = [0, 0, 0, 0, 5].map(|len| spares.take(len).len());
+        assert_eq!(taken, [1, 1, MAX_SPARE - 2, 0, 5]);
+        spares.give(PageAligned::new(4));
+        assert_eq!([5, 0].map(|len| spares.take(len).len()), [5, 0]);
     }
 }

@@ -36,7 +36,7 @@ pub struct TcpOptions {
     pub max_queued_bytes: usize,
     /// The same for all connections together. Default 64 MiB.
     pub max_queued_bytes_in_all: usize,
-    /// Bytes that messages of more than 32 KiB may take together of which the rest has not come; where
+    /// Bytes that messages of more than 128 KiB may take together of which the rest has not come; where
     /// one finds no room, its connection ends. Default 64 MiB.
     pub max_incomplete_bytes_in_all: usize,
     /// How long the other side may take to accept and to say who it is. Default 3 s.

@@ -163,12 +163,11 @@ impl TcpReceiver {
     /// Memory that begins with the `len` bytes which are at `at` in the buffer: the buffer itself, if they fill
     /// most of it, and nothing else is in it.
     fn memory_of(&mut self, at: usize, len: usize) -> PageAligned {
-        let mut memory = self.spares.take();
         if at == 0 && len >= BUFFER_BYTES / 2 {
-            memory.grow_to(BUFFER_BYTES);
+            let memory = self.spares.take(BUFFER_BYTES);
             return std::mem::replace(&mut self.buffer, memory);
         }
-        memory.grow_to(len);
+        let mut memory = self.spares.take(len);
         let beginning = self.buffer.get(at..at + len).unwrap_or_default();
         if let Some(place) = memory.get_mut(..len) {
             copy::copy(beginning, place);
