@@ -51,8 +51,11 @@ fn instances_end_by_dispose_unregister_and_loss_of_the_writer() {
     drop(writer);
     let unseen = StateMask::NOT_READ;
     reader.wait_for_data(PATIENCE).expect("the notice");
-    let notice = reader.select().states(unseen).instance(instance).read();
+    let notice = reader.select().states(unseen).instance(instance).take();
     assert_eq!(notice[0].info().instance_state, InstanceState::NoWriters);
+    assert!(notice[0].data().is_none());
+    let key = notice[0].key_holder().expect("it has come with the sample");
+    assert_eq!(*key, quote("C", 0));
 }
 
 #[test]

@@ -264,15 +264,28 @@ impl<T> Cache<T> {
         policy.map_or(writer, |policy| policy.publisher)
     }
 
-    /// The writer is gone. Says whether that leaves instances without writers.
-    pub(crate) fn remove_writer(&mut self, writer: Guid, now: Instant, time: Timestamp) -> bool {
+    /// The writer is gone. As [`silence_writer`](Self::silence_writer) otherwise.
+    pub(crate) fn remove_writer(
+        &mut self,
+        writer: Guid,
+        now: Instant,
+        time: Timestamp,
+        key_holder: impl Fn(&[u8]) -> Option<Arc<T>>,
+    ) -> bool {
         self.writers.remove(&writer);
-        self.silence_writer(writer, now, time)
+        self.silence_writer(writer, now, time, key_holder)
     }
 
     /// The writer has nothing more to say about any instance for now. Says whether that leaves
-    /// instances without writers.
-    pub(crate) fn silence_writer(&mut self, writer: Guid, now: Instant, time: Timestamp) -> bool {
+    /// instances without writers, of which samples tell: each with what `key_holder` makes of the key of its instance, if
+    /// that is known.
+    pub(crate) fn silence_writer(
+        &mut self,
+        writer: Guid,
+        now: Instant,
+        time: Timestamp,
+        key_holder: impl Fn(&[u8]) -> Option<Arc<T>>,
+    ) -> bool {
         self.settle();
         let mut news = false;
         for index in 0..self.instances.len() {
@@ -296,7 +309,8 @@ impl<T> Cache<T> {
                     group_number: SequenceNumber::ZERO,
                     instance: instance.handle,
                 };
-                self.push(index, &arrival, None);
+                let key_holder = instance.key.as_deref().and_then(&key_holder);
+                self.push(index, &arrival, key_holder);
                 self.begin_state(index, now);
                 news = true;
             } else {

@@ -321,8 +321,8 @@ fn a_lost_writer_leaves_its_instances_without_writers() {
     fixture.change(ChangeKind::Alive, 1, 1);
     fixture.change(ChangeKind::Alive, 2, 2);
     let now = Timestamp::from_nanos(5);
-    assert!(fixture.cache.remove_writer(writer(1), NOW, now));
-    assert!(!fixture.cache.remove_writer(writer(1), NOW, now));
+    assert!(fixture.cache.remove_writer(writer(1), NOW, now, |_| None));
+    assert!(!fixture.cache.remove_writer(writer(1), NOW, now, |_| None));
     let states: Vec<_> = fixture
         .take()
         .iter()
@@ -422,7 +422,7 @@ fn the_strongest_writer_owns_an_instance_until_it_leaves() {
     );
     fixture
         .cache
-        .remove_writer(writer(2), NOW, Timestamp::default());
+        .remove_writer(writer(2), NOW, Timestamp::default(), |_| None);
     assert_eq!(fixture.change(ChangeKind::Alive, 1, 1), Insertion::Stored);
     assert_eq!(fixture.take_values(), [1, 2, 4, 6]);
 }
@@ -443,10 +443,10 @@ fn a_writer_that_is_not_heard_keeps_the_instance_alive() {
     let now = Timestamp::from_nanos(1_000);
     fixture.write(1);
     assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Filtered);
-    assert!(!fixture.cache.silence_writer(writer(1), NOW, now));
+    assert!(!fixture.cache.silence_writer(writer(1), NOW, now, |_| None));
     assert_eq!(fixture.change(ChangeKind::Alive, 1, 2), Insertion::Stored);
     assert_eq!(fixture.take_values(), [1, 3]);
-    assert!(fixture.cache.silence_writer(writer(2), NOW, now));
+    assert!(fixture.cache.silence_writer(writer(2), NOW, now, |_| None));
 }
 
 #[test]
@@ -468,7 +468,7 @@ fn a_standby_that_unregisters_leaves_but_does_not_dispose() {
     assert_eq!(fixture.change(leaves, 1, 2), Insertion::Filtered);
     assert!(fixture.cache.is_alive(key(1)));
     let now = Timestamp::from_nanos(1_000);
-    assert!(fixture.cache.silence_writer(writer(1), NOW, now));
+    assert!(fixture.cache.silence_writer(writer(1), NOW, now, |_| None));
     let states = fixture.take();
     let states = states.iter().map(|sample| sample.info.instance_state);
     assert!(states.eq([InstanceState::NoWriters; 2]));
@@ -525,7 +525,7 @@ fn samples_end_with_their_writers_lifespan() {
     // The lifespan that a sample came with counts, though its writer is gone.
     fixture
         .cache
-        .remove_writer(writer(1), NOW, Timestamp::default());
+        .remove_writer(writer(1), NOW, Timestamp::default(), |_| None);
     assert!(!fixture.cache.expire(NOW));
     assert!(fixture.cache.expire(after(1)));
     assert_eq!(fixture.cache.poll_timeout(), None);
@@ -588,7 +588,7 @@ fn notices_take_no_values_place_and_do_not_pile_up() {
     assert!(
         fixture
             .cache
-            .remove_writer(writer(1), NOW, Timestamp::from_nanos(1))
+            .remove_writer(writer(1), NOW, Timestamp::from_nanos(1), |_| None)
     );
     let taken = fixture.take();
     let values: Vec<_> = taken.iter().map(|sample| sample.data().copied()).collect();

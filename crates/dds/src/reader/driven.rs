@@ -97,11 +97,8 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
                 return StatusMask::NONE;
             };
             let mut news = StatusMask::SUBSCRIPTION_MATCHED | StatusMask::LIVELINESS_CHANGED;
-            if state
-                .inbox
-                .cache
-                .remove_writer(writer, clock::now(), clock::timestamp())
-            {
+            let (now, time) = (clock::now(), clock::timestamp());
+            if state.inbox.lose_writer(writer, true, now, time) {
                 news |= StatusMask::DATA_AVAILABLE;
             }
             state.inbox.statuses.matched.unmatched(writer);
@@ -142,12 +139,8 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
                 false => liveliness.silent(writer),
             }
             // A silent writer owns nothing and keeps no instance alive (DDS 1.4 §2.2.3.11).
-            if !is_alive
-                && state
-                    .inbox
-                    .cache
-                    .silence_writer(writer, clock::now(), clock::timestamp())
-            {
+            let (now, time) = (clock::now(), clock::timestamp());
+            if !is_alive && state.inbox.lose_writer(writer, false, now, time) {
                 news |= StatusMask::DATA_AVAILABLE;
             }
             news

@@ -164,11 +164,17 @@ impl Fixture {
             }
             Step::RemoveWriter(number) => {
                 let time = Timestamp::from_nanos(1_000);
-                Box::new(self.cache.remove_writer(writer(number), now, time))
+                Box::new(
+                    self.cache
+                        .remove_writer(writer(number), now, time, |_| None),
+                )
             }
             Step::SilenceWriter(number) => {
                 let time = Timestamp::from_nanos(1_000);
-                Box::new(self.cache.silence_writer(writer(number), now, time))
+                Box::new(
+                    self.cache
+                        .silence_writer(writer(number), now, time, |_| None),
+                )
             }
             Step::Succeed(instance, from, kind) => {
                 self.cache.succeed(key(instance), writer(from), kind, now);

@@ -293,7 +293,7 @@ impl<T: TopicSupport> Inbox<T> {
             let waits = !queue.is_empty();
             if !waits
                 && !self.cache.knows_writer(writer)
-                && self.cache.silence_writer(writer, self.now, self.timestamp)
+                && self.lose_writer(writer, false, self.now, self.timestamp)
             {
                 self.news |= StatusMask::DATA_AVAILABLE;
             }

@@ -279,9 +279,24 @@ impl<T: TopicSupport> Inbox<T> {
 
     /// A value with the key of an instance.
     pub(super) fn key_value(&self, handle: InstanceHandle) -> Option<T> {
-        let key = self.cache.instance(handle)?.key.as_deref()?;
-        let mut value = T::initial(&self.ty);
-        value.read_key_payload(&self.ty, key).ok().map(|()| value)
+        key_value(&self.ty, self.cache.instance(handle)?.key.as_deref()?)
+    }
+
+    /// The writer is gone, or has nothing more to say about any instance for now. Says whether that leaves instances
+    /// without writers.
+    pub(super) fn lose_writer(
+        &mut self,
+        writer: Guid,
+        is_gone: bool,
+        now: Instant,
+        time: Timestamp,
+    ) -> bool {
+        let ty = &self.ty;
+        let key_holder = |key: &[u8]| key_value(ty, key).map(Arc::new);
+        match is_gone {
+            true => self.cache.remove_writer(writer, now, time, key_holder),
+            false => self.cache.silence_writer(writer, now, time, key_holder),
+        }
     }
 
     /// The instance of a value, if it is known.
@@ -376,7 +391,7 @@ impl<T: TopicSupport> Inbox<T> {
                     false => InstanceHandle(hash),
                 };
                 return Some(Decoded {
-                    value: None,
+                    value: self.key_value(instance).map(Arc::new),
                     instance,
                     alias: None,
                 });
@@ -468,6 +483,12 @@ impl<T: TopicSupport> Inbox<T> {
         }
         Delivery::Accepted
     }
+}
+
+/// A value with the key that these bytes have, if it is one.
+fn key_value<T: TopicSupport>(ty: &T::Type, key: &[u8]) -> Option<T> {
+    let mut value = T::initial(ty);
+    value.read_key_payload(ty, key).ok().map(|()| value)
 }
 
 impl<T: TopicSupport> Sink for Inbox<T> {

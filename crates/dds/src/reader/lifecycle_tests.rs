@@ -45,7 +45,7 @@ fn an_instance_without_writers_is_forgotten_after_the_delay() {
         },
         |fixture| {
             let time = Timestamp::from_nanos(1_000);
-            fixture.cache.silence_writer(writer(1), NOW, time);
+            fixture.cache.silence_writer(writer(1), NOW, time, |_| None);
         },
     ];
     for end in ends {

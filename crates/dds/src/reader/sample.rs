@@ -65,7 +65,7 @@ impl<T> Sample<T> {
     }
 
     /// A value whose key fields are those of the instance. Without [`data`](Self::data), the other
-    /// fields mean nothing; `None` if the writer did not send the key.
+    /// fields mean nothing; `None` if no writer has sent the key.
     pub fn key_holder(&self) -> Option<&T> {
         self.value.as_deref()
     }

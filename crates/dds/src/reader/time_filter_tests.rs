@@ -97,7 +97,7 @@ fn what_waits_does_not_bring_back_an_instance_whose_writer_has_gone() {
     assert!(
         fixture
             .cache
-            .remove_writer(writer(1), NOW, Timestamp::from_nanos(1_000))
+            .remove_writer(writer(1), NOW, Timestamp::from_nanos(1_000), |_| None)
     );
     assert!(!fixture.cache.ripen(after(10)));
     let samples = fixture.take();
@@ -119,14 +119,14 @@ fn a_writer_whose_value_waits_keeps_the_instance_alive() {
     let waits = fixture.change(ChangeKind::Alive, 1, 2);
     assert_eq!(waits, Insertion::TooEarly);
     let now = Timestamp::from_nanos(1_000);
-    assert!(!fixture.cache.remove_writer(writer(1), NOW, now));
+    assert!(!fixture.cache.remove_writer(writer(1), NOW, now, |_| None));
     assert!(fixture.cache.ripen(after(10)));
     let samples = fixture.take();
     assert_eq!(values(&samples), [1, 2]);
     let last = samples.last().expect("two").info;
     assert_eq!(last.instance_state, InstanceState::Alive);
     assert_eq!(last.no_writers_generation_count, 0);
-    assert!(fixture.cache.remove_writer(writer(2), NOW, now));
+    assert!(fixture.cache.remove_writer(writer(2), NOW, now, |_| None));
 }
 
 #[test]
