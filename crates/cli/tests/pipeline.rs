@@ -451,7 +451,7 @@ fn nobody_to_publish_to_is_said_with_a_hint() {
     );
     assert!(
         run.stderr
-            .contains("hint: start `tickwire feed subscribe` first"),
+            .contains("hint: start `tickwire feed subscribe` for all topics first"),
         "{}",
         run.stderr
     );
@@ -570,6 +570,15 @@ fn what_one_line_loses_the_other_brings() {
     assert!(
         report["line_a"]["lost"].as_u64() > Some(0) && report["line_b"]["lost"].as_u64() > Some(0)
     );
+}
+
+#[test]
+fn the_slower_line_is_heard_to_its_end() {
+    let run = lossy_lines("whole", |_, _| false);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let report = object(&run.stdout);
+    let lost = ["line_a", "line_b"].map(|line| report[line]["lost"].as_u64());
+    assert_eq!(lost, [Some(0); 2]);
 }
 
 #[test]

@@ -61,6 +61,11 @@ impl Lines {
         self.a.receive_buffer_bytes()
     }
 
+    /// Whether there are two lines.
+    pub fn are_two(&self) -> bool {
+        self.b.is_some()
+    }
+
     /// Packets that found no room in the backlog: those beyond 256 MiB.
     pub fn overflowed(&self) -> u64 {
         self.backlog.overflowed

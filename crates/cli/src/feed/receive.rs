@@ -99,7 +99,7 @@ impl Source {
     where
         P::Error: Display,
     {
-        let mut begin = Instant::now();
+        let (mut begin, mut heard_out) = (Instant::now(), Duration::ZERO);
         match self {
             Self::File(file) => {
                 for frame in file.frames() {
@@ -120,10 +120,17 @@ impl Source {
                     }
                 }
             }
-            Self::Lines(lines) => begin = receive(handler, lines, silence, interrupt, tick)?,
+            Self::Lines(lines) => {
+                begin = receive(handler, lines, silence, interrupt, tick)?;
+                if handler.is_done() && lines.borrow().are_two() {
+                    let end = Instant::now();
+                    hear_out(handler, lines)?;
+                    heard_out = end.elapsed();
+                }
+            }
         }
         handler.finish().map_err(Failure::new)?;
-        Ok(begin.elapsed())
+        Ok(begin.elapsed().saturating_sub(heard_out))
     }
 }
 
@@ -171,6 +178,29 @@ where
     }
     Ok(first.unwrap_or(last))
 }
+
+/// Takes what the slower line still has of the last packets, which it has not lost.
+fn hear_out<P: Publish>(handler: &mut FeedHandler<P>, lines: &RefCell<Lines>) -> Result<()>
+where
+    P::Error: Display,
+{
+    let deadline = clock::now() + BEHIND;
+    while clock::now() < deadline {
+        lines.borrow_mut().drain().map_err(Failure::new)?;
+        let packet = lines.borrow_mut().next_packet();
+        if let Some(packet) = packet {
+            let handled = handler.handle_packet(packet.line, &packet.bytes);
+            handled.map_err(Failure::new)?;
+            lines.borrow_mut().recycle(packet);
+        } else {
+            lines.borrow().wait(Some(deadline)).map_err(Failure::new)?;
+        }
+    }
+    Ok(())
+}
+
+/// How far one line may be behind the other at the end of the feed.
+const BEHIND: Duration = Duration::from_millis(50);
 
 /// How often progress is told.
 pub(super) const TICK: Duration = Duration::from_millis(100);

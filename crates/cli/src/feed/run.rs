@@ -62,7 +62,7 @@ the template Done.",
     after_help = "\
 Examples:
   tickwire feed run --templates feed.xml
-  tickwire feed run --templates feed.xml --file feed.dat --no-echo
+  tickwire feed run -t feed.xml --file feed.dat --no-echo --wait 0
   tickwire feed run --templates feed.xml --file feed.dat --decode-only
   tickwire feed run -t feed.xml --preamble seq --line-b 224.1.2.134:13014
   tickwire feed run -t moex.xml --venue moex-asts --interface eth1 \\

@@ -26,11 +26,11 @@ neither templates nor types. It ends by itself with the feed's Done. Writers tha
 named with the reason.
 
 With `--no-echo` it only receives. `tickwire feed run` waits for echoes unless it is told `--no-echo`, \
-too.",
+too. Beside a subscriber to some of the topics alone it needs `--wait 0`, as it waits for one of each.",
     after_help = "\
 Examples:
   tickwire feed subscribe
-  tickwire feed subscribe 'MarketData.*' --pause 10us
+  tickwire feed subscribe 'MarketData.*' --no-echo --pause 10us
   tickwire feed subscribe --no-echo"
 )]
 pub(crate) struct Arguments {
@@ -102,6 +102,17 @@ impl Arguments {
         }
         match is_done || interrupt.is_raised() {
             true => Ok(()),
+            false if echo.topic_count() == 0 => {
+                let domain = self.network.domain;
+                Err(match self.topics.as_slice() {
+                    [] => Failure::new(format_args!("there is no topic in domain {domain}")),
+                    names => Failure::new(format_args!(
+                        "no topic in domain {domain} is called {}",
+                        names.join(" or ")
+                    )),
+                }
+                .hint("`tickwire topic ls` lists the topics that there are"))
+            }
             false => Err(Failure::new(format_args!(
                 "the feed did not end: no sample of topic {}",
                 self.done

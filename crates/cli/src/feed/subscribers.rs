@@ -70,7 +70,7 @@ pub(super) fn wait_for_subscribers<I: FnMut() -> Result<(), ReceiveError>>(
 const WITHOUT_WORDS: Duration = Duration::from_secs(1);
 /// What brings subscribers.
 const NOBODY_HINT: &str =
-    "start `tickwire feed subscribe` first, or publish to nobody with `--wait 0`";
+    "start `tickwire feed subscribe` for all topics first, or publish to nobody with `--wait 0`";
 /// What makes both sides agree that samples come back, or that they do not.
 const UNASKED_HINT: &str =
     "start `tickwire feed subscribe` with `--no-echo`, too, or this without `--no-echo`";
