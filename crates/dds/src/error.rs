@@ -385,7 +385,7 @@ impl Error for WriteAllError {
 }
 
 /// What was waited for did not happen in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
     /// What it was.
     pub(crate) awaited: &'static str,
@@ -396,6 +396,13 @@ pub struct Timeout {
 impl fmt::Display for Timeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} after {:?}", self.awaited, self.waited)
+    }
+}
+
+/// The sentence, too, which a `main` that returns the error shows.
+impl fmt::Debug for Timeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -494,6 +501,14 @@ mod tests {
         assert_eq!(
             format!("Error: {error:?}"),
             "Error: TICKWIRE_TRANSPORT: there is no transport `bogus`; there are udp, multicast, tcp, shm"
+        );
+        let error = Timeout {
+            awaited: "not enough readers match",
+            waited: Duration::from_secs(60),
+        };
+        assert_eq!(
+            format!("Error: {error:?}"),
+            "Error: not enough readers match after 60s"
         );
     }
 }

@@ -313,7 +313,7 @@ fn a_file_of_a_fast_dds_user() {
         ignored(&profiles),
         [
             "10: element `sendBufferSize` is ignored: Tickwire does not have it",
-            "16: the transport `shm` is ignored: Tickwire has no SHM",
+            "16: the transport `shm` is ignored: Tickwire's shared memory is its own, and on by default",
             "39: element `allocated_samples` is ignored: Tickwire does not have it",
             "45: element `publishMode` is ignored: Tickwire does not have it",
             "46: element `data_sharing` is ignored: Tickwire does not have it",

@@ -157,7 +157,11 @@ fn transport(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, transports: &mut Trans
         return;
     }
     if kind != "UDPv4" {
-        let message = format!("the transport `{id}` is ignored: Tickwire has no {kind}");
+        let why = match kind.as_str() {
+            "SHM" => "Tickwire's shared memory is its own, and on by default".to_owned(),
+            kind => format!("Tickwire has no {kind}"),
+        };
+        let message = format!("the transport `{id}` is ignored: {why}");
         walk.ignored.add(at, message);
         transports.insert(id, Vec::new());
         return;
