@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tickwire_base::Instant;
-use tickwire_transport::{WaitError, Waker};
+use tickwire_transport::Waker;
 
 use crate::clock;
 use crate::core::Core;
@@ -50,17 +50,17 @@ enum Driver {
 }
 
 impl Cooperative {
-    /// `waker` is the one of the data lane's timer.
-    pub(crate) fn new(waker: Waker) -> Result<Self, WaitError> {
-        Ok(Self {
-            lane: Polled::of_data(waker)?,
+    /// `waker` is the one of the data lane's timer, and `ended` one that nobody else uses.
+    pub(crate) fn new(waker: Waker, ended: Waker) -> Self {
+        Self {
+            lane: Polled::of_data(waker, ended),
             state: Mutex::default(),
             waiting: AtomicUsize::new(0),
             driver: AtomicUsize::new(NOBODY),
             news: AtomicU64::new(0),
             left: Condvar::new(),
             idle: Condvar::new(),
-        })
+        }
     }
 
     /// Waits until `ready` has a result, for `timeout` at most: drives meanwhile, once no other thread does, with no time

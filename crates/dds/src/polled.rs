@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use tickwire_base::Instant;
-use tickwire_transport::{Alarm, Poller, Ready, WaitError, Waker};
+use tickwire_transport::{Poller, Ready, WaitError, Waker};
 
 use crate::clock;
 use crate::core::Core;
@@ -17,53 +17,30 @@ use crate::lane::{Lane, LaneKind};
 /// They are locked apart: a listener that waits in a write holds the data lane, and drives the
 /// control lane meanwhile.
 pub(crate) struct Polled {
-    control: Option<Part>,
-    data: Part,
+    control: Option<Mutex<Lane>>,
+    data: Mutex<Lane>,
     waker: Waker,
     /// Used once, and by that for ever, when nobody is to wait in [`poll`](Self::poll) any more.
     ended: Waker,
 }
 
-/// A lane, and by what waits end of those who have locked it.
-struct Part {
-    lane: Mutex<Lane>,
-    alarm: Alarm,
-}
-
-impl Part {
-    fn new(kind: LaneKind) -> Result<Self, WaitError> {
-        Ok(Self {
-            lane: Mutex::new(Lane::new(kind)),
-            alarm: Alarm::new()?,
-        })
-    }
-
-    fn try_lock(&self) -> Option<MutexGuard<'_, Lane>> {
-        match self.lane.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
-}
-
 impl Polled {
-    /// `waker` is the one of both lanes' timers.
-    pub(crate) fn new(waker: Waker) -> Result<Self, WaitError> {
-        Ok(Self {
-            control: Some(Part::new(LaneKind::Control)?),
-            ..Self::of_data(waker)?
-        })
+    /// `waker` is the one of both lanes' timers, and `ended` one that nobody else uses.
+    pub(crate) fn new(waker: Waker, ended: Waker) -> Self {
+        Self {
+            control: Some(Mutex::new(Lane::new(LaneKind::Control))),
+            ..Self::of_data(waker, ended)
+        }
     }
 
     /// The data lane of a participant with a control thread. `waker` is the one of the data lane's timer.
-    pub(crate) fn of_data(waker: Waker) -> Result<Self, WaitError> {
-        Ok(Self {
+    pub(crate) fn of_data(waker: Waker, ended: Waker) -> Self {
+        Self {
             control: None,
-            data: Part::new(LaneKind::Data)?,
+            data: Mutex::new(Lane::new(LaneKind::Data)),
             waker,
-            ended: Waker::new()?,
-        })
+            ended,
+        }
     }
 
     /// Has who waits in [`poll`](Self::poll) or [`run`](Self::run), or the next one, return.
@@ -97,7 +74,7 @@ impl Polled {
         deadline: Instant,
         ended: Option<&Waker>,
     ) -> Result<bool, PollError> {
-        let mut data = self.data.try_lock();
+        let mut data = try_lock(&self.data);
         // Where there is something at once, the clock is read once: when that has come.
         let looks = if timeout.is_zero() { LOOKS } else { MORE_LOOKS };
         let found = data.as_deref_mut().and_then(|lane| look(core, lane, looks));
@@ -149,9 +126,7 @@ impl Polled {
         deadline: Instant,
         ended: Option<&Waker>,
     ) -> Result<Ready, PollError> {
-        let part = self.control.as_ref().filter(|_| first == LaneKind::Control);
-        let poller = Poller::for_waker(&self.waker).alarm(&part.unwrap_or(&self.data).alarm);
-        let mut poller = first.poll(core, poller);
+        let mut poller = first.poll(core, Poller::for_waker(&self.waker));
         let mut until = deadline.min(first.sleep(core));
         if let Some(second) = second {
             poller = second.poll(core, poller);
@@ -239,15 +214,15 @@ impl Polled {
 
     /// Lets go of the endpoints that the lanes remember.
     pub(crate) fn forget(&self) {
-        for part in self.control.iter().chain([&self.data]) {
-            if let Some(mut lane) = part.try_lock() {
+        for lane in self.control.iter().chain([&self.data]) {
+            if let Some(mut lane) = try_lock(lane) {
                 lane.forget();
             }
         }
     }
 
     fn try_lock_control(&self) -> Option<MutexGuard<'_, Lane>> {
-        self.control.as_ref().and_then(Part::try_lock)
+        self.control.as_ref().and_then(try_lock)
     }
 }
 
@@ -285,3 +260,11 @@ const MORE_LOOKS: u32 = 32;
 
 /// How long one thread that waits does not look at what others have done.
 const TURN: Duration = Duration::from_millis(10);
+
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}

@@ -27,7 +27,6 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("tickwire-transport uses recvmmsg, ppoll, eventfd and memfd: it needs Linux");
 
-mod alarm;
 mod batch;
 pub mod clock;
 mod connected;
@@ -43,7 +42,6 @@ mod switches;
 pub mod tcp;
 mod watch;
 
-pub use alarm::Alarm;
 pub use batch::{Datagram, ReceiveBatch};
 pub use cores::{CoreSet, CoresError, ParseCoresError};
 pub use error::{InterfaceError, ReceiveError, SendError, SocketError, WaitError};

@@ -12,7 +12,7 @@ use nix::sys::time::TimeSpec;
 use tickwire_base::{Channel, Instant};
 
 use crate::tcp::TcpNet;
-use crate::{Alarm, InterfaceWatch, UdpSocket, WaitError, clock};
+use crate::{InterfaceWatch, UdpSocket, WaitError, clock};
 
 /// Ends another thread's wait. Clones wake the same [`Poller`].
 #[derive(Clone, Debug)]
@@ -48,11 +48,10 @@ impl AsFd for Waker {
 
 /// Up to 63 sockets and a [`Waker`], waited for together. Allocates nothing.
 pub struct Poller<'a> {
-    /// The sockets, then the waker, then the alarm; what follows counts for nothing.
+    /// The sockets, then the waker; what follows counts for nothing.
     fds: [PollFd<'a>; CAPACITY],
     socket_count: usize,
     waker: Option<&'a Waker>,
-    alarm: Option<&'a Alarm>,
     spin: Duration,
 }
 
@@ -76,7 +75,6 @@ impl<'a> Poller<'a> {
             fds: std::array::from_fn(|_| fd.clone()),
             socket_count: 0,
             waker: None,
-            alarm: None,
             spin: Duration::ZERO,
         }
     }
@@ -119,12 +117,6 @@ impl<'a> Poller<'a> {
         self
     }
 
-    /// Has `alarm` end waits whose deadlines are far. No other wait may have it at the same time.
-    pub fn alarm(mut self, alarm: &'a Alarm) -> Self {
-        self.alarm = Some(alarm);
-        self
-    }
-
     /// Looks again and again for this long before it lets the thread sleep: lower latency for a
     /// busy processor. Default zero.
     pub fn busy_poll(mut self, spin: Duration) -> Self {
@@ -135,12 +127,10 @@ impl<'a> Poller<'a> {
     /// Waits until a socket can be read, the waker was used, or `deadline` has passed (`None` waits
     /// for ever). Resolution of the deadline is the kernel's, about 50 µs.
     pub fn wait(&mut self, deadline: Option<Instant>) -> Result<Ready, WaitError> {
-        let waker = self.waker.map(|waker| waker.0.as_fd());
-        let others = waker.into_iter().chain(self.alarm.map(Alarm::as_fd));
-        let mut len = self.socket_count;
-        for (place, fd) in self.fds.iter_mut().skip(self.socket_count).zip(others) {
-            *place = PollFd::new(fd, PollFlags::POLLIN);
-            len += 1;
+        if let Some(place) = self.fds.get_mut(self.socket_count)
+            && let Some(waker) = self.waker
+        {
+            *place = PollFd::new(waker.0.as_fd(), PollFlags::POLLIN);
         }
         let mut now = clock::now();
         let end_of_spin = now + self.spin;
@@ -148,35 +138,28 @@ impl<'a> Poller<'a> {
             let asleep = now >= end_of_spin;
             let timeout = match deadline {
                 _ if !asleep => Some(Duration::ZERO),
-                Some(deadline) if self.is_kept(deadline, now) => None,
                 Some(deadline) => Some(deadline.since(now)),
                 None => None,
             };
+            let len = self.socket_count + usize::from(self.waker.is_some());
             let fds = self.fds.get_mut(..len).unwrap_or_default();
             match ppoll(fds, timeout.map(TimeSpec::from_duration), None) {
-                Ok(0) | Err(Errno::EINTR) => {}
-                Ok(_) => match self.ready() {
-                    ready if !ready.timed_out() => return Ok(ready),
-                    // The alarm alone, which may have been for another one.
-                    _ => {}
-                },
+                Ok(0) => {
+                    now = clock::now();
+                    if deadline.is_some_and(|deadline| now >= deadline) {
+                        return Ok(Ready::default());
+                    }
+                }
+                Ok(_) => return Ok(self.ready()),
+                Err(Errno::EINTR) => now = clock::now(),
                 Err(errno) => return Err(wait_error(errno)),
-            }
-            now = clock::now();
-            if deadline.is_some_and(|deadline| now >= deadline) {
-                return Ok(Ready::default());
             }
         }
     }
 
-    fn is_kept(&self, deadline: Instant, now: Instant) -> bool {
-        now < deadline && self.alarm.is_some_and(|alarm| alarm.keeps(deadline, now))
-    }
-
     fn ready(&self) -> Ready {
         let mut ready = Ready::default();
-        let has_waker = usize::from(self.waker.is_some());
-        let len = self.socket_count + has_waker + usize::from(self.alarm.is_some());
+        let len = self.socket_count + usize::from(self.waker.is_some());
         for (index, fd) in self.fds.iter().take(len).enumerate() {
             // An error on the socket counts as readable: the receive call will tell which.
             if !fd.any().unwrap_or(true) {
@@ -184,11 +167,9 @@ impl<'a> Poller<'a> {
             }
             if index < self.socket_count {
                 ready.sockets |= 1 << index;
-            } else if index < self.socket_count + has_waker {
+            } else {
                 ready.woken = true;
                 self.waker.inspect(|waker| waker.reset());
-            } else {
-                self.alarm.inspect(|alarm| alarm.reset());
             }
         }
         ready
@@ -221,8 +202,8 @@ impl Ready {
     }
 }
 
-/// Sockets, waker and alarm.
-const CAPACITY: usize = Ready::MAX_SOCKETS + 2;
+/// Sockets and waker.
+const CAPACITY: usize = Ready::MAX_SOCKETS + 1;
 
 pub(crate) fn wait_error(errno: Errno) -> WaitError {
     WaitError {

@@ -398,19 +398,17 @@ impl DomainParticipantBuilder {
         let mut config = self.discovery_config(prefix, &network, &peers);
         config.participant.shared_memory = shm.as_ref().ok().map(SharedMemory::address);
         let discovery = Discovery::new(config).map_err(ParticipantError::Announcement)?;
-        let failed = ParticipantError::Wait;
-        let control = Waker::new().map_err(failed)?;
+        let waker = || Waker::new().map_err(ParticipantError::Wait);
+        let control = waker()?;
         let data = match self.driving {
             Driving::Polled => control.clone(),
-            Driving::Threaded | Driving::Cooperative => Waker::new().map_err(failed)?,
+            Driving::Threaded | Driving::Cooperative => waker()?,
         };
         let (mut polled, mut cooperative) = (None, None);
         match self.driving {
             Driving::Threaded => {}
-            Driving::Polled => polled = Some(Polled::new(data.clone()).map_err(failed)?),
-            Driving::Cooperative => {
-                cooperative = Some(Cooperative::new(data.clone()).map_err(failed)?);
-            }
+            Driving::Polled => polled = Some(Polled::new(data.clone(), waker()?)),
+            Driving::Cooperative => cooperative = Some(Cooperative::new(data.clone(), waker()?)),
         }
         let core = Arc::new(Core::new(CoreParts {
             domain,

@@ -63,12 +63,12 @@ pub enum Driving {
     #[default]
     Threaded,
     /// The application, by [`DomainParticipant::poll`]. No thread is started, but for the disk
-    /// where logs go there [after an interval](crate::store::SyncPolicy::Interval). Takes three descriptors more.
+    /// where logs go there [after an interval](crate::store::SyncPolicy::Interval).
     Polled,
     /// Two threads of its own: one for discovery and acknowledgements, and one for data and its listeners, on whatever way
     /// it comes, and what happens beside it. The latter leaves that to a thread of the application while one waits in
     /// [`DomainParticipant::wait_for_samples`]: what comes is there without a change of threads (Leader/Followers). It goes on
-    /// 4 to 8 ms after nobody waits any more. Takes two descriptors more.
+    /// 4 to 8 ms after nobody waits any more.
     Cooperative,
 }
 
