@@ -158,8 +158,8 @@ impl Outbox {
     /// for everybody. What shares no datagram, announcements among it, stays whole and goes first:
     /// peers listen to those that they know.
     pub fn gather(&mut self, max_len: usize) {
-        // Neighbours share a datagram already.
-        if self.datagrams.len() < 3 {
+        // Neighbours share a datagram already, and those that are more than half full fit no other.
+        if self.datagrams.len() < 3 || self.bytes.len() / self.datagrams.len() > max_len / 2 {
             return;
         }
         let mut spare = core::mem::take(&mut self.spare);

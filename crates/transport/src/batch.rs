@@ -24,6 +24,10 @@ use crate::{ReceiveError, SendError, UdpSocket};
 /// Datagrams per system call at most.
 const BATCH: usize = 32;
 
+/// The same of long ones, and what is one, in bytes.
+const BATCH_OF_LONG: usize = 4;
+const LONG: usize = 1 << 14;
+
 /// Datagrams that are received one by one by who looks before a system call asks for more.
 const MAX_ALONE: u32 = 4;
 
@@ -43,6 +47,8 @@ pub struct ReceiveBatch {
     /// When the kernel received them, if it was asked to note that.
     stamps: [Option<Timestamp>; BATCH],
     count: usize,
+    /// How many there was room for.
+    room: usize,
     /// How often in a row [`look`](Self::look) has found one.
     found_in_a_row: u32,
     /// How often in a row calls that may take one alone have found one.
@@ -71,6 +77,7 @@ impl ReceiveBatch {
             received: [None; BATCH],
             stamps: [None; BATCH],
             count: 0,
+            room: BATCH,
             found_in_a_row: 0,
             alone: 0,
         }
@@ -156,6 +163,10 @@ impl ReceiveBatch {
         socket: &UdpSocket,
         flags: MsgFlags,
     ) -> Result<usize, ReceiveError> {
+        // Where they are long, no more than stay in the processor's cache until they are looked at.
+        let taken = self.received.iter().take(self.count);
+        let are_long = taken.flatten().any(|&(len, _)| len > LONG);
+        self.room = if are_long { BATCH_OF_LONG } else { BATCH };
         self.count = 0;
         let result = match (socket.local_address(), socket.has_timestamps()) {
             (SocketAddr::V4(_), false) => self.receive_by(&RECEIVE_V4, headers, socket, flags),
@@ -192,7 +203,8 @@ impl ReceiveBatch {
         let mut slots = self.slots.chunks_exact_mut(SLOT_BYTES);
         let mut slices: [[IoSliceMut<'_>; 1]; BATCH] =
             std::array::from_fn(|_| [IoSliceMut::new(slots.next().unwrap_or_default())]);
-        let results = match recvmmsg(socket.as_raw_fd(), headers, &mut slices, flags, None) {
+        let slices = slices.get_mut(..self.room).unwrap_or_default();
+        let results = match recvmmsg(socket.as_raw_fd(), headers, slices, flags, None) {
             Ok(results) => results,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
             Err(errno) => {
@@ -224,7 +236,7 @@ impl ReceiveBatch {
 
     /// Whether there was no room for more, so that more may wait.
     pub fn is_full(&self) -> bool {
-        self.count == BATCH
+        self.count == self.room
     }
 
     /// The datagrams in their order of arrival.
