@@ -93,7 +93,7 @@ fuzz_target!(|input: &[u8]| {
         rendezvous.handle(now, home(act >> 5 ^ a), &datagram, &mut outbox);
         for (bytes, to) in outbox.datagrams() {
             assert!(to.len() <= MAX_PARTICIPANTS);
-            let message = MessageReader::new(bytes).expect("it speaks RTPS");
+            let message = MessageReader::new(bytes.head).expect("it speaks RTPS");
             let source = message.context().source_prefix;
             if source.0[..2] == VendorId::TICKWIRE.0 {
                 name = source;

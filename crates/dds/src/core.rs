@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use hashbrown::HashMap;
-use tickwire_base::{Channel, Counter, Instant, Locator};
+use tickwire_base::{Channel, Counter, Instant, Locator, Pieces};
 use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, MAX_GATHERED_LEN, Role};
@@ -620,7 +620,7 @@ impl Core {
     }
 
     /// Writes a datagram to the logs among its destinations; says how many there are.
-    fn send_by_logs(&self, datagram: &[u8], to: &[Locator]) -> usize {
+    fn send_by_logs(&self, datagram: Pieces<'_>, to: &[Locator]) -> usize {
         let Some(shm) = &self.shm else {
             return 0;
         };

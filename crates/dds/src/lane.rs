@@ -177,6 +177,8 @@ struct Work {
     to_tell: Vec<(Arc<dyn ReaderEndpoint>, StatusMask)>,
     /// What readers have of the writer that has lent them something.
     said: Vec<(EntityId, SequenceNumber)>,
+    /// Whether a writer has heard what somebody may wait for.
+    has_heard: bool,
 }
 
 impl Lane {
@@ -192,6 +194,7 @@ impl Lane {
                 outbox: Outbox::new(),
                 to_tell: Vec::new(),
                 said: Vec::new(),
+                has_heard: false,
             },
             found_count: 0,
             found_at: Instant::ZERO,
@@ -438,6 +441,7 @@ impl Lane {
             core.flush();
         }
         core.send_metatraffic(&mut self.work.outbox);
+        self.work.end_waits(core);
     }
 
     /// Takes one batch of datagrams. Says when they came, if any did. The control lane's answers are
@@ -507,12 +511,21 @@ impl Work {
             discovered,
             to_tell: &mut self.to_tell,
             said: &mut self.said,
+            has_heard: &mut self.has_heard,
         };
         hand_on(&mut dispatch);
         if calls_listeners {
             dispatch.end_discovery();
             // Answers leave before a listener may take its time.
             core.send_user(&mut self.outbox);
+            self.end_waits(core);
+        }
+    }
+
+    /// Wakes those who may have waited for what writers have heard.
+    fn end_waits(&mut self, core: &Core) {
+        if std::mem::take(&mut self.has_heard) {
+            core.signal.raise_of_locked();
         }
     }
 
@@ -564,6 +577,8 @@ struct Dispatch<'a> {
     to_tell: &'a mut Vec<(Arc<dyn ReaderEndpoint>, StatusMask)>,
     /// What readers of what was lent have then.
     said: &'a mut Vec<(EntityId, SequenceNumber)>,
+    /// Whether a writer has heard what somebody may wait for.
+    has_heard: &'a mut bool,
 }
 
 /// What is known of a message that was lent.
@@ -768,7 +783,7 @@ impl Dispatch<'_> {
     ) {
         match self.routes.writers.get(&writer) {
             Some(writer) => {
-                writer.receive(self.now, context, submessage, self.outbox);
+                *self.has_heard |= writer.receive(self.now, context, submessage, self.outbox);
             }
             None => self.core.counters.unrouted.add(1),
         }

@@ -1,13 +1,14 @@
 //! A writer's changes, by sequence number and by instance. Knows no readers, and reads no clock.
 
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp, copy};
 
 use crate::change::{Change, ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
-use crate::pool::BufferPool;
+use crate::pool::{BufferPool, MAX_BUFFER_LEN};
 use crate::schedule::Schedule;
 use crate::tail::Tail;
 use crate::wire::SequenceNumber;
@@ -18,11 +19,21 @@ use crate::writer::Lent;
 pub(crate) enum Payload<B> {
     /// In memory of the history's own.
     Own(Vec<u8>),
+    /// The same of a long one, which is sent from there.
+    Long(LongPayload),
     /// Where readers can see it.
     Lent(B),
 }
 
 impl<B: Lent> Payload<B> {
+    /// One of these bytes.
+    pub(crate) fn of(bytes: Vec<u8>) -> Self {
+        match bytes.len() > MAX_BUFFER_LEN {
+            true => Self::Long(LongPayload::new(bytes)),
+            false => Self::Own(bytes),
+        }
+    }
+
     /// As how many bytes it counts against what may be unacknowledged.
     #[inline]
     pub(crate) fn counted_len(&self) -> usize {
@@ -33,6 +44,7 @@ impl<B: Lent> Payload<B> {
     fn borrow(&self) -> Borrowed<'_, B> {
         match self {
             Self::Own(bytes) => Borrowed::Own(bytes),
+            Self::Long(long) => Borrowed::Long(long),
             Self::Lent(lent) => Borrowed::Lent(lent),
         }
     }
@@ -46,6 +58,8 @@ impl<B: Lent> Payload<B> {
 pub(crate) enum Borrowed<'a, B> {
     /// In memory of the history's own.
     Own(&'a [u8]),
+    /// The same of a long one.
+    Long(&'a LongPayload),
     /// Where readers can see it.
     Lent(&'a B),
 }
@@ -55,6 +69,7 @@ impl<'a, B: Lent> Borrowed<'a, B> {
     pub(crate) fn as_slice(&self) -> &'a [u8] {
         match *self {
             Self::Own(bytes) => bytes,
+            Self::Long(long) => long.as_slice(),
             Self::Lent(lent) => lent.payload(),
         }
     }
@@ -64,6 +79,7 @@ impl<'a, B: Lent> Borrowed<'a, B> {
     pub(crate) fn counted_len(&self) -> usize {
         match *self {
             Self::Own(bytes) => bytes.len(),
+            Self::Long(long) => long.len,
             Self::Lent(lent) => lent.counted_len(),
         }
     }
@@ -76,6 +92,53 @@ impl<B> Clone for Borrowed<'_, B> {
 }
 
 impl<B> Copy for Borrowed<'_, B> {}
+
+/// A payload that is too long for a datagram of UDP. Datagrams that are to be sent hold it, too, so that it is not copied
+/// into them.
+#[derive(Debug)]
+pub(crate) struct LongPayload {
+    /// With zeros behind it up to a multiple of four.
+    bytes: Arc<Vec<u8>>,
+    len: usize,
+}
+
+impl LongPayload {
+    fn new(mut bytes: Vec<u8>) -> Self {
+        let len = bytes.len();
+        bytes.resize(len.next_multiple_of(4), 0);
+        Self {
+            bytes: Arc::new(bytes),
+            len,
+        }
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// So many of its bytes, and if these are the last, with zeros up to a multiple of four.
+    pub(crate) fn part(&self, start: usize, len: usize) -> Part {
+        Part {
+            bytes: Arc::clone(&self.bytes),
+            start,
+            end: (start + len).next_multiple_of(4),
+        }
+    }
+}
+
+/// A part of a long payload.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    bytes: Arc<Vec<u8>>,
+    start: usize,
+    end: usize,
+}
+
+impl Part {
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        self.bytes.get(self.start..self.end).unwrap_or_default()
+    }
+}
 
 /// A change in the history, in whatever form it is there.
 #[derive(Debug)]
@@ -640,8 +703,10 @@ impl<B: Lent> History<B> {
         let (key, older, newer) = (change.change.key_hash, change.older, change.newer);
         self.unlink(key, older, newer);
         self.expiries.remove(&number);
-        if let Payload::Own(bytes) = payload {
-            self.pool.give(bytes);
+        match payload {
+            Payload::Own(bytes) => self.pool.give(bytes),
+            Payload::Long(long) => self.pool.give_shared(long.bytes),
+            Payload::Lent(_) => {}
         }
         self.len -= 1;
         self.compact();
@@ -689,6 +754,7 @@ impl<B: Lent> History<B> {
                 self.expiries.remove(&number);
                 match payload {
                     Payload::Own(bytes) => self.pool.give(bytes),
+                    Payload::Long(long) => self.pool.give_shared(long.bytes),
                     Payload::Lent(mut lent) if done_with => lent.done_with(),
                     Payload::Lent(_) => {}
                 }

@@ -1,10 +1,12 @@
-//! Complete datagrams with their destinations, in one reusable arena. Knows no socket.
+//! Complete datagrams with their destinations, in one reusable arena, but for long payloads, which are sent from where the
+//! history has them. Knows no socket.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_base::{Locator, copy};
+use tickwire_base::{Locator, Pieces, copy};
 
+use crate::history::Part;
 use crate::wire::{GuidPrefix, Header, MessageWriter};
 
 /// What the machines want sent.
@@ -17,6 +19,8 @@ pub struct Outbox {
     bytes: Vec<u8>,
     locators: Vec<Locator>,
     datagrams: Vec<Datagram>,
+    /// What some of the datagrams end with.
+    parts: Vec<Part>,
     mark: u8,
     has_marks: bool,
     gathers: bool,
@@ -42,6 +46,7 @@ type Place = (usize, Option<GuidPrefix>, usize);
 struct Datagram {
     bytes_start: usize,
     locators_start: usize,
+    parts_start: usize,
     source: GuidPrefix,
     mark: u8,
     /// Whom the machine that began it writes to; unknown to us if others may have changed that.
@@ -55,6 +60,7 @@ impl Outbox {
             bytes: Vec::new(),
             locators: Vec::new(),
             datagrams: Vec::new(),
+            parts: Vec::new(),
             mark: 0,
             has_marks: false,
             gathers: false,
@@ -105,6 +111,7 @@ impl Outbox {
         self.datagrams.push(Datagram {
             bytes_start: self.bytes.len(),
             locators_start: self.locators.len(),
+            parts_start: self.parts.len(),
             source: header.prefix,
             mark: self.mark,
             destination: None,
@@ -140,6 +147,14 @@ impl Outbox {
         MessageWriter::resume(&mut self.bytes, start)
     }
 
+    /// Ends the newest datagram with a part of a long payload.
+    pub(crate) fn end_with(&mut self, part: Part) {
+        self.parts.push(part);
+        if let Some(last) = self.datagrams.last_mut() {
+            last.destination = None;
+        }
+    }
+
     /// Begins a datagram to one participant, or to everybody; says where.
     fn begin(&mut self, source: GuidPrefix, destination: GuidPrefix, to: &[Locator]) -> usize {
         let start = self.bytes.len();
@@ -158,8 +173,10 @@ impl Outbox {
     /// for everybody. What shares no datagram, announcements among it, stays whole and goes first:
     /// peers listen to those that they know.
     pub fn gather(&mut self, max_len: usize) {
-        // Neighbours share a datagram already, and those that are more than half full fit no other.
-        if self.datagrams.len() < 3 || self.bytes.len() / self.datagrams.len() > max_len / 2 {
+        // Neighbours share a datagram already, and long ones fit no other.
+        let are_few = self.datagrams.len() < 3;
+        let are_long = || self.bytes.len() / self.datagrams.len() > max_len;
+        if are_few || !self.parts.is_empty() || are_long() {
             return;
         }
         let mut spare = core::mem::take(&mut self.spare);
@@ -190,7 +207,7 @@ impl Outbox {
         let Some(datagram) = self.datagrams.get(index) else {
             return;
         };
-        let (bytes, locators) = self.content(index, datagram);
+        let (Pieces { head: bytes, .. }, locators) = self.content(index, datagram);
         let added = bytes.len().saturating_sub(HEADER_AND_DESTINATION_LEN);
         let joins = spare.datagrams.last().is_some_and(|last| {
             last.source == datagram.source
@@ -218,7 +235,7 @@ impl Outbox {
     /// as it fits `max_len`.
     pub fn absorb(&mut self, other: &Self, max_len: usize) {
         for (index, datagram) in other.datagrams.iter().enumerate() {
-            let (bytes, locators) = other.content(index, datagram);
+            let (Pieces { head: bytes, .. }, locators) = other.content(index, datagram);
             let head_len = match datagram.destination {
                 Some(GuidPrefix::UNKNOWN) => Header::LEN,
                 _ => HEADER_AND_DESTINATION_LEN,
@@ -238,10 +255,12 @@ impl Outbox {
                     self.datagrams.push(Datagram {
                         bytes_start: self.bytes.len(),
                         locators_start: self.locators.len(),
+                        parts_start: self.parts.len(),
                         ..*datagram
                     });
                     copy::append(&mut self.bytes, bytes);
                     self.locators.extend_from_slice(locators);
+                    self.parts.extend(other.part(index, datagram).cloned());
                 }
             }
         }
@@ -249,7 +268,7 @@ impl Outbox {
     }
 
     /// The datagrams and where each goes, oldest first.
-    pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], &[Locator])> {
+    pub fn datagrams(&self) -> impl Iterator<Item = (Pieces<'_>, &[Locator])> {
         self.marked().map(|(_, bytes, locators)| (bytes, locators))
     }
 
@@ -259,7 +278,7 @@ impl Outbox {
     }
 
     /// The datagrams with their [marks](Self::mark).
-    pub fn marked(&self) -> impl Iterator<Item = (u8, &[u8], &[Locator])> {
+    pub fn marked(&self) -> impl Iterator<Item = (u8, Pieces<'_>, &[Locator])> {
         self.datagrams.iter().enumerate().map(|(i, datagram)| {
             let (bytes, locators) = self.content(i, datagram);
             (datagram.mark, bytes, locators)
@@ -267,13 +286,25 @@ impl Outbox {
     }
 
     /// The bytes of the datagram with that index, and where it goes.
-    fn content(&self, index: usize, datagram: &Datagram) -> (&[u8], &[Locator]) {
+    #[inline]
+    fn content(&self, index: usize, datagram: &Datagram) -> (Pieces<'_>, &[Locator]) {
         let next = self.datagrams.get(index + 1);
         let bytes_end = next.map_or(self.bytes.len(), |next| next.bytes_start);
         let locators_end = next.map_or(self.locators.len(), |next| next.locators_start);
         let bytes = self.bytes.get(datagram.bytes_start..bytes_end);
         let locators = self.locators.get(datagram.locators_start..locators_end);
-        (bytes.unwrap_or_default(), locators.unwrap_or_default())
+        let pieces = Pieces {
+            head: bytes.unwrap_or_default(),
+            tail: self.part(index, datagram).map_or(&[], Part::as_slice),
+        };
+        (pieces, locators.unwrap_or_default())
+    }
+
+    /// What it ends with, if that lies elsewhere.
+    fn part(&self, index: usize, datagram: &Datagram) -> Option<&Part> {
+        let next = self.datagrams.get(index + 1);
+        let end = next.map_or(self.parts.len(), |next| next.parts_start);
+        self.parts.get(datagram.parts_start..end)?.first()
     }
 
     /// Whether there is nothing to send.
@@ -288,7 +319,8 @@ impl Outbox {
 
     /// Bytes to send, each datagram counted once however many destinations it has.
     pub fn total_len(&self) -> usize {
-        self.bytes.len()
+        let parts = self.parts.iter().map(|part| part.as_slice().len());
+        self.bytes.len() + parts.sum::<usize>()
     }
 
     /// Forgets the datagrams and keeps the memory.
@@ -296,6 +328,7 @@ impl Outbox {
         self.bytes.clear();
         self.locators.clear();
         self.datagrams.clear();
+        self.parts.clear();
         self.mark = 0;
         self.has_marks = false;
     }
@@ -320,6 +353,8 @@ mod tests {
     use tickwire_base::Timestamp;
 
     use super::*;
+    use crate::history::Payload;
+    use crate::writer::NothingLent;
 
     const US: GuidPrefix = GuidPrefix([1; 12]);
     const THEM: GuidPrefix = GuidPrefix([2; 12]);
@@ -398,7 +433,10 @@ mod tests {
             ]
         );
         let (first, _) = outbox.datagrams().next().expect("seven");
-        let seconds: Vec<_> = first[36..].chunks(12).map(|info_ts| info_ts[4]).collect();
+        let seconds: Vec<_> = first.head[36..]
+            .chunks(12)
+            .map(|info_ts| info_ts[4])
+            .collect();
         assert_eq!(seconds, [0, 1, 2]);
         outbox.gather(72);
         assert_eq!(outbox.len(), 7, "nothing more to gain");
@@ -445,6 +483,30 @@ mod tests {
             .append(US, GuidPrefix::UNKNOWN, &[HERE], 4, 100)
             .info_ts(None);
         assert_eq!(outbox.len(), 2);
+    }
+
+    #[test]
+    fn a_part_of_a_long_payload_ends_its_datagram_wherever_that_is_put() {
+        let Payload::Long(long) = Payload::<NothingLent>::of(alloc::vec![7; 99_997]) else {
+            panic!("it is long");
+        };
+        let (mut all, mut one) = (Outbox::new(), Outbox::new());
+        for (start, len) in [(0, 8), (99_992, 5)] {
+            one.append(US, THEM, &[HERE], 12, 100).info_ts(None);
+            one.end_with(long.part(start, len));
+            one.append(US, THEM, &[HERE], 4, 100).info_ts(None);
+        }
+        all.absorb(&one, 1000);
+        for outbox in [&mut one, &mut all] {
+            outbox.gather(1000);
+            assert_eq!(lens(outbox), [(48, 1), (52, 1), (40, 1)]);
+            assert_eq!(outbox.total_len(), 140);
+            let tails: Vec<_> = outbox.datagrams().map(|(pieces, _)| pieces.tail).collect();
+            let last = &[7, 7, 7, 7, 7, 0, 0, 0][..];
+            assert_eq!(tails, [&[7; 8][..], last, &[]]);
+            outbox.clear();
+            assert_eq!(outbox.total_len(), 0);
+        }
     }
 
     #[test]

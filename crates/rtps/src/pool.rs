@@ -1,5 +1,6 @@
 //! Buffers that are used again, so that a warm machine does not allocate.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Empty buffers with capacity.
@@ -10,6 +11,8 @@ pub(crate) struct BufferPool {
     /// Bytes of the large ones.
     large_bytes: usize,
     max_large_bytes: usize,
+    /// Large ones that somebody still reads, as was seen last.
+    shared: Vec<Arc<Vec<u8>>>,
 }
 
 impl BufferPool {
@@ -22,9 +25,13 @@ impl BufferPool {
     }
 
     /// An empty buffer, with capacity if one was given back.
+    #[inline]
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let buffer = self.buffers.pop();
-        buffer.unwrap_or_else(|| self.take_large(self.large.len().saturating_sub(1)))
+        buffer.unwrap_or_else(|| {
+            self.reclaim();
+            self.take_large(self.large.len().saturating_sub(1))
+        })
     }
 
     /// An empty buffer with capacity for `len` bytes, without new memory if one as large was given back.
@@ -38,6 +45,27 @@ impl BufferPool {
         };
         buffer.reserve_exact(len);
         buffer
+    }
+
+    /// As [`give`](Self::give), once nobody reads it any more.
+    pub(crate) fn give_shared(&mut self, buffer: Arc<Vec<u8>>) {
+        self.shared.push(buffer);
+        self.reclaim();
+        self.shared.truncate(MAX_SHARED);
+    }
+
+    /// Takes back what nobody reads any more.
+    fn reclaim(&mut self) {
+        let mut at = 0;
+        while let Some(shared) = self.shared.get_mut(at) {
+            match Arc::get_mut(shared).map(core::mem::take) {
+                None => at += 1,
+                Some(buffer) => {
+                    self.shared.swap_remove(at);
+                    self.give(buffer);
+                }
+            }
+        }
     }
 
     /// The large buffer at `at`, if there is one.
@@ -65,8 +93,11 @@ impl BufferPool {
     }
 }
 
-const MAX_BUFFER_LEN: usize = 64 * 1024;
+/// Buffers with more capacity are large.
+pub(crate) const MAX_BUFFER_LEN: usize = 64 * 1024;
 const MAX_BUFFERS: usize = 4096;
+/// Others that are read are forgotten.
+const MAX_SHARED: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -88,6 +119,26 @@ mod tests {
         let mut pool = BufferPool::default();
         pool.give(Vec::with_capacity(len));
         assert_eq!(pool.take().capacity(), 0);
+    }
+
+    #[test]
+    fn what_is_still_read_is_used_again_once_it_is_not() {
+        let len = MAX_BUFFER_LEN + 1;
+        let mut pool = BufferPool::with_large(100 * len);
+        let shared: Vec<_> = (0..=MAX_SHARED)
+            .map(|_| Arc::new(Vec::with_capacity(len)))
+            .collect();
+        for buffer in &shared {
+            pool.give_shared(Arc::clone(buffer));
+        }
+        assert_eq!(pool.take().capacity(), 0);
+        drop(shared);
+        for _ in 0..MAX_SHARED {
+            assert_eq!(pool.take().capacity(), len);
+        }
+        assert_eq!(pool.take().capacity(), 0, "one too many was read");
+        pool.give_shared(Arc::new(Vec::with_capacity(len)));
+        assert_eq!(pool.take().capacity(), len);
     }
 
     #[test]

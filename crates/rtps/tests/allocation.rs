@@ -138,11 +138,16 @@ impl Pair {
         self.reader.handle_timeout(self.now, &mut self.to_writer);
         for (bytes, _) in self.to_reader.datagrams() {
             let (reader, sink) = (&mut self.reader, &mut self.sink);
-            tell_reader(reader, sink, self.now, bytes, &mut self.to_writer);
+            tell_reader(reader, sink, self.now, &bytes.joined(), &mut self.to_writer);
         }
         self.to_reader.clear();
         for (bytes, _) in self.to_writer.datagrams() {
-            tell_writer(&mut self.writer, self.now, bytes, &mut self.to_reader);
+            tell_writer(
+                &mut self.writer,
+                self.now,
+                &bytes.joined(),
+                &mut self.to_reader,
+            );
         }
         self.to_writer.clear();
     }

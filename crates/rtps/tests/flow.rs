@@ -400,7 +400,9 @@ proptest! {
 /// The numbers of the samples in an outbox.
 fn numbers(outbox: &Outbox) -> Vec<i64> {
     let messages = outbox.datagrams();
-    messages.flat_map(|(bytes, _)| numbers_in(bytes)).collect()
+    messages
+        .flat_map(|(bytes, _)| numbers_in(&bytes.joined()))
+        .collect()
 }
 
 /// The numbers of the samples in a message, or of the one that it has fragments of.
@@ -586,7 +588,7 @@ impl Busy {
         let is_time = matches!(event, Event::Wait(_) | Event::Follow(_, true));
         if is_time || goes_by_log && !own.is_empty() {
             let to_log = self.waiting.datagrams().filter(|(_, to)| to.contains(&LOG));
-            let to_log = to_log.flat_map(|(bytes, _)| numbers_in(bytes));
+            let to_log = to_log.flat_map(|(bytes, _)| numbers_in(&bytes.joined()));
             self.arrived.extend(to_log);
             self.waiting.clear();
         }

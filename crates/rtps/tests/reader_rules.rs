@@ -156,6 +156,30 @@ fn what_only_overtook_another_is_not_asked_for() {
 }
 
 #[test]
+fn a_heartbeat_that_has_overtaken_what_it_tells_of_is_answered_once_that_is_there() {
+    for is_final in [false, true] {
+        let mut script = met();
+        assert_eq!(script.heartbeat(1, 3, is_final), []);
+        script.data(2);
+        script.data_frag(1, 1, 1, 8);
+        assert_eq!(script.wait(Duration::ZERO), []);
+        script.data_frag(1, 2, 1, 8);
+        assert_eq!(script.wait(Duration::ZERO), [], "the third lacks");
+        script.data(3);
+        let at_once = script.wait(Duration::ZERO);
+        let later = script.wait(SOON);
+        let answer = [AckNack(4, vec![], true)];
+        match is_final {
+            false => assert_eq!((&at_once[..], &later[..]), (&answer[..], &[][..])),
+            true => assert_eq!((&at_once[..], &later[..]), (&[][..], &answer[..])),
+        }
+        script.data(5);
+        script.data(4);
+        assert_eq!(script.wait(Duration::ZERO), [], "no heartbeat has asked");
+    }
+}
+
+#[test]
 fn the_same_is_asked_for_again_only_after_a_while() {
     let mut script = met();
     script.heartbeat(1, 2, false);

@@ -15,7 +15,7 @@ use nix::sys::socket::{
 use nix::sys::time::TimeSpec;
 use rustix::net::{RecvFlags, recvfrom};
 use socket2::Socket;
-use tickwire_base::Timestamp;
+use tickwire_base::{Pieces, Timestamp};
 
 use crate::clock::nanos;
 use crate::page_aligned::PageAligned;
@@ -343,13 +343,13 @@ impl Address for SockaddrIn6 {
 /// Sends what fits the socket's family in batches; the rest fails one by one, with the kernel's reason.
 pub(crate) fn send_to_each<'a>(
     socket: &UdpSocket,
-    mut datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
+    mut datagrams: impl Iterator<Item = (Pieces<'a>, SocketAddr)>,
 ) -> Result<(), SendError> {
     let Some(first) = datagrams.next() else {
         return Ok(());
     };
     match datagrams.next() {
-        None => socket.send_to(first.0, first.1),
+        None => socket.send_one(first.0, first.1),
         Some(second) => send_all(socket, 0, [first, second].into_iter().chain(datagrams)),
     }
 }
@@ -357,7 +357,7 @@ pub(crate) fn send_to_each<'a>(
 /// The same with a DSCP for each. Those in a row that have the same share system calls.
 pub(crate) fn send_to_each_marked<'a>(
     socket: &UdpSocket,
-    datagrams: impl Iterator<Item = (u8, &'a [u8], SocketAddr)>,
+    datagrams: impl Iterator<Item = (u8, Pieces<'a>, SocketAddr)>,
 ) -> Result<(), SendError> {
     let mut datagrams = datagrams.peekable();
     let mut first_error = Ok(());
@@ -372,11 +372,11 @@ pub(crate) fn send_to_each_marked<'a>(
 fn send_all<'a>(
     socket: &UdpSocket,
     dscp: u8,
-    mut datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
+    mut datagrams: impl Iterator<Item = (Pieces<'a>, SocketAddr)>,
 ) -> Result<(), SendError> {
     let mut first_error = Ok(());
     loop {
-        let mut batch: [(&[u8], Option<SocketAddr>); BATCH] = [(&[], None); BATCH];
+        let mut batch = [(Pieces::default(), None); BATCH];
         let mut count = 0;
         for (slot, (bytes, to)) in batch.iter_mut().zip(&mut datagrams) {
             *slot = (bytes, Some(to));
@@ -384,7 +384,7 @@ fn send_all<'a>(
         }
         let sent = match batch.get(..count) {
             None | Some([]) => return first_error,
-            Some(&[(bytes, Some(to))]) if dscp == 0 => socket.send_to(bytes, to),
+            Some(&[(bytes, Some(to))]) if dscp == 0 => socket.send_one(bytes, to),
             Some(batch) => send_batch(socket, dscp, batch),
         };
         first_error = first_error.and(sent);
@@ -394,7 +394,7 @@ fn send_all<'a>(
 fn send_batch(
     socket: &UdpSocket,
     dscp: u8,
-    batch: &[(&[u8], Option<SocketAddr>)],
+    batch: &[(Pieces<'_>, Option<SocketAddr>)],
 ) -> Result<(), SendError> {
     let mut first_error = Ok(());
     let mut rest = batch;
@@ -416,7 +416,7 @@ fn send_batch(
             (Ok(sent), _) if sent > 0 => rest = rest.get(sent..).unwrap_or_default(),
             (_, Some(destination)) => {
                 // The kernel stops at the first that it cannot send: alone, it says why.
-                first_error = first_error.and(socket.send_to(bytes, destination));
+                first_error = first_error.and(socket.send_one(bytes, destination));
                 rest = rest.get(1..).unwrap_or_default();
             }
             (_, None) => rest = rest.get(1..).unwrap_or_default(),
@@ -426,7 +426,7 @@ fn send_batch(
 }
 
 /// Where all of them go, if that is one address.
-fn sole_destination(batch: &[(&[u8], Option<SocketAddr>)]) -> Option<SocketAddr> {
+fn sole_destination(batch: &[(Pieces<'_>, Option<SocketAddr>)]) -> Option<SocketAddr> {
     let &(_, first) = batch.first()?;
     first.filter(|_| batch.iter().all(|&(_, to)| to == first))
 }
@@ -434,10 +434,11 @@ fn sole_destination(batch: &[(&[u8], Option<SocketAddr>)]) -> Option<SocketAddr>
 /// Sends those that all go where the socket is connected.
 fn send_some_connected(
     socket: &Socket,
-    batch: &[(&[u8], Option<SocketAddr>)],
+    batch: &[(Pieces<'_>, Option<SocketAddr>)],
 ) -> nix::Result<usize> {
     lend(&SEND_V4, headers, |headers| {
         let slices = slices(batch);
+        let slices = pieces(&slices, batch);
         let slices = slices.get(..batch.len()).unwrap_or_default();
         let none: [Option<SockaddrIn>; BATCH] = [None; BATCH];
         let flags = MsgFlags::empty();
@@ -445,18 +446,32 @@ fn send_some_connected(
     })
 }
 
-/// The bytes of as many datagrams as there are.
-fn slices<'a>(batch: &[(&'a [u8], Option<SocketAddr>)]) -> [[IoSlice<'a>; 1]; BATCH] {
+/// Both pieces of as many datagrams as there are.
+fn slices<'a>(batch: &[(Pieces<'a>, Option<SocketAddr>)]) -> [[IoSlice<'a>; 2]; BATCH] {
     std::array::from_fn(|at| {
-        let bytes = batch.get(at).map_or(&[][..], |&(bytes, _)| bytes);
-        [IoSlice::new(bytes)]
+        let (Pieces { head, tail }, _) = batch.get(at).copied().unwrap_or_default();
+        [IoSlice::new(head), IoSlice::new(tail)]
+    })
+}
+
+/// Those that have bytes: each one takes the kernel time.
+fn pieces<'a, 'b>(
+    slices: &'b [[IoSlice<'a>; 2]; BATCH],
+    batch: &[(Pieces<'a>, Option<SocketAddr>)],
+) -> [&'b [IoSlice<'a>]; BATCH] {
+    std::array::from_fn(|at| {
+        let [head, _] = &slices[at];
+        match batch.get(at) {
+            Some((Pieces { tail: [_, ..], .. }, _)) => &slices[at][..],
+            _ => std::slice::from_ref(head),
+        }
     })
 }
 
 fn send_some_v4(
     socket: &UdpSocket,
     dscp: u8,
-    batch: &[(&[u8], Option<SocketAddr>)],
+    batch: &[(Pieces<'_>, Option<SocketAddr>)],
 ) -> nix::Result<usize> {
     let address = |to| match to {
         SocketAddr::V4(v4) => Some(v4.into()),
@@ -477,7 +492,7 @@ fn send_some_v4(
 fn send_some_v6(
     socket: &UdpSocket,
     dscp: u8,
-    batch: &[(&[u8], Option<SocketAddr>)],
+    batch: &[(Pieces<'_>, Option<SocketAddr>)],
 ) -> nix::Result<usize> {
     let address = |to| match to {
         SocketAddr::V4(_) => None,
@@ -504,11 +519,12 @@ fn type_of_service(dscp: u8) -> u8 {
 fn send_some<S: SockaddrLike + Copy>(
     socket: &UdpSocket,
     headers: &mut MultiHeaders<S>,
-    batch: &[(&[u8], Option<SocketAddr>)],
+    batch: &[(Pieces<'_>, Option<SocketAddr>)],
     mark: &[ControlMessage<'_>],
     address: impl Fn(SocketAddr) -> Option<S>,
 ) -> nix::Result<usize> {
     let slices = slices(batch);
+    let slices = pieces(&slices, batch);
     let mut addresses: [Option<S>; BATCH] = [None; BATCH];
     let mut count = 0;
     for (slot, (_, destination)) in addresses.iter_mut().zip(batch) {

@@ -5,12 +5,13 @@
 //! All that goes to one address takes the same socket for as long as that is so, lest an interface with several queues have
 //! datagrams overtake each other: where one goes there together with one to another address, that ends.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use socket2::{Domain, Protocol, Socket, Type};
+use tickwire_base::Pieces;
 
 /// Those of one socket, of which each takes a descriptor. They have its address and ports of their own.
 #[derive(Debug)]
@@ -55,11 +56,17 @@ impl Connections {
 
     /// Sends a datagram by the socket that is connected there, if there is one. `None` if not, or if it would not; then
     /// the datagram is still to be sent.
-    pub(crate) fn send_to(&self, datagram: &[u8], to: SocketAddr) -> Option<()> {
+    pub(crate) fn send_to(&self, datagram: Pieces<'_>, to: SocketAddr) -> Option<()> {
         let socket = self.socket(to)?;
         // What was sent before may have met nobody, which is told once, instead of sending.
         for _ in 0..2 {
-            match socket.send(datagram) {
+            let sent = match datagram {
+                Pieces { head, tail: [] } => socket.send(head),
+                Pieces { head, tail } => {
+                    socket.send_vectored(&[IoSlice::new(head), IoSlice::new(tail)])
+                }
+            };
+            match sent {
                 Ok(_) => return Some(()),
                 Err(error) if is_about_others(&error) => {}
                 Err(_) => {
@@ -211,7 +218,11 @@ mod tests {
 
     /// Sends until one is connected; how often nothing was sent before.
     fn connect(connections: &Connections, to: SocketAddr) -> u32 {
-        let unsent = (0..10_000).take_while(|_| connections.send_to(b"first", to).is_none());
+        let unsent = (0..10_000).take_while(|_| {
+            connections
+                .send_to(Pieces::from(&b"first"[..]), to)
+                .is_none()
+        });
         u32::try_from(unsent.count()).expect("few")
     }
 
@@ -221,7 +232,11 @@ mod tests {
         let (socket, address) = receiver();
         assert_eq!(connect(&connections, address), OFTEN - 1);
         for number in 0..10 {
-            assert!(connections.send_to(&[number], address).is_some());
+            assert!(
+                connections
+                    .send_to(Pieces::from(&[number][..]), address)
+                    .is_some()
+            );
         }
         let mut buffer = [0; 16];
         let mut next = || {
@@ -234,7 +249,11 @@ mod tests {
             assert_eq!(next(), (vec![number], from));
         }
         connections.forget_all();
-        assert!(connections.send_to(b"anew", address).is_none());
+        assert!(
+            connections
+                .send_to(Pieces::from(&b"anew"[..]), address)
+                .is_none()
+        );
     }
 
     #[test]
@@ -280,11 +299,19 @@ mod tests {
         connect(&connections, address);
         drop(socket);
         for _ in 0..10 {
-            assert!(connections.send_to(b"to nobody", address).is_some());
+            assert!(
+                connections
+                    .send_to(Pieces::from(&b"to nobody"[..]), address)
+                    .is_some()
+            );
         }
         let socket = UdpSocket::bind(address).expect("nobody has it");
         for number in 0..10 {
-            assert!(connections.send_to(&[number], address).is_some());
+            assert!(
+                connections
+                    .send_to(Pieces::from(&[number][..]), address)
+                    .is_some()
+            );
             assert_eq!(next(&socket), number);
         }
     }
@@ -339,7 +366,7 @@ mod tests {
         let connections = connections();
         let (_socket, address) = receiver();
         for _ in 0..2 * MAX_WEIGHT {
-            connections.send_to(b"often", address);
+            connections.send_to(Pieces::from(&b"often"[..]), address);
         }
         let (ip, port) = (address.ip(), address.port());
         let others = (1..u16::MAX).map(|port| SocketAddr::new(ip, port));
@@ -347,8 +374,16 @@ mod tests {
             others.filter(|other| index(*other) == index(address) && other.port() != port);
         let other = others.next().expect("there are few places");
         assert_eq!(connect(&connections, other), MAX_WEIGHT + OFTEN - 2);
-        assert!(connections.send_to(b"not any more", address).is_none());
-        assert!(connections.send_to(b"nor is that", other).is_some());
+        assert!(
+            connections
+                .send_to(Pieces::from(&b"not any more"[..]), address)
+                .is_none()
+        );
+        assert!(
+            connections
+                .send_to(Pieces::from(&b"nor is that"[..]), other)
+                .is_some()
+        );
     }
 
     #[test]

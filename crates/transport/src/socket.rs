@@ -1,6 +1,6 @@
 //! UDP sockets with the options that publish/subscribe needs.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
+use tickwire_base::Pieces;
 
 use crate::batch::{send_to_each, send_to_each_marked};
 use crate::connected::Connections;
@@ -151,13 +152,29 @@ impl UdpSocket {
     }
 
     /// Sends one datagram. One system call.
+    #[inline]
     pub fn send_to(&self, datagram: &[u8], destination: SocketAddr) -> Result<(), SendError> {
+        self.send_one(datagram.into(), destination)
+    }
+
+    pub(crate) fn send_one(
+        &self,
+        datagram: Pieces<'_>,
+        destination: SocketAddr,
+    ) -> Result<(), SendError> {
         let connections = self.connections.as_ref();
         if connections.and_then(|those| those.send_to(datagram, destination)) == Some(()) {
             return Ok(());
         }
         loop {
-            match self.socket.send_to(datagram, &destination.into()) {
+            let sent = match datagram {
+                Pieces { head, tail: [] } => self.socket.send_to(head, &destination.into()),
+                Pieces { head, tail } => {
+                    let slices = [IoSlice::new(head), IoSlice::new(tail)];
+                    self.socket.send_to_vectored(&slices, &destination.into())
+                }
+            };
+            match sent {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
@@ -175,20 +192,25 @@ impl UdpSocket {
     ///
     /// Every datagram is tried; the first failure is the result. Datagrams may repeat: the same bytes
     /// for several destinations are not copied.
-    pub fn send_each<'a>(
+    pub fn send_each<'a, P: Into<Pieces<'a>>>(
         &self,
-        datagrams: impl IntoIterator<Item = (&'a [u8], SocketAddr)>,
+        datagrams: impl IntoIterator<Item = (P, SocketAddr)>,
     ) -> Result<(), SendError> {
-        send_to_each(self, datagrams.into_iter())
+        let datagrams = datagrams.into_iter();
+        send_to_each(self, datagrams.map(|(pieces, to)| (pieces.into(), to)))
     }
 
     /// The same with a DSCP for each (RFC 2474; IP_TOS over IPv4, IPV6_TCLASS over IPv6), 0 to 63;
     /// what is above counts as 63. System calls are shared by datagrams in a row that have the same.
-    pub fn send_each_marked<'a>(
+    pub fn send_each_marked<'a, P: Into<Pieces<'a>>>(
         &self,
-        datagrams: impl IntoIterator<Item = (u8, &'a [u8], SocketAddr)>,
+        datagrams: impl IntoIterator<Item = (u8, P, SocketAddr)>,
     ) -> Result<(), SendError> {
-        send_to_each_marked(self, datagrams.into_iter())
+        let datagrams = datagrams.into_iter();
+        send_to_each_marked(
+            self,
+            datagrams.map(|(dscp, pieces, to)| (dscp, pieces.into(), to)),
+        )
     }
 
     /// The socket by which datagrams are to be sent that go there alone, if it is [another](UdpOptions::connects).

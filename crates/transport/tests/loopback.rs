@@ -13,6 +13,7 @@ use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt,
 };
 use socket2::SockRef;
+use tickwire_base::Pieces;
 use tickwire_transport::{
     Interface, Poller, Ready, ReceiveBatch, ReceiveTimestamps, SocketError, UdpOptions, UdpSocket,
     Waker, clock,
@@ -66,6 +67,48 @@ fn a_batch_goes_to_several_destinations_in_order() {
         );
         let received: Vec<_> = received.into_iter().map(|(bytes, _)| bytes).collect();
         assert_eq!(received, payloads);
+    }
+}
+
+/// Alone, in batches, with marks, and by sockets that are connected once enough has gone one way.
+#[test]
+fn what_lies_in_two_pieces_arrives_as_one_datagram() {
+    let connecting = UdpOptions {
+        connects: true,
+        ..UdpOptions::default()
+    };
+    let long = vec![7; 60_000];
+    let pieces = [&b""[..], b"tail", &long].map(|tail| Pieces {
+        head: b"head",
+        tail,
+    });
+    let whole = pieces.map(|pieces| pieces.to_vec());
+    for options in [UdpOptions::default(), connecting] {
+        let sender = UdpSocket::unicast(LOCAL, &options).expect("a free port");
+        let (receiver, other) = (local(), local());
+        let to = receiver.local_address();
+        let mut alone = false;
+        for _ in 0..200 {
+            alone = !alone;
+            let datagrams = pieces.iter().map(|&pieces| (pieces, to));
+            let sent = match alone {
+                true => datagrams
+                    .map(|datagram| sender.send_each([datagram]))
+                    .fold(Ok(()), Result::and),
+                false => sender.send_each(datagrams),
+            };
+            sent.expect("loopback takes them");
+            let received = receive(&receiver, 3);
+            assert!(received.iter().map(|(bytes, _)| bytes).eq(&whole));
+        }
+        let both = [to, other.local_address()];
+        let marked = both.map(|to| pieces.map(|pieces| (8, pieces, to)));
+        let sent = sender.send_each_marked(marked.into_iter().flatten());
+        sent.expect("loopback takes them");
+        for receiver in [&receiver, &other] {
+            let received = receive(receiver, 3);
+            assert!(received.iter().map(|(bytes, _)| bytes).eq(&whole));
+        }
     }
 }
 

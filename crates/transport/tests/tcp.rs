@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::time::Duration;
 
-use tickwire_base::{Channel, Instant, StreamAddress};
+use tickwire_base::{Channel, Instant, Pieces, StreamAddress};
 use tickwire_transport::tcp::{Hello, TcpCounts, TcpNet, TcpOptions, TcpReceiver};
 use tickwire_transport::{Poller, clock};
 
@@ -380,12 +380,19 @@ fn long_messages_and_short_ones_come_as_they_were_sent() {
         0,
         65_536,
     ];
-    let messages = lens.map(|len: usize| vec![len.to_le_bytes()[0]; len]);
-    let parts: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-    b.send(&a.named(Channel::Data), &parts);
-    drive(&mut a, &mut b, |a, _| a.came.len() == lens.len());
-    let came = a.came.iter().map(|(_, message)| message);
-    assert!(came.eq(&messages));
+    let message = |len: usize| -> Vec<u8> { (0..len).map(|at| at.to_le_bytes()[0]).collect() };
+    let messages = lens.map(message);
+    // In one piece, and in two.
+    for parts in [1, 3] {
+        let to = a.named(Channel::Data);
+        b.net.send(messages.iter().map(|message| {
+            let (head, tail) = message.split_at(message.len() / parts);
+            (Pieces { head, tail }, to)
+        }));
+        drive(&mut a, &mut b, |a, _| a.came.len() == lens.len());
+        let came = std::mem::take(&mut a.came).into_iter();
+        assert!(came.map(|(_, message)| message).eq(messages.clone()));
+    }
     assert_eq!(b.counts().dropped, 0);
 }
 

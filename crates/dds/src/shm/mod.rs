@@ -39,7 +39,7 @@ use std::sync::{
 use std::thread::{self, JoinHandle};
 
 use hashbrown::HashMap;
-use tickwire_base::Counter;
+use tickwire_base::{Counter, Pieces};
 use tickwire_rtps::discovery::SharedMemoryAddress;
 use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix};
 use tickwire_transport::Waker;
@@ -314,7 +314,7 @@ impl SharedMemory {
     ///
     /// Two locks, the writer's own among them, one after the other. No system call under either, unless the log gets more
     /// memory; one for each reader that sleeps, after that.
-    pub(crate) fn send(&self, writer: EntityId, datagram: &[u8]) -> bool {
+    pub(crate) fn send(&self, writer: EntityId, datagram: Pieces<'_>) -> bool {
         let writer = self.writer_with_log(writer);
         writer.is_some_and(|writer| writer.write_to_log(datagram))
     }

@@ -452,7 +452,7 @@ impl Sim {
     pub(super) fn flush(&mut self, from: NodeId) {
         for (bytes, locators) in self.outbox.datagrams() {
             for locator in locators {
-                self.network.send(from, *locator, bytes);
+                self.network.send(from, *locator, &bytes.joined());
             }
         }
         self.outbox.clear();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tickwire_base::{Instant, Locator, copy};
+use tickwire_base::{Instant, Locator, Pieces, copy};
 use tickwire_cdr::filter::Filter;
 use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
@@ -318,10 +318,10 @@ impl WriterEndpoint {
     }
 
     /// Adds a datagram to its log, if it has one and there is memory, and wakes the readers that sleep.
-    pub(crate) fn write_to_log(&self, datagram: &[u8]) -> bool {
+    pub(crate) fn write_to_log(&self, Pieces { head, tail }: Pieces<'_>) -> bool {
         let mut state = lock(&self.state);
         let log = state.machine.log();
-        let is_written = log.write(|log| log.publish(datagram, &[]));
+        let is_written = log.write(|log| log.publish(head, tail));
         let ringing = log.take_ringing();
         drop(state);
         drop(ringing);
@@ -574,20 +574,27 @@ impl WriterEndpoint {
         result
     }
 
-    /// Takes an acknowledgement or a request; wakes those who wait for it.
+    /// Takes an acknowledgement or a request. Whether anybody may have waited for it: the participant's signal is to be
+    /// raised, once what is in the outbox is sent, as who writes next on the same processor would keep that back.
     pub(crate) fn receive(
         &self,
         now: Instant,
         context: &Context<'_>,
         submessage: &Submessage<'_>,
         outbox: &mut Outbox,
-    ) {
+    ) -> bool {
         self.on_machine(now, outbox, |machine, now, outbox| match submessage {
-            Submessage::AckNack(acknack) => machine.handle_acknack(now, context, acknack, outbox),
-            Submessage::NackFrag(nack) => machine.handle_nack_frag(now, context, nack, outbox),
-            _ => {}
-        });
-        self.core.signal.raise_of_locked();
+            Submessage::AckNack(acknack) => {
+                machine.handle_acknack(now, context, acknack, outbox);
+                true
+            }
+            Submessage::NackFrag(nack) => {
+                let sent = machine.sent();
+                machine.handle_nack_frag(now, context, nack, outbox);
+                machine.sent() > sent
+            }
+            _ => false,
+        })
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.

@@ -60,7 +60,7 @@ fn hear(net: &mut Net, from: usize, to: usize, source: [u8; 4]) {
         by_multicast: true,
     };
     for (datagram, _) in outbox.datagrams() {
-        let message = MessageReader::new(datagram).expect("our own header");
+        let message = MessageReader::new(datagram.head).expect("our own header");
         for item in message.arrived(arrival) {
             let (context, submessage) = item.expect("our own submessages");
             net.call(to, |discovery, now, outbox| {

@@ -40,6 +40,7 @@ impl Reader {
             return;
         };
         writer.answer_at = None;
+        writer.owes_answer = false;
         let mut state = SequenceNumberSet::empty(writer.expected);
         let before = writer
             .asked

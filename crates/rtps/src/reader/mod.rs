@@ -195,6 +195,7 @@ impl Reader {
                 }
                 Some(index) => {
                     self.take_data(now, index, samples.context(), &data, sink);
+                    self.writers[index].answer_if_whole(now);
                     self.touched(index);
                     samples.next_sample()
                 }
@@ -339,7 +340,8 @@ impl Reader {
         self.hold(now, index, change.sequence_number, held);
     }
 
-    /// Takes fragments of a change (RTPS 2.5 §8.4.14).
+    /// Takes fragments of a change (RTPS 2.5 §8.4.14). As after a whole one, an answer [may be due](Self::poll_timeout) at
+    /// once, to a heartbeat that has overtaken it.
     pub fn handle_data_frag(
         &mut self,
         now: Instant,
@@ -349,6 +351,7 @@ impl Reader {
     ) {
         if let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) {
             self.take_fragments(now, index, context, data, sink);
+            self.writers[index].answer_if_whole(now);
             self.touched(index);
         }
     }
@@ -453,7 +456,10 @@ impl Reader {
             match first_one {
                 // History is asked for without delay.
                 true => self.answer(now, index, outbox),
-                false => writer.ask_soon(now, patience, &self.config),
+                false => {
+                    writer.ask_soon(now, patience, &self.config);
+                    writer.owes_answer |= !heartbeat.is_final;
+                }
             }
         } else if !heartbeat.is_final {
             self.answer(now, index, outbox);

@@ -134,6 +134,8 @@ pub(super) struct MatchedWriter {
     pub(super) acknack_count: u32,
     pub(super) nack_frag_count: u32,
     pub(super) answer_at: Option<Instant>,
+    /// Whether a heartbeat has asked for it, and came while something lacked.
+    pub(super) owes_answer: bool,
     pub(super) greet_at: Option<Instant>,
     /// When it was greeted last, or matched.
     pub(super) greeted_at: Instant,
@@ -173,6 +175,7 @@ impl MatchedWriter {
             acknack_count: 0,
             nack_frag_count: 0,
             answer_at: None,
+            owes_answer: false,
             greet_at: None,
             greeted_at: now,
             greeting_interval: config.greeting_interval,
@@ -288,6 +291,13 @@ impl MatchedWriter {
             at = at.max(again_at).max(asked_at + patience);
         }
         self.answer_at = Some(self.answer_at.map_or(at, |armed| armed.min(at)));
+    }
+
+    /// Has the answer to a heartbeat that came before what it tells of be due once all of that is there.
+    pub(super) fn answer_if_whole(&mut self, now: Instant) {
+        if self.owes_answer && self.first_hole().is_none() {
+            self.answer_at = Some(now);
+        }
     }
 
     /// Whether everything has come that a reliable writer had when it first answered, or never will.

@@ -86,6 +86,13 @@ impl Composer {
     ) {
         let payload = change.payload.as_slice();
         let len = self.data_len(payload.len());
+        if let Borrowed::Long(long) = change.payload {
+            self.list_inline_qos(change);
+            self.message(target, len, outbox)
+                .info_ts(change.source_timestamp)
+                .data_head(&self.data_of(change, target.reader));
+            return outbox.end_with(long.part(0, payload.len()));
+        }
         if target.reader == EntityId::UNKNOWN
             && let Some(head) = self.plain_head(change, payload)
         {
@@ -126,7 +133,7 @@ impl Composer {
         let payload = change.payload.as_slice();
         if let Some(head) = self.plain_head(change, payload) {
             return match change.payload {
-                Borrowed::Own(_) => log.publish(&head, payload),
+                Borrowed::Own(_) | Borrowed::Long(_) => log.publish(&head, payload),
                 Borrowed::Lent(lent) => log.publish_lent(lent),
             };
         }
@@ -248,10 +255,24 @@ impl Composer {
         let Some(data) = self.fragment_of(change, fragment, target.reader) else {
             return;
         };
-        let len = self.data_len(data.payload.len());
-        self.message(target, len, outbox)
-            .info_ts(change.source_timestamp)
-            .data_frag(&data);
+        let payload_len = data.payload.len();
+        let len = self.data_len(payload_len);
+        let mut message = self.message(target, len, outbox);
+        message.info_ts(change.source_timestamp);
+        match change.payload {
+            Borrowed::Long(long) => {
+                message.data_frag_head(&data);
+                let start = self.fragment_start(fragment);
+                outbox.end_with(long.part(start, payload_len));
+            }
+            Borrowed::Own(_) | Borrowed::Lent(_) => drop(message.data_frag(&data)),
+        }
+    }
+
+    /// Where a fragment begins, counted from 1.
+    fn fragment_start(&self, fragment: u32) -> usize {
+        let before = usize::try_from(fragment.saturating_sub(1)).unwrap_or(usize::MAX);
+        before.saturating_mul(self.fragment_len())
     }
 
     /// The same as a message to all readers, put together in a log.
@@ -280,10 +301,8 @@ impl Composer {
         fragment: u32,
         reader: EntityId,
     ) -> Option<DataFrag<'a>> {
-        let before = usize::try_from(fragment.saturating_sub(1)).unwrap_or(usize::MAX);
-        let start = before.saturating_mul(self.fragment_len());
         let payload = change.payload.as_slice();
-        let rest = payload.get(start..);
+        let rest = payload.get(self.fragment_start(fragment)..);
         let rest = rest.filter(|rest| !rest.is_empty())?;
         Some(DataFrag {
             reader,
@@ -405,7 +424,7 @@ impl Composer {
         // What is lent has the key where it lies, and nothing before it but the head that it was given.
         let has_hash = match change.payload {
             Borrowed::Lent(_) => self.expects_inline_qos,
-            Borrowed::Own(_) => self.key_hash,
+            Borrowed::Own(_) | Borrowed::Long(_) => self.key_hash,
         };
         has_hash && change.key_hash().is_some()
             || self.presents

@@ -435,7 +435,7 @@ impl<L: Log> Writer<L> {
             self.history.give_back(bytes);
             return Err(WriteError::TooLarge);
         }
-        self.add(now, change, Payload::Own(bytes), outbox);
+        self.add(now, change, Payload::of(bytes), outbox);
         Ok(self.last)
     }
 
@@ -673,7 +673,7 @@ impl<L: Log> Writer<L> {
     }
 
     /// The last change that has been sent whole.
-    fn sent(&self) -> SequenceNumber {
+    pub fn sent(&self) -> SequenceNumber {
         self.cursor.number.previous()
     }
 

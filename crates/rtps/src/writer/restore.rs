@@ -27,7 +27,7 @@ impl<L: Log> Writer<L> {
         self.last = before.next();
         let place = self.place(SequenceNumber::ZERO);
         self.history
-            .push(self.last, change, Payload::Own(bytes), expires_at, place);
+            .push(self.last, change, Payload::of(bytes), expires_at, place);
         self.restored_up_to_last(before);
         self.note_written(now, &change, age);
         self.counters.restored += 1;

@@ -358,7 +358,7 @@ impl World {
     pub fn flush(&mut self, from: NodeId) {
         for (bytes, locators) in self.outbox.datagrams() {
             for locator in locators {
-                self.network.send(from, *locator, bytes);
+                self.network.send(from, *locator, &bytes.joined());
             }
         }
         self.outbox.clear();

@@ -387,7 +387,7 @@ pub fn heard(outbox: &mut Outbox) -> Vec<Said> {
     let mut said = Vec::new();
     for (bytes, locators) in outbox.datagrams() {
         assert_eq!(locators, [WHERE]);
-        for item in MessageReader::new(bytes).expect("a header") {
+        for item in MessageReader::new(&bytes.joined()).expect("a header") {
             let (_, submessage) = item.expect("well-formed submessages");
             said.push(cut_down(&submessage));
         }

@@ -66,7 +66,7 @@ impl Bench {
         self.hear(at, &announcement(data.clone()));
         let (bytes, to) = self.outbox.datagrams().next().expect("an answer");
         assert_eq!(to, [at]);
-        let message = MessageReader::new(bytes).expect("RTPS");
+        let message = MessageReader::new(bytes.head).expect("RTPS");
         message.context().source_prefix
     }
 

@@ -226,7 +226,7 @@ impl World {
         }
         for (bytes, to) in self.outbox.datagrams() {
             for to in to {
-                self.network.send(self.nodes[node].id, *to, bytes);
+                self.network.send(self.nodes[node].id, *to, bytes.head);
             }
         }
         self.outbox.clear();

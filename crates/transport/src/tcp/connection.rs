@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::socket::MsgFlags;
 use socket2::Socket;
-use tickwire_base::{Channel, Instant, copy};
+use tickwire_base::{Channel, Instant, Pieces, copy};
 
 use super::frame::{HEADER_LEN, header};
 use super::incoming::{Incoming, Long, Progress};
@@ -136,7 +136,7 @@ impl Connection {
     }
 
     /// Sends messages, [`RUN`] at most. One system call if the kernel has room.
-    pub(super) fn send(&self, messages: &[&[u8]], shared: &Shared) -> Sent {
+    pub(super) fn send(&self, messages: &[Pieces<'_>], shared: &Shared) -> Sent {
         self.is_used.store(true, Ordering::Relaxed);
         let mut outgoing = lock(&self.outgoing);
         if outgoing.is_retired {
@@ -171,22 +171,22 @@ impl Connection {
         Sent::Taken
     }
 
-    fn write(&self, messages: &[&[u8]]) -> io::Result<usize> {
+    fn write(&self, messages: &[Pieces<'_>]) -> io::Result<usize> {
         let mut headers = [[0; HEADER_LEN]; RUN];
         for (place, message) in headers.iter_mut().zip(messages) {
-            *place = header(message).unwrap_or_default();
+            *place = header(message.len()).unwrap_or_default();
         }
-        let mut slices = [IoSlice::new(&[]); 2 * RUN];
-        for (pair, (header, message)) in
-            slices.chunks_exact_mut(2).zip(headers.iter().zip(messages))
-        {
-            if let [first, second] = pair {
-                *first = IoSlice::new(header);
-                *second = IoSlice::new(message);
+        let mut slices = [IoSlice::new(&[]); 3 * RUN];
+        let mut count = 0;
+        for (header, message) in headers.iter().zip(messages) {
+            for slice in [&header[..], message.head, message.tail] {
+                if let Some(place) = slices.get_mut(count).filter(|_| !slice.is_empty()) {
+                    *place = IoSlice::new(slice);
+                    count += 1;
+                }
             }
         }
-        let slices = slices.get(..2 * messages.len()).unwrap_or_default();
-        self.write_slices(slices)
+        self.write_slices(slices.get(..count).unwrap_or_default())
     }
 
     fn write_slices(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -331,14 +331,16 @@ impl Outgoing {
     }
 
     /// Queues a frame but for its first bytes, which are sent.
-    fn push(&mut self, message: &[u8], sent: usize, shared: &Shared) {
+    fn push(&mut self, message: &Pieces<'_>, mut sent: usize, shared: &Shared) {
         let before = self.queue.len();
-        let header = header(message).unwrap_or_default();
-        self.queue.extend(header.iter().skip(sent));
-        let rest = message.get(sent.saturating_sub(HEADER_LEN)..);
-        // In pieces for the reason that `copy` has.
-        let pieces = rest.unwrap_or_default().chunks(copy::PIECE);
-        pieces.for_each(|piece| self.queue.extend(piece));
+        let header = header(message.len()).unwrap_or_default();
+        for bytes in [&header[..], message.head, message.tail] {
+            let rest = bytes.get(sent..).unwrap_or_default();
+            sent = sent.saturating_sub(bytes.len());
+            // In pieces for the reason that `copy` has.
+            let pieces = rest.chunks(copy::PIECE);
+            pieces.for_each(|piece| self.queue.extend(piece));
+        }
         let more = self.queue.len() - before;
         shared.queued_bytes.fetch_add(more, Ordering::Relaxed);
     }

@@ -58,9 +58,9 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// What goes before a message; `None` for one that no length expresses.
-pub(super) fn header(message: &[u8]) -> Option<[u8; HEADER_LEN]> {
-    Some(u32::try_from(message.len()).ok()?.to_be_bytes())
+/// What goes before a message of so many bytes; `None` where no length expresses that.
+pub(super) fn header(message_len: usize) -> Option<[u8; HEADER_LEN]> {
+    Some(u32::try_from(message_len).ok()?.to_be_bytes())
 }
 
 /// Bytes of the frame that begins here, its length included.
@@ -81,7 +81,7 @@ mod tests {
     fn framed(messages: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for message in messages {
-            bytes.extend(header(message).expect("a short message"));
+            bytes.extend(header(message.len()).expect("a short message"));
             bytes.extend(message);
         }
         bytes

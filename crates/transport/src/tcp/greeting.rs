@@ -90,7 +90,7 @@ impl Greeting {
     /// What nobody has read yet always has room for a hello.
     fn say(&self, hello: &Hello) -> io::Result<()> {
         let message = hello.to_bytes();
-        let header = header(&message).unwrap_or_default();
+        let header = header(message.len()).unwrap_or_default();
         let mut frame = Vec::with_capacity(HEADER_LEN + message.len());
         frame.extend(header);
         frame.extend(message);

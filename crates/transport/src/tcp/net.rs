@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use tickwire_base::{Channel, Instant, StreamAddress};
+use tickwire_base::{Channel, Instant, Pieces, StreamAddress};
 
 use super::book::Book;
 use super::connection::{Connection, Flushed, RUN, Sent, Shared};
@@ -130,13 +130,17 @@ impl TcpNet {
     /// Sends each message to where it is to go; those in a row for the same share system calls.
     ///
     /// What nobody is connected for is dropped, counted, and connected for, if the address has a port.
-    pub fn send<'a>(&self, messages: impl IntoIterator<Item = (&'a [u8], StreamAddress)>) {
+    pub fn send<'a, P: Into<Pieces<'a>>>(
+        &self,
+        messages: impl IntoIterator<Item = (P, StreamAddress)>,
+    ) {
         let messages = messages
             .into_iter()
+            .map(|(message, to)| (message.into(), to))
             .filter(|(message, _)| self.fits(message));
         let mut messages = messages.peekable();
         while let Some((first, to)) = messages.next() {
-            let mut run: [&[u8]; RUN] = [first; RUN];
+            let mut run: [Pieces<'_>; RUN] = [first; RUN];
             let mut count = 1;
             while count < RUN
                 && let Some((next, _)) = messages.next_if(|(_, next)| *next == to)
@@ -151,13 +155,13 @@ impl TcpNet {
     }
 
     /// A message that is too long would end the connection at the other side.
-    fn fits(&self, message: &[u8]) -> bool {
+    fn fits(&self, message: &Pieces<'_>) -> bool {
         let fits = message.len() <= self.shared.options.max_message_len;
         self.shared.counters.dropped.add(u64::from(!fits));
         fits
     }
 
-    fn send_run(&self, messages: &[&[u8]], to: &StreamAddress) {
+    fn send_run(&self, messages: &[Pieces<'_>], to: &StreamAddress) {
         // What retires meanwhile has been replaced.
         for _ in 0..2 {
             let Some(connection) = lock(&self.directory).find(to).cloned() else {
