@@ -1,5 +1,5 @@
 //! What every layer of Tickwire shares: points in time, transport addresses, counters, latencies, decimals, the
-//! name that was meant, the place of an error in a file, how many bytes are copied, and messages in two pieces.
+//! name that was meant, the place of an error in a file, how many bytes are copied, and messages in pieces.
 //!
 //! This crate depends on nothing, reads no clock and opens no socket. It stays small: a type comes
 //! here only when two engines that do not know each other need it.

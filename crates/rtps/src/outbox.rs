@@ -19,8 +19,8 @@ pub struct Outbox {
     bytes: Vec<u8>,
     locators: Vec<Locator>,
     datagrams: Vec<Datagram>,
-    /// What some of the datagrams end with.
-    parts: Vec<Part>,
+    /// Long payloads that some of the datagrams have, in their order.
+    inserted: Vec<Inserted>,
     mark: u8,
     has_marks: bool,
     gathers: bool,
@@ -46,11 +46,19 @@ type Place = (usize, Option<GuidPrefix>, usize);
 struct Datagram {
     bytes_start: usize,
     locators_start: usize,
-    parts_start: usize,
     source: GuidPrefix,
     mark: u8,
     /// Whom the machine that began it writes to; unknown to us if others may have changed that.
     destination: Option<GuidPrefix>,
+}
+
+/// A part of a long payload within a datagram.
+struct Inserted {
+    /// Its index.
+    datagram: usize,
+    /// Behind which bytes of the arena.
+    at: usize,
+    part: Part,
 }
 
 impl Outbox {
@@ -60,7 +68,7 @@ impl Outbox {
             bytes: Vec::new(),
             locators: Vec::new(),
             datagrams: Vec::new(),
-            parts: Vec::new(),
+            inserted: Vec::new(),
             mark: 0,
             has_marks: false,
             gathers: false,
@@ -111,7 +119,6 @@ impl Outbox {
         self.datagrams.push(Datagram {
             bytes_start: self.bytes.len(),
             locators_start: self.locators.len(),
-            parts_start: self.parts.len(),
             source: header.prefix,
             mark: self.mark,
             destination: None,
@@ -134,7 +141,7 @@ impl Outbox {
     ) -> MessageWriter<'_> {
         let max_len = self.max_len.map_or(max_len, |limit| limit.min(max_len));
         let open = self.datagrams.last().filter(|last| {
-            self.bytes.len() - last.bytes_start + len <= max_len
+            self.len_of_last(last) + len <= max_len
                 && last.mark == self.mark
                 && last.source == source
                 && last.destination == Some(destination)
@@ -147,12 +154,28 @@ impl Outbox {
         MessageWriter::resume(&mut self.bytes, start)
     }
 
-    /// Ends the newest datagram with a part of a long payload.
-    pub(crate) fn end_with(&mut self, part: Part) {
-        self.parts.push(part);
-        if let Some(last) = self.datagrams.last_mut() {
+    /// How long the newest datagram is.
+    #[inline]
+    fn len_of_last(&self, last: &Datagram) -> usize {
+        let inserted = self.inserted.last();
+        let inserted = inserted.filter(|inserted| inserted.at > last.bytes_start);
+        let inserted_len = inserted.map_or(0, |inserted| inserted.part.as_slice().len());
+        self.bytes.len() - last.bytes_start + inserted_len
+    }
+
+    /// Puts a part of a long payload behind what the newest datagram has, which has no other, and ends that if `is_end`.
+    pub(crate) fn insert(&mut self, part: Part, is_end: bool) {
+        let Some(last) = self.datagrams.last_mut() else {
+            return;
+        };
+        if is_end {
             last.destination = None;
         }
+        self.inserted.push(Inserted {
+            datagram: self.datagrams.len() - 1,
+            at: self.bytes.len(),
+            part,
+        });
     }
 
     /// Begins a datagram to one participant, or to everybody; says where.
@@ -176,7 +199,7 @@ impl Outbox {
         // Neighbours share a datagram already, and long ones fit no other.
         let are_few = self.datagrams.len() < 3;
         let are_long = || self.bytes.len() / self.datagrams.len() > max_len;
-        if are_few || !self.parts.is_empty() || are_long() {
+        if are_few || !self.inserted.is_empty() || are_long() {
             return;
         }
         let mut spare = core::mem::take(&mut self.spare);
@@ -207,7 +230,7 @@ impl Outbox {
         let Some(datagram) = self.datagrams.get(index) else {
             return;
         };
-        let (Pieces { head: bytes, .. }, locators) = self.content(index, datagram);
+        let (bytes, locators) = self.in_arena(index, datagram);
         let added = bytes.len().saturating_sub(HEADER_AND_DESTINATION_LEN);
         let joins = spare.datagrams.last().is_some_and(|last| {
             last.source == datagram.source
@@ -235,7 +258,8 @@ impl Outbox {
     /// as it fits `max_len`.
     pub fn absorb(&mut self, other: &Self, max_len: usize) {
         for (index, datagram) in other.datagrams.iter().enumerate() {
-            let (Pieces { head: bytes, .. }, locators) = other.content(index, datagram);
+            let (bytes, locators) = other.in_arena(index, datagram);
+            let inserted = other.inserted_in(index);
             let head_len = match datagram.destination {
                 Some(GuidPrefix::UNKNOWN) => Header::LEN,
                 _ => HEADER_AND_DESTINATION_LEN,
@@ -243,11 +267,12 @@ impl Outbox {
             let added = bytes.len().saturating_sub(head_len);
             let joins = self.datagrams.last().is_some_and(|last| {
                 datagram.destination.is_some()
+                    && inserted.is_none()
                     && last.destination == datagram.destination
                     && last.source == datagram.source
                     && last.mark == datagram.mark
                     && self.locators.get(last.locators_start..) == Some(locators)
-                    && self.bytes.len() - last.bytes_start + added <= max_len
+                    && self.len_of_last(last) + added <= max_len
             });
             match bytes.get(head_len..) {
                 Some(submessages) if joins => copy::append(&mut self.bytes, submessages),
@@ -255,12 +280,15 @@ impl Outbox {
                     self.datagrams.push(Datagram {
                         bytes_start: self.bytes.len(),
                         locators_start: self.locators.len(),
-                        parts_start: self.parts.len(),
                         ..*datagram
                     });
+                    self.inserted.extend(inserted.map(|inserted| Inserted {
+                        datagram: self.datagrams.len() - 1,
+                        at: self.bytes.len() + inserted.at - datagram.bytes_start,
+                        part: inserted.part.clone(),
+                    }));
                     copy::append(&mut self.bytes, bytes);
                     self.locators.extend_from_slice(locators);
-                    self.parts.extend(other.part(index, datagram).cloned());
                 }
             }
         }
@@ -288,23 +316,39 @@ impl Outbox {
     /// The bytes of the datagram with that index, and where it goes.
     #[inline]
     fn content(&self, index: usize, datagram: &Datagram) -> (Pieces<'_>, &[Locator]) {
+        let (bytes, locators) = self.in_arena(index, datagram);
+        let pieces = match self.inserted_in(index) {
+            None => Pieces::from(bytes),
+            Some(inserted) => {
+                let at = inserted.at - datagram.bytes_start;
+                let (head, foot) = bytes.split_at_checked(at).unwrap_or((bytes, &[]));
+                Pieces {
+                    head,
+                    body: inserted.part.as_slice(),
+                    foot,
+                }
+            }
+        };
+        (pieces, locators)
+    }
+
+    /// What the arenas have of it.
+    #[inline]
+    fn in_arena(&self, index: usize, datagram: &Datagram) -> (&[u8], &[Locator]) {
         let next = self.datagrams.get(index + 1);
         let bytes_end = next.map_or(self.bytes.len(), |next| next.bytes_start);
         let locators_end = next.map_or(self.locators.len(), |next| next.locators_start);
         let bytes = self.bytes.get(datagram.bytes_start..bytes_end);
         let locators = self.locators.get(datagram.locators_start..locators_end);
-        let pieces = Pieces {
-            head: bytes.unwrap_or_default(),
-            tail: self.part(index, datagram).map_or(&[], Part::as_slice),
-        };
-        (pieces, locators.unwrap_or_default())
+        (bytes.unwrap_or_default(), locators.unwrap_or_default())
     }
 
-    /// What it ends with, if that lies elsewhere.
-    fn part(&self, index: usize, datagram: &Datagram) -> Option<&Part> {
-        let next = self.datagrams.get(index + 1);
-        let end = next.map_or(self.parts.len(), |next| next.parts_start);
-        self.parts.get(datagram.parts_start..end)?.first()
+    /// What the datagram with that index has that lies elsewhere.
+    #[inline]
+    fn inserted_in(&self, index: usize) -> Option<&Inserted> {
+        let inserted = &self.inserted;
+        let found = inserted.binary_search_by_key(&index, |inserted| inserted.datagram);
+        inserted.get(found.ok()?)
     }
 
     /// Whether there is nothing to send.
@@ -319,8 +363,9 @@ impl Outbox {
 
     /// Bytes to send, each datagram counted once however many destinations it has.
     pub fn total_len(&self) -> usize {
-        let parts = self.parts.iter().map(|part| part.as_slice().len());
-        self.bytes.len() + parts.sum::<usize>()
+        let inserted = self.inserted.iter();
+        let inserted = inserted.map(|inserted| inserted.part.as_slice().len());
+        self.bytes.len() + inserted.sum::<usize>()
     }
 
     /// Forgets the datagrams and keeps the memory.
@@ -328,7 +373,7 @@ impl Outbox {
         self.bytes.clear();
         self.locators.clear();
         self.datagrams.clear();
-        self.parts.clear();
+        self.inserted.clear();
         self.mark = 0;
         self.has_marks = false;
     }
@@ -486,26 +531,52 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_long_payload_ends_its_datagram_wherever_that_is_put() {
+    fn a_part_of_a_long_payload_stays_in_its_place_in_its_datagram() {
         let Payload::Long(long) = Payload::<NothingLent>::of(alloc::vec![7; 99_997]) else {
             panic!("it is long");
         };
-        let (mut all, mut one) = (Outbox::new(), Outbox::new());
+        let mut one = Outbox::new();
         for (start, len) in [(0, 8), (99_992, 5)] {
-            one.append(US, THEM, &[HERE], 12, 100).info_ts(None);
-            one.end_with(long.part(start, len));
+            one.append(US, THEM, &[HERE], 100, 100).info_ts(None);
+            one.insert(long.part(start, len), false);
+            // It counts.
+            one.append(US, THEM, &[HERE], 53, 100).info_ts(None);
             one.append(US, THEM, &[HERE], 4, 100).info_ts(None);
         }
-        all.absorb(&one, 1000);
-        for outbox in [&mut one, &mut all] {
-            outbox.gather(1000);
-            assert_eq!(lens(outbox), [(48, 1), (52, 1), (40, 1)]);
-            assert_eq!(outbox.total_len(), 140);
-            let tails: Vec<_> = outbox.datagrams().map(|(pieces, _)| pieces.tail).collect();
-            let last = &[7, 7, 7, 7, 7, 0, 0, 0][..];
-            assert_eq!(tails, [&[7; 8][..], last, &[]]);
-            outbox.clear();
-            assert_eq!(outbox.total_len(), 0);
+        one.append(US, THEM, &[HERE], 100, 100).info_ts(None);
+        one.insert(long.part(8, 8), true);
+        one.append(US, THEM, &[HERE], 4, 100).info_ts(None);
+        one.gather(1000);
+        let (whole, last, none) = (&[7; 8][..], &[7, 7, 7, 7, 7, 0, 0, 0][..], &[][..]);
+        let bodies = [whole, none, last, none, whole, none];
+        let lens = [48, 44, 48, 44, 48, 40].map(|len| (len, 1));
+        // Apart, and what may go together together, but behind an end.
+        for (max_len, lens, bodies, foot_len) in [
+            (50, &lens[..], &bodies[..], 0),
+            (
+                1000,
+                &[(56, 1), (56, 1), (48, 1), (40, 1)],
+                &[whole, last, whole, none],
+                16,
+            ),
+        ] {
+            let mut all = Outbox::new();
+            all.absorb(&one, max_len);
+            assert_eq!(self::lens(&all), lens);
+            let datagrams = || all.datagrams().map(|(pieces, _)| pieces);
+            assert!(
+                datagrams()
+                    .map(|pieces| pieces.body)
+                    .eq(bodies.iter().copied())
+            );
+            let feet: usize = datagrams().map(|pieces| pieces.foot.len()).sum();
+            assert_eq!(feet, foot_len);
+            assert_eq!(
+                all.total_len(),
+                lens.iter().map(|(len, _)| len).sum::<usize>()
+            );
+            all.clear();
+            assert_eq!(all.total_len(), 0);
         }
     }
 

@@ -354,6 +354,28 @@ fn a_heartbeat_frag_says_up_to_where_to_ask() {
 }
 
 #[test]
+fn a_heartbeat_frag_that_has_overtaken_what_it_tells_of_is_answered_once_that_is_there() {
+    let mut ours = WRITER.prefix;
+    ours.0[..2].copy_from_slice(&VendorId::TICKWIRE.0);
+    for (writer, answer) in [(WRITER.prefix, &[][..]), (ours, &[NackFrag(1, vec![])][..])] {
+        let mut script = ReaderScript::new(reader_config());
+        script.writer.prefix = writer;
+        script.match_writer(true, false);
+        script.heartbeat(1, 0, false);
+        script.data_frag(1, 1, 1, 400);
+        assert_eq!(script.heartbeat_frag(1, 3), []);
+        script.data_frag(1, 3, 1, 400);
+        assert_eq!(script.wait(Duration::ZERO), [], "the second lacks");
+        script.data_frag(1, 2, 1, 400);
+        let said = script.wait(Duration::ZERO);
+        let told = said.into_iter().filter(|said| matches!(said, NackFrag(..)));
+        assert!(told.eq(answer.iter().cloned()));
+        script.data_frag(1, 4, 1, 400);
+        assert_eq!(script.wait(Duration::ZERO), [], "it was told");
+    }
+}
+
+#[test]
 fn other_implementations_are_not_told_of_fragments_that_are_there() {
     let mut script = met();
     script.data_frag(1, 1, 2, 400);

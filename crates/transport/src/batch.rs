@@ -446,25 +446,27 @@ fn send_some_connected(
     })
 }
 
-/// Both pieces of as many datagrams as there are.
-fn slices<'a>(batch: &[(Pieces<'a>, Option<SocketAddr>)]) -> [[IoSlice<'a>; 2]; BATCH] {
+/// All pieces of as many datagrams as there are.
+fn slices<'a>(batch: &[(Pieces<'a>, Option<SocketAddr>)]) -> [[IoSlice<'a>; 3]; BATCH] {
     std::array::from_fn(|at| {
-        let (Pieces { head, tail }, _) = batch.get(at).copied().unwrap_or_default();
-        [IoSlice::new(head), IoSlice::new(tail)]
+        let (pieces, _) = batch.get(at).copied().unwrap_or_default();
+        pieces.in_order().map(IoSlice::new)
     })
 }
 
 /// Those that have bytes: each one takes the kernel time.
 fn pieces<'a, 'b>(
-    slices: &'b [[IoSlice<'a>; 2]; BATCH],
+    slices: &'b [[IoSlice<'a>; 3]; BATCH],
     batch: &[(Pieces<'a>, Option<SocketAddr>)],
 ) -> [&'b [IoSlice<'a>]; BATCH] {
     std::array::from_fn(|at| {
-        let [head, _] = &slices[at];
-        match batch.get(at) {
-            Some((Pieces { tail: [_, ..], .. }, _)) => &slices[at][..],
-            _ => std::slice::from_ref(head),
-        }
+        let count = batch
+            .get(at)
+            .map_or(1, |(pieces, _)| match pieces.is_one() {
+                true => 1,
+                false => 3,
+            });
+        &slices[at][..count]
     })
 }
 

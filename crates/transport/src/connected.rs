@@ -60,11 +60,9 @@ impl Connections {
         let socket = self.socket(to)?;
         // What was sent before may have met nobody, which is told once, instead of sending.
         for _ in 0..2 {
-            let sent = match datagram {
-                Pieces { head, tail: [] } => socket.send(head),
-                Pieces { head, tail } => {
-                    socket.send_vectored(&[IoSlice::new(head), IoSlice::new(tail)])
-                }
+            let sent = match datagram.is_one() {
+                true => socket.send(datagram.head),
+                false => socket.send_vectored(&datagram.in_order().map(IoSlice::new)),
             };
             match sent {
                 Ok(_) => return Some(()),

@@ -167,10 +167,10 @@ impl UdpSocket {
             return Ok(());
         }
         loop {
-            let sent = match datagram {
-                Pieces { head, tail: [] } => self.socket.send_to(head, &destination.into()),
-                Pieces { head, tail } => {
-                    let slices = [IoSlice::new(head), IoSlice::new(tail)];
+            let sent = match datagram.is_one() {
+                true => self.socket.send_to(datagram.head, &destination.into()),
+                false => {
+                    let slices = datagram.in_order().map(IoSlice::new);
                     self.socket.send_to_vectored(&slices, &destination.into())
                 }
             };

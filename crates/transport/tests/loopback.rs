@@ -72,15 +72,17 @@ fn a_batch_goes_to_several_destinations_in_order() {
 
 /// Alone, in batches, with marks, and by sockets that are connected once enough has gone one way.
 #[test]
-fn what_lies_in_two_pieces_arrives_as_one_datagram() {
+fn what_lies_in_pieces_arrives_as_one_datagram() {
     let connecting = UdpOptions {
         connects: true,
         ..UdpOptions::default()
     };
     let long = vec![7; 60_000];
-    let pieces = [&b""[..], b"tail", &long].map(|tail| Pieces {
+    let pieces = [(&b""[..], &b""[..]), (&long, b""), (b"body", b"foot")];
+    let pieces = pieces.map(|(body, foot)| Pieces {
         head: b"head",
-        tail,
+        body,
+        foot,
     });
     let whole = pieces.map(|pieces| pieces.to_vec());
     for options in [UdpOptions::default(), connecting] {

@@ -382,12 +382,13 @@ fn long_messages_and_short_ones_come_as_they_were_sent() {
     ];
     let message = |len: usize| -> Vec<u8> { (0..len).map(|at| at.to_le_bytes()[0]).collect() };
     let messages = lens.map(message);
-    // In one piece, and in two.
+    // In one piece, and in three.
     for parts in [1, 3] {
         let to = a.named(Channel::Data);
         b.net.send(messages.iter().map(|message| {
-            let (head, tail) = message.split_at(message.len() / parts);
-            (Pieces { head, tail }, to)
+            let (head, rest) = message.split_at(message.len() / parts);
+            let (body, foot) = rest.split_at(rest.len() / parts);
+            (Pieces { head, body, foot }, to)
         }));
         drive(&mut a, &mut b, |a, _| a.came.len() == lens.len());
         let came = std::mem::take(&mut a.came).into_iter();

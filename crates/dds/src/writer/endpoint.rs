@@ -318,10 +318,10 @@ impl WriterEndpoint {
     }
 
     /// Adds a datagram to its log, if it has one and there is memory, and wakes the readers that sleep.
-    pub(crate) fn write_to_log(&self, Pieces { head, tail }: Pieces<'_>) -> bool {
+    pub(crate) fn write_to_log(&self, datagram: Pieces<'_>) -> bool {
         let mut state = lock(&self.state);
         let log = state.machine.log();
-        let is_written = log.write(|log| log.publish(head, tail));
+        let is_written = log.write(|log| log.publish(&datagram.joined(), &[]));
         let ringing = log.take_ringing();
         drop(state);
         drop(ringing);

@@ -101,14 +101,15 @@ impl Reader {
             });
     }
 
-    /// NACK_FRAG for each partial sample, within what one answer may ask for.
+    /// NACK_FRAG for each partial sample, within what one answer may ask for, and for those of which a writer of ours waits
+    /// to hear that nothing lacks.
     fn nack_fragments(&mut self, index: usize, outbox: &mut Outbox) {
-        let Some(writer) = self.writers.get(index) else {
+        let Some(writer) = self.writers.get_mut(index) else {
             return;
         };
         let mut sets = [None; MAX_FRAGMENT_SETS];
         let mut places = sets.iter_mut();
-        for partial in writer.reassembly.iter() {
+        for partial in writer.reassembly.iter_mut() {
             // What is not announced is still being sent.
             let last = match (partial.number <= writer.announced, partial.announced) {
                 (true, _) => 0,
@@ -121,6 +122,13 @@ impl Reader {
             {
                 from = state.base.saturating_add(256);
                 *place = Some((partial.number, state));
+            }
+            if partial.owes_answer && partial.has_announced() {
+                partial.owes_answer = false;
+                if let Some(place) = places.next() {
+                    let next = partial.announced.saturating_add(1);
+                    *place = Some((partial.number, FragmentNumberSet::empty(next)));
+                }
             }
         }
         for (number, state) in sets.into_iter().flatten() {

@@ -395,6 +395,9 @@ impl Reader {
         let inserted = begun.and_then(|()| writer.reassembly.insert(now, data, config, pool));
         self.counters.partial_dropped += writer.reassembly.evicted() - evicted;
         match inserted {
+            Ok(None) if writer.reassembly.owes_answer(number) && writer.synchronized => {
+                writer.answer_at = Some(now);
+            }
             Ok(None) => {}
             Ok(Some(mut held)) => {
                 held.kernel_timestamp = context.kernel_timestamp();
@@ -491,13 +494,15 @@ impl Reader {
             return;
         };
         partial.announced = partial.announced.max(heartbeat.last_fragment);
-        if partial.missing(1, partial.announced.max(1)).is_none() {
-            if writer.proxy.guid.prefix.vendor() == VendorId::TICKWIRE {
+        let is_ours = writer.proxy.guid.prefix.vendor() == VendorId::TICKWIRE;
+        if partial.has_announced() {
+            if is_ours {
                 let next = partial.announced.saturating_add(1);
                 self.nack_frag(index, number, FragmentNumberSet::empty(next), outbox);
             }
             return;
         }
+        partial.owes_answer = is_ours;
         // What lacks before the first heartbeat is not known, so that an answer would ask for all.
         if writer.synchronized {
             let at = now + writer.nack_interval(&self.config);

@@ -61,11 +61,17 @@ pub(super) struct Partial {
     touched_at: Instant,
     /// The last fragment that the writer said it has sent.
     pub(super) announced: u32,
+    /// Whether it is to be told once all up to that are there, as some were not when it said so.
+    pub(super) owes_answer: bool,
 }
 
 impl Reassembly {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Partial> {
         self.partials.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Partial> {
+        self.partials.iter_mut()
     }
 
     /// Samples that made way for others so far.
@@ -86,6 +92,12 @@ impl Reassembly {
     pub(super) fn get_mut(&mut self, number: SequenceNumber) -> Option<&mut Partial> {
         let at = self.find(number).ok()?;
         self.partials.get_mut(at)
+    }
+
+    /// Whether a writer that waits for it is to be told that all it has sent of a change is there.
+    pub(super) fn owes_answer(&self, number: SequenceNumber) -> bool {
+        let partial = self.find(number).ok().and_then(|at| self.partials.get(at));
+        partial.is_some_and(|partial| partial.owes_answer && partial.has_announced())
     }
 
     pub(super) fn contains(&self, number: SequenceNumber) -> bool {
@@ -235,6 +247,7 @@ impl Partial {
             bytes: Vec::new(),
             touched_at: now,
             announced: 0,
+            owes_answer: false,
         };
         partial.range(data)?;
         partial.received = vec![0; words];
@@ -306,6 +319,11 @@ impl Partial {
             }
             _ => Err(FragmentError::Misbehaved),
         }
+    }
+
+    /// Whether all that the writer said it has sent is there.
+    pub(super) fn has_announced(&self) -> bool {
+        self.first_missing(1, self.announced.max(1)).is_none()
     }
 
     /// The lowest fragments still missing up to `last` (0: all), at or above `from`, as far as one

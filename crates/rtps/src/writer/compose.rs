@@ -88,10 +88,11 @@ impl Composer {
         let len = self.data_len(payload.len());
         if let Borrowed::Long(long) = change.payload {
             self.list_inline_qos(change);
-            self.message(target, len, outbox)
+            self.message(target, self.max_message_len, outbox)
                 .info_ts(change.source_timestamp)
                 .data_head(&self.data_of(change, target.reader));
-            return outbox.end_with(long.part(0, payload.len()));
+            // Its submessage is longer than the head can say, so that it is the last.
+            return outbox.insert(long.part(0, payload.len()), true);
         }
         if target.reader == EntityId::UNKNOWN
             && let Some(head) = self.plain_head(change, payload)
@@ -256,17 +257,16 @@ impl Composer {
             return;
         };
         let payload_len = data.payload.len();
-        let len = self.data_len(payload_len);
-        let mut message = self.message(target, len, outbox);
-        message.info_ts(change.source_timestamp);
-        match change.payload {
-            Borrowed::Long(long) => {
-                message.data_frag_head(&data);
-                let start = self.fragment_start(fragment);
-                outbox.end_with(long.part(start, payload_len));
-            }
-            Borrowed::Own(_) | Borrowed::Lent(_) => drop(message.data_frag(&data)),
-        }
+        let Borrowed::Long(long) = change.payload else {
+            self.message(target, self.data_len(payload_len), outbox)
+                .info_ts(change.source_timestamp)
+                .data_frag(&data);
+            return;
+        };
+        self.message(target, self.max_message_len, outbox)
+            .info_ts(change.source_timestamp)
+            .data_frag_head(&data);
+        outbox.insert(long.part(self.fragment_start(fragment), payload_len), false);
     }
 
     /// Where a fragment begins, counted from 1.

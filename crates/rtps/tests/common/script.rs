@@ -159,6 +159,8 @@ impl WriterScript {
 /// A reader under test and the clock.
 pub struct ReaderScript {
     pub reader: Reader,
+    /// Whose submessages it is told of.
+    pub writer: Guid,
     pub cache: Cache,
     pub now: Instant,
     pub outbox: Outbox,
@@ -172,6 +174,7 @@ impl ReaderScript {
                 guid: READER,
                 ..config
             }),
+            writer: WRITER,
             cache: Cache::default(),
             now: Instant::from_nanos(1_000_000_000),
             outbox: Outbox::new(),
@@ -181,7 +184,7 @@ impl ReaderScript {
 
     pub fn match_writer(&mut self, reliable: bool, skip_history: bool) -> Vec<Said> {
         self.match_proxy(WriterProxy {
-            guid: WRITER,
+            guid: self.writer,
             reliable,
             speaks_first: false,
             skip_history,
@@ -357,7 +360,7 @@ impl ReaderScript {
 
     fn hear(&mut self, submessage: &Submessage<'_>) -> Vec<Said> {
         let (reader, cache, now) = (&mut self.reader, &mut self.cache, self.now);
-        in_message_of(WRITER.prefix, now, |context| {
+        in_message_of(self.writer.prefix, now, |context| {
             super::route_to_reader(reader, cache, now, context, submessage, &mut self.outbox);
         });
         heard(&mut self.outbox)

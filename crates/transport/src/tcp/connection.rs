@@ -176,10 +176,10 @@ impl Connection {
         for (place, message) in headers.iter_mut().zip(messages) {
             *place = header(message.len()).unwrap_or_default();
         }
-        let mut slices = [IoSlice::new(&[]); 3 * RUN];
+        let mut slices = [IoSlice::new(&[]); 4 * RUN];
         let mut count = 0;
         for (header, message) in headers.iter().zip(messages) {
-            for slice in [&header[..], message.head, message.tail] {
+            for slice in [&header[..]].into_iter().chain(message.in_order()) {
                 if let Some(place) = slices.get_mut(count).filter(|_| !slice.is_empty()) {
                     *place = IoSlice::new(slice);
                     count += 1;
@@ -334,7 +334,7 @@ impl Outgoing {
     fn push(&mut self, message: &Pieces<'_>, mut sent: usize, shared: &Shared) {
         let before = self.queue.len();
         let header = header(message.len()).unwrap_or_default();
-        for bytes in [&header[..], message.head, message.tail] {
+        for bytes in [&header[..]].into_iter().chain(message.in_order()) {
             let rest = bytes.get(sent..).unwrap_or_default();
             sent = sent.saturating_sub(bytes.len());
             // In pieces for the reason that `copy` has.
