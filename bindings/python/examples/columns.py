@@ -1,14 +1,19 @@
 """Samples as columns: an Arrow batch of what a reader has, for polars, pyarrow, pandas or DuckDB.
 
-    python columns.py      # with polars installed
+    pip install polars
+    python columns.py
 """
 
+import sys
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
-import polars
+try:
+    import polars
+except ImportError:
+    sys.exit("columns.py needs polars: pip install polars")
 
 import tickwire as tw
 

@@ -1,6 +1,7 @@
 """A feed of an exchange as columns: FAST messages of a file are decoded by their templates, without any network.
 
-    python feed.py                         # with polars installed: a feed of six messages that it writes itself
+    pip install polars
+    python feed.py                         # a feed of six messages that it writes itself
     python feed.py day.pcap moex.xml moex-asts
 """
 
@@ -9,7 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import polars
+try:
+    import polars
+except ImportError:
+    sys.exit("feed.py needs polars: pip install polars")
 
 import tickwire as tw
 

@@ -28,6 +28,13 @@ def test_example(name, lines):
         assert line in result.stdout.splitlines(), result.stdout
 
 
+@pytest.mark.parametrize("name", ["columns.py", "feed.py"])
+def test_what_an_example_needs_is_said(name, tmp_path):
+    (tmp_path / "polars.py").write_text("raise ImportError('not installed')")
+    result = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, timeout=120, env={"PYTHONPATH": str(tmp_path)})
+    assert (result.returncode, result.stderr) == (1, f"{name} needs polars: pip install polars\n")
+
+
 def test_every_example_is_tried():
     tried = {mark.args[1][n][0] for mark in test_example.pytestmark for n in range(len(mark.args[1]))}
     assert tried == {path.name for path in EXAMPLES.glob("*.py")}
