@@ -10,18 +10,7 @@ use std::process::Command;
 use crate::HELP;
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let (mut prefix, mut profile) = (None, "release");
-    let mut arguments = arguments.iter();
-    while let Some(name) = arguments.next() {
-        let value = arguments.next();
-        let value = value.ok_or_else(|| format!("`{name}` has no value\n{HELP}"))?;
-        match name.as_str() {
-            "--prefix" => prefix = Some(PathBuf::from(value)),
-            "--profile" => profile = value,
-            _ => return Err(format!("there is no option `{name}`\n{HELP}")),
-        }
-    }
-    let prefix = prefix.ok_or_else(|| format!("--prefix says where to\n{HELP}"))?;
+    let (prefix, profile) = options(arguments)?;
     let prefix = std::path::absolute(&prefix).map_err(|error| failed("find", &prefix, &error))?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     build(&root, profile)?;
@@ -56,6 +45,26 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         prefix = prefix.display()
     );
     Ok(())
+}
+
+/// The prefix and the profile; values follow their options, or are in the same argument behind `=`.
+fn options(arguments: &[String]) -> Result<(PathBuf, &str), String> {
+    let (mut prefix, mut profile) = (None, "release");
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (argument.as_str(), arguments.next().map(String::as_str)),
+        };
+        let value = value.ok_or_else(|| format!("`{name}` has no value\n{HELP}"))?;
+        match name {
+            "--prefix" => prefix = Some(PathBuf::from(value)),
+            "--profile" => profile = value,
+            _ => return Err(format!("there is no option `{name}`\n{HELP}")),
+        }
+    }
+    let prefix = prefix.ok_or_else(|| format!("--prefix says where to\n{HELP}"))?;
+    Ok((prefix, profile))
 }
 
 fn build(root: &Path, profile: &str) -> Result<(), String> {
@@ -119,3 +128,23 @@ pub(crate) fn failed(what: &str, path: &Path, error: &std::io::Error) -> String 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What the shared library calls itself; see `bindings/c/build.rs`.
 pub(crate) const SONAME: &str = "libtickwire.so.0";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_follow_options_or_an_equals_sign() {
+        let options = |text: &str| {
+            let arguments: Vec<_> = text.split(' ').map(str::to_owned).collect();
+            options(&arguments).map(|(prefix, profile)| (prefix, profile.to_owned()))
+        };
+        let expected = Ok((PathBuf::from("/x"), "dev".to_owned()));
+        assert_eq!(options("--prefix /x --profile dev"), expected);
+        assert_eq!(options("--profile=dev --prefix=/x"), expected);
+        assert!(
+            options("--prefix").is_err_and(|error| error.starts_with("`--prefix` has no value"))
+        );
+        assert!(options("--profile dev").is_err());
+    }
+}
