@@ -275,9 +275,9 @@ fn a_log_is_removed_only_if_it_is_named_exactly_and_nobody_has_it() {
             id: 1,
         })
         .expect("written");
-    let directory = listed(&folder)["directory"].clone();
-    let directory = directory.as_str().expect("a path");
-    let name = directory.rsplit('/').next().expect("a name");
+    let log = listed(&folder);
+    let directory = log["directory"].as_str().expect("a path");
+    let name = log["log"].as_str().expect("a name");
     let remove = |names: &[&str]| {
         let arguments = ["durability", "rm", "--store", "."];
         tickwire(&folder, &[&arguments, names].concat())

@@ -18,7 +18,7 @@ Lists the logs in which TRANSIENT and PERSISTENT writers keep their samples beyo
 they are, how much is in them, who has them (a `writer` that runs, a durability `service`, or nobody: \
 then the next writer of the topic takes over), and how many bytes are no whole record. Samples that are no \
 longer kept count until the log is compacted. A log that the next writer of its topic cannot take over, as \
-its type or encoding is another, stays until `tickwire durability rm` removes it.
+its type or encoding is another, stays until `tickwire durability rm` removes it, by the name that is listed.
 
 It changes nothing, and takes no log from anybody.",
     after_help = "\
@@ -39,7 +39,15 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let is_table = self.output == ListFormat::Table;
-        let mut columns = vec!["domain", "topic", "type", "partition", "slot", "kind"];
+        let mut columns = vec![
+            "log",
+            "domain",
+            "topic",
+            "type",
+            "partition",
+            "slot",
+            "kind",
+        ];
         columns.extend(["samples", "bytes", "owner", "damaged bytes"]);
         if !is_table {
             columns.extend(["damage", "domain tag", "directory"]);
@@ -81,7 +89,9 @@ impl Arguments {
 
 fn row(place: &Place, summary: &LogSummary, is_table: bool) -> Vec<Value> {
     let key = &summary.description.key;
+    let name = summary.directory.file_name().unwrap_or_default();
     let mut row = vec![
+        json!(name.to_string_lossy()),
         json!(key.domain),
         json!(key.topic),
         json!(key.type_name),
