@@ -136,7 +136,40 @@ fn a_truncated_file_is_decoded_up_to_the_byte_that_is_named() {
         "{}",
         run.stderr
     );
+    let hint = "hint: the file is cut off inside its last packet";
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
     assert!(run.stdout.lines().count() > 100);
+    let explain = ["fast", "explain", "cut.dat", "-t", "simple.xml", "--failed"];
+    let run = tickwire(&folder, &explain);
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
+    // Of one packet alone it may also be the framing.
+    folder.write("cut.dat", &whole[..200]);
+    let run = tickwire(&folder, &["fast", "decode", "cut.dat", "-t", "simple.xml"]);
+    let hint = "hint: the file is cut off inside its first packet; if it is not, ";
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
+}
+
+#[test]
+fn the_table_has_no_nonsense_of_another_feeds_templates() {
+    let folder = Folder::new("nonsense");
+    folder.generate("simple", &[]);
+    folder.generate("complex", &["--messages", "4"]);
+    let decode = ["fast", "decode", "simple.dat", "-t", "complex.xml"];
+    let run = tickwire(&folder, &decode);
+    assert_eq!((run.status, &*run.stdout), (1, ""), "{}", run.stderr);
+    assert!(
+        run.stderr.starts_with("no messages are shown"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("is it the template file of this feed?"),
+        "{}",
+        run.stderr
+    );
+    let lines = tickwire(&folder, &[&decode[..], &["-o", "jsonl"]].concat());
+    assert_eq!(lines.status, 1);
+    assert!(!lines.stdout.is_empty(), "{}", lines.stderr);
 }
 
 #[test]

@@ -294,7 +294,7 @@ pub enum FramingError {
 
 impl FramingError {
     /// Whether more bytes might mend it.
-    fn is_truncated(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         matches!(
             self,
             Self::TruncatedHeader { .. } | Self::TruncatedPacket { .. }

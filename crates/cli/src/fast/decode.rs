@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use tickwire_fast::{Message, Record, ResetPolicy, Templates, Value, json};
 
-use super::diagnosis::advice;
+use super::diagnosis::{CUT_OFF, advice, is_misread};
 use super::events::{Batch, Event, Line, PacketDecoder};
 use super::packets::{FileForm, PacketFile, PacketOptions};
 use super::parallel::in_order;
@@ -32,7 +32,8 @@ byte, the template and the field on standard error (of the first 10 such packets
 is decoded; no value is taken from what was lost. The exit status is then 1. The same holds for what is \
 no packet: after garbage, a stream of STEP messages or blocks goes on where the next one begins. Where most \
 of the first packets are bad, the hint names the `--framing`, `--preamble` or `--reset` with which they can be \
-decoded, or the template ids that they ask for. `byte` counts from the start of the file. In lines of JSON, `{}` is the session's reset message.
+decoded, or the template ids that they ask for, and the table has no messages, which would be nonsense: `-o \
+jsonl` writes those that decode all the same. `byte` counts from the start of the file. In lines of JSON, `{}` is the session's reset message.
 
 With `--threads` packets are decoded side by side and their messages come in the file's order, with as \
 many packets in memory as the threads are working on. That needs packets that do not build on each other: \
@@ -107,7 +108,7 @@ impl Arguments {
             self.write_messages(&file, &templates, &mut bad, &mut out)?;
         }
         out.flush()?;
-        bad.verdict(|| advice(&file, &self.templates, &templates))
+        bad.verdict(&file, || advice(&file, &self.templates, &templates))
     }
 
     /// That the options suit each other.
@@ -159,7 +160,13 @@ impl Arguments {
         out: &mut impl Write,
     ) -> Result<()> {
         let is_table = self.output == Form::Table;
-        if is_table {
+        let is_nonsense = is_table && is_misread(file, &self.templates, templates);
+        if is_nonsense {
+            note(
+                "no messages are shown, as most of the first packets cannot be decoded; `-o jsonl` writes \
+                 those that can",
+            );
+        } else if is_table {
             let (message, byte, template) = ("message", "byte", "template");
             writeln!(out, "{message:>8} {byte:>10}  {template:<16} fields")?;
         }
@@ -177,9 +184,12 @@ impl Arguments {
             bad,
             || show,
             |line| {
-                match is_table {
-                    true => writeln!(out, "{count:>8} {:>10}  {}", line.offset, line.text)?,
-                    false => writeln!(out, "{}", line.text)?,
+                match (is_nonsense, is_table) {
+                    (true, _) => {}
+                    (false, true) => {
+                        writeln!(out, "{count:>8} {:>10}  {}", line.offset, line.text)?
+                    }
+                    (false, false) => writeln!(out, "{}", line.text)?,
                 }
                 count += 1;
                 Ok(())
@@ -317,15 +327,19 @@ impl BadPackets {
     }
 
     /// Fails if there are any, with what to try: `advice` if most packets are bad.
-    fn verdict(&self, advice: impl FnOnce() -> Option<String>) -> Result<()> {
+    fn verdict(&self, file: &PacketFile, advice: impl FnOnce() -> Option<String>) -> Result<()> {
         if self.count == 0 {
             return Ok(());
         }
         let packets = counted(self.count, "packet", "packets");
         let failure = Failure::new(format_args!("{packets} could not be decoded"));
-        Err(failure.hint(advice().unwrap_or_else(|| {
-            "`tickwire fast explain --failed` with the same options shows where a message goes wrong".to_owned()
-        })))
+        Err(match advice() {
+            Some(advice) => failure.hint(advice),
+            None if self.count == 1 && file.is_cut_off() => failure.hint(CUT_OFF),
+            None => failure.hint(
+                "`tickwire fast explain --failed` with the same options shows where a message goes wrong",
+            ),
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Why most packets of a file cannot be decoded: read in another way they can, or the templates are others.
+//! Why packets of a file cannot be decoded: it is cut off, or most of them cannot as it is read, but can in another
+//! way, or the templates are others.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -17,14 +18,30 @@ pub(crate) fn advice(
     templates: &Templates,
 ) -> Option<String> {
     let here = Sample::of_bad(file, options, templates)?;
-    Some(cause(&here, file, options, templates).unwrap_or_else(|| {
+    let advice = cause(&here, file, options, templates).unwrap_or_else(|| {
         format!(
             "no other `--framing`, `--preamble` or `--reset` decodes the first packets: {} may belong to \
              another feed, or to another version of it; `tickwire fast explain --failed` shows where bytes \
              and templates part",
             options.templates.display()
         )
-    }))
+    });
+    Some(match here.packets == 1 && file.is_cut_off() {
+        true => format!("the file is cut off inside its first packet; if it is not, {advice}"),
+        false => advice,
+    })
+}
+
+/// What is to be said of a file whose end is all that is wrong with it.
+pub(super) const CUT_OFF: &str = "the file is cut off inside its last packet: get the whole of it";
+
+/// Whether most of the first packets cannot be decoded as they are read: then the others are not what they seem.
+pub(super) fn is_misread(
+    file: &PacketFile,
+    options: &TemplateOptions,
+    templates: &Templates,
+) -> bool {
+    Sample::of_bad(file, options, templates).is_some()
 }
 
 /// The same, `None` also if nothing but the bytes of its messages tells why they cannot be decoded.

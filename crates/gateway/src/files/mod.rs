@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tickwire_feed::{Frame, Frames, Framing, Preamble};
 
 pub use capture::Destination;
-use capture::{Capture, destinations, is_capture};
+use capture::{Capture, CaptureError, destinations, is_capture};
 pub use error::FileError;
 pub use packets::{BadPacket, BoxedFrames, Packet, Packets};
 
@@ -140,6 +140,23 @@ impl PacketFile {
                     packet: bytes.get(line.clone()).unwrap_or_default(),
                 })
             })),
+        }
+    }
+
+    /// Whether it ends inside a packet, or inside a record of a capture. Messages without packets have no such end.
+    /// Cost: a walk over all of it.
+    pub fn is_cut_off(&self) -> bool {
+        let bytes = &self.bytes[..];
+        match &self.form {
+            Form::Frames(framing) => {
+                let last = Frames::new(*framing, bytes).last();
+                last.is_some_and(|last| last.is_err_and(|error| error.is_truncated()))
+            }
+            Form::Capture(_, to) => {
+                let last = Capture::new(bytes, *to).last();
+                matches!(last, Some(Err(CaptureError::Truncated { .. })))
+            }
+            Form::Lines(_) => false,
         }
     }
 

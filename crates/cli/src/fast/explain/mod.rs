@@ -15,7 +15,7 @@ use show::Explained;
 use tickwire_fast::{DecodeError, Templates};
 use trace::Trace;
 
-use super::diagnosis::{advice, advice_beyond_messages};
+use super::diagnosis::{CUT_OFF, advice, advice_beyond_messages};
 use super::packets::{PacketFile, PacketOptions};
 use super::source::{DefaultTemplate, TemplateOptions};
 use super::walk::{At, Next, each_message};
@@ -152,6 +152,7 @@ impl Arguments {
                 "{file}: before the first message that fails, {bad}"
             ));
         }
+        let is_bad = bad.is_some();
         found.ok_or_else(|| {
             let failure = match bad {
                 Some(bad) => Failure::new(format_args!("{}: {bad}", self.file.display())).hint(
@@ -164,6 +165,7 @@ impl Arguments {
             };
             match advice(file, &self.templates, templates) {
                 Some(advice) => failure.hint(advice),
+                None if is_bad && file.is_cut_off() => failure.hint(CUT_OFF),
                 None => failure,
             }
         })
