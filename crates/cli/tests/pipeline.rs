@@ -457,6 +457,11 @@ fn nobody_to_publish_to_is_said_with_a_hint() {
     );
     let alone = tickwire(&folder, &[&arguments[..], &["--wait", "0"]].concat());
     assert_eq!(alone.status, 0, "{}", alone.stderr);
+    assert!(
+        alone.stderr.contains("wait for no subscriber\n"),
+        "{}",
+        alone.stderr
+    );
 }
 
 #[test]

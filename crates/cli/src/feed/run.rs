@@ -277,11 +277,14 @@ impl Arguments {
         let publications = Publications::new(participant, options, &mapper, qos, idle);
         let publications = publications.map_err(Failure::new)?;
         let topics = publications.data_topic_count();
-        self.say(format_args!(
-            "{} for {} each",
-            counted(topics as u64, "topic waits", "topics wait"),
-            counted(self.wait.into(), "subscriber", "subscribers")
-        ));
+        let topics_wait = counted(topics as u64, "topic waits", "topics wait");
+        self.say(match u64::from(self.wait) {
+            0 => format!("{topics_wait} for no subscriber"),
+            wait => {
+                let subscribers = counted(wait, "subscriber", "subscribers");
+                format!("{topics_wait} for {subscribers} each")
+            }
+        });
         let waited = wait_for_subscribers(&publications, self.patience, &mut mismatches, interrupt);
         if waited.is_err() && !is_stage() {
             mismatches.report();
