@@ -82,6 +82,37 @@ fn a_file_that_is_right_is_summed_up() {
         })
     );
     assert_eq!(report["types"][0]["extensibility"], "final");
+    assert_eq!(report["interfaces"], json!([]));
+}
+
+#[test]
+fn interfaces_are_listed_behind_types() {
+    let folder = Folder::new("idl-interfaces");
+    let idl = b"module desk {\n  struct Quote { double price; };\n  interface Desk {\n    \
+                readonly attribute long depth;\n    Quote quote(in string symbol);\n  };\n};\n";
+    folder.write("desk.idl", idl);
+    let run = tickwire(&folder, &["idl", "check", "desk.idl"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let lines = run.stdout.lines().map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.join(" ")
+    });
+    let expected = [
+        "type kind extensibility topic key defined",
+        "desk::Quote struct appendable yes desk.idl:2",
+        "desk::Desk interface desk.idl:3",
+        "",
+        "1 type, 1 for topics, 1 interface, 0 warnings",
+    ];
+    assert_eq!(lines.collect::<Vec<_>>(), expected);
+    let run = tickwire(&folder, &["idl", "check", "desk.idl", "-o", "json"]);
+    assert_eq!(
+        json_of(&run)["interfaces"],
+        json!([{
+            "name": "desk::Desk", "kind": "interface", "operations": ["quote"],
+            "attributes": ["depth"], "file": "desk.idl", "line": 3,
+        }])
+    );
 }
 
 #[test]

@@ -23,7 +23,8 @@ use crate::topic::hexadecimal;
 Compiles files of OMG IDL 4.2 with the annotations of XTypes 1.3, as one text, with their preprocessor \
 directives, and tells each error and warning with its line, a caret, and what to do. Then lists the \
 types: whether they are for topics, how they may change, and which members are the key; as JSON also the \
-identifiers that participants announce of them, as `tickwire topic info` shows them.
+identifiers that participants announce of them, as `tickwire topic info` shows them. The interfaces follow; \
+as JSON with the names of their operations and attributes.
 
 The exit status is 1 if there is an error; warnings leave it 0.",
     after_help = "\
@@ -71,6 +72,7 @@ impl Arguments {
                 let report = json!({
                     "files": files.unwrap_or_default(),
                     "types": model.map(types).unwrap_or_default(),
+                    "interfaces": model.map(interfaces).unwrap_or_default(),
                     "found": found.iter().map(diagnostic).collect::<Vec<_>>(),
                 });
                 serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
@@ -88,9 +90,10 @@ impl Arguments {
 fn write_table(model: &Model, warnings: u64, out: &mut impl Write) -> Result<()> {
     let columns = ["type", "kind", "extensibility", "topic", "key", "defined"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let types = types(model);
+    let (types, interfaces) = (types(model), interfaces(model));
     let rows: Vec<Vec<Value>> = types
         .iter()
+        .chain(&interfaces)
         .map(|ty| {
             let keys = ty["key"].as_array().map_or(&[][..], Vec::as_slice);
             let keys: Vec<String> = keys.iter().map(text).collect();
@@ -112,11 +115,14 @@ fn write_table(model: &Model, warnings: u64, out: &mut impl Write) -> Result<()>
         writeln!(out)?;
     }
     let topics = types.iter().filter(|ty| ty["topic"] == true).count();
+    let interfaces = match interfaces.len() as u64 {
+        0 => String::new(),
+        count => format!("{}, ", counted(count, "interface", "interfaces")),
+    };
     writeln!(
         out,
-        "{}, {} for topics, {}",
+        "{}, {topics} for topics, {interfaces}{}",
         counted(types.len() as u64, "type", "types"),
-        topics,
         counted(warnings, "warning", "warnings"),
     )?;
     Ok(())
@@ -151,6 +157,32 @@ fn types(model: &Model) -> Vec<Value> {
     all.collect()
 }
 
+/// What can be called. Operations and attributes of their bases are listed with these.
+fn interfaces(model: &Model) -> Vec<Value> {
+    let interface = |(_, definition): (_, &Definition)| {
+        let DefinitionKind::Interface(of) = &definition.kind else {
+            return None;
+        };
+        let operations = of.operations.iter().map(|operation| &operation.name);
+        let attributes = of.attributes.iter().map(|attribute| &attribute.name);
+        Some(json!({
+            "name": definition.full_name,
+            "kind": definition.kind.keyword(),
+            "operations": operations.collect::<Vec<_>>(),
+            "attributes": attributes.collect::<Vec<_>>(),
+            "file": file(model, definition),
+            "line": definition.position.line,
+        }))
+    };
+    model.definitions().filter_map(interface).collect()
+}
+
+/// Where it is defined.
+fn file<'m>(model: &'m Model, definition: &Definition) -> Option<&'m str> {
+    let file = model.files().get(definition.position.file as usize);
+    file.map(|file| file.path.as_str())
+}
+
 /// What a participant announces of a type: the identifiers of its type objects.
 fn type_ids(ty: &TypeDescription) -> Value {
     let information = TypeObjects::new().add(ty).unwrap_or_default();
@@ -174,7 +206,6 @@ fn ty(model: &Model, definition: &Definition) -> Option<Value> {
         DefinitionKind::Bitset(_) => (None, false, Vec::new()),
         _ => return None,
     };
-    let file = model.files().get(definition.position.file as usize);
     Some(json!({
         "name": definition.full_name,
         "kind": definition.kind.keyword(),
@@ -185,7 +216,7 @@ fn ty(model: &Model, definition: &Definition) -> Option<Value> {
         }),
         "topic": topic,
         "key": key,
-        "file": file.map(|file| &file.path),
+        "file": file(model, definition),
         "line": definition.position.line,
     }))
 }
