@@ -56,10 +56,33 @@ fn the_profiles_of_a_file_are_listed() {
     assert_eq!(
         cells(&run.stdout),
         [
-            vec!["profile", "settings", "topic filters"],
+            vec!["profile", "default", "settings", "topic filters"],
             vec!["base", "1"],
             vec!["prices", "3", "Quote*"],
         ]
+    );
+}
+
+#[test]
+fn the_default_profile_is_marked() {
+    let folder = Folder::new("qos-default");
+    let list = |file: &str, text: &str| {
+        folder.write(file, text.as_bytes());
+        let run = tickwire(&folder, &["qos", "show", file, "-o", "csv"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run.stdout
+    };
+    let text = format!("default = 'prices'\n{PRICES}");
+    assert_eq!(
+        list("qos.toml", &text),
+        "profile,default,settings,topic filters\nbase,,1,\nprices,yes,3,Quote*\n"
+    );
+    // In Fast DDS's XML each kind of entity has its own.
+    let text = "<profiles><data_reader profile_name='A' is_default_profile='true'/>\
+                <data_writer profile_name='B'/></profiles>";
+    assert_eq!(
+        list("qos.xml", text),
+        "profile,default,settings,topic filters\nA,\"reader, subscriber, topic\",0,\nB,,0,\n"
     );
 }
 
@@ -120,7 +143,10 @@ fn the_only_profile_of_a_file_needs_no_name() {
     assert_eq!(show(&["one.toml", "-o", "toml"]).stdout, toml);
     // Programs find in every file what they find in one of several.
     let run = show(&["one.toml", "-o", "csv"]);
-    assert_eq!(run.stdout, "profile,settings,topic filters\nfast,1,\n");
+    assert_eq!(
+        run.stdout,
+        "profile,default,settings,topic filters\nfast,yes,1,\n"
+    );
     for option in [&["--all"][..], &["--topic", "Quotes"], &["-o", "toml"]] {
         let run = show(&[&["qos.toml"], option].concat());
         assert_eq!((run.status, run.stdout.as_str()), (2, ""));

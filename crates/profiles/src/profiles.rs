@@ -144,6 +144,19 @@ impl Profiles {
         }
     }
 
+    /// What the profile of that name is the [default](Self::default_profile) of: everything or nothing, but in files
+    /// of Fast DDS also some kinds of entity.
+    pub fn default_of(&self, name: &str) -> Vec<Entity> {
+        let Ok(at) = self.find(name) else {
+            return Vec::new();
+        };
+        let is_default = |entity: &Entity| match self.chosen.or_else(|| self.only()) {
+            Some(chosen) => chosen == at,
+            None => self.library.defaults.get(entity) == Some(&at),
+        };
+        Entity::ALL.into_iter().filter(is_default).collect()
+    }
+
     /// That no profile of the file is left out for want of a choice.
     ///
     /// # Errors

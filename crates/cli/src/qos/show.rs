@@ -10,13 +10,14 @@ use tickwire_profiles::{Effective, Entity, Profile, Profiles};
 
 use crate::failure::{Failure, Result};
 use crate::output::{ListFormat, note, stdout, write_list};
+use crate::survey::distinct;
 
 /// Show what a file of QoS profiles says
 #[derive(Args)]
 #[command(
     long_about = "\
 Reads a file of QoS profiles (TOML, DDS-XML as Connext and Cyclone DDS have it, or Fast DDS XML) and \
-lists its profiles; with the name of one, or of a file that has only one, what it says of participants, \
+lists its profiles, and which is the default one; with the name of one, or of a file that has only one, what it says of participants, \
 topics, publishers, subscribers, writers and readers: each setting that differs from its default, the \
 default, and the profile and line that it comes from. What is inherited is in it; what the file says that \
 Tickwire does not have is reported on standard error.
@@ -144,13 +145,18 @@ impl Arguments {
                 .flat_map(|entity| profile.settings(entity, None));
             let set = set.filter(|effective| effective.origin.is_some()).count();
             let topics = profile.topics().join(", ");
-            Some(vec![json!(name), json!(set), json!(topics)])
+            let default = profiles.default_of(name);
+            let default = match default.len() == Entity::ALL.len() {
+                true => "yes".to_owned(),
+                false => distinct(default.into_iter()),
+            };
+            Some(vec![json!(name), json!(default), json!(set), json!(topics)])
         });
         let rows: Vec<_> = rows.collect();
         write_list(
             out,
             self.list_format(),
-            &["profile", "settings", "topic filters"],
+            &["profile", "default", "settings", "topic filters"],
             &rows,
         )?;
         Ok(())
