@@ -312,7 +312,13 @@ fn convert(setting: &Setting, item: &Item<'_>) -> Result<Value, (usize, String)>
     let expected = |what: &str| {
         let (key, found) = (setting.key, item.get_ref().type_str());
         let as_in = match item.get_ref() {
-            DeValue::Table(_) => format!(", as in `{key} = {}`", setting.default),
+            DeValue::Table(table) => match only_text(table) {
+                Some((part, text)) => {
+                    let message = format!("`{key}` has no `{part}`: write `{key} = {text:?}`");
+                    return (at, message);
+                }
+                None => format!(", as in `{key} = {}`", setting.default),
+            },
             _ => String::new(),
         };
         (at, format!("`{key}` takes {what}, not {found}{as_in}"))
@@ -371,6 +377,15 @@ fn convert(setting: &Setting, item: &Item<'_>) -> Result<Value, (usize, String)>
             Value::Cores(Box::new(cores))
         }
     })
+}
+
+/// The one part of a table, if it is a text: what is taken for a policy of several parts, as `durability.kind`.
+fn only_text<'t>(table: &'t DeTable<'_>) -> Option<(&'t str, &'t str)> {
+    let mut parts = table.iter();
+    let (Some((key, item)), None) = (parts.next(), parts.next()) else {
+        return None;
+    };
+    Some((key.get_ref(), item.get_ref().as_str()?))
 }
 
 /// A list of strings, of which each means something.

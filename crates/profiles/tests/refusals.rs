@@ -55,7 +55,15 @@ const OF_A_WRITER: &[(&str, &str)] = &[
         "2:20: `reliability.kind` takes a word in quotes, not boolean",
     ),
     (
-        "durability.kind = \"volatile\"",
+        "durability.kind = \"transient_local\"",
+        "2:1: `durability` has no `kind`: write `durability = \"transient_local\"`",
+    ),
+    (
+        "deadline = { period = \"1s\" }",
+        "2:12: `deadline` has no `period`: write `deadline = \"1s\"`",
+    ),
+    (
+        "durability.depth = 7",
         "2:1: `durability` takes a word in quotes, not table, as in `durability = \"volatile\"`",
     ),
     (
