@@ -35,7 +35,9 @@ pub fn arguments(usage: &str) -> Vec<String> {
 /// A participant that finds others by the rendezvous at `host`, or by multicast if that is `-`; with
 /// what `TICKWIRE_QOS_FILE` says of participants. Who waits for samples delivers them.
 pub fn participant(host: &str, interfaces: &[&str]) -> Result<DomainParticipant> {
-    let mut builder = Profiles::from_env()?.default_profile().participant();
+    let profiles = Profiles::from_env()?;
+    profiles.check_default()?;
+    let mut builder = profiles.default_profile().participant();
     let interfaces = interfaces.iter().filter(|interface| **interface != "-");
     let interfaces: Vec<_> = interfaces
         .map(|interface| interface.split(':').next().unwrap_or_default())

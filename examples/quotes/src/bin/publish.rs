@@ -14,7 +14,9 @@ struct Quote {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let profile = Profiles::from_env()?.default_profile();
+    let profiles = Profiles::from_env()?;
+    profiles.check_default()?;
+    let profile = profiles.default_profile();
     let participant = profile.participant().build()?;
     let topic = participant.topic::<Quote>("Quotes")?;
     // Reliable and every sample kept until all readers have it: nothing is lost, writes wait.
