@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
     if (tw_topic_create(participant, "Hello", type, &topic)) return failed("no topic");
     if (tw_qos_create(&qos) || tw_qos_set(qos, "writer.history.kind", "keep_all")) return failed("no QoS");
     if (tw_writer_create(participant, topic, qos, &writer)) return failed("no writer");
+    fprintf(stderr, "waiting for hello_subscriber, for a minute at most\n");
     if (tw_writer_wait_for_matched(writer, 1, 60 * INT64_C(1000000000))) return failed("nobody listens");
     for (int number = 1; number <= 10; number++) {
         char text[32];

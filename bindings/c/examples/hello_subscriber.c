@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
         return failed("no condition");
     if (tw_waitset_create(&wait_set) || tw_waitset_attach(wait_set, news) || tw_waitset_attach(wait_set, matches))
         return failed("no wait set");
+    fprintf(stderr, "waiting for hello_publisher, for a minute at most\n");
     for (;;) {
         tw_samples samples;
         tw_matched_status matched;

@@ -17,6 +17,7 @@ int main(int argc, char **argv)
         qos << dds::core::policy::History::KeepAll();
         dds::pub::DataWriter<HelloWorldData::Msg> writer(publisher, topic, qos);
 
+        std::cerr << "waiting for hello_subscriber, for a minute at most" << std::endl;
         writer.wait_for_matched(1, dds::core::Duration(60));
         HelloWorldData::Msg msg(1, "hello 1");
         writer.write(msg);

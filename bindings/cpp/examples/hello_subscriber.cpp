@@ -22,6 +22,7 @@ int main(int argc, char **argv)
         dds::core::cond::WaitSet wait_set;
         wait_set += news;
         wait_set += matches;
+        std::cerr << "waiting for hello_publisher, for a minute at most" << std::endl;
         for (bool over = false; !over;) {
             wait_set.wait(dds::core::Duration(60));
             const auto matched = reader.subscription_matched_status();

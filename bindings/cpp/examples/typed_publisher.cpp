@@ -97,6 +97,7 @@ int main(int argc, char **argv)
         dds::pub::DataWriter<DoneToken> done = writer<DoneToken>(publisher, "DoneToken");
         Messages<MarketData> market_data(publisher, subscriber, "MarketData");
         Messages<QuoteRequest> quote_requests(publisher, subscriber, "QuoteRequest");
+        std::cerr << "waiting for " << num_subscribers << " of typed_subscriber, for a minute at most" << std::endl;
         market_data.wait_for(num_subscribers);
         quote_requests.wait_for(num_subscribers);
         done.wait_for_matched(num_subscribers, dds::core::Duration(60));

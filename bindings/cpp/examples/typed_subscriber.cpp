@@ -63,6 +63,7 @@ int main(int argc, char **argv)
         wait_set += market_data.news();
         wait_set += quote_requests.news();
         wait_set += end;
+        std::cerr << "waiting for typed_publisher, for a minute at most" << std::endl;
         while (!is_done)
             wait_set.dispatch(dds::core::Duration(60));
         std::cout << "Echoed " << market_data.count() << " MarketData, " << quote_requests.count() << " QuoteRequest"

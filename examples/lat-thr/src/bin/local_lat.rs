@@ -14,6 +14,7 @@ fn main() -> Result<()> {
         reader(&participant, "back")?,
     );
     let buffer = vec![0; size];
+    eprintln!("waiting for `remote_lat`, for a minute at most");
     there.wait_for_matched(1, PATIENCE)?;
     let begin = Instant::now();
     for _ in 0..count {

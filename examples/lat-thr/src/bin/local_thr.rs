@@ -10,6 +10,7 @@ fn main() -> Result<()> {
     println!("message count: {count}");
     let participant = participant(&arguments[0], &[&arguments[1]])?;
     let messages = reader(&participant, "messages")?;
+    eprintln!("waiting for `remote_thr`, for a minute at most");
     let (mut begin, mut received) = (None, 0);
     while received <= count {
         for message in receive(&participant, &messages)?.data() {

@@ -9,6 +9,7 @@ fn main() -> Result<()> {
         reader(&participant, "there")?,
         writer(&participant, "back")?,
     );
+    eprintln!("waiting for `local_lat`, for a minute at most");
     back.wait_for_matched(1, PATIENCE)?;
     let mut echoed = 0;
     while echoed < count {

@@ -7,6 +7,7 @@ fn main() -> Result<()> {
     let participant = participant(&arguments[0], &[])?;
     let messages = writer(&participant, "messages")?;
     let buffer = vec![0; size];
+    eprintln!("waiting for `local_thr`, for a minute at most");
     messages.wait_for_matched(1, PATIENCE)?;
     for _ in 0..=count {
         messages.write_bytes(&buffer)?;

@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .reliable(Duration::from_secs(1))
         .keep_all();
     let writer = participant.writer_with(&topic, profile.adjust_writer(qos, "Quotes"))?;
+    eprintln!("waiting for `cargo run --release -p quotes --bin subscribe`, for a minute at most");
     writer.wait_for_matched(1, Duration::from_secs(60))?;
     for step in 0..5_000 {
         for symbol in ["TICK", "WIRE"] {

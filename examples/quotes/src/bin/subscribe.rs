@@ -21,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let topic = participant.topic::<Quote>("Quotes")?;
     let qos = DataReaderQos::default().reliable().keep_all();
     let reader = participant.reader_with(&topic, profile.adjust_reader(qos, "Quotes"))?;
+    eprintln!("waiting for `cargo run --release -p quotes --bin publish`, for a minute at most");
     reader.wait_for_matched(1, Duration::from_secs(60))?;
     let (mut count, mut last) = (0, BTreeMap::new());
     while reader.wait_for_data(Duration::from_secs(1)).is_ok() {
