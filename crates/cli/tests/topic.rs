@@ -259,6 +259,12 @@ fn too_few_samples_are_a_failure() {
         "{}",
         run.stderr
     );
+    let heading = "topic `Quotes` of type test::Quote: 1 writer offers RELIABLE TRANSIENT_LOCAL, and it is read as \
+                   RELIABLE TRANSIENT_LOCAL\n";
+    assert!(run.stderr.starts_with(heading), "{}", run.stderr);
+    let none = tickwire(&folder, &[&arguments[..], &["--count", "0"]].concat());
+    assert_eq!(none.status, 2);
+    assert!(none.stderr.contains("0 is not in 1.."), "{}", none.stderr);
 }
 
 /// A writer of a history of quotes: A 1 (7), B -2, and the end of A.
@@ -419,7 +425,7 @@ fn figures_of_a_silent_topic_are_a_failure() {
     assert_eq!(run.status, 1, "{}", run.stderr);
     assert!(
         run.stderr
-            .contains("error: 0 of 1 samples of the topic `Quotes` came"),
+            .contains("error: no sample of the topic `Quotes` came"),
         "{}",
         run.stderr
     );

@@ -1,12 +1,11 @@
 //! `tickwire topic ls`: the topics, their endpoints, and who does not match whom.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use tickwire::EndpointData;
 
+use super::subscription::loss_policies;
 use crate::failure::Result;
 use crate::output::{ListFormat, counted, note, stdout, write_list};
 use crate::survey::{Endpoints, Mismatch, Survey, SurveyOptions, distinct};
@@ -143,13 +142,7 @@ fn row(name: &str, topic: &Endpoints) -> Vec<Value> {
         json!(topic.writers.len()),
         json!(topic.readers.len()),
         json!(mismatches),
-        json!(distinct(topic.writers.iter().map(qos))),
-        json!(distinct(topic.readers.iter().map(qos))),
+        json!(distinct(topic.writers.iter().map(loss_policies))),
+        json!(distinct(topic.readers.iter().map(loss_policies))),
     ]
-}
-
-/// The policies that decide whether samples get lost.
-fn qos(endpoint: &Arc<EndpointData>) -> String {
-    let qos = &endpoint.qos;
-    format!("{} {}", qos.reliability.kind, qos.durability)
 }

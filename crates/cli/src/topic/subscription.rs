@@ -1,6 +1,5 @@
 //! A reader that is made to match a topic's writers, for the commands that look at samples.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,7 +18,8 @@ use super::losses::Losses;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
-use crate::output::note;
+use crate::output::{counted, note};
+use crate::survey::distinct;
 
 /// Which topic, and for how long
 #[derive(Args)]
@@ -32,8 +32,8 @@ pub(super) struct SubscriptionOptions {
     pub(super) network: NetworkOptions,
 
     /// End after so many samples
-    #[arg(short = 'n', long, value_name = "N")]
-    pub(super) count: Option<NonZeroUsize>,
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) count: Option<u64>,
 
     /// End after so long, such as 5s; it is a failure if not as many samples came as were asked for,
     /// or none at all [default: wait for ever]
@@ -87,7 +87,9 @@ impl SubscriptionOptions {
             name: self.name.clone(),
             deadline,
             interrupt,
-            limit: self.count.map(NonZeroUsize::get),
+            limit: self
+                .count
+                .map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
             profile: self.network.profile.clone(),
             awaits_rendezvous: !self.network.rendezvous.is_empty(),
         };
@@ -184,12 +186,13 @@ impl Subscription {
             .topic_of::<Serialized>(&self.name, interest.ty);
         let topic = topic.map_err(Failure::new)?;
         note(format_args!(
-            "topic `{}`, type {}, {} {}, writers: {}",
+            "topic `{}` of type {}: {} {}, and it is read as {} {}",
             self.name,
             topic.type_name(),
+            counted(writers.len() as u64, "writer offers", "writers offer"),
+            distinct(writers.iter().map(loss_policies)),
             policies.reliability.kind,
             policies.durability,
-            writers.len()
         ));
         let Some(expression) = interest.filter else {
             return subscriber.reader(&topic, qos).map_err(Failure::new);
@@ -251,14 +254,23 @@ impl Subscription {
             (None, true) => 0,
             (limit, _) => limit.unwrap_or(1),
         };
-        match seen >= expected {
-            true => Ok(()),
-            false => Err(Failure::new(format_args!(
-                "{seen} of {expected} samples of the topic `{}` came",
-                self.name
+        let name = &self.name;
+        match seen {
+            seen if seen >= expected => Ok(()),
+            0 => Err(Failure::new(format_args!(
+                "no sample of the topic `{name}` came"
+            ))),
+            _ => Err(Failure::new(format_args!(
+                "{seen} of {expected} samples of the topic `{name}` came"
             ))),
         }
     }
+}
+
+/// The policies that decide whether samples get lost.
+pub(super) fn loss_policies(endpoint: &Arc<EndpointData>) -> String {
+    let qos = &endpoint.qos;
+    format!("{} {}", qos.reliability.kind, qos.durability)
 }
 
 /// All that endpoints are in.
