@@ -39,7 +39,8 @@ struct Arguments {
     rendezvous: Option<String>,
 
     /// By what datagrams go, separated by commas: udp, multicast (has udp with it), tcp (to other machines by
-    /// the profile's `peers`, as tcp/HOST:PORT), shm (has udp with it, unless tcp is named)
+    /// the profile's `peers`, as tcp/HOST:PORT), shm (has udp with it, unless tcp is named). Participants that share
+    /// none do not hear each other
     /// [default: the profile's, or $TICKWIRE_TRANSPORT, or udp,multicast,shm; `perf latency` and `perf
     /// throughput`, beside bare sockets, without shm]
     #[arg(long = "transport", value_name = "NAMES", value_parser = parse_transports)]

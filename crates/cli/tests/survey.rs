@@ -117,6 +117,35 @@ fn info_tells_all_that_endpoints_announce() {
 }
 
 #[test]
+fn where_nothing_is_found_other_transports_are_hinted_at() {
+    let domain = Domain::reserve();
+    for (transport, hint) in [
+        ("udp", "by TCP alone are not heard here: `--transport tcp` "),
+        (
+            "tcp",
+            "without TCP are not heard here: `--transport udp,multicast` ",
+        ),
+    ] {
+        for command in [["topic", "ls"], ["node", "ls"], ["qos", "check"]] {
+            let options = ["--transport", transport, "--timeout", "100ms"];
+            let none = run("nothing", &domain, &[&command[..], &options].concat());
+            assert_eq!(none.status, 0, "{}", none.stderr);
+            assert!(none.stderr.contains(hint), "{command:?}: {}", none.stderr);
+        }
+    }
+    let both = [
+        "topic",
+        "ls",
+        "--transport",
+        "udp,tcp",
+        "--timeout",
+        "100ms",
+    ];
+    let none = run("nothing", &domain, &both);
+    assert!(!none.stderr.contains("hint"), "{}", none.stderr);
+}
+
+#[test]
 fn topics_are_found_by_their_type() {
     let domain = Domain::reserve();
     let one = participant(&domain, "one");

@@ -44,6 +44,7 @@ impl Arguments {
             note(format_args!(
                 "nobody else is in domain {domain} on {interface}"
             ));
+            self.survey.hint_at_other_transports();
         }
         let columns = [
             "participant",

@@ -76,6 +76,9 @@ impl Arguments {
             }
         }
         out.flush()?;
+        if findings.topics == 0 {
+            self.survey.hint_at_other_transports();
+        }
         findings.conclusion()
     }
 }

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use tickwire::cdr::xtypes::TypeObjects;
 use tickwire::qos::nearest_name;
-use tickwire::{DiscoveryView, DomainParticipant, EndpointData, Guid, GuidPrefix, ParticipantData};
+use tickwire::{
+    DiscoveryView, DomainParticipant, EndpointData, Guid, GuidPrefix, ParticipantData, Transport,
+};
 use tickwire_profiles::parse_duration;
 
 pub(crate) use mismatch::Mismatch;
@@ -94,6 +96,22 @@ impl SurveyOptions {
         self.listen(&view);
         let survey = Survey::new(&view);
         Ok((participant, survey))
+    }
+
+    /// Says where to look, too, after nothing was found: who shares no transport is not heard.
+    pub(crate) fn hint_at_other_transports(&self) {
+        let transports = self.network.transports();
+        let (others, names) = match (
+            transports.contains(Transport::Udp),
+            transports.contains(Transport::Tcp),
+        ) {
+            (true, true) => return,
+            (true, false) => ("by TCP alone", "tcp"),
+            (false, _) => ("without TCP", "udp,multicast"),
+        };
+        note(format_args!(
+            "hint: participants that communicate {others} are not heard here: `--transport {names}` looks for them"
+        ));
     }
 
     /// Waits for answers, unless told how long, until they cease.

@@ -52,6 +52,7 @@ impl Arguments {
                     "other participants"
                 )
             ));
+            self.survey.hint_at_other_transports();
         }
         let mut out = stdout();
         self.write(&survey, &mut out)?;
