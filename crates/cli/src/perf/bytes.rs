@@ -67,6 +67,13 @@ impl MeasuredDomain {
         }
     }
 
+    /// Whether samples may go by shared memory, which no bare socket is slower for.
+    pub(super) fn has_shared_memory(&self) -> bool {
+        let said = self.network.said_transports();
+        let transports = said.unwrap_or_default();
+        transports.contains(Transport::Shm) && (said.is_some() || !self.is_beside_floor)
+    }
+
     /// The command line of the other side.
     pub(super) fn peer(&self, command: &str) -> Vec<String> {
         let domain = self.network.domain.to_string();

@@ -35,7 +35,9 @@ The floor is the same ping-pong over bare UDP sockets between processes, one sys
 `--transport tcp`, over bare TCP connections with TCP_NODELAY. With `--transport shm` samples go by shared \
 memory, as they do by default in other programs, and the floor stays UDP. \
 Both wait the same way and take turns in the same run, so that they meet the same machine. The ratio is \
-that of the medians.
+that of the medians. To one subscriber by sockets a ratio below 0.9 shows that the machine was busy: standard \
+error names such rows, whose comparison means nothing. To several it may be less, as one multicast datagram \
+reaches all of them.
 
 With --rate samples are written by the clock, whether the last one was answered or not, and each counts \
 from when it was to be written: a stall of the writer shows whole in every sample that it held up, one \
@@ -169,6 +171,9 @@ impl Arguments {
         let mut out = stdout();
         write_list(&mut out, self.output, &columns, &cells)?;
         out.flush()?;
+        if !measured.has_shared_memory() {
+            note_busy(&rows, wire);
+        }
         let figures: Vec<_> = rows.iter().map(|row| (row.name(), row.figures())).collect();
         let figures = figures.iter().map(|(name, row)| (name.clone(), &row[..]));
         expect::check(&self.expectations, figures)
@@ -234,6 +239,12 @@ impl Row {
 
     fn ratio(&self) -> f64 {
         self.ours.quantile_ns(0.5) as f64 / self.bare.quantile_ns(0.5).max(1) as f64
+    }
+
+    /// What uses sockets is not faster than these: others had the cores in their turns. Where there are several
+    /// subscribers, samples are multicast and bare datagrams are not.
+    fn is_busy(&self) -> bool {
+        self.subscribers == 1 && self.ratio() < LEAST_RATIO
     }
 
     /// In the order of [`columns`].
@@ -302,6 +313,23 @@ impl Row {
     }
 }
 
+/// Says of which rows the comparison is worth nothing.
+fn note_busy(rows: &[Row], wire: Wire) {
+    let busy = rows.iter().filter(|row| row.is_busy());
+    let busy: Vec<_> = busy.map(Row::name).collect();
+    if !busy.is_empty() {
+        note(format_args!(
+            "{}: bare {wire} took longer than samples, which go by it. The machine was busy with something else, so \
+             that this comparison means nothing; measure again when it is idle (`top` shows what is not), or with \
+             more --rounds",
+            busy.join(", ")
+        ));
+    }
+}
+
+/// A ratio below it is no chance of a machine that has nothing else to do.
+const LEAST_RATIO: f64 = 0.9;
+
 fn parse_expectation(text: &str) -> Result<Expectation, String> {
     Expectation::parse(text, &METRICS)
 }
@@ -343,3 +371,23 @@ const TURNS: u32 = 10;
 const WARM_UP: u32 = 200;
 /// The same at the begin of a turn: who polls may have fallen asleep.
 const WAKE_UP: u32 = 10;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_socket_that_is_slower_than_samples_shows_a_busy_machine() {
+        let row = |subscribers: u32, ours: u64, bare: u64| {
+            let mut row = Row::new(subscribers, 16);
+            row.ours.record(Duration::from_nanos(ours));
+            row.bare.record(Duration::from_nanos(bare));
+            row
+        };
+        assert!(!row(1, 10_000, 10_500).is_busy());
+        assert!(row(1, 10_000, 12_000).is_busy());
+        assert!(!row(3, 10_000, 12_000).is_busy());
+    }
+}
