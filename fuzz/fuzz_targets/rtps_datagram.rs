@@ -121,6 +121,7 @@ fuzz_target!(|input: &[u8]| {
                 Submessage::NackFrag(nack) => writer.handle_nack_frag(now, &context, &nack, out),
                 _ => {}
             }
+            reader.answer_owed(&mut outbox);
         }
         // A record of a log may be such a sample.
         let mut record = MessageReader::of(PEER);

@@ -728,8 +728,11 @@ impl Dispatch<'_> {
                 // What was lent is acknowledged before a listener may take its time, too.
                 self.tell_later(reader, news);
             } else {
-                // Answers leave before a listener may take its time.
+                // Answers leave, and who waits for what has come is woken, before a listener may take its time.
                 self.core.send_user(self.outbox);
+                if std::mem::take(self.has_heard) {
+                    self.core.signal.raise_of_locked();
+                }
                 reader.call_listener(news);
             }
         }

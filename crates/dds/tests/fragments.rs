@@ -35,6 +35,30 @@ fn samples_travel_in_fragments_of_the_size_that_was_asked_for() {
     }
 }
 
+/// Those are rounded down to eights, and what is long is sent from where it lies.
+#[test]
+fn fragments_of_any_size_make_the_sample() {
+    for (domain, size) in [(193, 1_450), (194, 1_001), (195, 30_003)] {
+        let one = builder(domain).max_fragment_bytes(size);
+        let (one, two) = (one.build().expect("a participant"), participant(domain));
+        let topic = one.topic::<Blob>("Blobs").expect("a topic");
+        let writer = DataWriterQos::default().reliable(PATIENCE).keep_all();
+        let writer = one.writer_with(&topic, writer).expect("a writer");
+        let topic = two.topic::<Blob>("Blobs").expect("a topic");
+        let reader = DataReaderQos::default().reliable().keep_all();
+        let reader = two.reader_with(&topic, reader).expect("a reader");
+        writer.wait_for_matched(1, PATIENCE).expect("a match");
+        for len in [100_000_u32, 100_001, 200_003] {
+            let bytes: Vec<_> = (0..len).map(|n| n.to_le_bytes()[0]).collect();
+            let sample = Blob { bytes };
+            writer.write(&sample).expect("room");
+            reader.wait_for_data(PATIENCE).expect("a sample");
+            assert!(reader.take().data().eq([&sample]));
+        }
+        assert_eq!(writer.counters().fragments_resent, 0);
+    }
+}
+
 #[test]
 fn a_participant_is_announced_as_often_as_was_asked_for() {
     let participant = builder(189).announce_period(Duration::from_millis(20));

@@ -105,7 +105,10 @@ pub(crate) struct LongPayload {
 impl LongPayload {
     fn new(mut bytes: Vec<u8>) -> Self {
         let len = bytes.len();
-        bytes.resize(len.next_multiple_of(4), 0);
+        let padded = len.next_multiple_of(4);
+        // No more memory than that takes.
+        bytes.reserve_exact(padded - len);
+        bytes.resize(padded, 0);
         Self {
             bytes: Arc::new(bytes),
             len,
@@ -116,8 +119,9 @@ impl LongPayload {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// So many of its bytes, and if these are the last, with zeros up to a multiple of four.
+    /// So many of its bytes from `start`, a multiple of four, and if these are the last, with zeros up to another one.
     pub(crate) fn part(&self, start: usize, len: usize) -> Part {
+        debug_assert!(start.is_multiple_of(4), "fragments are of eights");
         Part {
             bytes: Arc::clone(&self.bytes),
             start,

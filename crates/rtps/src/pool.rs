@@ -51,7 +51,12 @@ impl BufferPool {
     pub(crate) fn give_shared(&mut self, buffer: Arc<Vec<u8>>) {
         self.shared.push(buffer);
         self.reclaim();
-        self.shared.truncate(MAX_SHARED);
+        let mut room = self.max_large_bytes.saturating_sub(self.large_bytes);
+        self.shared.retain(|shared| {
+            let has_room = shared.capacity() <= room;
+            room -= if has_room { shared.capacity() } else { 0 };
+            has_room
+        });
     }
 
     /// Takes back what nobody reads any more.
@@ -96,8 +101,6 @@ impl BufferPool {
 /// Buffers with more capacity are large.
 pub(crate) const MAX_BUFFER_LEN: usize = 64 * 1024;
 const MAX_BUFFERS: usize = 4096;
-/// Others that are read are forgotten.
-const MAX_SHARED: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -124,16 +127,14 @@ mod tests {
     #[test]
     fn what_is_still_read_is_used_again_once_it_is_not() {
         let len = MAX_BUFFER_LEN + 1;
-        let mut pool = BufferPool::with_large(100 * len);
-        let shared: Vec<_> = (0..=MAX_SHARED)
-            .map(|_| Arc::new(Vec::with_capacity(len)))
-            .collect();
+        let mut pool = BufferPool::with_large(3 * len);
+        let shared = [(); 4].map(|()| Arc::new(Vec::with_capacity(len)));
         for buffer in &shared {
             pool.give_shared(Arc::clone(buffer));
         }
         assert_eq!(pool.take().capacity(), 0);
         drop(shared);
-        for _ in 0..MAX_SHARED {
+        for _ in 0..3 {
             assert_eq!(pool.take().capacity(), len);
         }
         assert_eq!(pool.take().capacity(), 0, "one too many was read");

@@ -159,23 +159,20 @@ fn what_only_overtook_another_is_not_asked_for() {
 fn a_heartbeat_that_has_overtaken_what_it_tells_of_is_answered_once_that_is_there() {
     for is_final in [false, true] {
         let mut script = met();
-        assert_eq!(script.heartbeat(1, 3, is_final), []);
-        script.data(2);
-        script.data_frag(1, 1, 1, 8);
-        assert_eq!(script.wait(Duration::ZERO), []);
-        script.data_frag(1, 2, 1, 8);
-        assert_eq!(script.wait(Duration::ZERO), [], "the third lacks");
-        script.data(3);
-        let at_once = script.wait(Duration::ZERO);
+        assert_eq!(script.heartbeat(1, 4, is_final), []);
+        assert_eq!(script.data(2), []);
+        assert_eq!(script.data_frag(1, 1, 1, 8), []);
+        assert_eq!(script.data_frag(1, 2, 1, 8), [], "others lack");
+        assert_eq!(script.gap(4, 5, &[]), []);
+        let at_once = script.data(3);
         let later = script.wait(SOON);
-        let answer = [AckNack(4, vec![], true)];
+        let answer = [AckNack(5, vec![], true)];
         match is_final {
             false => assert_eq!((&at_once[..], &later[..]), (&answer[..], &[][..])),
             true => assert_eq!((&at_once[..], &later[..]), (&[][..], &answer[..])),
         }
-        script.data(5);
-        script.data(4);
-        assert_eq!(script.wait(Duration::ZERO), [], "no heartbeat has asked");
+        assert_eq!(script.data(6), []);
+        assert_eq!(script.data(5), [], "no heartbeat has asked");
     }
 }
 
@@ -362,16 +359,21 @@ fn a_heartbeat_frag_that_has_overtaken_what_it_tells_of_is_answered_once_that_is
         script.writer.prefix = writer;
         script.match_writer(true, false);
         script.heartbeat(1, 0, false);
-        script.data_frag(1, 1, 1, 400);
+        script.data_frag(1, 1, 1, 16);
         assert_eq!(script.heartbeat_frag(1, 3), []);
-        script.data_frag(1, 3, 1, 400);
-        assert_eq!(script.wait(Duration::ZERO), [], "the second lacks");
-        script.data_frag(1, 2, 1, 400);
-        let said = script.wait(Duration::ZERO);
-        let told = said.into_iter().filter(|said| matches!(said, NackFrag(..)));
-        assert!(told.eq(answer.iter().cloned()));
-        script.data_frag(1, 4, 1, 400);
-        assert_eq!(script.wait(Duration::ZERO), [], "it was told");
+        assert_eq!(script.data_frag(1, 3, 1, 16), [], "the second lacks");
+        assert_eq!(script.data_frag(1, 2, 1, 16), answer);
+        script.data_frag(2, 1, 1, 16);
+        script.data_frag(2, 3, 1, 16);
+        assert_eq!(script.heartbeat_frag(2, 4), []);
+        // Of what is whole by then, all is acknowledged.
+        script.data_frag(1, 4, 1, 16);
+        script.data_frag(2, 4, 1, 16);
+        let whole = match answer {
+            [] => vec![],
+            _ => vec![AckNack(3, vec![], true)],
+        };
+        assert_eq!(script.data_frag(2, 2, 1, 16), whole);
     }
 }
 

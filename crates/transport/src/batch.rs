@@ -464,6 +464,7 @@ fn pieces<'a, 'b>(
             .get(at)
             .map_or(1, |(pieces, _)| match pieces.is_one() {
                 true => 1,
+                false if pieces.foot.is_empty() => 2,
                 false => 3,
             });
         &slices[at][..count]

@@ -309,6 +309,7 @@ impl World {
             Submessage::Gap(gap) => reader.handle_gap(context, gap, sink),
             _ => {}
         }
+        reader.answer_owed(outbox);
         let restarts = reader.counters().restarts;
         if restarts > std::mem::replace(&mut self.restarts, restarts) {
             // It numbers anew.

@@ -7,7 +7,7 @@ use tickwire_base::Instant;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{RepresentationId, Verdict};
-use tickwire_rtps::reader::{Decision, Reader, WriterProxy};
+use tickwire_rtps::reader::{Decision, WriterProxy};
 use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, Submessage};
 use tickwire_transport::shm::Borrowed;
 
@@ -232,14 +232,8 @@ impl<T: TopicSupport> ReaderState<T> {
         let Self { machine, inbox, .. } = self;
         let (now, context) = (run.now, run.context());
         match run.submessage() {
-            &Submessage::Data(data) => {
-                machine.handle_samples(now, data, run, inbox);
-                answer_at_once(machine, now, outbox);
-            }
-            Submessage::DataFrag(data) => {
-                machine.handle_data_frag(now, context, data, inbox);
-                answer_at_once(machine, now, outbox);
-            }
+            &Submessage::Data(data) => machine.handle_samples(now, data, run, inbox),
+            Submessage::DataFrag(data) => machine.handle_data_frag(now, context, data, inbox),
             Submessage::Heartbeat(heartbeat) => {
                 machine.handle_heartbeat(now, context, heartbeat, inbox, outbox);
             }
@@ -249,13 +243,6 @@ impl<T: TopicSupport> ReaderState<T> {
             Submessage::Gap(gap) => machine.handle_gap(context, gap, inbox),
             _ => {}
         }
-    }
-}
-
-/// Acknowledges what a heartbeat has asked about that came before its samples, now that these are there.
-#[inline(always)]
-fn answer_at_once(machine: &mut Reader, now: Instant, outbox: &mut Outbox) {
-    if machine.poll_timeout().is_some_and(|at| at <= now) {
-        machine.handle_timeout(now, outbox);
+        machine.answer_owed(outbox);
     }
 }

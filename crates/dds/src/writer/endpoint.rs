@@ -2,6 +2,7 @@
 
 mod straight;
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -319,9 +320,13 @@ impl WriterEndpoint {
 
     /// Adds a datagram to its log, if it has one and there is memory, and wakes the readers that sleep.
     pub(crate) fn write_to_log(&self, datagram: Pieces<'_>) -> bool {
+        let (head, body) = match datagram.foot.is_empty() {
+            true => (Cow::Borrowed(datagram.head), datagram.body),
+            false => (datagram.joined(), &[][..]),
+        };
         let mut state = lock(&self.state);
         let log = state.machine.log();
-        let is_written = log.write(|log| log.publish(&datagram.joined(), &[]));
+        let is_written = log.write(|log| log.publish(&head, body));
         let ringing = log.take_ringing();
         drop(state);
         drop(ringing);

@@ -193,6 +193,7 @@ impl BuiltinTopic {
             }
             _ => {}
         }
+        self.reader.answer_owed(outbox);
         core::mem::take(&mut self.inbox.received)
     }
 

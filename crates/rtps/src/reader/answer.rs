@@ -3,7 +3,7 @@
 use tickwire_base::Instant;
 
 use super::Reader;
-use super::writer_proxy::Asked;
+use super::writer_proxy::{Asked, Owed};
 use crate::outbox::Outbox;
 use crate::wire::{
     AckNack, FragmentNumberSet, NackFrag, SequenceNumber, SequenceNumberSet, VendorId,
@@ -71,6 +71,45 @@ impl Reader {
         self.nack_fragments(index, outbox);
     }
 
+    /// Acknowledges what a heartbeat or HEARTBEAT_FRAG has asked about that came before the changes, or fragments, that it
+    /// tells of, now that these are there. To be called after anything but a heartbeat was handled. Asks for nothing: what
+    /// lacks may be on its way.
+    #[inline]
+    pub fn answer_owed(&mut self, outbox: &mut Outbox) {
+        if core::mem::take(&mut self.is_owing) {
+            self.answer_all_owed(outbox);
+        }
+    }
+
+    #[cold]
+    fn answer_all_owed(&mut self, outbox: &mut Outbox) {
+        for index in 0..self.writers.len() {
+            let writer = &mut self.writers[index];
+            match core::mem::take(&mut writer.owed) {
+                Owed::Nothing => continue,
+                Owed::Fragments(number) => {
+                    let partial = writer.reassembly.get_mut(number);
+                    let answered = partial.map(|partial| {
+                        partial.owes_answer = false;
+                        FragmentNumberSet::empty(partial.announced.saturating_add(1))
+                    });
+                    if let Some(set) = answered {
+                        self.nack_frag(index, number, set, outbox);
+                    }
+                }
+                Owed::Acknowledgement => {
+                    writer.owes_answer = false;
+                    if writer.first_hole().is_none() && writer.reassembly.len() == 0 {
+                        writer.has_nothing_to_ask(&self.config);
+                    }
+                    let state = SequenceNumberSet::empty(self.writers[index].expected);
+                    self.acknack(index, state, true, outbox);
+                }
+            }
+            self.touched(index);
+        }
+    }
+
     fn acknack(
         &mut self,
         index: usize,
@@ -101,15 +140,14 @@ impl Reader {
             });
     }
 
-    /// NACK_FRAG for each partial sample, within what one answer may ask for, and for those of which a writer of ours waits
-    /// to hear that nothing lacks.
+    /// NACK_FRAG for each partial sample, within what one answer may ask for.
     fn nack_fragments(&mut self, index: usize, outbox: &mut Outbox) {
-        let Some(writer) = self.writers.get_mut(index) else {
+        let Some(writer) = self.writers.get(index) else {
             return;
         };
         let mut sets = [None; MAX_FRAGMENT_SETS];
         let mut places = sets.iter_mut();
-        for partial in writer.reassembly.iter_mut() {
+        for partial in writer.reassembly.iter() {
             // What is not announced is still being sent.
             let last = match (partial.number <= writer.announced, partial.announced) {
                 (true, _) => 0,
@@ -122,13 +160,6 @@ impl Reader {
             {
                 from = state.base.saturating_add(256);
                 *place = Some((partial.number, state));
-            }
-            if partial.owes_answer && partial.has_announced() {
-                partial.owes_answer = false;
-                if let Some(place) = places.next() {
-                    let next = partial.announced.saturating_add(1);
-                    *place = Some((partial.number, FragmentNumberSet::empty(next)));
-                }
             }
         }
         for (number, state) in sets.into_iter().flatten() {

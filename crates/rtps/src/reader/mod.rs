@@ -43,7 +43,7 @@ use limits::Memory;
 use reassembly::{FragmentError, Partial};
 use reorder::HeldChange;
 use samples::NoMore;
-use writer_proxy::MatchedWriter;
+use writer_proxy::{MatchedWriter, Owed};
 
 /// A reader and the writers that it is matched with.
 pub struct Reader {
@@ -53,6 +53,8 @@ pub struct Reader {
     crowd: Crowd,
     /// Nothing is due before.
     due_at: Option<Instant>,
+    /// Whether writers are [owed](writer_proxy::Owed) something.
+    is_owing: bool,
     memory: Memory,
     counters: ReaderCounters,
 }
@@ -65,6 +67,7 @@ impl Reader {
             writers: ByGuid::new(),
             crowd: Crowd::default(),
             due_at: None,
+            is_owing: false,
             memory: Memory::default(),
             counters: ReaderCounters::default(),
         }
@@ -164,7 +167,8 @@ impl Reader {
         true
     }
 
-    /// Takes a change (RTPS 2.5 §8.4.12.2).
+    /// Takes a change (RTPS 2.5 §8.4.12.2). After this, as after fragments and gaps, writers may be
+    /// [owed an answer](Self::answer_owed).
     #[inline]
     pub fn handle_data<'a>(
         &mut self,
@@ -195,7 +199,7 @@ impl Reader {
                 }
                 Some(index) => {
                     self.take_data(now, index, samples.context(), &data, sink);
-                    self.writers[index].answer_if_whole(now);
+                    self.look_what_is_owed(index);
                     self.touched(index);
                     samples.next_sample()
                 }
@@ -340,8 +344,7 @@ impl Reader {
         self.hold(now, index, change.sequence_number, held);
     }
 
-    /// Takes fragments of a change (RTPS 2.5 §8.4.14). As after a whole one, an answer [may be due](Self::poll_timeout) at
-    /// once, to a heartbeat that has overtaken it.
+    /// Takes fragments of a change (RTPS 2.5 §8.4.14).
     pub fn handle_data_frag(
         &mut self,
         now: Instant,
@@ -351,7 +354,7 @@ impl Reader {
     ) {
         if let Some(index) = self.writer_of(context.source(data.writer), data.sequence_number) {
             self.take_fragments(now, index, context, data, sink);
-            self.writers[index].answer_if_whole(now);
+            self.look_what_is_owed(index);
             self.touched(index);
         }
     }
@@ -392,14 +395,18 @@ impl Reader {
             false => Partial::new(now, data, timestamp, config)
                 .and_then(|partial| writer.reassembly.begin(partial, newest_first, room, config)),
         };
+        let was_owed = writer.reassembly.is_asked_of(number);
         let inserted = begun.and_then(|()| writer.reassembly.insert(now, data, config, pool));
         self.counters.partial_dropped += writer.reassembly.evicted() - evicted;
         match inserted {
-            Ok(None) if writer.reassembly.owes_answer(number) && writer.synchronized => {
-                writer.answer_at = Some(now);
+            Ok(None) if writer.reassembly.owes_answer(number) => {
+                writer.owed = Owed::Fragments(number);
+                self.is_owing = true;
             }
             Ok(None) => {}
             Ok(Some(mut held)) => {
+                // The acknowledgement of fragments has become one of the whole.
+                writer.owes_answer |= was_owed && writer.synchronized;
                 held.kernel_timestamp = context.kernel_timestamp();
                 let guid = writer.proxy.guid;
                 match self.offer(index, &held.as_received(guid, number), sink) {
@@ -530,7 +537,17 @@ impl Reader {
         }
         if is_news {
             self.drain(index, sink);
+            self.look_what_is_owed(index);
             self.touched(index);
+        }
+    }
+
+    /// Has a heartbeat be answered that came before what it tells of, if all of that is there.
+    fn look_what_is_owed(&mut self, index: usize) {
+        let writer = &mut self.writers[index];
+        if writer.owes_answer && writer.first_hole().is_none() {
+            writer.owed = Owed::Acknowledgement;
+            self.is_owing = true;
         }
     }
 

@@ -70,10 +70,6 @@ impl Reassembly {
         self.partials.iter()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Partial> {
-        self.partials.iter_mut()
-    }
-
     /// Samples that made way for others so far.
     pub(super) fn evicted(&self) -> u64 {
         self.evicted
@@ -94,7 +90,13 @@ impl Reassembly {
         self.partials.get_mut(at)
     }
 
-    /// Whether a writer that waits for it is to be told that all it has sent of a change is there.
+    /// Whether a writer waits to hear that all it has sent of a change is there.
+    pub(super) fn is_asked_of(&self, number: SequenceNumber) -> bool {
+        let partial = self.find(number).ok().and_then(|at| self.partials.get(at));
+        partial.is_some_and(|partial| partial.owes_answer)
+    }
+
+    /// The same, and all of it is.
     pub(super) fn owes_answer(&self, number: SequenceNumber) -> bool {
         let partial = self.find(number).ok().and_then(|at| self.partials.get(at));
         partial.is_some_and(|partial| partial.owes_answer && partial.has_announced())

@@ -51,6 +51,17 @@ pub struct WriterStatus {
     pub heard: bool,
 }
 
+/// What a writer is to be told of what has come at last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Owed {
+    #[default]
+    Nothing,
+    /// That all announced fragments of a change are there.
+    Fragments(SequenceNumber),
+    /// What has been delivered.
+    Acknowledgement,
+}
+
 /// What a writer was asked for last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
@@ -136,6 +147,8 @@ pub(super) struct MatchedWriter {
     pub(super) answer_at: Option<Instant>,
     /// Whether a heartbeat has asked for it, and came while something lacked.
     pub(super) owes_answer: bool,
+    /// What it is to be told now, without having to wait.
+    pub(super) owed: Owed,
     pub(super) greet_at: Option<Instant>,
     /// When it was greeted last, or matched.
     pub(super) greeted_at: Instant,
@@ -176,6 +189,7 @@ impl MatchedWriter {
             nack_frag_count: 0,
             answer_at: None,
             owes_answer: false,
+            owed: Owed::Nothing,
             greet_at: None,
             greeted_at: now,
             greeting_interval: config.greeting_interval,
@@ -204,6 +218,8 @@ impl MatchedWriter {
         self.restart_count = None;
         self.jump_to = None;
         self.asked = None;
+        self.owes_answer = false;
+        self.owed = Owed::Nothing;
     }
 
     /// Of which changes the sink has been told, from where the reader began up to a coherent set that
@@ -293,11 +309,11 @@ impl MatchedWriter {
         self.answer_at = Some(self.answer_at.map_or(at, |armed| armed.min(at)));
     }
 
-    /// Has the answer to a heartbeat that came before what it tells of be due once all of that is there.
-    pub(super) fn answer_if_whole(&mut self, now: Instant) {
-        if self.owes_answer && self.first_hole().is_none() {
-            self.answer_at = Some(now);
-        }
+    /// Nothing lacks.
+    pub(super) fn has_nothing_to_ask(&mut self, config: &ReaderConfig) {
+        self.answer_at = None;
+        self.asked = None;
+        self.patience = self.nack_interval(config);
     }
 
     /// Whether everything has come that a reliable writer had when it first answered, or never will.

@@ -58,7 +58,7 @@ impl Composer {
         let max_message_len = config.max_message_len.clamp(512, 65_000);
         let around_len = submessages_len(config);
         let len = max_message_len - HEADERS_LEN - around_len;
-        let fragment_len = (len & !7).min(config.max_fragment_len.max(64));
+        let fragment_len = len.min(config.max_fragment_len.max(64)) & !7;
         Self {
             writer: config.guid,
             max_message_len,
@@ -257,16 +257,20 @@ impl Composer {
             return;
         };
         let payload_len = data.payload.len();
-        let Borrowed::Long(long) = change.payload else {
-            self.message(target, self.data_len(payload_len), outbox)
-                .info_ts(change.source_timestamp)
-                .data_frag(&data);
-            return;
-        };
-        self.message(target, self.max_message_len, outbox)
-            .info_ts(change.source_timestamp)
-            .data_frag_head(&data);
-        outbox.insert(long.part(self.fragment_start(fragment), payload_len), false);
+        match change.payload {
+            Borrowed::Long(long) if payload_len >= MIN_PART_LEN => {
+                self.message(target, self.max_message_len, outbox)
+                    .info_ts(change.source_timestamp)
+                    .data_frag_head(&data);
+                let start = self.fragment_start(fragment);
+                outbox.insert(long.part(start, payload_len), false);
+            }
+            _ => {
+                self.message(target, self.data_len(payload_len), outbox)
+                    .info_ts(change.source_timestamp)
+                    .data_frag(&data);
+            }
+        }
     }
 
     /// Where a fragment begins, counted from 1.
@@ -499,6 +503,8 @@ const fn submessages_len(config: &WriterConfig) -> usize {
     SUBMESSAGES_LEN + place + original + related
 }
 
+/// Shorter parts of a payload are copied, and may share a datagram.
+const MIN_PART_LEN: usize = 16 << 10;
 /// The message header and INFO_DST.
 const HEADERS_LEN: usize = 20 + 16;
 /// INFO_TS, the larger head of DATA_FRAG, key hash, status and sentinel, HEARTBEAT or

@@ -90,4 +90,5 @@ pub fn route_to_reader(
         }
         _ => {}
     }
+    reader.answer_owed(outbox);
 }
