@@ -58,6 +58,12 @@ fn options(arguments: &[String]) -> Result<(PathBuf, &str), String> {
         };
         let value = value.ok_or_else(|| format!("`{name}` has no value\n{HELP}"))?;
         match name {
+            // Shells put the home folder in its place only where it begins a word.
+            "--prefix" if value.starts_with('~') => {
+                return Err(format!(
+                    "`{value}`: write \"$HOME\" for `~`, or `--prefix {value}`"
+                ));
+            }
             "--prefix" => prefix = Some(PathBuf::from(value)),
             "--profile" => profile = value,
             _ => return Err(format!("there is no option `{name}`\n{HELP}")),
@@ -146,5 +152,6 @@ mod tests {
             options("--prefix").is_err_and(|error| error.starts_with("`--prefix` has no value"))
         );
         assert!(options("--profile dev").is_err());
+        assert!(options("--prefix=~/x").is_err());
     }
 }

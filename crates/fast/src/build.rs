@@ -82,7 +82,8 @@ impl Config {
     }
 
     /// Generates `NAME.rs` from `NAME.xml`, wherever that is, and returns where it was written. Asks Cargo to run the
-    /// build script again when the template file changes. A file that would not change is not touched.
+    /// build script again when the template file changes. A file that would not change is not touched. Two files of one
+    /// name, one of them perhaps of IDL, would overwrite each other's: give them other names, or [directories](Self::out_dir).
     ///
     /// # Errors
     /// The template file cannot be read or is not valid, or the source file cannot be written. The `Debug` form of the

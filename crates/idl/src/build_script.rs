@@ -9,7 +9,8 @@ use crate::files::{Files, Loader};
 use crate::model::Extensibility;
 
 /// Makes `NAME.rs` of `NAME.idl`, wherever that is, in Cargo's `OUT_DIR`. Files that it includes are
-/// looked for beside it, and their types are in `NAME.rs`, too. For more, see [`BuildConfig`].
+/// looked for beside it, and their types are in `NAME.rs`, too. For more, see [`BuildConfig`]. Two files of one name, one
+/// of them perhaps of FAST templates, would overwrite each other's: give them other names, or directories.
 ///
 /// Cargo is told to run the build script again when one of the files changes, and of warnings.
 ///

@@ -283,8 +283,8 @@ impl DomainParticipantBuilder {
         self
     }
 
-    /// Samples that are longer are sent in fragments of so many bytes, at least 64. Default what fits a
-    /// datagram that passes all interfaces in one piece, which is also the most.
+    /// Samples that are longer are sent in fragments of so many bytes, rounded down to a multiple of 8, at least 64.
+    /// Default what fits a datagram that passes all interfaces in one piece, which is also the most.
     pub fn max_fragment_bytes(mut self, bytes: usize) -> Self {
         self.max_fragment_bytes = bytes;
         self

@@ -33,5 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             writer.write(&Quote { symbol, price })?;
         }
     }
-    Ok(writer.wait_for_acknowledgments(Duration::from_secs(10))?)
+    writer.wait_for_acknowledgments(Duration::from_secs(10))?;
+    println!("10000 quotes written and acknowledged");
+    Ok(())
 }

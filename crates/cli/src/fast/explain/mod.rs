@@ -198,7 +198,7 @@ impl Arguments {
                     None => String::new(),
                 };
                 Failure::new(format_args!("{file}: {messages} can be decoded{last}"))
-                    .hint("`--failed` explains the first that cannot")
+                    .hint("`tickwire fast decode` lists them, and says of what cannot why")
             }
         }
     }
@@ -346,5 +346,5 @@ And how one ends that cannot be decoded:
 
   byte 149, template MarketData, field SendingTime: D2: integer out of the range of its type
     expected  uInt32 (0..4294967295)
-    rule      D2: integer out of the range of its type (FAST 1.1 §10.6.1)
+    rule      D2: integer out of the range of its type (FAST 1.1 §6.2.1)
     to do     look at the rows above: ...";
