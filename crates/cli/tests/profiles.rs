@@ -243,7 +243,7 @@ fn of_several_profiles_one_has_to_be_chosen() {
 
 #[test]
 fn the_only_profile_is_followed() {
-    let folder = Folder::new("qos-only");
+    let folder = Folder::new("qos-of-one-kind");
     folder.write("far.toml", b"[profiles.p.participant]\ndomain = 300\n");
     let run = tickwire(&folder, &["topic", "ls", "--qos-file", "far.toml"]);
     assert_eq!(run.status, 2);
