@@ -198,7 +198,7 @@ impl Arguments {
                     None => String::new(),
                 };
                 Failure::new(format_args!("{file}: {messages} can be decoded{last}"))
-                    .hint("`tickwire fast decode` lists them, and says of what cannot why")
+                    .hint("`tickwire fast decode` lists them, and says why the next one cannot be")
             }
         }
     }
