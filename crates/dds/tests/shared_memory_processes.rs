@@ -3,6 +3,7 @@
 //!
 //! The other process is this test binary again, told by its environment what to do.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::env;

@@ -1,8 +1,8 @@
 //! Nanoseconds per message of the golden file, median of many passes: `cargo run --release --example decode_speed`,
 //! with a word to run only the lines that have it.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
+#[path = "../tests/common/golden.rs"]
+mod golden_file;
 #[path = "../tests/common/market.rs"]
 mod market;
 
@@ -14,7 +14,7 @@ use tickwire_fast::{Binding, Decoder, DecoderOptions, Encoder, Message, Mode, Te
 const PASSES: usize = 31;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let Some((xml, packets)) = common::golden("decode_speed") else {
+    let Some((xml, packets)) = golden_file::read("decode_speed") else {
         return Ok(());
     };
     let templates = Templates::parse(&xml, Mode::Lenient)?;

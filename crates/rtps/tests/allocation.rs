@@ -1,5 +1,6 @@
 //! A warm writer and a warm reader do not allocate for samples that fit a datagram.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

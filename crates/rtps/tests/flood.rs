@@ -1,6 +1,7 @@
 //! Floods: a hundred thousand fake participants, endpoints, fragments and jumps. What they make us
 //! keep and send is bounded, all that is refused is counted, and honest peers still get through.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,7 +1,7 @@
 //! The golden file: every value of every message is the one that fastlib finds.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
+#[path = "../../../tests/common/golden.rs"]
+mod golden_file;
 
 use tickwire_fast::{Decoder, Message, Mode, Templates};
 
@@ -9,7 +9,8 @@ use crate::events::{Collected, Event, events};
 
 #[test]
 fn golden_values_are_those_that_fastlib_finds() {
-    let Some((xml, packets)) = common::golden("golden_values_are_those_that_fastlib_finds") else {
+    let Some((xml, packets)) = golden_file::read("golden_values_are_those_that_fastlib_finds")
+    else {
         return;
     };
     let templates = Templates::parse(&xml, Mode::Lenient).unwrap();

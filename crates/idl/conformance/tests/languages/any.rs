@@ -14,10 +14,9 @@ use tickwire_idl::model::DefinitionKind;
 use tickwire_idl::{Compilation, Descriptions, Loader, Options, compile};
 use tickwire_idl_conformance::{encodings, kinds, rare};
 
-use crate::LANGUAGE;
-use crate::peer::{self, Form, Peer, build};
+use crate::peer::{self, Form, Language, Peer, build};
 use crate::random_idl::{self, Random};
-use crate::values;
+use crate::{in_each_language, values};
 
 /// One text.
 struct Text(String);
@@ -71,12 +70,12 @@ fn json(of: &TypeDescription, payload: &[u8], form: dynamic::Form) -> String {
     text
 }
 
-fn check(name: &str, text: &str, random: &mut Random, values: usize) {
+fn check(language: Language, name: &str, text: &str, random: &mut Random, values: usize) {
     let compilation = compiled(text);
     let topics = topics(&compilation);
     assert!(!topics.is_empty());
     let names: Vec<&str> = topics.keys().map(String::as_str).collect();
-    let program = build(name, LANGUAGE, &[(name, compilation)], &names);
+    let program = build(name, language, &[(name, compilation)], &names);
 
     for (index, (name, ty)) in topics.iter().enumerate() {
         let idl = peer::idl(&program, index);
@@ -87,7 +86,7 @@ fn check(name: &str, text: &str, random: &mut Random, values: usize) {
         assert_eq!(structure(again), structure(ty), "{idl}");
     }
 
-    let mut peer = Peer::start(&program);
+    let mut peer = Peer::start(language, &program);
     for round in 0..values {
         for (index, ty) in topics.values().enumerate() {
             let of = structure(ty);
@@ -146,18 +145,16 @@ fn seeded() -> Random {
     Random::new(seed)
 }
 
-#[test]
-fn any_types_are_written_as_their_descriptions_say() {
+fn any_types_are_written_as_their_descriptions_say(language: Language) {
     let mut random = seeded();
     let text = random_idl::text(&mut random, 40);
-    check("any", &text, &mut random, 60);
+    check(language, "any", &text, &mut random, 60);
 }
 
-#[test]
-fn what_is_rare_is_written_as_descriptions_say() {
+fn what_is_rare_is_written_as_descriptions_say(language: Language) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/rare.idl");
     let text = std::fs::read_to_string(corpus).expect("it is there");
-    check("rare", &text, &mut seeded(), 300);
+    check(language, "rare", &text, &mut seeded(), 300);
 }
 
 #[test]
@@ -196,3 +193,8 @@ fn derived<T: tickwire::cdr::Topic>() -> &'static TypeDescription {
 
 /// Bytes of values that are tried: what is in each other may become large.
 const MAX_SIZE: usize = 1 << 16;
+
+in_each_language! {
+    any_types_are_written_as_their_descriptions_say
+    what_is_rare_is_written_as_descriptions_say
+}

@@ -17,9 +17,8 @@ use tickwire::cdr::{
 use tickwire_idl::{Files, Options, compile};
 use tickwire_idl_conformance::{cyclone, encodings, kinds, market_data, rare, ros};
 
-use crate::LANGUAGE;
-use crate::peer::{self, Form, Peer, TOO_LARGE};
-use crate::values;
+use crate::peer::{self, Form, Language, Peer, TOO_LARGE};
+use crate::{in_each_language, values};
 
 /// A type in both languages, by its name in IDL.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +105,7 @@ const IDL: &[(&str, &str)] = &[
     ("ros/sensor_msgs/msg/BatteryState.idl", "BatteryState"),
 ];
 
-fn program() -> PathBuf {
+fn program(language: Language) -> PathBuf {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus");
     let options = Options {
         search: vec![corpus.join("ros")],
@@ -118,17 +117,19 @@ fn program() -> PathBuf {
     });
     let files: Vec<_> = files.collect();
     let types: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-    peer::build("corpus", LANGUAGE, &files, &types)
+    peer::build("corpus", language, &files, &types)
 }
 
 /// Runs a property against the program.
 fn check<S: Strategy<Value: Debug>>(
+    language: Language,
     cases: u32,
     strategy: S,
     property: impl Fn(&mut Peer, S::Value) -> TestCaseResult,
 ) {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    let peer = RefCell::new(Peer::start(PROGRAM.get_or_init(program)));
+    static PROGRAMS: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
+    let program = PROGRAMS[language as usize].get_or_init(|| program(language));
+    let peer = RefCell::new(Peer::start(language, program));
     let mut runner = TestRunner::new(Config {
         cases,
         failure_persistence: None,
@@ -159,32 +160,36 @@ fn payload(known: &Known, representation: Representation, choices: Vec<u64>) -> 
     payload
 }
 
-#[test]
-fn values_are_the_same_bytes_in_both_languages() {
+fn values_are_the_same_bytes_in_both_languages(language: Language) {
     let strategy = (0..KNOWN.len(), 0..2_usize, choices());
-    check(2000, strategy, |peer, (index, version, choices)| {
-        let known = &KNOWN[index];
-        let payload = payload(known, BOTH[version], choices);
-        let written = (known.read)(&payload, Form::Sample).expect("it is a value");
-        let answer = peer.ask(index, Form::Sample, &written.samples[version]);
-        let answer =
-            answer.map_err(|status| TestCaseError::fail(format!("{known:?}: {status}")))?;
-        prop_assert_eq!(&answer.samples[..2], &written.samples, "{}", known.name);
-        prop_assert_eq!(&answer.keys[..2], &written.keys, "{}", known.name);
-        // In big-endian, too.
-        for (sample, key) in answer.samples[2..].iter().zip(&answer.keys[2..]) {
-            let sample = (known.read)(sample, Form::Sample);
-            prop_assert_eq!(sample.as_ref(), Ok(&written), "{}", known.name);
-            let key = (known.read)(key, Form::Key).map(|written| written.keys);
-            prop_assert_eq!(key.as_ref(), Ok(&written.keys), "{}", known.name);
-        }
-        for key in &written.keys {
-            let answer = peer.ask(index, Form::Key, key);
-            let answer = answer.map_err(|status| TestCaseError::fail(format!("{status}")))?;
+    check(
+        language,
+        2000,
+        strategy,
+        |peer, (index, version, choices)| {
+            let known = &KNOWN[index];
+            let payload = payload(known, BOTH[version], choices);
+            let written = (known.read)(&payload, Form::Sample).expect("it is a value");
+            let answer = peer.ask(index, Form::Sample, &written.samples[version]);
+            let answer =
+                answer.map_err(|status| TestCaseError::fail(format!("{known:?}: {status}")))?;
+            prop_assert_eq!(&answer.samples[..2], &written.samples, "{}", known.name);
             prop_assert_eq!(&answer.keys[..2], &written.keys, "{}", known.name);
-        }
-        Ok(())
-    });
+            // In big-endian, too.
+            for (sample, key) in answer.samples[2..].iter().zip(&answer.keys[2..]) {
+                let sample = (known.read)(sample, Form::Sample);
+                prop_assert_eq!(sample.as_ref(), Ok(&written), "{}", known.name);
+                let key = (known.read)(key, Form::Key).map(|written| written.keys);
+                prop_assert_eq!(key.as_ref(), Ok(&written.keys), "{}", known.name);
+            }
+            for key in &written.keys {
+                let answer = peer.ask(index, Form::Key, key);
+                let answer = answer.map_err(|status| TestCaseError::fail(format!("{status}")))?;
+                prop_assert_eq!(&answer.keys[..2], &written.keys, "{}", known.name);
+            }
+            Ok(())
+        },
+    );
 }
 
 /// What somebody does to a payload.
@@ -255,8 +260,8 @@ fn agree(peer: &mut Peer, index: usize, form: Form, payload: &[u8]) -> TestCaseR
         (expected, answer) => {
             let answer = answer.map(drop);
             let message = format!(
-                "{}: Rust {expected:?}, {LANGUAGE:?} {answer:?}: {payload:?}",
-                known.name
+                "{}: Rust {expected:?}, {:?} {answer:?}: {payload:?}",
+                known.name, peer.language
             );
             return Err(TestCaseError::fail(message));
         }
@@ -264,11 +269,11 @@ fn agree(peer: &mut Peer, index: usize, form: Form, payload: &[u8]) -> TestCaseR
     Ok(())
 }
 
-#[test]
-fn damaged_payloads_are_the_same_in_both_languages() {
+fn damaged_payloads_are_the_same_in_both_languages(language: Language) {
     let form = prop_oneof![3 => Just(Form::Sample), 1 => Just(Form::Key)];
     let strategy = (0..KNOWN.len(), 0..2_usize, form, choices(), damages());
     check(
+        language,
         12000,
         strategy,
         |peer, (index, version, form, choices, damages)| {
@@ -284,8 +289,7 @@ fn damaged_payloads_are_the_same_in_both_languages() {
     );
 }
 
-#[test]
-fn payloads_of_other_types_are_the_same_in_both_languages() {
+fn payloads_of_other_types_are_the_same_in_both_languages(language: Language) {
     let strategy = (
         0..KNOWN.len(),
         0..KNOWN.len(),
@@ -294,6 +298,7 @@ fn payloads_of_other_types_are_the_same_in_both_languages() {
         damages(),
     );
     check(
+        language,
         4000,
         strategy,
         |peer, (of, index, version, choices, damages)| {
@@ -307,8 +312,7 @@ fn payloads_of_other_types_are_the_same_in_both_languages() {
     );
 }
 
-#[test]
-fn any_bytes_are_the_same_in_both_languages() {
+fn any_bytes_are_the_same_in_both_languages(language: Language) {
     let bytes = vec(prop_oneof![any::<u8>(), 0..6_u8], 0..200);
     let kind = prop_oneof![
         Just(1),
@@ -321,9 +325,21 @@ fn any_bytes_are_the_same_in_both_languages() {
         Just(8)
     ];
     let strategy = (0..KNOWN.len(), any::<bool>(), kind, bytes);
-    check(3000, strategy, |peer, (index, key, kind, bytes)| {
-        let payload = [&[0, kind, 0, 0], &*bytes].concat();
-        let form = if key { Form::Key } else { Form::Sample };
-        agree(peer, index, form, &payload)
-    });
+    check(
+        language,
+        3000,
+        strategy,
+        |peer, (index, key, kind, bytes)| {
+            let payload = [&[0, kind, 0, 0], &*bytes].concat();
+            let form = if key { Form::Key } else { Form::Sample };
+            agree(peer, index, form, &payload)
+        },
+    );
+}
+
+in_each_language! {
+    values_are_the_same_bytes_in_both_languages
+    damaged_payloads_are_the_same_in_both_languages
+    payloads_of_other_types_are_the_same_in_both_languages
+    any_bytes_are_the_same_in_both_languages
 }

@@ -9,12 +9,10 @@ use std::{env, fs};
 use tickwire_idl::{Compilation, Diagnostic};
 
 /// Status of a payload that would take too much memory.
-#[allow(dead_code, reason = "one of the tests asks for it")]
 pub(crate) const TOO_LARGE: i32 = -14;
 
 /// What a program is written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(dead_code, reason = "each test has one")]
 pub(crate) enum Language {
     C,
     Cpp,
@@ -38,6 +36,7 @@ pub(crate) struct Answer {
 
 /// The program, which is started again if it has died.
 pub(crate) struct Peer {
+    pub(crate) language: Language,
     program: PathBuf,
     child: Child,
 }
@@ -49,8 +48,9 @@ fn start(program: &Path) -> Child {
 }
 
 impl Peer {
-    pub(crate) fn start(program: &Path) -> Self {
+    pub(crate) fn start(language: Language, program: &Path) -> Self {
         Self {
+            language,
             program: program.to_owned(),
             child: start(program),
         }
@@ -108,7 +108,6 @@ impl Peer {
 }
 
 /// What the code of a type has as its IDL.
-#[allow(dead_code, reason = "one of the tests asks for it")]
 pub(crate) fn idl(program: &Path, ty: usize) -> String {
     let told = Command::new(program).arg(ty.to_string()).output();
     String::from_utf8(told.expect("the program starts").stdout).expect("it is text")

@@ -1,0 +1,5 @@
+//! Stores on a disk, whole and damaged.
+
+mod common;
+mod damage;
+mod logs;
