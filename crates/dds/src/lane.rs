@@ -24,7 +24,7 @@ use tickwire_rtps::discovery::MAX_GATHERED_LEN;
 use tickwire_rtps::wire::{
     Arrival, Context, EntityId, Guid, Malformed, SequenceNumber, Submessage,
 };
-use tickwire_transport::shm::{Borrowed, Copied, MAX_NOTES};
+use tickwire_transport::shm::{Copied, MAX_NOTES};
 use tickwire_transport::tcp::{self, TcpNet, TcpReceiver};
 use tickwire_transport::{
     InterfaceWatch, Poller, ReceiveBatch, ReceiveError, UdpSocket, WaitError,
@@ -32,6 +32,7 @@ use tickwire_transport::{
 
 use crate::clock;
 use crate::core::Core;
+use crate::loan::Holdable;
 use crate::reader::endpoint::{ReaderEndpoint, Run};
 use crate::routes::{RouteCache, Routes};
 use crate::shm::SharedMemory;
@@ -354,7 +355,7 @@ impl Lane {
         let streams = self.streams.get_or_insert_with(TcpReceiver::new);
         let turned = tcp.turn(clock::now(), streams);
         while let Some(received) = streams.next(tcp) {
-            self.work.deliver(core, messages(&received));
+            self.work.deliver(core, messages(&received), None);
         }
         self.answer(core);
         if turned.connected > 0 {
@@ -380,7 +381,9 @@ impl Lane {
         let mut came = None;
         while let Some(received) = streams.next(tcp) {
             if !received.is_empty() {
-                came = Some(self.work.deliver(core, messages(&received)));
+                let memory = received.memory().cloned().map(Holdable::Message);
+                let messages = messages(&received);
+                came = Some(self.work.deliver(core, messages, memory.as_ref()));
             }
         }
         came
@@ -464,24 +467,29 @@ impl Lane {
             };
             (datagram.bytes, arrival)
         });
-        Some(self.work.deliver(core, datagrams))
+        Some(self.work.deliver(core, datagrams, None))
     }
 }
 
 impl Work {
-    /// Hands on what has come by the network. Says when that was. The control lane's answers are left to
-    /// be sent.
+    /// Hands on what has come by the network, to where `memory` is if it can be held. Says when that was. The control
+    /// lane's answers are left to be sent.
     fn deliver<'a>(
         &mut self,
         core: &Core,
         datagrams: impl Iterator<Item = (&'a [u8], Arrival)>,
+        memory: Option<&Holdable>,
     ) -> Instant {
         let time = clock::both();
         let mut discovered = Discovered::Nothing;
+        let lies = Lies {
+            lender: None,
+            memory,
+        };
         for (bytes, arrival) in datagrams {
             core.counters.datagrams_received.add(1);
             core.counters.bytes_received.add(bytes.len() as u64);
-            self.hand_on(core, time, None, &mut discovered, |dispatch| {
+            self.hand_on(core, time, lies, &mut discovered, |dispatch| {
                 dispatch.datagram(bytes, arrival);
             });
             self.call_listeners();
@@ -495,7 +503,7 @@ impl Work {
         &mut self,
         core: &Core,
         (now, timestamp): (Instant, Timestamp),
-        lent: Option<Lending<'_>>,
+        lies: Lies<'_>,
         discovered: &mut Discovered,
         hand_on: impl FnOnce(&mut Dispatch<'_>),
     ) {
@@ -505,7 +513,7 @@ impl Work {
             routes: self.routes.refresh(&core.directory),
             now,
             timestamp,
-            lent,
+            lies,
             outbox: &mut self.outbox,
             calls_listeners,
             discovered,
@@ -568,7 +576,7 @@ struct Dispatch<'a> {
     routes: &'a Routes,
     now: Instant,
     timestamp: Timestamp,
-    lent: Option<Lending<'a>>,
+    lies: Lies<'a>,
     outbox: &'a mut Outbox,
     calls_listeners: bool,
     /// What discovery has had that has not taken effect.
@@ -581,13 +589,13 @@ struct Dispatch<'a> {
     has_heard: &'a mut bool,
 }
 
-/// What is known of a message that was lent.
-#[derive(Clone, Copy)]
-struct Lending<'a> {
-    /// Whose log has told of it.
-    writer: Guid,
-    /// Where it lies, unless it was copied.
-    memory: Option<&'a Borrowed>,
+/// Where a message lies.
+#[derive(Clone, Copy, Default)]
+struct Lies<'a> {
+    /// Whose log has told of it, if it was lent.
+    lender: Option<Guid>,
+    /// Its memory, if that can be held.
+    memory: Option<&'a Holdable>,
 }
 
 /// What has come for discovery so far.
@@ -724,7 +732,7 @@ impl Dispatch<'_> {
             let news = to_tell.own;
             if !self.calls_listeners {
                 reader.call_listener_later(news);
-            } else if reader.keeps_all() || self.lent.is_some() {
+            } else if reader.keeps_all() || self.lies.lender.is_some() {
                 // What was lent is acknowledged before a listener may take its time, too.
                 self.tell_later(reader, news);
             } else {
@@ -751,10 +759,8 @@ impl Dispatch<'_> {
         Self: 'r,
     {
         let mut run = Run::new(self.now, self.timestamp, first, rest);
-        if let Some(lending) = self.lent {
-            run.lent = lending.memory;
-            run.asks = lending.writer == run.writer();
-        }
+        run.memory = self.lies.memory;
+        run.asks = self.lies.lender.is_some_and(|it| it == run.writer());
         run
     }
 

@@ -57,8 +57,8 @@ pub trait TopicSupport: Sealed + Sized + Send + Sync + 'static {
     /// Replaces the value by that of a payload, in the memory that it has.
     fn read_payload(&mut self, ty: &Self::Type, payload: &[u8]) -> Result<(), DecodeError>;
 
-    /// The same of a payload that lies in memory that its writer lends, and may be held there instead of being
-    /// copied.
+    /// The same of a payload that lies in memory that its writer lends, or that has nothing else in it, and may be held
+    /// there instead of being copied.
     fn read_lent_payload(
         &mut self,
         ty: &Self::Type,

@@ -354,6 +354,11 @@ impl<B: Lent> History<B> {
         self.pool.take()
     }
 
+    /// Memory for a long payload, with what was in it; empty if none is left over.
+    pub(crate) fn used_buffer(&mut self) -> Vec<u8> {
+        self.pool.take_used()
+    }
+
     /// Takes one back that was not needed.
     pub(crate) fn give_back(&mut self, buffer: Vec<u8>) {
         self.pool.give(buffer);

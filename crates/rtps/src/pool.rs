@@ -3,10 +3,12 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Empty buffers with capacity.
+/// Buffers with capacity.
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool {
+    /// Empty ones.
     buffers: Vec<Vec<u8>>,
+    /// With what was in them.
     large: Vec<Vec<u8>>,
     /// Bytes of the large ones.
     large_bytes: usize,
@@ -39,12 +41,19 @@ impl BufferPool {
         let mut buffer = match len > MAX_BUFFER_LEN {
             false => self.buffers.pop().unwrap_or_default(),
             true => {
+                self.reclaim();
                 let at = self.large.iter().position(|large| large.capacity() >= len);
                 self.take_large(at.unwrap_or(usize::MAX))
             }
         };
         buffer.reserve_exact(len);
         buffer
+    }
+
+    /// A large buffer with what was in it, if one was given back; else an empty one without capacity.
+    pub(crate) fn take_used(&mut self) -> Vec<u8> {
+        self.reclaim();
+        self.take_used_at(self.large.len().saturating_sub(1))
     }
 
     /// As [`give`](Self::give), once nobody reads it any more.
@@ -73,8 +82,15 @@ impl BufferPool {
         }
     }
 
-    /// The large buffer at `at`, if there is one.
+    /// The large buffer at `at`, emptied, if there is one.
     fn take_large(&mut self, at: usize) -> Vec<u8> {
+        let mut buffer = self.take_used_at(at);
+        buffer.clear();
+        buffer
+    }
+
+    /// The same with what is in it.
+    fn take_used_at(&mut self, at: usize) -> Vec<u8> {
         if at >= self.large.len() {
             return Vec::new();
         }
@@ -86,24 +102,26 @@ impl BufferPool {
     /// Keeps `buffer` for later, unless that would waste memory.
     pub(crate) fn give(&mut self, mut buffer: Vec<u8>) {
         let len = buffer.capacity();
-        buffer.clear();
         if len > MAX_BUFFER_LEN {
             if self.large_bytes + len <= self.max_large_bytes {
                 self.large_bytes += len;
                 self.large.push(buffer);
             }
         } else if len > 0 && self.buffers.len() < MAX_BUFFERS {
+            buffer.clear();
             self.buffers.push(buffer);
         }
     }
 }
 
-/// Buffers with more capacity are large.
-pub(crate) const MAX_BUFFER_LEN: usize = 64 * 1024;
+/// Buffers with more capacity are large: what is in them is sent, held and handed over rather than copied.
+pub const MAX_BUFFER_LEN: usize = 64 * 1024;
 const MAX_BUFFERS: usize = 4096;
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     #[test]
@@ -155,5 +173,16 @@ mod tests {
         assert_eq!(pool.take_for(MAX_BUFFER_LEN).capacity(), MAX_BUFFER_LEN);
         assert_eq!(pool.take().capacity(), len);
         assert_eq!(pool.large_bytes, 0);
+    }
+
+    #[test]
+    fn what_was_in_a_large_buffer_is_there_for_who_asks_for_it() {
+        let mut pool = BufferPool::with_large(4 * MAX_BUFFER_LEN);
+        assert_eq!(pool.take_used().capacity(), 0);
+        pool.give(vec![7; 2]);
+        pool.give(vec![7; MAX_BUFFER_LEN + 1]);
+        assert_eq!(pool.take_used().len(), MAX_BUFFER_LEN + 1);
+        pool.give(vec![7; MAX_BUFFER_LEN + 1]);
+        assert_eq!(pool.take_for(MAX_BUFFER_LEN + 1).len(), 0);
     }
 }

@@ -10,10 +10,10 @@ use tickwire_rtps::wire::{Arrival, Guid};
 use tickwire_transport::shm::{BorrowError, Copied, LogReader, NextError};
 use tickwire_transport::{Poller, Ready, WaitError};
 
-use super::{Discovered, Lane, Lending, Work};
+use super::{Discovered, Lane, Lies, Work};
 use crate::clock;
 use crate::core::Core;
-use crate::loan::Whereabouts;
+use crate::loan::{Holdable, Whereabouts};
 use crate::shm::{Notice, SharedMemory, Want, note, record};
 
 /// The logs that a lane follows.
@@ -142,11 +142,11 @@ impl Followed {
         shm: &SharedMemory,
         lies: Whereabouts,
         buffer: &mut Vec<u8>,
-        hand_on: impl FnOnce(&[u8], Lending<'_>),
+        hand_on: impl FnOnce(&[u8], Lies<'_>),
     ) {
         let counters = &shm.counters;
-        let copied = Lending {
-            writer: self.writer,
+        let copied = Lies {
+            lender: Some(self.writer),
             memory: None,
         };
         let Some(pool) = self.reader.pool() else {
@@ -156,11 +156,12 @@ impl Followed {
         let error = match borrowed {
             Some(Ok(borrowed)) => {
                 counters.loans_received.add(1);
-                let in_place = Lending {
-                    memory: Some(&borrowed),
+                let memory = Holdable::Lent(borrowed);
+                let in_place = Lies {
+                    memory: Some(&memory),
                     ..copied
                 };
-                return hand_on(lies.message(borrowed.trusted_bytes()), in_place);
+                return hand_on(lies.message(memory.bytes()), in_place);
             }
             None | Some(Err(BorrowError::TooMany { .. })) => match pool.read(lies.place, buffer) {
                 Ok(bytes) => {
@@ -352,7 +353,7 @@ impl Work {
                 came = Some(time.0);
                 let lens = batch.records.iter().map(|record| record.place.len());
                 count(shm, lens.len(), lens.sum());
-                self.hand_on(core, time, None, &mut discovered, |dispatch| {
+                self.hand_on(core, time, Lies::default(), &mut discovered, |dispatch| {
                     dispatch.records(log.writer, &batch.bytes, &batch.records);
                 });
                 self.call_listeners();
@@ -363,8 +364,8 @@ impl Work {
                 came = Some(time.0);
                 count(shm, 1, len);
                 // What was copied before has been delivered.
-                log.take_lent(shm, lies, &mut batch.bytes, |bytes, lent| {
-                    self.hand_on(core, time, Some(lent), &mut discovered, |dispatch| {
+                log.take_lent(shm, lies, &mut batch.bytes, |bytes, lies| {
+                    self.hand_on(core, time, lies, &mut discovered, |dispatch| {
                         dispatch.datagram(bytes, FROM_HERE);
                     });
                 });

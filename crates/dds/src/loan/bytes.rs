@@ -8,15 +8,17 @@ use tickwire_base::copy;
 use tickwire_cdr::{
     DecodeError, EncodeError, Extensibility, KeyHash, Representation, Topic, TypeDescription,
 };
+use tickwire_rtps::writer::MAX_COPIED_LEN;
 use tickwire_transport::shm::Borrowed;
+use tickwire_transport::tcp::LongMessage;
 
 use super::layout::{Layout, bound_of, find};
 use crate::type_support::{SampleError, Sealed, TopicSupport, Written};
 
-/// A sample of a type that is one sequence of bytes, read where its writer wrote it if that is possible, else a
-/// copy.
+/// A sample of a type that is one sequence of bytes, read where its writer wrote it if that is possible, or, if it is
+/// longer than 64 KiB and came in fragments, where these were put together; else a copy.
 ///
-/// What lies in place stays as it is until this is dropped, or its [`Samples`](crate::Samples) are, whatever the writer
+/// What lies where its writer wrote it stays as it is until this is dropped, or its [`Samples`](crate::Samples) are, whatever the writer
 /// does meanwhile. It takes one of its writer's loans that long: of a quarter of them, or 16, a participant holds
 /// samples in place, unread ones among them, and of what comes beyond it gets copies. Samples are in place
 /// for participants alone that [trust](crate::DomainParticipantBuilder::trusts_lenders) their writers.
@@ -37,7 +39,7 @@ impl BytesInPlace {
 
     /// Whether the bytes lie where the writer wrote them.
     pub fn is_in_place(&self) -> bool {
-        self.lent.is_some()
+        self.lent.as_ref().is_some_and(LentBytes::is_in_place)
     }
 }
 
@@ -224,26 +226,55 @@ impl Written<BytesInPlace> for [u8] {
     }
 }
 
-/// A payload that lies in memory that its writer lends, and can be held there.
+/// Memory in which payloads lie, and which is used for nothing else while it is held.
+#[derive(Clone, Debug)]
+pub(crate) enum Holdable {
+    /// A writer's, who lends it.
+    Lent(Borrowed),
+    /// That of a long sample, whose fragments were put together there.
+    Sample(Arc<Vec<u8>>),
+    /// That of a long message.
+    Message(LongMessage),
+}
+
+impl Holdable {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Lent(lent) => lent.trusted_bytes(),
+            Self::Sample(sample) => sample,
+            Self::Message(message) => message,
+        }
+    }
+
+    /// Whether holding a payload of `len` bytes keeps little else from being used. Of a writer's it is up to that.
+    fn is_worth_holding_for(&self, len: usize) -> bool {
+        let in_use = match self {
+            Self::Lent(_) => return true,
+            Self::Sample(sample) => sample.capacity(),
+            Self::Message(message) => message.len(),
+        };
+        len > MAX_COPIED_LEN && len >= in_use / 2
+    }
+}
+
+/// A payload in memory that can be held: its writer lends it, or it is long, and came in a message or in fragments that
+/// have memory of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct LentPayload<'a> {
     bytes: &'a [u8],
-    borrowed: &'a Borrowed,
-    /// Where in what was borrowed it begins.
+    memory: &'a Holdable,
+    /// Where in that it begins.
     start: usize,
 }
 
 impl<'a> LentPayload<'a> {
-    /// `None` if it does not lie there, as it was kept elsewhere meanwhile.
-    pub(crate) fn of(payload: &'a [u8], borrowed: &'a Borrowed) -> Option<Self> {
-        let (outer, inner) = (
-            borrowed.trusted_bytes().as_ptr_range(),
-            payload.as_ptr_range(),
-        );
+    /// `None` if it does not lie there, as it was kept elsewhere meanwhile, or is too little of what would be held.
+    pub(crate) fn of(payload: &'a [u8], memory: &'a Holdable) -> Option<Self> {
+        let (outer, inner) = (memory.bytes().as_ptr_range(), payload.as_ptr_range());
         let is_within = outer.start <= inner.start && inner.end <= outer.end;
-        is_within.then(|| Self {
+        (is_within && memory.is_worth_holding_for(payload.len())).then(|| Self {
             bytes: payload,
-            borrowed,
+            memory,
             start: inner.start.addr() - outer.start.addr(),
         })
     }
@@ -260,24 +291,33 @@ impl<'a> LentPayload<'a> {
             None => 0..0,
         };
         LentBytes {
-            borrowed: self.borrowed.clone(),
+            memory: self.memory.clone(),
             part,
         }
     }
 }
 
-/// Bytes in memory that a writer lends, which it leaves as they are until this is dropped.
+/// Bytes of a [`LentPayload`], which stay as they are until this is dropped.
 #[derive(Clone, Debug)]
 pub struct LentBytes {
-    borrowed: Borrowed,
+    memory: Holdable,
     part: Range<usize>,
+}
+
+impl LentBytes {
+    /// Whether they lie where the writer wrote them.
+    pub(super) fn is_in_place(&self) -> bool {
+        matches!(self.memory, Holdable::Lent(_))
+    }
 }
 
 impl Deref for LentBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        let bytes = self.borrowed.trusted_bytes();
-        bytes.get(self.part.clone()).unwrap_or_default()
+        self.memory
+            .bytes()
+            .get(self.part.clone())
+            .unwrap_or_default()
     }
 }

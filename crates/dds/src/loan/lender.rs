@@ -31,7 +31,7 @@ pub(crate) struct Lender {
 pub(crate) enum Memory {
     /// A chunk of the pool.
     Lent(shm::Loan),
-    /// Memory of the writer's own.
+    /// Memory of the writer's own, with the payload's head before the bytes, and perhaps more behind them.
     Own(Vec<u8>),
 }
 
@@ -101,8 +101,9 @@ impl Lender {
             return Ok(Memory::Lent(loan));
         }
         let mut own = lock(&self.spare).pop().unwrap_or_default();
-        if own.len() < len {
-            own.resize(len, 0);
+        let payload_len = self.payload_len(len);
+        if own.len() < payload_len {
+            own.resize(payload_len, 0);
         }
         Ok(Memory::Own(own))
     }
@@ -111,7 +112,7 @@ impl Lender {
     pub(super) fn bytes_mut<'m>(&self, memory: &'m mut Memory) -> &'m mut [u8] {
         match memory {
             Memory::Lent(loan) => loan.bytes_mut().get_mut(self.room()..).unwrap_or_default(),
-            Memory::Own(own) => own,
+            Memory::Own(own) => own.get_mut(self.layout.head_len()..).unwrap_or_default(),
         }
     }
 
@@ -119,22 +120,31 @@ impl Lender {
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> &'m [u8] {
         match memory {
             Memory::Lent(loan) => loan.bytes().get(self.room()..).unwrap_or_default(),
-            Memory::Own(own) => own,
+            Memory::Own(own) => own.get(self.layout.head_len()..).unwrap_or_default(),
         }
     }
 
     /// Keeps memory for the next loan, unless that would be much.
     pub(super) fn take_back(&self, own: Vec<u8>) {
         let mut spare = lock(&self.spare);
-        let kept = spare.iter().map(Vec::len).sum::<usize>();
-        if kept.saturating_add(own.len()) <= MAX_SPARE_BYTES && spare.len() < MAX_SPARE {
+        let kept = spare.iter().map(Vec::capacity).sum::<usize>();
+        let has_room = kept.saturating_add(own.capacity()) <= MAX_SPARE_BYTES;
+        if has_room && spare.len() < MAX_SPARE && own.capacity() > 0 {
             spare.push(own);
         }
     }
 
-    /// Appends the payload of a sample.
-    pub(crate) fn write(&self, bytes: &[u8], buffer: &mut Vec<u8>) {
-        self.layout.write(bytes, buffer);
+    /// Makes the payload of a sample of memory of the writer's own whose first `len` bytes were written.
+    pub(super) fn complete(&self, own: &mut Vec<u8>, len: usize) {
+        let (head, padding) = self.layout.head(len);
+        let end = head.bytes().len() + len;
+        own.resize(end + padding, 0);
+        if let Some(place) = own.get_mut(..head.bytes().len()) {
+            place.copy_from_slice(head.bytes());
+        }
+        if let Some(zeros) = own.get_mut(end..) {
+            zeros.fill(0);
+        }
     }
 
     /// How long the payload of a sample of `len` bytes is.

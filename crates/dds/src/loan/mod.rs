@@ -34,8 +34,9 @@
 //! ```
 //!
 //! A loan of 1 MiB costs what one of 64 bytes does where all readers follow the writer's log in shared memory.
-//! Otherwise it is memory of the writer's own, and is copied as any sample is, and so is what a reader cannot
-//! hold; see `docs/shared-memory.md`.
+//! Otherwise it is memory of the writer's own, which the history takes over if the loan is longer than 64 KiB, and copies
+//! if not; and so long a sample that came by UDP is read where its fragments were put together. What a reader cannot hold
+//! is copied; see `docs/shared-memory.md`.
 
 mod bytes;
 mod layout;
@@ -49,6 +50,7 @@ use std::ops::Deref;
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::SequenceNumber;
 
+pub(crate) use bytes::Holdable;
 pub use bytes::{BytesInPlace, BytesType, LentBytes, LentPayload, NotBytes};
 pub(crate) use lender::Lender;
 use lender::Memory;
@@ -149,9 +151,9 @@ impl<'w, T: TopicSupport> Loan<'w, T> {
             (Some(Memory::Lent(loan)), Some(lender)) => {
                 self.writer.write_lent(lender, loan, self.len, time)
             }
-            (Some(Memory::Own(own)), Some(lender)) => {
-                let bytes = own.get(..self.len).unwrap_or_default();
-                let written = self.writer.write_own(lender, bytes, time);
+            (Some(Memory::Own(mut own)), Some(lender)) => {
+                lender.complete(&mut own, self.len);
+                let written = self.writer.write_serialized(&mut own, time);
                 lender.take_back(own);
                 written
             }

@@ -293,7 +293,7 @@ impl<T: Plain> InPlace<T> {
 
     /// Whether the value lies where the writer wrote it.
     pub fn is_in_place(&self) -> bool {
-        self.lent.is_some()
+        self.lent.as_ref().is_some_and(LentBytes::is_in_place)
     }
 }
 

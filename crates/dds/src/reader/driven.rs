@@ -9,7 +9,6 @@ use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{RepresentationId, Verdict};
 use tickwire_rtps::reader::{Decision, WriterProxy};
 use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, Submessage};
-use tickwire_transport::shm::Borrowed;
 
 use super::cache::WriterPolicy;
 use super::endpoint::{Listed, ReaderEndpoint, Run};
@@ -19,6 +18,7 @@ use super::shared::{ReaderShared, ReaderState};
 use super::status::ReaderStatuses;
 use crate::clock;
 use crate::listeners::ToTell;
+use crate::loan::Holdable;
 use crate::signal::lock;
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
@@ -36,7 +36,7 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         let settled = self.change_state(|state, _| {
             state.inbox.now = run.now;
             state.inbox.timestamp = run.timestamp;
-            state.borrow(run.lent);
+            state.borrow(run.memory);
             loop {
                 state.handle(run, outbox);
                 if !run.advance() {
@@ -221,9 +221,9 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
 impl<T: TopicSupport> ReaderState<T> {
     /// What is handled next lies there.
-    fn borrow(&mut self, lent: Option<&Borrowed>) {
+    fn borrow(&mut self, memory: Option<&Holdable>) {
         if T::BORROWS {
-            self.inbox.lent = lent.cloned();
+            self.inbox.memory = memory.cloned();
         }
     }
 

@@ -10,21 +10,21 @@ use tickwire_rtps::reader::{Decision, Samples, WriterProxy};
 use tickwire_rtps::wire::{
     Context, Data, EntityId, Guid, GuidPrefix, Malformed, SequenceNumber, Submessage,
 };
-use tickwire_transport::shm::Borrowed;
 
 use super::info::StateMask;
 use super::room::Room;
 use super::status::ReaderStatuses;
 use crate::lane::Messages;
 use crate::listeners::ToTell;
+use crate::loan::Holdable;
 use crate::status::StatusMask;
 
 /// Submessages that have come together and follow each other from one writer to the same readers, and when they came.
 pub(crate) struct Run<'r, 'a> {
     pub(crate) now: Instant,
     pub(crate) timestamp: Timestamp,
-    /// Memory that its writer lends, where they lie.
-    pub(crate) lent: Option<&'r Borrowed>,
+    /// Where they lie, if it can be held.
+    pub(crate) memory: Option<&'r Holdable>,
     /// Whether the reader is to say what it [has](Self::has) then.
     pub(crate) asks: bool,
     /// Up to which number it has everything of the writer, as it would acknowledge.
@@ -67,7 +67,7 @@ impl<'r, 'a> Run<'r, 'a> {
         Self {
             now,
             timestamp,
-            lent: None,
+            memory: None,
             asks: false,
             has: None,
             ends: Ends::of(rest.context(), &first),

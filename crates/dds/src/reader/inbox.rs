@@ -10,7 +10,6 @@ use tickwire_cdr::{KeyHash, Representation, TypeDescription};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::reader::{CoherentSet, Delivery, NextChange, ReceivedChange, SetEnd, Sink};
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
-use tickwire_transport::shm::Borrowed;
 
 use super::cache::{Cache, CachePolicy};
 use super::coherent::Sets;
@@ -21,7 +20,7 @@ use super::latency::ReaderLatency;
 use super::slots::Slot;
 use super::status::ReaderStatuses;
 use crate::deadline::DeadlineTracker;
-use crate::loan::LentPayload;
+use crate::loan::{Holdable, LentPayload};
 use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 
@@ -41,7 +40,7 @@ pub(super) struct Inbox<T: TopicSupport> {
     pub(super) now: Instant,
     pub(super) timestamp: Timestamp,
     /// Memory that its writer lends, where what is delivered may lie.
-    pub(super) lent: Option<Borrowed>,
+    pub(super) memory: Option<Holdable>,
     /// What has changed since it was last looked at.
     pub(super) news: StatusMask,
     /// Something was refused, hence waits in the machine or in the writer.
@@ -123,7 +122,7 @@ impl<T: TopicSupport> Inbox<T> {
             deadline: DeadlineTracker::new(deadline),
             now: Instant::ZERO,
             timestamp: Timestamp::default(),
-            lent: None,
+            memory: None,
             news: StatusMask::NONE,
             is_stalled: false,
             has_room: false,
@@ -401,16 +400,15 @@ impl<T: TopicSupport> Inbox<T> {
         let ty = &self.ty;
         let mut value = self.cache.value(|| T::initial(ty));
         let fresh = Arc::get_mut(&mut value)?;
-        let read = match is_key {
-            true => fresh.read_key_payload(ty, payload),
-            false => match self.lent.as_ref().filter(|_| T::BORROWS) {
-                None => fresh.read_payload(ty, payload),
-                Some(lent) => match LentPayload::of(payload, lent) {
-                    Some(payload) => fresh.read_lent_payload(ty, payload),
-                    // It was kept while it waited for its turn.
-                    None => fresh.read_payload(ty, payload),
-                },
-            },
+        let own = change.memory.filter(|_| T::BORROWS).map(Arc::clone);
+        let own = own.map(Holdable::Sample);
+        let memory = own.as_ref().or(self.memory.as_ref());
+        // What was lent may have been kept elsewhere while it waited for its turn.
+        let lent = memory.and_then(|memory| LentPayload::of(payload, memory));
+        let read = match lent {
+            _ if is_key => fresh.read_key_payload(ty, payload),
+            Some(lent) => fresh.read_lent_payload(ty, lent),
+            None => fresh.read_payload(ty, payload),
         };
         let instance = read.ok().and_then(|()| self.instance(&value, change));
         match instance {

@@ -124,7 +124,7 @@ impl<T: TopicSupport> Inbox<T> {
             && self.group.is_none()
             && self.latency.is_none()
             && self.deadline.is_none()
-            && self.lent.is_none()
+            && self.memory.is_none()
             && !self.hash_varies
             && !T::has_key(&self.ty)
     }

@@ -13,7 +13,9 @@ use tickwire_cdr::{Representation, TypeDescription};
 use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, GroupDigest, Guid, GuidPrefix, SequenceNumber, Submessage};
-use tickwire_rtps::writer::{self, EndedSet, LENT_HEAD_LEN, ReaderProxy, Writer, WriterConfig};
+use tickwire_rtps::writer::{
+    self, EndedSet, LENT_HEAD_LEN, MAX_COPIED_LEN, ReaderProxy, Writer, WriterConfig,
+};
 use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::shm::{self, Pool};
 use tickwire_transport::tcp;
@@ -239,6 +241,32 @@ impl WriterEndpoint {
         let mut loan = Some(loan);
         self.write_by(now, |now| {
             self.try_write_lent(lender, now, change, &mut loan, len)
+        })
+    }
+
+    /// Writes a payload that is serialized already, and waits for room if there is none. A long one is handed over, and
+    /// memory for another is left in its place.
+    pub(crate) fn write_serialized(
+        &self,
+        now: Instant,
+        change: &Change,
+        payload: &mut Vec<u8>,
+    ) -> Result<SequenceNumber, WriteError> {
+        if payload.len() <= MAX_COPIED_LEN || self.durable.is_some() {
+            return self.write(now, change, &|buffer: &mut Vec<u8>| {
+                copy::append(buffer, payload);
+                Ok(())
+            });
+        }
+        self.write_by(now, |now| {
+            let budget = || self.latency_budget();
+            outgoing::publish(&self.core, now, budget, |outbox, _| {
+                let written =
+                    self.put::<WriteError>(now, change, outbox, |machine, change, outbox| {
+                        machine.write_serialized(now, change, payload, outbox)
+                    });
+                Ok(written?)
+            })
         })
     }
 

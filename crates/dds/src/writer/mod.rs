@@ -140,7 +140,8 @@ impl<T: TopicSupport> DataWriter<T> {
     /// Lends `len` bytes to be written in place, for topics whose type is one sequence of bytes: see [`loan`](crate::loan).
     /// Nothing is copied where all readers follow the writer's log in shared memory, a loan is free, and
     /// [`max_loan_bytes`](DataWriterQos::max_loan_bytes) is not less. Else the loan is memory of the writer's own,
-    /// which may have to be allocated, and is copied when it is written.
+    /// which may have to be allocated: one of more than 64 KiB is handed over when it is written, and sent from there
+    /// (unless the writer is durable), and a shorter one is copied.
     ///
     /// # Errors
     /// If the type is another one, or has not so many bytes.
@@ -187,20 +188,15 @@ impl<T: TopicSupport> DataWriter<T> {
         endpoint.write_lent(now, lender, change, loan, len)
     }
 
-    /// Writes what was lent from the writer's own memory.
-    pub(crate) fn write_own(
+    /// Writes a payload; what is left of it is memory for another.
+    pub(crate) fn write_serialized(
         &self,
-        lender: &Lender,
-        bytes: &[u8],
+        payload: &mut Vec<u8>,
         (now, timestamp): (Instant, Timestamp),
     ) -> Result<SequenceNumber, WriteError> {
         let change = self.value_at(timestamp)?;
-        self.handle
-            .endpoint
-            .write(now, &change, &|buffer: &mut Vec<u8>| {
-                lender.write(bytes, buffer);
-                Ok(())
-            })
+        let endpoint = &self.handle.endpoint;
+        endpoint.write_serialized(now, &change, payload)
     }
 
     /// A change to a value of a type without key.

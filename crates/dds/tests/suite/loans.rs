@@ -1,6 +1,7 @@
 //! Samples that are written and read where they lie, and how they reach whoever cannot look there.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use crate::common::{PATIENCE, wait_for_logs};
@@ -10,7 +11,7 @@ use tickwire::qos::{Presentation, PresentationScope};
 use tickwire::{
     BytesInPlace, BytesType, DataReader, DataReaderQos, DataWriter, DataWriterQos,
     DomainParticipant, DomainParticipantBuilder, Driving, PublisherQos, Sample, Samples,
-    SubscriberQos, Topic, TopicSupport,
+    SubscriberQos, Topic, TopicSupport, Transport,
 };
 
 #[derive(Topic, Clone, Debug, PartialEq)]
@@ -530,4 +531,42 @@ fn loans_in_coherent_sets_are_copied() {
     for (number, samples) in take(&reader, 4).iter().enumerate() {
         assert_eq!(**bytes(samples), content(number, LEN));
     }
+}
+
+/// Long samples that nobody can see are handed over as they are, and read where they have come: those that are held
+/// stay as they are.
+fn long_samples_stay_as_they_are_while_they_are_held(build: impl Fn() -> DomainParticipant) {
+    const LENGTHS: [usize; 4] = [200_000, 100, 1_000_001, 65_530];
+    let [ours, theirs, others] = [build(), build(), build()];
+    let writer = writer(&ours, offered().transient_local());
+    let reader = reader_in_place(&theirs, requested().transient_local());
+    let len = |number: usize| LENGTHS[number % LENGTHS.len()];
+    let mut held = Vec::new();
+    for number in 0..20 {
+        assert!(!lend(&writer, number, len(number)));
+        held.extend(take(&reader, 1));
+    }
+    let late = reader_in_place(&others, requested().transient_local());
+    for samples in [held, take(&late, 20)] {
+        for (number, samples) in samples.iter().enumerate() {
+            assert!(!bytes(samples).is_in_place());
+            assert!(**bytes(samples) == content(number, len(number)), "{number}");
+        }
+    }
+}
+
+#[test]
+fn long_samples_by_udp_stay_as_they_are() {
+    let by_udp = || builder(138).shared_memory(false).build().expect("one");
+    long_samples_stay_as_they_are_while_they_are_held(by_udp);
+}
+
+#[test]
+fn long_samples_by_tcp_stay_as_they_are() {
+    let by_tcp = || {
+        builder(139)
+            .transports([Transport::Tcp])
+            .peer(Ipv4Addr::LOCALHOST)
+    };
+    long_samples_stay_as_they_are_while_they_are_held(|| by_tcp().build().expect("one"));
 }

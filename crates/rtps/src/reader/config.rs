@@ -1,5 +1,8 @@
 //! What a reader is told at birth, where it delivers to, and what it counts.
 
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
 use tickwire_base::{Duration, Timestamp};
 
 use super::reorder::HeldChange;
@@ -280,6 +283,9 @@ pub struct ReceivedChange<'a> {
     /// The serialized value or key with its encapsulation header. It may be followed by up to three
     /// bytes of padding.
     pub payload: SerializedPayload<'a>,
+    /// What that is, if it is so long (more than 64 KiB) that it has memory of its own. That is used for nothing else
+    /// while somebody has a reference to it.
+    pub memory: Option<&'a Arc<Vec<u8>>>,
 }
 
 impl ReceivedChange<'_> {

@@ -164,7 +164,7 @@ impl Reader {
             writer.reorder.hold(number, change);
             self.counters.held += 1;
         } else {
-            self.memory.pool.give(change.bytes);
+            change.bytes.give_back(&mut self.memory.pool);
             self.counters.dropped += 1;
         }
         if writer.synchronized {
@@ -256,7 +256,7 @@ impl Reader {
             if let Some(span) = writer.reorder.pop_front() {
                 writer.expected = writer.expected.max(span.end);
                 match span.change {
-                    Some(change) => self.memory.pool.give(change.bytes),
+                    Some(change) => change.bytes.give_back(&mut self.memory.pool),
                     None => self.memory.gaps -= 1,
                 }
             }

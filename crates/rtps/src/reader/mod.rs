@@ -249,6 +249,7 @@ impl Reader {
                 original: None,
                 related: None,
                 payload,
+                memory: None,
             };
             writer.announced = writer.announced.max(number);
             if sink.deliver(&change) == Delivery::Full {
@@ -329,6 +330,7 @@ impl Reader {
             },
             related: data.inline_qos.related_sample(),
             payload: data.payload,
+            memory: None,
         };
         if !self.config.coherent && change.is_end_of_set() {
             let number = data.sequence_number;
@@ -411,7 +413,7 @@ impl Reader {
                 let guid = writer.proxy.guid;
                 match self.offer(index, &held.as_received(guid, number), sink) {
                     Offer::Keep => self.hold(now, index, number, held),
-                    Offer::Done => self.memory.pool.give(held.bytes),
+                    Offer::Done => held.bytes.give_back(&mut self.memory.pool),
                 }
             }
             Err(FragmentError::Misbehaved) => self.counters.misbehaved += 1,

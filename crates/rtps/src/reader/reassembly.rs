@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use tickwire_base::{Instant, Timestamp, copy};
 
 use super::ReaderConfig;
-use super::reorder::{Content, HeldChange};
+use super::reorder::{Bytes, Content, HeldChange};
 use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
 use crate::pool::BufferPool;
 use crate::wire::{DataFrag, FragmentNumberSet, SequenceNumber};
@@ -383,7 +383,7 @@ impl Partial {
                 true => Content::Key,
                 false => Content::Value,
             },
-            bytes: self.bytes,
+            bytes: Bytes::of(self.bytes),
         }
     }
 }

@@ -2,13 +2,14 @@
 //! bounds, and those that never will. Asks for nothing.
 
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tickwire_base::{Timestamp, copy};
 
 use super::ReceivedChange;
 use crate::change::{ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
-use crate::pool::BufferPool;
+use crate::pool::{BufferPool, MAX_BUFFER_LEN};
 use crate::wire::{Guid, SequenceNumber, SerializedPayload};
 
 /// A change that waits for its turn.
@@ -22,7 +23,51 @@ pub(super) struct HeldChange {
     pub(super) original: Option<OriginalWriter>,
     pub(super) related: Option<SampleIdentity>,
     pub(super) content: Content,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
+}
+
+/// The payload of a held change.
+#[derive(Debug)]
+pub(super) enum Bytes {
+    /// Short enough to be copied.
+    Short(Vec<u8>),
+    /// A long one, which whoever takes the change may go on holding.
+    Long(Arc<Vec<u8>>),
+}
+
+impl Bytes {
+    /// In memory of the pool.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        match bytes.len() > MAX_BUFFER_LEN {
+            true => Self::Long(Arc::new(bytes)),
+            false => Self::Short(bytes),
+        }
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Short(bytes) => bytes,
+            Self::Long(bytes) => bytes,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    /// Lets the pool have the memory, once nobody holds it.
+    pub(super) fn give_back(self, pool: &mut BufferPool) {
+        match self {
+            Self::Short(bytes) => pool.give(bytes),
+            Self::Long(bytes) => pool.give_shared(bytes),
+        }
+    }
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self::Short(Vec::new())
+    }
 }
 
 /// What the bytes of a held change are.
@@ -51,7 +96,7 @@ impl HeldChange {
             original: change.original,
             related: change.related,
             content,
-            bytes,
+            bytes: Bytes::of(bytes),
         }
     }
 
@@ -68,8 +113,12 @@ impl HeldChange {
             related: self.related,
             payload: match self.content {
                 Content::None => SerializedPayload::None,
-                Content::Value => SerializedPayload::Data(&self.bytes),
-                Content::Key => SerializedPayload::Key(&self.bytes),
+                Content::Value => SerializedPayload::Data(self.bytes.as_slice()),
+                Content::Key => SerializedPayload::Key(self.bytes.as_slice()),
+            },
+            memory: match &self.bytes {
+                Bytes::Short(_) => None,
+                Bytes::Long(bytes) => Some(bytes),
             },
         }
     }
@@ -290,7 +339,7 @@ mod tests {
             original: None,
             related: None,
             content: Content::Value,
-            bytes: Vec::from([1, 2]),
+            bytes: Bytes::of(Vec::from([1, 2])),
         };
         reorder.hold(SequenceNumber(number), change);
     }

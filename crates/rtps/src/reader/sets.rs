@@ -181,7 +181,7 @@ impl SetBuffer {
                 self.len -= change.bytes.len();
                 memory.set_len -= change.bytes.len();
                 memory.set_count -= 1;
-                memory.pool.give(core::mem::take(&mut change.bytes));
+                core::mem::take(&mut change.bytes).give_back(&mut memory.pool);
                 self.was_refused = false;
             }
             !is_known
@@ -335,7 +335,7 @@ impl SetBuffer {
         memory.set_count -= self.changes.len();
         memory.set_len -= self.len;
         for (_, change) in self.changes.drain(..) {
-            memory.pool.give(change.bytes);
+            change.bytes.give_back(&mut memory.pool);
         }
         self.changes.shrink_to(SPARE_CHANGES);
         self.len = 0;

@@ -368,12 +368,11 @@ impl MatchedWriter {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     use super::*;
     use crate::change::ChangeKind;
-    use crate::reader::reorder::{Content, HeldChange};
+    use crate::reader::reorder::{Bytes, Content, HeldChange};
 
     fn held() -> HeldChange {
         HeldChange {
@@ -385,7 +384,7 @@ mod tests {
             original: None,
             related: None,
             content: Content::None,
-            bytes: Vec::new(),
+            bytes: Bytes::default(),
         }
     }
 

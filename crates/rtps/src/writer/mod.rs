@@ -38,6 +38,7 @@ use crate::outbox::Outbox;
 use crate::tail::MAX_PLAIN_LEN;
 use crate::wire::{Guid, GuidPrefix, SequenceNumber};
 
+pub use crate::pool::MAX_BUFFER_LEN as MAX_COPIED_LEN;
 pub use config::{
     FilterLimits, HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, ServiceHistory, WriteError,
     WriterConfig, WriterCounters,
@@ -436,6 +437,32 @@ impl<L: Log> Writer<L> {
             return Err(WriteError::TooLarge);
         }
         self.add(now, change, Payload::of(bytes), outbox);
+        Ok(self.last)
+    }
+
+    /// The same of a change whose payload is serialized already: the history takes it over, and leaves memory that it has
+    /// done with in its place, with what was there, or none. After an error the payload is as it was. For payloads of
+    /// more than [`MAX_COPIED_LEN`]; shorter ones are better off among others, where [`write`](Self::write) puts them.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_serialized<E>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        payload: &mut Vec<u8>,
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, WriteError<E>> {
+        if u32::try_from(payload.len()).is_err() {
+            return Err(WriteError::TooLarge);
+        }
+        if self.destinations.are_stale {
+            self.find_destinations();
+        }
+        self.admit(now, change, outbox)?;
+        let next = self.history.used_buffer();
+        let payload = Payload::of(core::mem::replace(payload, next));
+        self.add(now, change, payload, outbox);
         Ok(self.last)
     }
 

@@ -604,3 +604,31 @@ fn every_fragment_that_lacks_is_asked_for_wherever_the_first_one_stands() {
         ]
     );
 }
+
+/// Whoever holds the memory of a long sample finds it as it was, whatever comes; what nobody holds is used again.
+#[test]
+fn the_memory_of_a_long_sample_can_be_held() {
+    const LEN: usize = 100_000;
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(true, false);
+    script.heartbeat(1, 0, true);
+    let mut next = |number: u8| {
+        for (start, len) in [(1, LEN - 40_000), (2, 40_000)] {
+            let fragment = vec![number; len];
+            let (first, all) = ((LEN - 40_000) as u16, LEN as u32);
+            script.data_frag_of(number.into(), start, 1, first, all, &fragment);
+        }
+        script.cache.held.pop().expect("it is long")
+    };
+    let held = [1, 2].map(&mut next);
+    assert_eq!(*held[0], [1; LEN]);
+    assert_eq!(*held[1], [2; LEN]);
+    let first = held[0].as_ptr();
+    drop(held);
+    assert_eq!(*next(3), [3; LEN]);
+    let again = [4, 5].map(|number| next(number).as_ptr());
+    assert!(again.contains(&first));
+    // What is short is for the moment alone.
+    script.data_frag_of(6, 1, 1, 8, 8, &[6; 8]);
+    assert!(script.cache.held.is_empty());
+}

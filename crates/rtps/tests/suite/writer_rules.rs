@@ -527,3 +527,28 @@ fn of_changes_in_fragments_that_follow_each_other_at_once_the_first_is_asked_abo
     assert_eq!(script.wait(pause), [Heartbeat(1, 2, false)]);
     assert_eq!(script.write(2 * FRAGMENT), Ok(asked(3)));
 }
+
+/// A long payload that is serialized already changes hands, and its memory comes back with what was in it.
+#[test]
+fn long_payloads_change_hands() {
+    let mut script = met(keep_all(), 0);
+    let mut write = |payload: &mut Vec<u8>, number: i64| {
+        let (now, change) = (script.now, Change::default());
+        let written =
+            script
+                .writer
+                .write_serialized::<()>(now, &change, payload, &mut script.outbox);
+        assert_eq!(written, Ok(crate::common::number(number)));
+        script.wait(Duration::from_secs(1));
+        script.acknack(number + 1, &[], true);
+        assert!(script.writer.is_acknowledged(crate::common::number(number)));
+    };
+    let mut payload = vec![1; 70_000];
+    let first = payload.as_ptr();
+    write(&mut payload, 1);
+    assert_eq!(payload.capacity(), 0, "nothing is left over yet");
+    payload = vec![2; 70_000];
+    write(&mut payload, 2);
+    assert_eq!(payload, [1; 70_000]);
+    assert_eq!(payload.as_ptr(), first);
+}

@@ -43,7 +43,7 @@ pub use frame::{Frames, Whole};
 pub use hello::{Hello, HelloError};
 pub use net::{TcpNet, Turned};
 pub use options::{MAX_MESSAGE_LEN, TcpCounts, TcpOptions};
-pub use receiver::{Received, TcpReceiver};
+pub use receiver::{LongMessage, Received, TcpReceiver};
 
 /// The name of a participant: its GUID prefix.
 pub type Owner = [u8; 12];

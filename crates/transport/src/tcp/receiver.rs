@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use nix::sys::epoll::{EpollEvent, EpollTimeout};
@@ -27,9 +28,23 @@ pub struct TcpReceiver {
     looks: u32,
     buffer: PageAligned,
     /// A long message.
-    long: PageAligned,
+    long: Option<LongMessage>,
+    /// Those that somebody still held when that was looked at.
+    held: Vec<LongMessage>,
     /// Memory for others.
     spares: Spares,
+}
+
+/// The memory of a long message, more than 128 KiB, which has nothing else in it while somebody has a clone of this.
+#[derive(Clone, Debug)]
+pub struct LongMessage(Arc<PageAligned>);
+
+impl Deref for LongMessage {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// What has come on one connection.
@@ -38,12 +53,18 @@ pub struct Received<'a> {
     /// Where the other side has its end of the connection.
     pub from: IpAddr,
     bytes: &'a [u8],
+    long: Option<&'a LongMessage>,
 }
 
 impl<'a> Received<'a> {
     /// The messages, in order.
     pub fn messages(&self) -> Frames<'a> {
         Frames::of(self.bytes)
+    }
+
+    /// Where they lie, if that is one long message.
+    pub fn memory(&self) -> Option<&'a LongMessage> {
+        self.long
     }
 
     /// Whether there is none yet.
@@ -61,7 +82,8 @@ impl TcpReceiver {
             last: None,
             looks: 0,
             buffer: PageAligned::new(BUFFER_BYTES),
-            long: PageAligned::default(),
+            long: None,
+            held: Vec::new(),
             spares: Spares::default(),
         }
     }
@@ -103,30 +125,53 @@ impl TcpReceiver {
     /// no connection is left. The end of a connection is a reception of nothing.
     pub fn next(&mut self, net: &TcpNet) -> Option<Received<'_>> {
         let connection = self.ready.pop()?;
-        self.spares.give(std::mem::take(&mut self.long));
-        let (len, is_long) = self.read(&connection, net);
-        let memory = match is_long {
-            true => &self.long,
-            false => &self.buffer,
+        if let Some(long) = self.long.take() {
+            self.held.push(long);
+        }
+        if !self.held.is_empty() {
+            self.reclaim();
+        }
+        let len = self.read(&connection, net);
+        let memory = match &self.long {
+            Some(long) => long,
+            None => &*self.buffer,
         };
         Some(Received {
             from: IpAddr::V4(*connection.from.ip()),
             bytes: memory.get(..len).unwrap_or_default(),
+            long: self.long.as_ref(),
         })
+    }
+
+    /// Takes back what nobody holds any more, and leaves it to who lets go last if that is too much to look at.
+    fn reclaim(&mut self) {
+        let mut at = 0;
+        while let Some(held) = self.held.get_mut(at) {
+            match Arc::get_mut(&mut held.0).map(std::mem::take) {
+                None => at += 1,
+                Some(memory) => {
+                    self.held.swap_remove(at);
+                    self.spares.give(memory);
+                }
+            }
+        }
+        self.held.truncate(MAX_HELD);
     }
 
     /// Reads from a connection; how many bytes at the beginning of the buffer are whole messages, or of
     /// the memory for a long one.
-    fn read(&mut self, connection: &Connection, net: &TcpNet) -> (usize, bool) {
-        let len = match connection.read(&mut self.buffer, &mut self.long) {
+    fn read(&mut self, connection: &Connection, net: &TcpNet) -> usize {
+        let mut long = PageAligned::default();
+        let len = match connection.read(&mut self.buffer, &mut long) {
             Ok(Read::Some(len)) => len,
             Ok(Read::Long(len)) => {
                 self.last = Some(connection.id);
-                return (len, true);
+                self.long = Some(LongMessage(Arc::new(long)));
+                return len;
             }
             Ok(Read::Nothing) => {
                 self.last = Some(connection.id);
-                return (0, false);
+                return 0;
             }
             Ok(Read::End) => return self.end(connection, Ended::Eof, net),
             Ok(Read::NoRoom) => {
@@ -136,7 +181,7 @@ impl TcpReceiver {
             Err(error) => {
                 let is_nothing = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
                 return match is_nothing.contains(&error.kind()) {
-                    true => (0, false),
+                    true => 0,
                     false => self.end(connection, Ended::Broken, net),
                 };
             }
@@ -157,7 +202,7 @@ impl TcpReceiver {
             net.count_oversized();
             self.end(connection, Ended::Broken, net);
         }
-        (whole.len, false)
+        whole.len
     }
 
     /// Memory that begins with the `len` bytes which are at `at` in the buffer: the buffer itself, if they fill
@@ -176,10 +221,10 @@ impl TcpReceiver {
     }
 
     /// Nothing is read from a connection any more.
-    fn end(&mut self, connection: &Connection, how: Ended, net: &TcpNet) -> (usize, bool) {
+    fn end(&mut self, connection: &Connection, how: Ended, net: &TcpNet) -> usize {
         self.last = None;
         net.ended(connection, how);
-        (0, false)
+        0
     }
 }
 
@@ -191,6 +236,8 @@ impl Default for TcpReceiver {
 
 /// How often one connection is looked at before it is everybody's turn.
 const LOOKS: u32 = 8;
+/// Long messages that are looked at again and again until nobody holds them.
+const MAX_HELD: usize = 64;
 /// Connections that one wait can tell of.
 const EVENTS: usize = 32;
 /// The beginning of the longest message that is short, and as much again. A buffer may have more.

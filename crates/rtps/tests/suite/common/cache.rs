@@ -1,5 +1,7 @@
 //! What a reader was given, in order.
 
+use std::sync::Arc;
+
 use tickwire_base::Timestamp;
 use tickwire_rtps::reader::{
     CoherentSet, Delivery, NextChange, ReceivedChange, SetEnd, SetPart, Sink,
@@ -37,6 +39,8 @@ pub struct Cache {
     pub offers: Vec<bool>,
     /// What a subscriber would be told, in order.
     pub told: Vec<(Guid, Told)>,
+    /// Of long samples, what is held of them.
+    pub held: Vec<Arc<Vec<u8>>>,
 }
 
 /// What a reader tells of the sets of a publisher.
@@ -59,6 +63,7 @@ impl Default for Cache {
             sets: Vec::new(),
             offers: Vec::new(),
             told: Vec::new(),
+            held: Vec::new(),
         }
     }
 }
@@ -74,6 +79,7 @@ impl Sink for Cache {
         if self.samples.len() >= self.room {
             return Delivery::Full;
         }
+        self.held.extend(change.memory.cloned());
         let payload = match change.payload {
             SerializedPayload::None => &[],
             SerializedPayload::Data(bytes) | SerializedPayload::Key(bytes) => bytes,
