@@ -33,9 +33,8 @@ impl<C: Content> Array<C> {
                 .topic::<C>(&session.topic("array", writes))
                 .map_err(told)
         };
-        let writer = participant
-            .writer_with(&topic(true)?, session.writer_qos())
-            .map_err(told)?;
+        let qos = session.writer_qos().representation(C::REPRESENTATION);
+        let writer = participant.writer_with(&topic(true)?, qos).map_err(told)?;
         let reader = participant
             .reader_with(&topic(false)?, session.reader_qos())
             .map_err(told)?;

@@ -3,9 +3,13 @@
 use lab_program::{Message, fill};
 use tickwire::Topic;
 use tickwire::cdr;
+use tickwire::qos::RepresentationId;
 
 /// An array whose elements, one after the other, are the bytes of a message.
 pub(crate) trait Content: cdr::Topic + Message + Default + Send + Sync + 'static {
+    /// The encoding of its samples, if that is not the default.
+    const REPRESENTATION: Option<RepresentationId> = None;
+
     /// Becomes message `number` that is to be sent at `time`, as long as `scratch` is.
     fn fill(&mut self, number: u64, time: u64, scratch: &mut [u8]);
 }
@@ -22,7 +26,7 @@ pub(crate) struct Floats {
     data: Vec<f32>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Topic)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Topic)]
 #[topic(name = "lab::Element", final)]
 pub(crate) struct Element {
     i: i32,
@@ -54,11 +58,28 @@ impl Content for Floats {
 }
 
 impl Content for Structs {
+    /// In which elements have no gaps, as those of others.
+    const REPRESENTATION: Option<RepresentationId> = Some(RepresentationId::XCDR2);
+
+    /// Others have elements without gaps, and fill them as bytes. Bytes behind the beginning repeat themselves after 256, so
+    /// elements do after 64.
     fn fill(&mut self, number: u64, time: u64, scratch: &mut [u8]) {
-        fill(scratch, number, time);
-        let (elements, _) = scratch.as_chunks::<28>();
+        let count = scratch.len() / 28;
+        let mut bytes = [0; 28 * (64 + 1)];
+        fill(&mut bytes, number, time);
+        let (elements, _) = bytes.as_chunks::<28>();
+        let mut period = [Element::default(); 64];
+        for (at, bytes) in elements.iter().enumerate().skip(1) {
+            period[at % 64] = Element::of(bytes);
+        }
         self.data.clear();
-        self.data.extend(elements.iter().map(Element::of));
+        while self.data.len() < count {
+            let rest = count - self.data.len();
+            self.data.extend_from_slice(&period[..rest.min(64)]);
+        }
+        if let Some(first) = self.data.first_mut() {
+            *first = Element::of(&elements[0]);
+        }
     }
 }
 
@@ -152,7 +173,7 @@ mod tests {
 
     fn filled<C: Content>(number: u64) -> C {
         let mut content = C::default();
-        content.fill(number, 42, &mut [0; 28 * 8]);
+        content.fill(number, 42, &mut [0; 28 * 150]);
         content
     }
 

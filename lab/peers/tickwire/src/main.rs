@@ -47,13 +47,9 @@ fn main() -> ExitCode {
         },
         (Job::Codec, Payload::Typed) => lab_program::finish(&options, || codec::measure(&options)),
         (Job::Codec, _) => lab_program::misused(&options, "bytes have no encoding"),
-        (_, Payload::Bytes)
-            if options.system == "tickwire-shm" && options.payload_len() >= MIN_LENT_LEN =>
-        {
-            lab_program::finish(&options, || {
-                lab_program::converse(&options, VERSION, Lent::open(&options)?)
-            })
-        }
+        (_, Payload::Bytes) if lends(&options) => lab_program::finish(&options, || {
+            lab_program::converse(&options, VERSION, Lent::open(&options)?)
+        }),
         (_, Payload::Bytes) => converse::<Bytes>(&options),
         (_, Payload::Floats) => converse::<Floats>(&options),
         (_, Payload::Structs) => converse::<Structs>(&options),
@@ -73,6 +69,14 @@ fn told(error: impl std::error::Error) -> String {
     error.to_string()
 }
 
-/// Below that a loan costs more than the copies that it saves.
-const MIN_LENT_LEN: usize = 16 << 10;
+/// Whether loans of so many bytes save copies, and more than they cost.
+fn lends(options: &Options) -> bool {
+    options.payload_len()
+        >= match options.system.as_str() {
+            "tickwire-shm" => 16 << 10,
+            "tickwire-udp" | "tickwire-tcp" => 64 << 10,
+            _ => usize::MAX,
+        }
+}
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -28,7 +28,7 @@ impl Session {
         let builder = DomainParticipant::builder(options.domain())
             .name("lab")
             .interface(&options.here.to_string())
-            .shared_memory(options.system.starts_with("tickwire-shm"))
+            .shared_memory(reaches_by_memory(options))
             .trusts_lenders(true);
         let builder = match options.wait {
             Wait::Block => builder,
@@ -44,6 +44,11 @@ impl Session {
             participant,
             options: options.clone(),
         })
+    }
+
+    /// Whether others are reached by shared memory.
+    pub(crate) fn reaches_by_memory(&self) -> bool {
+        reaches_by_memory(&self.options)
     }
 
     /// The name of the topic that this side writes, or reads.
@@ -212,6 +217,10 @@ impl Session {
             ("publications", publications),
         ]
     }
+}
+
+fn reaches_by_memory(options: &Options) -> bool {
+    options.system.starts_with("tickwire-shm")
 }
 
 /// Hands over what has come.
