@@ -172,8 +172,9 @@ pub(crate) fn build(
         Command::new(&compiler)
             .args([
                 standard,
-                "-g",
-                "-O1",
+                // The compiler takes most of the time of these tests.
+                "-g1",
+                "-O0",
                 "-Wall",
                 "-Wextra",
                 "-pedantic",
