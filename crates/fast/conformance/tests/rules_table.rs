@@ -31,7 +31,7 @@ fn files(root: &Path, name: &str) -> Vec<PathBuf> {
         "peer" => ["disagreements", "golden"]
             .map(|file| format!("crates/fast/conformance/tests/peer/{file}.rs"))
             .to_vec(),
-        other => vec![format!("crates/fast/tests/{other}.rs")],
+        other => vec![format!("crates/fast/tests/suite/{other}.rs")],
     };
     paths.into_iter().map(|path| root.join(path)).collect()
 }
