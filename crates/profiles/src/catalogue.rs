@@ -123,7 +123,7 @@ const SETTINGS: &[Setting] = &[
         .xml("discovery_config/participant_liveliness_lease_duration", "rtps/builtin/discovery_config/leaseDuration"),
     Setting::new(&[Participant], "announce_period", Kind::FiniteDuration, "\"0s\"", "time between its announcements, after some quick ones at the beginning; `0s` is a third of the lease")
         .xml("", "rtps/builtin/discovery_config/leaseAnnouncement"),
-    Setting::new(&[Participant], "max_fragment_bytes", Kind::Size, "\"64KiB\"", "longer samples are sent in fragments of so many bytes, rounded down to a multiple of 8, at least 64, and at most what passes all interfaces in one datagram (fragments count without their headers; TCP sends samples whole)"),
+    Setting::new(&[Participant], "max_fragment_bytes", Kind::Size, "\"64KiB\"", "longer samples are sent in fragments of so many bytes, rounded down to a multiple of 8, at least 64, and at most what passes all interfaces in one datagram (fragments count without their headers; TCP sends samples of up to 1 MiB whole)"),
     Setting::new(&[Participant], "driving", Kind::Choice(DRIVING), "\"threaded\"", "who does the work: threads of its own, or the application by `poll`"),
     Setting::new(&[Participant], "busy_poll", Kind::FiniteDuration, "\"0s\"", "how long to look for datagrams again and again before a thread sleeps"),
     Setting::new(&[Participant], "socket_busy_poll", Kind::FiniteDuration, "\"0s\"", "how long the kernel looks into the interface's queue before a thread that waits for a UDP socket sleeps (SO_BUSY_POLL); `0s` is as net.core.busy_read says, and more than that takes CAP_NET_ADMIN"),

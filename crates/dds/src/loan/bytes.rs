@@ -16,7 +16,8 @@ use super::layout::{Layout, bound_of, find};
 use crate::type_support::{SampleError, Sealed, TopicSupport, Written};
 
 /// A sample of a type that is one sequence of bytes, read where its writer wrote it if that is possible, or, if it is
-/// longer than 64 KiB and came in fragments, where these were put together; else a copy.
+/// longer than 64 KiB, where it has come by the network, in fragments or in a TCP message of its own; else a copy. Only
+/// what its writer lends begins at more than a multiple of four.
 ///
 /// What lies where its writer wrote it stays as it is until this is dropped, or its [`Samples`](crate::Samples) are, whatever the writer
 /// does meanwhile. It takes one of its writer's loans that long: of a quarter of them, or 16, a participant holds

@@ -35,7 +35,7 @@
 //!
 //! A loan of 1 MiB costs what one of 64 bytes does where all readers follow the writer's log in shared memory.
 //! Otherwise it is memory of the writer's own, which the history takes over if the loan is longer than 64 KiB, and copies
-//! if not; and so long a sample that came by UDP is read where its fragments were put together. What a reader cannot hold
+//! if not; and so long a sample that came by a network is mostly read where it has come. What a reader cannot hold
 //! is copied; see `docs/shared-memory.md`.
 
 mod bytes;

@@ -39,7 +39,7 @@ pub(super) struct Inbox<T: TopicSupport> {
     /// When what is delivered arrived, by both clocks.
     pub(super) now: Instant,
     pub(super) timestamp: Timestamp,
-    /// Memory that its writer lends, where what is delivered may lie.
+    /// Memory that can be held, where what is delivered may lie.
     pub(super) memory: Option<Holdable>,
     /// What has changed since it was last looked at.
     pub(super) news: StatusMask,

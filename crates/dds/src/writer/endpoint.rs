@@ -252,7 +252,10 @@ impl WriterEndpoint {
         change: &Change,
         payload: &mut Vec<u8>,
     ) -> Result<SequenceNumber, WriteError> {
-        if payload.len() <= MAX_COPIED_LEN || self.durable.is_some() {
+        // The history is not to keep much memory for little.
+        let is_handed_over =
+            payload.len() > MAX_COPIED_LEN && payload.len() >= payload.capacity() / 2;
+        if !is_handed_over || self.durable.is_some() {
             return self.write(now, change, &|buffer: &mut Vec<u8>| {
                 copy::append(buffer, payload);
                 Ok(())

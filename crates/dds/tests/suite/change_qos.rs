@@ -174,7 +174,7 @@ fn a_shorter_life_of_what_has_ended_makes_room() {
 
 #[test]
 fn what_decides_how_samples_are_kept_does_not_change() {
-    let participant = participant(163);
+    let participant = participant(68);
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
     let writer = participant.writer(&topic).expect("a writer");
     let refused = writer.set_qos(DataWriterQos::default().keep_all());

@@ -73,7 +73,7 @@ fn a_reader_gets_what_its_expression_is_true_of() {
 
 #[test]
 fn the_end_of_an_instance_that_is_not_wanted_is_not_heard_of() {
-    let participant = participant(122);
+    let participant = participant(63);
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
     let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
     let writer = participant.writer_with(&topic, qos).expect("a writer");
@@ -105,7 +105,7 @@ fn the_end_of_an_instance_that_is_not_wanted_is_not_heard_of() {
 
 #[test]
 fn the_filter_is_announced() {
-    let (one, two) = (participant(123), participant(123));
+    let (one, two) = (participant(64), participant(64));
     let topic = one.topic::<Quote>("Quotes").expect("a topic");
     let euro = topic
         .filtered("Euro", "symbol = %0", &["'EURUSD'"])

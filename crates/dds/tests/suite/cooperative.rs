@@ -174,7 +174,7 @@ fn of_several_threads_that_wait_each_is_woken() {
 /// One thread waits for what does not come, and delivers what the other waits for.
 #[test]
 fn who_drives_tells_others_of_what_it_delivers_to_them() {
-    let pair = pair(97, &[Transport::Udp, Transport::Multicast]);
+    let pair = pair(61, &[Transport::Udp, Transport::Multicast]);
     let topic = pair.writing.topic::<Quote>("Others").expect("a topic");
     let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
     let writer = pair.writing.writer_with(&topic, qos).expect("a writer");
@@ -212,7 +212,7 @@ fn who_drives_tells_others_of_what_it_delivers_to_them() {
 /// What the control thread finds out is told as well, to who drives and to who follows.
 #[test]
 fn who_waits_hears_what_other_threads_find_out() {
-    let pair = pair(98, &[Transport::Udp, Transport::Multicast]);
+    let pair = pair(62, &[Transport::Udp, Transport::Multicast]);
     let participants = pair.reading.builtin_subscriber().participants();
     pair.writer.write(&quote("A", 1)).expect("room");
     assert_eq!(pair.wait(), [1]);

@@ -94,7 +94,7 @@ fn write(writer: &DataWriter<Quote>, quotes: &[(&str, i64)]) {
 
 #[test]
 fn a_set_that_had_not_ended_is_not_seen() {
-    let scratch = Scratch::new(152);
+    let scratch = Scratch::new(65);
     let (publisher, writer) = scratch.writer(COHERENT, History::KeepAll);
     write(&writer, &[("A", 1)]);
     let set = publisher.begin_coherent_changes();
@@ -130,7 +130,7 @@ fn a_set_that_had_not_ended_is_not_seen() {
 
 #[test]
 fn a_set_of_which_the_log_keeps_a_part_is_not_seen() {
-    let scratch = Scratch::new(153);
+    let scratch = Scratch::new(66);
     let last = History::KeepLast(1);
     let (publisher, writer) = scratch.writer(COHERENT, last);
     for [bid, ask] in [[1, 2], [3, 4]] {
@@ -150,7 +150,7 @@ fn a_set_of_which_the_log_keeps_a_part_is_not_seen() {
 
 #[test]
 fn of_a_set_across_topics_each_writers_part_is_a_set() {
-    let scratch = Scratch::new(154);
+    let scratch = Scratch::new(67);
     let group = Presentation {
         access_scope: PresentationScope::Group,
         ..COHERENT

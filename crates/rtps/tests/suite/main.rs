@@ -21,5 +21,6 @@ mod originals;
 mod reader_rules;
 mod related;
 mod reliable;
+mod rendezvous;
 mod samples;
 mod writer_rules;

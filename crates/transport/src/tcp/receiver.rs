@@ -16,7 +16,8 @@ use super::net::TcpNet;
 use crate::WaitError;
 use crate::page_aligned::PageAligned;
 
-/// The memory with which one thread at a time reads: 320 KiB, and up to 8 MiB that long messages have had.
+/// The memory with which one thread at a time reads: 320 KiB, up to 8 MiB that long messages have had, and eight of these
+/// that somebody may hold.
 /// Connections keep only the beginnings of messages whose rest has not come.
 pub struct TcpReceiver {
     pub(super) events: [EpollEvent; EVENTS],
@@ -237,7 +238,7 @@ impl Default for TcpReceiver {
 /// How often one connection is looked at before it is everybody's turn.
 const LOOKS: u32 = 8;
 /// Long messages that are looked at again and again until nobody holds them.
-const MAX_HELD: usize = 64;
+const MAX_HELD: usize = 8;
 /// Connections that one wait can tell of.
 const EVENTS: usize = 32;
 /// The beginning of the longest message that is short, and as much again. A buffer may have more.

@@ -5,6 +5,7 @@ use std::fs;
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that goes when the test ends.
 pub(crate) struct Folder(PathBuf);
@@ -18,7 +19,9 @@ pub(crate) struct Run {
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
-        let unique = format!("{name}-{}", std::process::id());
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let unique = format!("{name}-{}-{count}", std::process::id());
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique);
         fs::create_dir_all(&path).expect("the target folder can be written");
         Self(path)
