@@ -187,7 +187,7 @@ impl<'py> Decoder<'_, 'py> {
             let value = match value {
                 Some(value) => value,
                 None if member.optional => py.None().into_bound(py),
-                None => self.default(&member.node, 0)?,
+                None => self.missing(member, 0)?,
             };
             Ok((member, value))
         });
@@ -264,7 +264,7 @@ impl<'py> Decoder<'_, 'py> {
         reader.end_struct(scope);
         let member = match (selected, value) {
             (Some(case), Some(value)) => Some((case, value)),
-            (Some(case), None) => Some((case, self.default(&case.node, 0)?)),
+            (Some(case), None) => Some((case, self.missing(case, 0)?)),
             (None, _) => None,
         };
         self.make_union(plan, discriminator, member)
@@ -496,7 +496,18 @@ impl<'py> Decoder<'_, 'py> {
         Ok(())
     }
 
-    /// What a member has that the writer does not know: zero, empty, the first literal.
+    /// What a member has that the writer does not know: its default, else that of its type.
+    fn missing(&self, member: &MemberPlan, depth: usize) -> Decoded<'py> {
+        match &member.default {
+            Some(default) => {
+                self.make_up(self.size(&member.node))?;
+                Ok(default.bind(self.py).call0()?)
+            }
+            None => self.default(&member.node, depth),
+        }
+    }
+
+    /// What values of a type are where nothing is known of them: zero, empty, the first literal.
     fn default(&self, node: &Node, depth: usize) -> Decoded<'py> {
         let py = self.py;
         if depth > MAX_DEPTH {
@@ -536,7 +547,7 @@ impl<'py> Decoder<'_, 'py> {
                 for member in &plan.members {
                     values.push(match member.optional {
                         true => None,
-                        false => Some(self.default(&member.node, depth + 1)?),
+                        false => Some(self.missing(member, depth + 1)?),
                     });
                 }
                 self.make(plan, values, self.form == Form::Sample || !plan.has_key)?
@@ -588,7 +599,7 @@ impl<'py> Decoder<'_, 'py> {
             None => self.default(&plan.discriminator, depth + 1)?,
         };
         let member = match labelled {
-            Some((_, case)) => Some((case, self.default(&case.node, depth + 1)?)),
+            Some((_, case)) => Some((case, self.missing(case, depth + 1)?)),
             None => None,
         };
         self.make_union(plan, discriminator, member)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
-use tickwire_idl::model::{DefinitionId, DefinitionKind, Extensibility, Interface, Value};
+use tickwire_idl::model::{DefinitionId, DefinitionKind, Extensibility, Interface, Member, Value};
 use tickwire_idl::{
     Call, Descriptions, Files, Loader, Model, Options, Service, Services, compile, exception_member,
 };
@@ -28,7 +28,7 @@ impl Loader for Given {
 }
 
 /// Compiles IDL: the table of all types, why others have no description, constants, modules, which types are exceptions,
-/// and interfaces.
+/// interfaces, and `@default` of members.
 #[pyfunction]
 pub(crate) fn compile_idl<'py>(
     py: Python<'py>,
@@ -64,7 +64,7 @@ pub(crate) fn compile_idl<'py>(
     let descriptions = run(py, || Descriptions::of(model))?;
     let (mut types, wrong) = (Vec::new(), PyDict::new(py));
     let (constants, modules) = (PyList::empty(py), PyList::empty(py));
-    let interfaces = PyList::empty(py);
+    let (interfaces, defaults) = (PyList::empty(py), PyDict::new(py));
     for (id, definition) in model.definitions() {
         let name = &definition.full_name;
         match &definition.kind {
@@ -85,7 +85,13 @@ pub(crate) fn compile_idl<'py>(
                 None => {}
             },
             _ => match descriptions.get(id) {
-                Some(Ok(ty)) => types.push(ty.clone()),
+                Some(Ok(ty)) => {
+                    types.push(ty.clone());
+                    let own = defaults_of(py, model, &definition.kind)?;
+                    if !own.is_empty() {
+                        defaults.set_item(name, own)?;
+                    }
+                }
                 Some(Err(why)) => wrong.set_item(name, why)?,
                 None => {}
             },
@@ -94,7 +100,35 @@ pub(crate) fn compile_idl<'py>(
     let table = schema::table_of(py, types, usize::MAX)?;
     let exceptions = services.exceptions.iter();
     let exceptions = PyList::new(py, exceptions.map(|id| &model.definition(*id).full_name))?;
-    (table, wrong, constants, modules, exceptions, interfaces).into_pyobject(py)
+    (
+        table, wrong, constants, modules, exceptions, interfaces, defaults,
+    )
+        .into_pyobject(py)
+}
+
+/// `@default` of the members of a struct, its bases' among them, or of a union, by their names.
+fn defaults_of<'py>(
+    py: Python<'py>,
+    model: &Model,
+    kind: &DefinitionKind,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (members, base): (Vec<&Member>, _) = match kind {
+        DefinitionKind::Struct(of) => (of.members.iter().collect(), of.base),
+        DefinitionKind::Union(of) => (of.cases.iter().map(|case| &case.member).collect(), None),
+        _ => (Vec::new(), None),
+    };
+    let defaults = match base {
+        Some(base) => defaults_of(py, model, &model.definition(base).kind)?,
+        None => PyDict::new(py),
+    };
+    for member in members {
+        if let Some(value) = &member.default
+            && let Some(value) = constant(py, model, value)?
+        {
+            defaults.set_item(&member.name, value)?;
+        }
+    }
+    Ok(defaults)
 }
 
 /// Why requests or replies have no description; what is in them first.

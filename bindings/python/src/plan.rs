@@ -120,6 +120,8 @@ pub(crate) struct MemberPlan {
     pub(crate) is_key: bool,
     pub(crate) optional: bool,
     pub(crate) header: MemberHeader,
+    /// Called for what it has where the writer left it out; without, that is zero or empty.
+    pub(crate) default: Option<Py<PyAny>>,
     pub(crate) node: Node,
 }
 
@@ -143,8 +145,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Of a type whose classes a dict has by name: for structs `(class, attributes, as lists, by keyword)`, for all
-    /// others the class. What it does not have become dicts and numbers.
+    /// Of a type whose classes a dict has by name: for structs and unions `(class, attributes, as lists, by keyword,
+    /// defaults)`, for all others the class. What it does not have become dicts and numbers.
     pub(crate) fn new(
         description: &TypeDescription,
         classes: &Bound<'_, PyDict>,
@@ -173,16 +175,21 @@ impl Plan {
             of.make.traverse(visit)?;
             of.members
                 .iter()
-                .try_for_each(|member| member.node.traverse(visit))?;
+                .try_for_each(|member| member.traverse(visit))?;
         }
         for of in &self.unions {
             visit.call(&of.class)?;
             of.discriminator.traverse(visit)?;
-            of.cases
-                .iter()
-                .try_for_each(|case| case.node.traverse(visit))?;
+            of.cases.iter().try_for_each(|case| case.traverse(visit))?;
         }
         Ok(())
+    }
+}
+
+impl MemberPlan {
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.default)?;
+        self.node.traverse(visit)
     }
 }
 
@@ -234,6 +241,7 @@ struct Class<'py> {
     attributes: Vec<String>,
     as_lists: Vec<bool>,
     by_keyword: bool,
+    defaults: Vec<Option<Py<PyAny>>>,
 }
 
 impl<'py> Class<'py> {
@@ -258,12 +266,13 @@ impl<'py> Maker<'_, 'py> {
                 ..Class::default()
             });
         };
-        let (class, attributes, as_lists, by_keyword) = parts.extract()?;
+        let (class, attributes, as_lists, by_keyword, defaults) = parts.extract()?;
         Ok(Class {
             class: Some(class),
             attributes,
             as_lists,
             by_keyword,
+            defaults,
         })
     }
 
@@ -331,6 +340,7 @@ impl<'py> Maker<'_, 'py> {
             let attribute = class.attributes.get(index);
             let attribute = attribute.map_or(&*member.name, String::as_str);
             let as_list = class.as_lists.get(index).copied().unwrap_or(false);
+            let default = class.defaults.get(index).and_then(Option::as_ref);
             Ok(MemberPlan {
                 name: member.name.to_string().into(),
                 key: PyString::intern(py, &member.name).unbind(),
@@ -339,6 +349,7 @@ impl<'py> Maker<'_, 'py> {
                 is_key: member.key,
                 optional: member.optional,
                 header: MemberHeader::from(member),
+                default: default.map(|default| default.clone_ref(py)),
                 node: self.node(&member.ty, as_list, depth + 1)?,
             })
         });

@@ -97,6 +97,37 @@ def test_files_with_includes_and_macros(tmp_path):
     assert kind.decode(kind.encode(module.Quote("A", module.Side.SELL))) == module.Quote("A", module.Side.SELL)
 
 
+def test_defaults():
+    old = tw.idl(text="@mutable struct Quote { @key long id; };")
+    new = tw.idl(
+        text="""
+        enum Side { BUY, SELL };
+        @bit_bound(8) bitmask Flags { OPEN, @position(4) HALTED };
+        @mutable struct Base { @key long id; @default("XETR") string venue; };
+        @nested struct Level { @default(1.5) double price; long size; };
+        union Limit switch (long) { case 1: @default(7) long at; default: string other; };
+        @mutable struct Quote : Base {
+            @default(SELL) Side side;
+            @default(16) Flags flags;
+            @default(TRUE) boolean live;
+            @default('x') char letter;
+            Level level;
+            Limit limit;
+        };
+        """
+    )
+    sample = tw.describe(new.Quote).decode(tw.describe(old.Quote).encode(old.Quote(id=3)))
+    assert sample == new.Quote(id=3)
+    assert (sample.venue, sample.side, sample.flags, sample.live, sample.letter) == (
+        "XETR",
+        new.Side.SELL,
+        new.Flags.HALTED,
+        True,
+        "x",
+    )
+    assert (sample.level.price, sample.level.size, sample.limit) == (1.5, 0, new.Limit(at=7))
+
+
 def test_bitsets():
     module = tw.idl(text="bitset Bits { bitfield<3> a; bitfield<1> b; bitfield<10, short> c; }; struct T { Bits bits; };")
     kind = tw.describe(module.T)

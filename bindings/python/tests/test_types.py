@@ -7,7 +7,7 @@ import random
 import sys
 import threading
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum, IntEnum, IntFlag
 from typing import Annotated, Dict, List, Optional
@@ -534,6 +534,35 @@ def test_members_that_a_writer_does_not_know_are_zero():
     assert (new.a, new.b, new.c, new.h, new.i, new.j) == (5, "", Side.BUY, None, 0, ["", ""])
     assert new.d.tolist() == [0, 0] and new.e.tolist() == [] and new.f == Level(Decimal(0), 0, Side.BUY)
     assert new.g == Limit(at=Decimal(0))
+
+
+def test_members_that_a_writer_does_not_know_have_the_defaults_of_their_fields():
+    @tw.topic(name="Grown", extensibility="mutable")
+    @dataclass
+    class Old:
+        a: int
+
+    @tw.topic
+    @dataclass
+    class Inner:
+        x: int = 3
+        y: int = 0
+
+    @tw.topic(name="Grown", extensibility="mutable")
+    @dataclass
+    class New:
+        a: int
+        b: str = "nobody"
+        c: Side = Side.SELL
+        d: List[int] = field(default_factory=lambda: [1, 2])
+        e: Optional[int] = 5
+        f: str = None
+        g: Inner = None
+
+    old, new = tw.describe(Old).encode(Old(7)), tw.describe(New)
+    one, two = new.decode(old), new.decode(old)
+    assert (one.a, one.b, one.c, one.d, one.e, one.f, one.g) == (7, "nobody", Side.SELL, [1, 2], None, "", Inner(3, 0))
+    assert one.d is not two.d
 
 
 def test_arrays_that_are_made_up_have_a_limit():

@@ -26,11 +26,17 @@ class Classes:
     """The classes of the types of a table."""
 
     def __init__(
-        self, table: Table, place: Callable[[str], Tuple[types.ModuleType, str]], exceptions: Iterable[str] = ()
+        self,
+        table: Table,
+        place: Callable[[str], Tuple[types.ModuleType, str]],
+        exceptions: Iterable[str] = (),
+        defaults: Optional[Dict[str, Dict[str, Any]]] = None,
     ) -> None:
         self._table = table
         self._place = place
         self._exceptions = set(exceptions)
+        #: By the name of the type, those of members that have one of their own.
+        self._defaults = defaults or {}
         self._classes: Dict[str, Any] = {}
         #: As the extension module wants them.
         self.bindings: Dict[str, Any] = {}
@@ -63,13 +69,14 @@ class Classes:
         is_exception = full in self._exceptions
         if is_exception:
             attributes = [f"{name}_" if hasattr(Exception, name) else name for name in attributes]
+        defaults = self._own_defaults(full, entry[2])
         fields: List[Any] = []
-        for attribute, member in zip(attributes, entry[2]):
+        for attribute, member, default in zip(attributes, entry[2], defaults):
             optional, of = member[3], member[7]
             if optional:
                 fields.append((attribute, Optional[Any], dataclasses.field(default=None)))
             else:
-                field = dataclasses.field(default_factory=self._default(of))
+                field = dataclasses.field(default_factory=default or self._default(of))
                 fields.append((attribute, self._annotation(of), field))
         if is_exception:
             # Compared and hashed by identity, as exceptions are.
@@ -78,7 +85,7 @@ class Classes:
             made = dataclasses.make_dataclass(last, fields)
         made.__doc__ = f"The {'exception' if is_exception else 'type'} {full} of IDL."
         made.__tickwire_make__ = lambda: self._type(full)  # type: ignore[attr-defined]
-        return self._keep(full, made, (made, attributes, [False] * len(attributes), False))
+        return self._keep(full, made, (made, attributes, [False] * len(attributes), False, defaults))
 
     def _union(self, full: str, last: str, entry: tuple) -> Any:
         attributes = [
@@ -91,7 +98,8 @@ class Classes:
         made._labels = {
             attribute: self._label(discriminator, case[1][0]) for attribute, case in zip(attributes, entry[3]) if case[1]
         }
-        return self._keep(full, made, (made, attributes, [False] * len(attributes), False))
+        defaults = self._own_defaults(full, [case[0] for case in entry[3]])
+        return self._keep(full, made, (made, attributes, [False] * len(attributes), False, defaults))
 
     def _label(self, discriminator: Any, label: int) -> Any:
         if discriminator == "bool":
@@ -113,7 +121,7 @@ class Classes:
     def _bitset(self, full: str, last: str, entry: tuple) -> Any:
         fields = [(safe(name), int, dataclasses.field(default=0)) for name, *_ in entry[1]]
         made = dataclasses.make_dataclass(last, fields)
-        return self._keep(full, made, (made, [name for name, *_ in fields], [], True))
+        return self._keep(full, made, (made, [name for name, *_ in fields], [], True, []))
 
     def _type(self, full: str) -> "_tickwire.Type":
         table: Table = {}
@@ -139,6 +147,20 @@ class Classes:
         if of[:2] == ("sequence", "octet"):
             return bytes
         return dict if kind == "map" else list
+
+    def _own_defaults(self, full: str, members: Iterable[tuple]) -> List[Optional[Callable[[], Any]]]:
+        """What to call for the default of each member that has one of its own."""
+        known = self._defaults.get(full, {})
+
+        def default(name: str, of: Any) -> Optional[Callable[[], Any]]:
+            if name not in known:
+                return None
+            value = known[name]
+            if isinstance(of, tuple) and of[0] == "named":
+                value = self.make(of[1])(value)
+            return lambda: value
+
+        return [default(member[0], member[7]) for member in members]
 
     def _default(self, of: Any) -> Callable[[], Any]:
         """Zero, empty, or the first literal."""
@@ -166,7 +188,8 @@ class Classes:
         if entry[0] == "union":
             member, labels, _ = next((case for case in entry[3] if case[1]), entry[3][0])
             attribute = made._members[[case[0] for case in entry[3]].index(member)]
-            return made(**{attribute: self._default(member[7])()})
+            default, = self._own_defaults(full, [member])
+            return made(**{attribute: (default or self._default(member[7]))()})
         return made()
 
 

@@ -9,8 +9,8 @@ from ._classes import Classes, safe
 from ._errors import RemoteExceptionCode
 from ._types import Table
 
-#: Types, why others are none, constants, modules, exceptions, and interfaces.
-Compiled = Tuple[Table, Dict[str, str], List[Tuple[str, Any]], List[str], List[str], List[tuple]]
+#: Types, why others are none, constants, modules, exceptions, interfaces, and by types the defaults of their members.
+Compiled = Tuple[Table, Dict[str, str], List[Tuple[str, Any]], List[str], List[str], List[tuple], Dict[str, Dict[str, Any]]]
 
 
 def idl(
@@ -55,11 +55,11 @@ class _Module:
     """The module of a compilation."""
 
     def __init__(self, compiled: Compiled, name: str) -> None:
-        table, wrong, constants, modules, exceptions, interfaces = compiled
+        table, wrong, constants, modules, exceptions, interfaces, defaults = compiled
         self.root = types.ModuleType(name, "Types of IDL.")
         for full in modules:
             self._scope(full.split("::"))
-        classes = Classes(table, self._place, exceptions)
+        classes = Classes(table, self._place, exceptions, defaults)
         if interfaces:
             classes.know(_rpc.REMOTE_EXCEPTION, RemoteExceptionCode)
         for full in table:

@@ -15,7 +15,8 @@ a primitive ("int32", "decimal" ...) or
     ("map", type, type, bound)   ("named", name)
 
 With a bound of 0 there is none. Classes go with a table as a dict from names to ``(class, attributes, as_lists,
-by_keyword)`` for structs and unions, and to the class for enums and bitmasks.
+by_keyword, defaults)`` for structs and unions, and to the class for enums and bitmasks. Defaults are what to call for the
+value of a member that a writer left out; None where that is zero or empty.
 """
 
 import collections.abc
@@ -168,7 +169,8 @@ def topic(
 
     ``name`` is that under which peers know it, with ``::`` between modules; by default that of the class.
     ``extensibility`` says how the type may change: "final", "appendable" or "mutable". With ``autoid="hash"`` the
-    ids of members are hashes of their names.
+    ids of members are hashes of their names. Where a writer left a member out, as its type has fewer, a sample has the
+    default of the field, and without one zero or an empty value.
 
     >>> @tw.topic(name="market::Quote", extensibility="final")
     ... @dataclass
@@ -315,7 +317,7 @@ def bytes_type(name: str, member: str, *, extensibility: str = "final", bound: i
     """
     members = [(member, 0, False, False, False, False, None, ("sequence", "octet", bound))]
     table = {name: ("struct", extensibility, members, False, False)}
-    return _tickwire.Type(table, name, {name: (None, [member], [False], False)})
+    return _tickwire.Type(table, name, {name: (None, [member], [False], False, [])})
 
 
 class _Describer:
@@ -359,6 +361,7 @@ class _Describer:
         members: List[tuple] = []
         attributes: List[str] = []
         as_lists: List[bool] = []
+        defaults: List[Optional[Callable[[], Any]]] = []
         by_keyword = False
         following = 0
         for field in dataclasses.fields(cls):
@@ -373,11 +376,12 @@ class _Describer:
             members.append(member.entry(number))
             attributes.append(field.name)
             as_lists.append(member.as_list)
+            defaults.append(_default_of(field))
         if not members:
             raise TypeDescriptionError(f"{cls.__name__} has no members")
         extensibility = config.get("extensibility", "appendable")
         self.table[name] = ("struct", extensibility, members, config.get("nested", False), by_hash)
-        self.classes[name] = (cls, attributes, as_lists, by_keyword)
+        self.classes[name] = (cls, attributes, as_lists, by_keyword, defaults)
 
     def _union(self, name: str, cls: type, config: Dict[str, Any]) -> None:
         hints = _hints(cls, config)
@@ -394,7 +398,7 @@ class _Describer:
         discriminator, _ = self._expression(f"{cls.__name__} by", config["discriminator"])
         extensibility = config.get("extensibility", "appendable")
         self.table[name] = ("union", extensibility, discriminator, cases, config.get("nested", False), False)
-        self.classes[name] = (cls, list(labels), as_lists, False)
+        self.classes[name] = (cls, list(labels), as_lists, False, [])
 
     def _member(self, place: str, attribute: str, hint: Any) -> "_Member":
         member = _Member(attribute)
@@ -536,6 +540,14 @@ def _hints(cls: type, config: Dict[str, Any]) -> Dict[str, Any]:
         config["hints"] = hints
         config.pop("locals", None)
     return hints
+
+
+def _default_of(field: "dataclasses.Field[Any]") -> Optional[Callable[[], Any]]:
+    """What to call for the default of a field, if it has one. None is the value of no member."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory
+    value = field.default
+    return None if value is dataclasses.MISSING or value is None else lambda: value
 
 
 def _bound(place: str, bound: Any) -> int:
