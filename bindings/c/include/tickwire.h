@@ -323,10 +323,10 @@ tw_result tw_writer_write_owned(tw_writer *writer, const void *data, size_t len,
 
 /* Lends `len` bytes to be written to, for types that are one sequence of octets: of payload types, too, they are the
  * octets alone. They are memory that readers on this machine see, if `writer.max_loan` is not less, one is free and all
- * readers follow the writer's log in shared memory; else the writer's own, aligned to 4, of which more than 64 KiB are handed over when
- * they are written, and fewer are copied. They hold whatever was there before, and are to be left alone after
- * tw_loan_write() or tw_loan_discard(). A writer that is deleted ends with the last of its loans. One
- * thread at a time has a loan. TW_PRECONDITION for other types. */
+ * readers follow the writer's log in shared memory; else the writer's own, aligned to 4, of which more than 64 KiB are
+ * handed over when they are written, and fewer, or any of a durable writer, are copied. They hold whatever was there
+ * before, and are to be left alone after tw_loan_write() or tw_loan_discard(). A writer that is deleted ends with the last
+ * of its loans. One thread at a time has a loan. TW_PRECONDITION for other types. */
 tw_result tw_writer_loan(tw_writer *writer, size_t len, void **data, tw_loan **loan);
 
 /* Writes the first `len` bytes of a loan, which ends whether that succeeds or not, but for TW_BAD_ARGUMENT if it has not

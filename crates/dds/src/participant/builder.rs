@@ -235,7 +235,7 @@ impl DomainParticipantBuilder {
     /// Whether samples go by shared memory to and from other participants of this machine and user that
     /// are willing, too, if the [transports](Self::transports) have it. Default yes.
     ///
-    /// Costs five descriptors, for each writer that is followed a log of four times its
+    /// Costs six descriptors, for each writer that is followed a log of four times its
     /// [`max_unacknowledged_bytes`](crate::DataWriterQos::max_unacknowledged_bytes) (4 MiB by default), and
     /// a thread as soon as the participant follows a log.
     pub fn shared_memory(mut self, shared_memory: bool) -> Self {

@@ -555,6 +555,42 @@ fn long_samples_stay_as_they_are_while_they_are_held(build: impl Fn() -> DomainP
     }
 }
 
+/// What was handed over before stays as it is, and the memory of what is refused goes to a later one.
+#[test]
+fn long_samples_that_find_no_room_are_lost_alone() {
+    let ours = builder(135).shared_memory(false).build().expect("one");
+    let theirs = builder(135).shared_memory(false);
+    let theirs = theirs.driving(Driving::Polled).build().expect("one");
+    let qos = offered().reliable(Duration::from_millis(1));
+    let writer = writer(&ours, qos.max_unacknowledged_bytes(4 * LEN));
+    let reader = reader_in_place(&theirs, requested());
+    // Waiting drives it.
+    let found = || (!writer.matched_subscriptions().is_empty()).then_some(());
+    theirs.wait_for_samples(PATIENCE, found).expect("a match");
+    let try_to_lend = |number| {
+        let mut loan = writer.loan(LEN).expect("bytes");
+        assert!(!loan.is_lent());
+        loan.bytes_mut().copy_from_slice(&content(number, LEN));
+        loan.write()
+    };
+    for round in 0..3 {
+        let numbers = 100 * round..100 * (round + 1);
+        let written = numbers.take_while(|&number| match try_to_lend(number) {
+            Ok(_) => true,
+            Err(WriteError::Timeout { .. }) => false,
+            Err(other) => panic!("{other}"),
+        });
+        let written: Vec<_> = written.collect();
+        assert!((1..99).contains(&written.len()), "{}", written.len());
+        for (number, samples) in written.iter().zip(take(&reader, written.len())) {
+            assert!(**bytes(&samples) == content(*number, LEN), "{number}");
+        }
+        let lag = || writer.lag_of(reader.guid());
+        let has_all = || lag().filter(|lag| lag.behind == 0).map(drop);
+        theirs.wait_for_samples(PATIENCE, has_all).expect("room");
+    }
+}
+
 #[test]
 fn long_samples_by_udp_stay_as_they_are() {
     let by_udp = || builder(138).shared_memory(false).build().expect("one");
