@@ -97,8 +97,9 @@ int main() { return a::Quote(shared::Instrument(\"\"), 0) == b::Trade().at() ? 0
 
 /// The program `tickwire`.
 fn command() -> PathBuf {
+    // Of the whole workspace, so that its dependencies have the features with which tests have built them.
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
-    succeed(build.args(["build", "--quiet", "--package", "tickwire-cli"]));
+    succeed(build.args(["build", "--quiet", "--workspace", "--bin", "tickwire"]));
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("../debug/tickwire")
 }

@@ -32,7 +32,7 @@ pub(crate) fn source(path: &str) -> PathBuf {
 
 /// Builds a program with what `pkg-config` says, C++ of these files of IDL beside it, and warnings as errors.
 pub(crate) fn build(program: &str, idl: &[&str]) -> PathBuf {
-    build_with(program, idl, &["-O1"])
+    build_with(program, idl, &["-O0"])
 }
 
 /// The same with other options of the compiler.
@@ -53,7 +53,7 @@ pub(crate) fn build_with(program: &str, idl: &[&str], options: &[&str]) -> PathB
     let mut cc = Command::new("c++");
     cc.args([
         "-std=c++17",
-        "-g",
+        "-g1",
         "-Wall",
         "-Wextra",
         "-pedantic",
